@@ -3,7 +3,7 @@ plain kernel and cuSPARSE, attention and whole epochs beside plain kernels, and 
 beside cuBLAS.
 
 usage: python3 tests/bench/gpu.py [--warploom BIN] [--out FOLDER] [--graphs a,b] [--sets c,d] [--parts epochs,sums] [--programs gcn,gin,gat,sage]
-                                  [--widths 16,22] [--order none|auto] [--shapes 410236x96x16,...] [--large] [--timeout SECONDS]
+                                  [--widths 16,22] [--order rabbit] [--shapes 410236x96x16,...] [--large] [--timeout SECONDS]
 Needs a GPU of NVIDIA, torch, PyG and NVRTC; cupy for the plain kernels, nvcc for cuSPARSE and cuBLAS, pyarrow for real sets: what is missing is a
 row's problem. The graphs are those of kernels/device/lab/rulers/gpu_baseline.py, with the counts of the named sets, features and classes as many as
 theirs; they are written down as arrays, which Warploom takes in as anybody's. The sets are real ones, by their names in the catalogue, of the folder
@@ -20,6 +20,7 @@ GRAPHS = "cora,citeseer,pubmed,ppi,PROTEINS_full,OVCAR-8H,Yeast,DD,TWITTER-Parti
 # Of one relation each; the others of WARPLOOM_SHARED/data have several, or a few dozen nodes.
 SETS = ("cora,cora_ml,uai2010,actor,minesweeper,amazon-photo,prone-wikipedia,prone-ppi,ogbl-ddi,email-Enron,soc-Epinions1,soc-Slashdot0902,ca-HepTh,as20graph,p2p-Gnutella31,"
         "road-NY,road-california,cnr-2000,dblp-2010,uk-2007-05@100000,ENZYMES,PROTEINS_full,Mutagenicity,DBLP_v1,COLLAB,DD")
+ORDERS = ("none", "auto", "degree", "rabbit", "metis")
 PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit, "saving": saving, "products": products}
 
 
@@ -43,7 +44,7 @@ def arguments():
     parser.add_argument("--parts", type=names(PARTS), default=list(PARTS))
     parser.add_argument("--programs", type=names(epochs.SETTINGS), default=list(epochs.SETTINGS))
     parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], default=sums.WIDTHS, help="of the sums")
-    parser.add_argument("--order", choices=("none", "auto"), default="none", help="how ours is reordered before the sums")
+    parser.add_argument("--order", choices=ORDERS, help="how ours is reordered, once for all its runs; others have the graph as it is [default: as the pipelines say: epochs auto, sums none]")
     parser.add_argument("--shapes", type=products.shapes, help="of the products, rows x inner x wide")
     parser.add_argument("--large", action="store_true", help="more products, of features of up to 3 GB")
     parser.add_argument("--timeout", type=int, default=300, help="seconds that a child may take")
@@ -71,9 +72,9 @@ def told(row):
 def main():
     given = arguments()
     os.makedirs(given.out, exist_ok=True)
-    results = {"device": device(), "date": str(datetime.date.today()), "seconds": {}, "rows": []}
+    results = {"device": device(), "date": str(datetime.date.today()), "order": given.order, "seconds": {}, "rows": []}
     for graph in given.graphs:
-        with (RealScene if graph.startswith(REAL) else Scene)(graph, given.warploom, given.timeout) as scene:
+        with (RealScene if graph.startswith(REAL) else Scene)(graph, given.warploom, given.timeout, order=given.order) as scene:
             for part in given.parts:
                 begun = time.perf_counter()
                 try:
@@ -92,7 +93,7 @@ def main():
 def write(folder, results):
     folder = pathlib.Path(folder)
     (folder / "results.json").write_text(json.dumps(results, indent=1))
-    page = [f"# {results['date']}, one {results['device']}", "", "Made by `tests/bench/gpu.py`; details in `results.json`."]
+    page = [f"# {results['date']}, one {results['device']}", "", "Made by `tests/bench/gpu.py`; details in `results.json`." + (f" Ours is reordered: {results['order']}." if results["order"] else "")]
     for part, module in PARTS.items():
         rows = [row for row in results["rows"] if row["part"] == part]
         broken = [f"- {row['graph']}: {row['broken']}" for row in rows if "broken" in row]

@@ -71,8 +71,10 @@ class Scene:
     # Of arrays: the edges are as they are.
     AS_IT_IS = ("ingest.symmetrize=false", "ingest.duplicates=keep")
 
-    def __init__(self, graph, binary, seconds_most, device="cuda"):
+    def __init__(self, graph, binary, seconds_most, device="cuda", order=None):
         self.graph, self.binary, self.seconds_most, self.device = graph, os.path.abspath(binary), seconds_most, device
+        # How ours is reordered, if pipelines do not say that.
+        self.order = order
         self.known = {}
         self.folder = tempfile.TemporaryDirectory()
         self.path = pathlib.Path(self.folder.name)
@@ -138,7 +140,8 @@ class Scene:
         command = [self.binary, "pipeline", pipeline, "--device", self.device, "--store", self.path / "store", "--format", "json"]
         for folder in self.folders():
             command += ["--data", folder]
-        for setting in (f"dataset={name}", *taking, *settings):
+        ordered = (f"reorder.method={self.order}",) if self.order else ()
+        for setting in (f"dataset={name}", *taking, *ordered, *settings):
             command += ["--set", setting]
         made = {}
         for line in lines(child(command, self.seconds_most)):

@@ -46,9 +46,9 @@ def doubled(first, begin, powers):
     return [f"    v.part{first} = {begin}", *(f"    v.part{width} = concat(v.part{width // 2}, v.part{width // 2})" for width in widths[1:])]
 
 
-def ours(scene, widths, order="none"):
+def ours(scene, widths):
     """Microseconds of each sum by kind and width."""
-    settings = ("run.passes=3", f"reorder.method={order}")
+    settings = ("run.passes=3",)
     planned, ran = scene.own("sums", program(widths), PIPELINE, settings, "bare")
     spent, page = record(ran)["seconds_by_launch"], plan(planned)
     columns = {buffer["name"]: buffer.get("columns") for buffer in page["launches"]["buffers"]}
@@ -118,12 +118,12 @@ def measure(scene, given):
         theirs, trouble = scenes.lines(error.said), {"problem": str(error)}
     theirs = {line["width"]: line for line in theirs if line.get("what") == "sum"}
     try:
-        mine = ours(scene, widths, given.order)
+        mine = ours(scene, widths)
     except Failed as error:
         mine = {(kind, width): {"error": str(error)} for kind in ("plain", "weighted") for width in widths}
     for width in widths:
         for kind in ("plain", "weighted"):
-            row = {"graph": scene.graph, "kind": kind, "width": width, "order": given.order, **trouble, **theirs.get(width, {}), **mine[kind, width]}
+            row = {"graph": scene.graph, "kind": kind, "width": width, "order": given.order or "none", **trouble, **theirs.get(width, {}), **mine[kind, width]}
             if problem:
                 row["cusparse_problem"] = problem
             row["cusparse_us"] = min((row[key] for key in ("cusparse_2_us", "cusparse_3_us") if key in row), default=None)

@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __re
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -291,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_multiply_28(const real* 
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -312,6 +312,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_multiply_28(const real* 
   after_others();
   real reduce_21_2[Q][V]; EACH reduce_21_2[q][j] = 0;
   {
+    const real* place_8 = b_multiply_18 + c[0]; keep(place_8);
     unsigned at = from;
     real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -324,12 +325,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_multiply_28(const real* 
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_18_8[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_18_8[k][q], b_multiply_18 + c[q] + (offset_t)u[k] * 4); }
+        real multiply_18_9[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_18_9[k][q], place_8 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_9[Q][V]; EACH product_9[q][j] = stream_0[k] * multiply_18_8[k][q][j];
-          EACH if (here) reduce_21_2[q][j] = reduce_21_2[q][j] + product_9[q][j];
+          real product_10[Q][V]; EACH product_10[q][j] = stream_0[k] * multiply_18_9[k][q][j];
+          EACH if (here) reduce_21_2[q][j] = reduce_21_2[q][j] + product_10[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -467,7 +468,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_z_90(const real* __rest
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -488,6 +489,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_z_90(const real* __rest
   after_others();
   real reduce_87_2[Q][V]; EACH reduce_87_2[q][j] = 0;
   {
+    const real* place_7 = b_multiply_84 + c[0]; keep(place_7);
     unsigned at = from;
     real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -500,12 +502,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_z_90(const real* __rest
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_84_7[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_84_7[k][q], b_multiply_84 + c[q] + (offset_t)u[k] * 4); }
+        real multiply_84_8[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_84_8[k][q], place_7 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_8[Q][V]; EACH product_8[q][j] = stream_0[k] * multiply_84_7[k][q][j];
-          EACH if (here) reduce_87_2[q][j] = reduce_87_2[q][j] + product_8[q][j];
+          real product_9[Q][V]; EACH product_9[q][j] = stream_0[k] * multiply_84_8[k][q][j];
+          EACH if (here) reduce_87_2[q][j] = reduce_87_2[q][j] + product_9[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -605,34 +607,35 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const r
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -698,7 +701,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_multiply_95(const real*
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -722,7 +725,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_multiply_102(const real
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -743,6 +746,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_multiply_102(const real
   after_others();
   real reduce_98_2[Q][V]; EACH reduce_98_2[q][j] = 0;
   {
+    const real* place_8 = b_multiply_95 + c[0]; keep(place_8);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     real held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
@@ -755,12 +759,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_multiply_102(const real
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_95_8[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_95_8[k][q], b_multiply_95 + c[q] + (offset_t)u[k] * 4); }
+        real multiply_95_9[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_95_9[k][q], place_8 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_9[Q][V]; EACH product_9[q][j] = multiply_95_8[k][q][j] * stream_1[k];
-          EACH if (here) reduce_98_2[q][j] = reduce_98_2[q][j] + product_9[q][j];
+          real product_10[Q][V]; EACH product_10[q][j] = multiply_95_9[k][q][j] * stream_1[k];
+          EACH if (here) reduce_98_2[q][j] = reduce_98_2[q][j] + product_10[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -892,7 +896,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k24_multiply_159(const real
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -913,6 +917,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k24_multiply_159(const real
   after_others();
   real reduce_154_2[Q][V]; EACH reduce_154_2[q][j] = 0;
   {
+    const real* place_9 = b_multiply_151 + c[0]; keep(place_9);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     real held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
@@ -925,12 +930,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k24_multiply_159(const real
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_151_9[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_151_9[k][q], b_multiply_151 + c[q] + (offset_t)u[k] * 4); }
+        real multiply_151_10[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_151_10[k][q], place_9 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_10[Q][V]; EACH product_10[q][j] = multiply_151_9[k][q][j] * stream_1[k];
-          EACH if (here) reduce_154_2[q][j] = reduce_154_2[q][j] + product_10[q][j];
+          real product_11[Q][V]; EACH product_11[q][j] = multiply_151_10[k][q][j] * stream_1[k];
+          EACH if (here) reduce_154_2[q][j] = reduce_154_2[q][j] + product_11[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -997,7 +1002,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k25_slope_of_first_164(cons
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1018,6 +1023,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k25_slope_of_first_164(cons
   after_others();
   real reduce_162_2[Q][V]; EACH reduce_162_2[q][j] = 0;
   {
+    const real* place_6 = b_multiply_159 + c[0]; keep(place_6);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     real held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
@@ -1030,12 +1036,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k25_slope_of_first_164(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_159_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_159_6[k][q], b_multiply_159 + c[q] + (offset_t)u[k] * 4); }
+        real multiply_159_7[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_159_7[k][q], place_6 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_7[Q][V]; EACH product_7[q][j] = multiply_159_6[k][q][j] * stream_1[k];
-          EACH if (here) reduce_162_2[q][j] = reduce_162_2[q][j] + product_7[q][j];
+          real product_8[Q][V]; EACH product_8[q][j] = multiply_159_7[k][q][j] * stream_1[k];
+          EACH if (here) reduce_162_2[q][j] = reduce_162_2[q][j] + product_8[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];

@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_146(const real* _
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -152,7 +152,9 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_146(const real* _
   real reduce_142_14[Q][V]; EACH reduce_142_14[q][j] = 0;
   real reduce_146_15[Q]; EACH_Q reduce_146_15[q] = 0;
   {
+    const real* place_26 = b_product_3 + c[0]; keep(place_26);
     unsigned at = from;
+    unsigned behind = 0;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
@@ -162,13 +164,14 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_146(const real* _
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        const bool begun = behind + s > 0;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_7_16[B][Q];
         UNROLL for (int k = 0; k < B; k++) { EACH_Q axis_7_16[k][q] = __ldg(b_axis_7 + (c[q] / 8u) + (offset_t)u[k] * 2); }
-        real product_3_26[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(product_3_26[k][q], b_product_3 + c[q] + (offset_t)u[k] * 16); }
+        real product_3_27[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(product_3_27[k][q], place_26 + (offset_t)u[k] * 16); }
         real score_20[B][Q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
@@ -178,30 +181,31 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_146(const real* _
         }
         real before_21[Q]; EACH_Q before_21[q] = reduce_17_1[q];
         UNROLL for (int k = 0; k < B; k++) EACH_Q reduce_17_1[q] = most(reduce_17_1[q], score_20[k][q]);
-        real scale_22[Q]; EACH_Q scale_22[q] = grown(before_21[q], reduce_17_1[q]);
+        real scale_22[Q]; if (begun) EACH_Q scale_22[q] = grown(before_21[q], reduce_17_1[q]);
         real shift_23[Q]; EACH_Q shift_23[q] = reduce_17_1[q] == (real)-INFINITE ? (real)0 : reduce_17_1[q];
-        EACH_Q reduce_25_4[q] = reduce_25_4[q] * scale_22[q];
-        EACH reduce_32_7[q][j] = reduce_32_7[q][j] * scale_22[q];
-        EACH reduce_142_14[q][j] = reduce_142_14[q][j] * scale_22[q];
-        EACH_Q reduce_146_15[q] = reduce_146_15[q] * scale_22[q];
+        if (begun) EACH_Q reduce_25_4[q] = reduce_25_4[q] * scale_22[q];
+        if (begun) EACH reduce_32_7[q][j] = reduce_32_7[q][j] * scale_22[q];
+        if (begun) EACH reduce_142_14[q][j] = reduce_142_14[q][j] * scale_22[q];
+        if (begun) EACH_Q reduce_146_15[q] = reduce_146_15[q] * scale_22[q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real exp_24_24[Q]; EACH_Q exp_24_24[q] = exponential_of_share(score_20[k][q] - shift_23[q]);
           EACH_Q if (here) reduce_25_4[q] = reduce_25_4[q] + exp_24_24[q];
           real dropout_30_25[Q]; EACH_Q dropout_30_25[q] = !training ? exp_24_24[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_24[q] * (real)1.4285776566757493 : (real)0;
-          real product_27[Q][V]; EACH product_27[q][j] = dropout_30_25[q] * product_3_26[k][q][j];
-          EACH if (here) reduce_32_7[q][j] = reduce_32_7[q][j] + product_27[q][j];
-          bool less_137_28[Q]; EACH_Q less_137_28[q] = ((real)0.0) < score_20[k][q];
-          real select_138_29[Q]; EACH_Q select_138_29[q] = less_137_28[q] ? ((real)1.0) : ((real)0.2);
-          real multiply_139_30[Q]; EACH_Q multiply_139_30[q] = exp_24_24[q] * select_138_29[q];
-          real dropout_140_31[Q]; EACH_Q dropout_140_31[q] = !training ? multiply_139_30[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_139_30[q] * (real)1.4285776566757493 : (real)0;
-          real product_32[Q][V]; EACH product_32[q][j] = dropout_140_31[q] * product_3_26[k][q][j];
-          EACH if (here) reduce_142_14[q][j] = reduce_142_14[q][j] + product_32[q][j];
-          EACH_Q if (here) reduce_146_15[q] = reduce_146_15[q] + multiply_139_30[q];
+          real product_28[Q][V]; EACH product_28[q][j] = dropout_30_25[q] * product_3_27[k][q][j];
+          EACH if (here) reduce_32_7[q][j] = reduce_32_7[q][j] + product_28[q][j];
+          bool less_137_29[Q]; EACH_Q less_137_29[q] = ((real)0.0) < score_20[k][q];
+          real select_138_30[Q]; EACH_Q select_138_30[q] = less_137_29[q] ? ((real)1.0) : ((real)0.2);
+          real multiply_139_31[Q]; EACH_Q multiply_139_31[q] = exp_24_24[q] * select_138_30[q];
+          real dropout_140_32[Q]; EACH_Q dropout_140_32[q] = !training ? multiply_139_31[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_139_31[q] * (real)1.4285776566757493 : (real)0;
+          real product_33[Q][V]; EACH product_33[q][j] = dropout_140_32[q] * product_3_27[k][q][j];
+          EACH if (here) reduce_142_14[q][j] = reduce_142_14[q][j] + product_33[q][j];
+          EACH_Q if (here) reduce_146_15[q] = reduce_146_15[q] + multiply_139_31[q];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      behind += CHUNK;
       at = min(stop, at + CHUNK);
     };
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
@@ -292,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_146(const real* _
   real select_21_3[Q]; EACH_Q select_21_3[q] = equal_20_2[q] ? ((real)0.0) : reduce_17_1[q];
   bool equal_27_5[Q]; EACH_Q equal_27_5[q] = reduce_25_4[q] == ((real)0.0);
   real select_28_6[Q]; EACH_Q select_28_6[q] = equal_27_5[q] ? ((real)1.0) : reduce_25_4[q];
-  real divide_33_8[Q][V]; EACH divide_33_8[q][j] = reduce_32_7[q][j] / select_28_6[q];
+  real divide_33_8[Q][V]; EACH_Q divide(divide_33_8[q], reduce_32_7[q], select_28_6[q]);
   real parameter_gat_attend_0_bias_0_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_bias_0_9[q], b_parameter_gat_attend_0_bias_0 + c[q]);
   real add_35_10[Q][V]; EACH add_35_10[q][j] = divide_33_8[q][j] + parameter_gat_attend_0_bias_0_9[q][j];
   real h_36_11[Q][V]; EACH h_36_11[q][j] = elu(add_35_10[q][j]);
@@ -445,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -471,7 +475,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
   real reduce_93_12[Q][V]; EACH reduce_93_12[q][j] = 0;
   real reduce_97_13; reduce_97_13 = 0;
   {
+    const real* place_24 = b_product_40 + c[0]; keep(place_24);
     unsigned at = from;
+    unsigned behind = 0;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
@@ -481,13 +487,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        const bool begun = behind + s > 0;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_44_14[B];
         UNROLL for (int k = 0; k < B; k++) { axis_44_14[k] = __ldg(b_axis_44 + u[k] + 0); }
-        real product_40_24[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(product_40_24[k][q], b_product_40 + c[q] + (offset_t)u[k] * 4); }
+        real product_40_25[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(product_40_25[k][q], place_24 + (offset_t)u[k] * 4); }
         real score_18[B];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
@@ -497,30 +504,31 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
         }
         real before_19; before_19 = reduce_54_1;
         UNROLL for (int k = 0; k < B; k++) reduce_54_1 = most(reduce_54_1, score_18[k]);
-        real scale_20; scale_20 = grown(before_19, reduce_54_1);
+        real scale_20; if (begun) scale_20 = grown(before_19, reduce_54_1);
         real shift_21; shift_21 = reduce_54_1 == (real)-INFINITE ? (real)0 : reduce_54_1;
-        reduce_60_4 = reduce_60_4 * scale_20;
-        EACH reduce_66_7[q][j] = reduce_66_7[q][j] * scale_20;
-        EACH reduce_93_12[q][j] = reduce_93_12[q][j] * scale_20;
-        reduce_97_13 = reduce_97_13 * scale_20;
+        if (begun) reduce_60_4 = reduce_60_4 * scale_20;
+        if (begun) EACH reduce_66_7[q][j] = reduce_66_7[q][j] * scale_20;
+        if (begun) EACH reduce_93_12[q][j] = reduce_93_12[q][j] * scale_20;
+        if (begun) reduce_97_13 = reduce_97_13 * scale_20;
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real exp_59_22; exp_59_22 = exponential_of_share(score_18[k] - shift_21);
           if (here) reduce_60_4 = reduce_60_4 + exp_59_22;
           real dropout_64_23; dropout_64_23 = !training ? exp_59_22 : stream_2[k] >> 0 & 1 ? exp_59_22 * (real)1.4285776566757493 : (real)0;
-          real product_25[Q][V]; EACH product_25[q][j] = dropout_64_23 * product_40_24[k][q][j];
-          EACH if (here) reduce_66_7[q][j] = reduce_66_7[q][j] + product_25[q][j];
-          bool less_88_26; less_88_26 = ((real)0.0) < score_18[k];
-          real select_89_27; select_89_27 = less_88_26 ? ((real)1.0) : ((real)0.2);
-          real multiply_90_28; multiply_90_28 = exp_59_22 * select_89_27;
-          real dropout_91_29; dropout_91_29 = !training ? multiply_90_28 : stream_2[k] >> 0 & 1 ? multiply_90_28 * (real)1.4285776566757493 : (real)0;
-          real product_30[Q][V]; EACH product_30[q][j] = dropout_91_29 * product_40_24[k][q][j];
-          EACH if (here) reduce_93_12[q][j] = reduce_93_12[q][j] + product_30[q][j];
-          if (here) reduce_97_13 = reduce_97_13 + multiply_90_28;
+          real product_26[Q][V]; EACH product_26[q][j] = dropout_64_23 * product_40_25[k][q][j];
+          EACH if (here) reduce_66_7[q][j] = reduce_66_7[q][j] + product_26[q][j];
+          bool less_88_27; less_88_27 = ((real)0.0) < score_18[k];
+          real select_89_28; select_89_28 = less_88_27 ? ((real)1.0) : ((real)0.2);
+          real multiply_90_29; multiply_90_29 = exp_59_22 * select_89_28;
+          real dropout_91_30; dropout_91_30 = !training ? multiply_90_29 : stream_2[k] >> 0 & 1 ? multiply_90_29 * (real)1.4285776566757493 : (real)0;
+          real product_31[Q][V]; EACH product_31[q][j] = dropout_91_30 * product_40_25[k][q][j];
+          EACH if (here) reduce_93_12[q][j] = reduce_93_12[q][j] + product_31[q][j];
+          if (here) reduce_97_13 = reduce_97_13 + multiply_90_29;
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      behind += CHUNK;
       at = min(stop, at + CHUNK);
     };
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
@@ -611,7 +619,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
   real select_56_3; select_56_3 = equal_55_2 ? ((real)0.0) : reduce_54_1;
   bool equal_61_5; equal_61_5 = reduce_60_4 == ((real)0.0);
   real select_62_6; select_62_6 = equal_61_5 ? ((real)1.0) : reduce_60_4;
-  real divide_67_8[Q][V]; EACH divide_67_8[q][j] = reduce_66_7[q][j] / select_62_6;
+  real divide_67_8[Q][V]; EACH_Q divide(divide_67_8[q], reduce_66_7[q], select_62_6);
   real parameter_gat_attend_1_bias_0_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_bias_0_9[q], b_parameter_gat_attend_1_bias_0 + c[q]);
   real add_69_10[Q][V]; EACH add_69_10[q][j] = divide_67_8[q][j] + parameter_gat_attend_1_bias_0_9[q][j];
   real add_71_11[Q][V]; EACH add_71_11[q][j] = add_69_10[q][j] + ((real)0.0);
@@ -671,35 +679,36 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -799,13 +808,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_99(const 
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real select_62_2; select_62_2 = __ldg(b_select_62 + v + 0);
-  real divide_77_3[Q][V]; EACH divide_77_3[q][j] = slope_result_1[q][j] / select_62_2;
+  real divide_77_3[Q][V]; EACH_Q divide(divide_77_3[q], slope_result_1[q], select_62_2);
   real divide_67_4[Q][V]; EACH_Q load<V>(divide_67_4[q], b_divide_67 + (offset_t)v * 4 + c[q]);
   real multiply_78_5[Q][V]; EACH multiply_78_5[q][j] = divide_77_3[q][j] * divide_67_4[q][j];
   real axis_79_6;
@@ -857,7 +866,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_114(const rea
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1254,7 +1263,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(cons
     real multiply_123_6[Q][V]; EACH multiply_123_6[q][j] = dropout_120_3[q][j] * add_122_5[q][j];
     real select_125_7[Q][V]; EACH select_125_7[q][j] = less_124_2[q][j] ? dropout_120_3[q][j] : multiply_123_6[q][j];
     real select_28_8[Q]; EACH_Q select_28_8[q] = __ldg(b_select_28 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_127_9[Q][V]; EACH divide_127_9[q][j] = select_125_7[q][j] / select_28_8[q];
+    real divide_127_9[Q][V]; EACH_Q divide(divide_127_9[q], select_125_7[q], select_28_8[q]);
     real divide_33_10[Q][V]; EACH_Q load<V>(divide_33_10[q], b_divide_33 + (offset_t)v * 16 + c[q]);
     real multiply_128_11[Q][V]; EACH multiply_128_11[q][j] = divide_127_9[q][j] * divide_33_10[q][j];
     real axis_129_12[Q];
@@ -1347,7 +1356,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_163(const re
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;

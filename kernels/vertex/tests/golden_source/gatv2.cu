@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_h_40(const real* __restr
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -131,13 +131,15 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_h_40(const real* __restr
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real add_10_15[Q][V]; EACH_Q load<V>(add_10_15[q], b_add_10 + (offset_t)v * 16 + c[q]);
-  real parameter_gatv2_attend_0_param_0_18[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_18[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
+  real add_10_16[Q][V]; EACH_Q load<V>(add_10_16[q], b_add_10 + (offset_t)v * 16 + c[q]);
+  real parameter_gatv2_attend_0_param_0_19[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_19[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
   real reduce_20_1[Q]; EACH_Q reduce_20_1[q] = (real)-INFINITE;
   real reduce_28_4[Q]; EACH_Q reduce_28_4[q] = 0;
   real reduce_34_7[Q][V]; EACH reduce_34_7[q][j] = 0;
   {
+    const real* place_14 = b_add_5 + c[0]; keep(place_14);
     unsigned at = from;
+    unsigned behind = 0;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
@@ -147,40 +149,42 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_h_40(const real* __restr
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        const bool begun = behind + s > 0;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_5_14[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_14[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
-        real score_21[B][Q];
+        real add_5_15[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_15[k][q], place_14 + (offset_t)u[k] * 16); }
+        real score_22[B][Q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_15_16[Q][V]; EACH add_15_16[q][j] = add_5_14[k][q][j] + add_10_15[q][j];
-          real leakyrelu_16_17[Q][V]; EACH leakyrelu_16_17[q][j] = leaky_relu(add_15_16[q][j], (real)0.2);
-          real product_19[Q][V]; EACH product_19[q][j] = leakyrelu_16_17[q][j] * parameter_gatv2_attend_0_param_0_18[q][j];
-          real axis_18_20[Q];
-          EACH_Q axis_18_20[q] = 0;
-          EACH axis_18_20[q] = axis_18_20[q] + product_19[q][j];
-          EACH_Q axis_18_20[q] = axis_18_20[q] + across(axis_18_20[q], 1);
-          EACH_Q score_21[k][q] = here ? axis_18_20[q] : (real)-INFINITE;
+          real add_15_17[Q][V]; EACH add_15_17[q][j] = add_5_15[k][q][j] + add_10_16[q][j];
+          real leakyrelu_16_18[Q][V]; EACH leakyrelu_16_18[q][j] = leaky_relu(add_15_17[q][j], (real)0.2);
+          real product_20[Q][V]; EACH product_20[q][j] = leakyrelu_16_18[q][j] * parameter_gatv2_attend_0_param_0_19[q][j];
+          real axis_18_21[Q];
+          EACH_Q axis_18_21[q] = 0;
+          EACH axis_18_21[q] = axis_18_21[q] + product_20[q][j];
+          EACH_Q axis_18_21[q] = axis_18_21[q] + across(axis_18_21[q], 1);
+          EACH_Q score_22[k][q] = here ? axis_18_21[q] : (real)-INFINITE;
         }
-        real before_22[Q]; EACH_Q before_22[q] = reduce_20_1[q];
-        UNROLL for (int k = 0; k < B; k++) EACH_Q reduce_20_1[q] = most(reduce_20_1[q], score_21[k][q]);
-        real scale_23[Q]; EACH_Q scale_23[q] = grown(before_22[q], reduce_20_1[q]);
-        real shift_24[Q]; EACH_Q shift_24[q] = reduce_20_1[q] == (real)-INFINITE ? (real)0 : reduce_20_1[q];
-        EACH_Q reduce_28_4[q] = reduce_28_4[q] * scale_23[q];
-        EACH reduce_34_7[q][j] = reduce_34_7[q][j] * scale_23[q];
+        real before_23[Q]; EACH_Q before_23[q] = reduce_20_1[q];
+        UNROLL for (int k = 0; k < B; k++) EACH_Q reduce_20_1[q] = most(reduce_20_1[q], score_22[k][q]);
+        real scale_24[Q]; if (begun) EACH_Q scale_24[q] = grown(before_23[q], reduce_20_1[q]);
+        real shift_25[Q]; EACH_Q shift_25[q] = reduce_20_1[q] == (real)-INFINITE ? (real)0 : reduce_20_1[q];
+        if (begun) EACH_Q reduce_28_4[q] = reduce_28_4[q] * scale_24[q];
+        if (begun) EACH reduce_34_7[q][j] = reduce_34_7[q][j] * scale_24[q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real exp_27_25[Q]; EACH_Q exp_27_25[q] = exponential_of_share(score_21[k][q] - shift_24[q]);
-          EACH_Q if (here) reduce_28_4[q] = reduce_28_4[q] + exp_27_25[q];
-          real dropout_32_26[Q]; EACH_Q dropout_32_26[q] = !training ? exp_27_25[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_27_25[q] * (real)1.4285776566757493 : (real)0;
-          real product_27[Q][V]; EACH product_27[q][j] = dropout_32_26[q] * add_5_14[k][q][j];
-          EACH if (here) reduce_34_7[q][j] = reduce_34_7[q][j] + product_27[q][j];
+          real exp_27_26[Q]; EACH_Q exp_27_26[q] = exponential_of_share(score_22[k][q] - shift_25[q]);
+          EACH_Q if (here) reduce_28_4[q] = reduce_28_4[q] + exp_27_26[q];
+          real dropout_32_27[Q]; EACH_Q dropout_32_27[q] = !training ? exp_27_26[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_27_26[q] * (real)1.4285776566757493 : (real)0;
+          real product_28[Q][V]; EACH product_28[q][j] = dropout_32_27[q] * add_5_15[k][q][j];
+          EACH if (here) reduce_34_7[q][j] = reduce_34_7[q][j] + product_28[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      behind += CHUNK;
       at = min(stop, at + CHUNK);
     };
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
@@ -253,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_h_40(const real* __restr
   real select_24_3[Q]; EACH_Q select_24_3[q] = equal_23_2[q] ? ((real)0.0) : reduce_20_1[q];
   bool equal_30_5[Q]; EACH_Q equal_30_5[q] = reduce_28_4[q] == ((real)0.0);
   real select_31_6[Q]; EACH_Q select_31_6[q] = equal_30_5[q] ? ((real)1.0) : reduce_28_4[q];
-  real divide_35_8[Q][V]; EACH divide_35_8[q][j] = reduce_34_7[q][j] / select_31_6[q];
+  real divide_35_8[Q][V]; EACH_Q divide(divide_35_8[q], reduce_34_7[q], select_31_6[q]);
   real parameter_gatv2_attend_0_bias_0_9[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_bias_0_9[q], b_parameter_gatv2_attend_0_bias_0 + c[q]);
   real add_37_10[Q][V]; EACH add_37_10[q][j] = divide_35_8[q][j] + parameter_gatv2_attend_0_bias_0_9[q][j];
   real h_38_11[Q][V]; EACH h_38_11[q][j] = elu(add_37_10[q][j]);
@@ -388,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -407,13 +411,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
   }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real add_49_13[Q][V]; EACH_Q load<V>(add_49_13[q], b_add_49 + (offset_t)v * 4 + c[q]);
-  real parameter_gatv2_attend_1_param_0_16[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_param_0_16[q], b_parameter_gatv2_attend_1_param_0 + c[q]);
+  real add_49_14[Q][V]; EACH_Q load<V>(add_49_14[q], b_add_49 + (offset_t)v * 4 + c[q]);
+  real parameter_gatv2_attend_1_param_0_17[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_param_0_17[q], b_parameter_gatv2_attend_1_param_0 + c[q]);
   real reduce_59_1; reduce_59_1 = (real)-INFINITE;
   real reduce_65_4; reduce_65_4 = 0;
   real reduce_70_7[Q][V]; EACH reduce_70_7[q][j] = 0;
   {
+    const real* place_12 = b_add_44 + c[0]; keep(place_12);
     unsigned at = from;
+    unsigned behind = 0;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
@@ -423,39 +429,41 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        const bool begun = behind + s > 0;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_44_12[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_44_12[k][q], b_add_44 + c[q] + (offset_t)u[k] * 4); }
-        real score_19[B];
+        real add_44_13[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_44_13[k][q], place_12 + (offset_t)u[k] * 4); }
+        real score_20[B];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_54_14[Q][V]; EACH add_54_14[q][j] = add_44_12[k][q][j] + add_49_13[q][j];
-          real leakyrelu_55_15[Q][V]; EACH leakyrelu_55_15[q][j] = leaky_relu(add_54_14[q][j], (real)0.2);
-          real product_17[Q][V]; EACH product_17[q][j] = leakyrelu_55_15[q][j] * parameter_gatv2_attend_1_param_0_16[q][j];
-          real axis_57_18;
-          axis_57_18 = 0;
-          EACH axis_57_18 = axis_57_18 + (own[q] && c[q] + j < 3u ? product_17[q][j] : 0);
-          score_19[k] = here ? axis_57_18 : (real)-INFINITE;
+          real add_54_15[Q][V]; EACH add_54_15[q][j] = add_44_13[k][q][j] + add_49_14[q][j];
+          real leakyrelu_55_16[Q][V]; EACH leakyrelu_55_16[q][j] = leaky_relu(add_54_15[q][j], (real)0.2);
+          real product_18[Q][V]; EACH product_18[q][j] = leakyrelu_55_16[q][j] * parameter_gatv2_attend_1_param_0_17[q][j];
+          real axis_57_19;
+          axis_57_19 = 0;
+          EACH axis_57_19 = axis_57_19 + (own[q] && c[q] + j < 3u ? product_18[q][j] : 0);
+          score_20[k] = here ? axis_57_19 : (real)-INFINITE;
         }
-        real before_20; before_20 = reduce_59_1;
-        UNROLL for (int k = 0; k < B; k++) reduce_59_1 = most(reduce_59_1, score_19[k]);
-        real scale_21; scale_21 = grown(before_20, reduce_59_1);
-        real shift_22; shift_22 = reduce_59_1 == (real)-INFINITE ? (real)0 : reduce_59_1;
-        reduce_65_4 = reduce_65_4 * scale_21;
-        EACH reduce_70_7[q][j] = reduce_70_7[q][j] * scale_21;
+        real before_21; before_21 = reduce_59_1;
+        UNROLL for (int k = 0; k < B; k++) reduce_59_1 = most(reduce_59_1, score_20[k]);
+        real scale_22; if (begun) scale_22 = grown(before_21, reduce_59_1);
+        real shift_23; shift_23 = reduce_59_1 == (real)-INFINITE ? (real)0 : reduce_59_1;
+        if (begun) reduce_65_4 = reduce_65_4 * scale_22;
+        if (begun) EACH reduce_70_7[q][j] = reduce_70_7[q][j] * scale_22;
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real exp_64_23; exp_64_23 = exponential_of_share(score_19[k] - shift_22);
-          if (here) reduce_65_4 = reduce_65_4 + exp_64_23;
-          real dropout_68_24; dropout_68_24 = !training ? exp_64_23 : stream_2[k] >> 0 & 1 ? exp_64_23 * (real)1.4285776566757493 : (real)0;
-          real product_25[Q][V]; EACH product_25[q][j] = dropout_68_24 * add_44_12[k][q][j];
-          EACH if (here) reduce_70_7[q][j] = reduce_70_7[q][j] + product_25[q][j];
+          real exp_64_24; exp_64_24 = exponential_of_share(score_20[k] - shift_23);
+          if (here) reduce_65_4 = reduce_65_4 + exp_64_24;
+          real dropout_68_25; dropout_68_25 = !training ? exp_64_24 : stream_2[k] >> 0 & 1 ? exp_64_24 * (real)1.4285776566757493 : (real)0;
+          real product_26[Q][V]; EACH product_26[q][j] = dropout_68_25 * add_44_13[k][q][j];
+          EACH if (here) reduce_70_7[q][j] = reduce_70_7[q][j] + product_26[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      behind += CHUNK;
       at = min(stop, at + CHUNK);
     };
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
@@ -528,7 +536,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
   real select_61_3; select_61_3 = equal_60_2 ? ((real)0.0) : reduce_59_1;
   bool equal_66_5; equal_66_5 = reduce_65_4 == ((real)0.0);
   real select_67_6; select_67_6 = equal_66_5 ? ((real)1.0) : reduce_65_4;
-  real divide_71_8[Q][V]; EACH divide_71_8[q][j] = reduce_70_7[q][j] / select_67_6;
+  real divide_71_8[Q][V]; EACH_Q divide(divide_71_8[q], reduce_70_7[q], select_67_6);
   real parameter_gatv2_attend_1_bias_0_9[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_bias_0_9[q], b_parameter_gatv2_attend_1_bias_0 + c[q]);
   real add_73_10[Q][V]; EACH add_73_10[q][j] = divide_71_8[q][j] + parameter_gatv2_attend_1_bias_0_9[q][j];
   real add_75_11[Q][V]; EACH add_75_11[q][j] = add_73_10[q][j] + ((real)0.0);
@@ -586,35 +594,36 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -723,7 +732,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -744,18 +753,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
   after_others();
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real select_67_2; select_67_2 = __ldg(b_select_67 + v + 0);
-  real divide_81_3[Q][V]; EACH divide_81_3[q][j] = slope_result_1[q][j] / select_67_2;
+  real divide_81_3[Q][V]; EACH_Q divide(divide_81_3[q], slope_result_1[q], select_67_2);
   real divide_71_4[Q][V]; EACH_Q load<V>(divide_71_4[q], b_divide_71 + (offset_t)v * 4 + c[q]);
   real multiply_82_5[Q][V]; EACH multiply_82_5[q][j] = divide_81_3[q][j] * divide_71_4[q][j];
   real axis_83_6;
   axis_83_6 = 0;
   EACH axis_83_6 = axis_83_6 + (own[q] && c[q] + j < 3u ? multiply_82_5[q][j] : 0);
   real negative_84_7; negative_84_7 = negative(axis_83_6);
-  real add_49_10[Q][V]; EACH_Q load<V>(add_49_10[q], b_add_49 + (offset_t)v * 4 + c[q]);
-  real parameter_gatv2_attend_1_param_0_18[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_param_0_18[q], b_parameter_gatv2_attend_1_param_0 + c[q]);
-  real select_61_21; select_61_21 = __ldg(b_select_61 + v + 0);
+  real add_49_11[Q][V]; EACH_Q load<V>(add_49_11[q], b_add_49 + (offset_t)v * 4 + c[q]);
+  real parameter_gatv2_attend_1_param_0_19[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_param_0_19[q], b_parameter_gatv2_attend_1_param_0 + c[q]);
+  real select_61_22; select_61_22 = __ldg(b_select_61 + v + 0);
   real slope_of_right_101_8[Q][V]; EACH slope_of_right_101_8[q][j] = 0;
   {
+    const real* place_9 = b_add_44 + c[0]; keep(place_9);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
@@ -769,30 +779,30 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_44_9[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_44_9[k][q], b_add_44 + c[q] + (offset_t)u[k] * 4); }
+        real add_44_10[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_44_10[k][q], place_9 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_54_11[Q][V]; EACH add_54_11[q][j] = add_44_9[k][q][j] + add_49_10[q][j];
-          real leakyrelu_55_12[Q][V]; EACH leakyrelu_55_12[q][j] = leaky_relu(add_54_11[q][j], (real)0.2);
-          bool less_99_13[Q][V]; EACH less_99_13[q][j] = ((real)0.0) < leakyrelu_55_12[q][j];
-          real product_14[Q][V]; EACH product_14[q][j] = divide_81_3[q][j] * add_44_9[k][q][j];
-          real axis_88_15;
-          axis_88_15 = 0;
-          EACH axis_88_15 = axis_88_15 + (own[q] && c[q] + j < 3u ? product_14[q][j] : 0);
-          real dropout_90_16; dropout_90_16 = !training ? axis_88_15 : stream_2[k] >> 0 & 1 ? axis_88_15 * (real)1.4285776566757493 : (real)0;
-          real add_92_17; add_92_17 = dropout_90_16 + negative_84_7;
-          real product_19[Q][V]; EACH product_19[q][j] = leakyrelu_55_12[q][j] * parameter_gatv2_attend_1_param_0_18[q][j];
-          real axis_57_20;
-          axis_57_20 = 0;
-          EACH axis_57_20 = axis_57_20 + (own[q] && c[q] + j < 3u ? product_19[q][j] : 0);
-          real subtract_63_22; subtract_63_22 = axis_57_20 - select_61_21;
-          real exp_64_23; exp_64_23 = exponential_of_share(subtract_63_22);
-          real multiply_93_24; multiply_93_24 = add_92_17 * exp_64_23;
-          real multiply_94_25[Q][V]; EACH multiply_94_25[q][j] = multiply_93_24 * parameter_gatv2_attend_1_param_0_18[q][j];
-          real multiply_98_26[Q][V]; EACH multiply_98_26[q][j] = multiply_94_25[q][j] * ((real)0.2);
-          real select_100_27[Q][V]; EACH select_100_27[q][j] = less_99_13[q][j] ? multiply_94_25[q][j] : multiply_98_26[q][j];
-          EACH if (here) slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + select_100_27[q][j];
+          real add_54_12[Q][V]; EACH add_54_12[q][j] = add_44_10[k][q][j] + add_49_11[q][j];
+          real leakyrelu_55_13[Q][V]; EACH leakyrelu_55_13[q][j] = leaky_relu(add_54_12[q][j], (real)0.2);
+          bool less_99_14[Q][V]; EACH less_99_14[q][j] = ((real)0.0) < leakyrelu_55_13[q][j];
+          real product_15[Q][V]; EACH product_15[q][j] = divide_81_3[q][j] * add_44_10[k][q][j];
+          real axis_88_16;
+          axis_88_16 = 0;
+          EACH axis_88_16 = axis_88_16 + (own[q] && c[q] + j < 3u ? product_15[q][j] : 0);
+          real dropout_90_17; dropout_90_17 = !training ? axis_88_16 : stream_2[k] >> 0 & 1 ? axis_88_16 * (real)1.4285776566757493 : (real)0;
+          real add_92_18; add_92_18 = dropout_90_17 + negative_84_7;
+          real product_20[Q][V]; EACH product_20[q][j] = leakyrelu_55_13[q][j] * parameter_gatv2_attend_1_param_0_19[q][j];
+          real axis_57_21;
+          axis_57_21 = 0;
+          EACH axis_57_21 = axis_57_21 + (own[q] && c[q] + j < 3u ? product_20[q][j] : 0);
+          real subtract_63_23; subtract_63_23 = axis_57_21 - select_61_22;
+          real exp_64_24; exp_64_24 = exponential_of_share(subtract_63_23);
+          real multiply_93_25; multiply_93_25 = add_92_18 * exp_64_24;
+          real multiply_94_26[Q][V]; EACH multiply_94_26[q][j] = multiply_93_25 * parameter_gatv2_attend_1_param_0_19[q][j];
+          real multiply_98_27[Q][V]; EACH multiply_98_27[q][j] = multiply_94_26[q][j] * ((real)0.2);
+          real select_100_28[Q][V]; EACH select_100_28[q][j] = less_99_14[q][j] ? multiply_94_26[q][j] : multiply_98_27[q][j];
+          EACH if (here) slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + select_100_28[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -869,7 +879,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_95(const real*
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { const unsigned place = (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -979,7 +989,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_105(const
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 1, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1382,7 +1392,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
     real multiply_118_8[Q][V]; EACH multiply_118_8[q][j] = dropout_115_5[q][j] * add_117_7[q][j];
     real select_120_9[Q][V]; EACH select_120_9[q][j] = less_119_2[q][j] ? dropout_115_5[q][j] : multiply_118_8[q][j];
     real select_31_10[Q]; EACH_Q select_31_10[q] = __ldg(b_select_31 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_122_11[Q][V]; EACH divide_122_11[q][j] = select_120_9[q][j] / select_31_10[q];
+    real divide_122_11[Q][V]; EACH_Q divide(divide_122_11[q], select_120_9[q], select_31_10[q]);
     real divide_35_12[Q][V]; EACH_Q load<V>(divide_35_12[q], b_divide_35 + (offset_t)v * 16 + c[q]);
     real multiply_123_13[Q][V]; EACH multiply_123_13[q][j] = divide_122_11[q][j] * divide_35_12[q][j];
     real axis_124_14[Q];
@@ -1452,7 +1462,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_multiply_136(const real
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -1551,7 +1561,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_slope_of_right_141(cons
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1570,13 +1580,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_slope_of_right_141(cons
   }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real add_10_3[Q][V]; EACH_Q load<V>(add_10_3[q], b_add_10 + (offset_t)v * 16 + c[q]);
-  real divide_122_7[Q][V]; EACH_Q load<V>(divide_122_7[q], b_divide_122 + (offset_t)v * 16 + c[q]);
-  real negative_125_11[Q]; EACH_Q negative_125_11[q] = __ldg(b_negative_125 + (offset_t)v * 2 + (c[q] / 8u));
-  real parameter_gatv2_attend_0_param_0_13[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_13[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
-  real select_24_16[Q]; EACH_Q select_24_16[q] = __ldg(b_select_24 + (offset_t)v * 2 + (c[q] / 8u));
+  real add_10_4[Q][V]; EACH_Q load<V>(add_10_4[q], b_add_10 + (offset_t)v * 16 + c[q]);
+  real divide_122_8[Q][V]; EACH_Q load<V>(divide_122_8[q], b_divide_122 + (offset_t)v * 16 + c[q]);
+  real negative_125_12[Q]; EACH_Q negative_125_12[q] = __ldg(b_negative_125 + (offset_t)v * 2 + (c[q] / 8u));
+  real parameter_gatv2_attend_0_param_0_14[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_14[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
+  real select_24_17[Q]; EACH_Q select_24_17[q] = __ldg(b_select_24 + (offset_t)v * 2 + (c[q] / 8u));
   real slope_of_right_141_1[Q][V]; EACH slope_of_right_141_1[q][j] = 0;
   {
+    const real* place_2 = b_add_5 + c[0]; keep(place_2);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
@@ -1590,32 +1601,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_slope_of_right_141(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_5_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_2[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
+        real add_5_3[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_3[k][q], place_2 + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_15_4[Q][V]; EACH add_15_4[q][j] = add_5_2[k][q][j] + add_10_3[q][j];
-          real leakyrelu_16_5[Q][V]; EACH leakyrelu_16_5[q][j] = leaky_relu(add_15_4[q][j], (real)0.2);
-          bool less_139_6[Q][V]; EACH less_139_6[q][j] = ((real)0.0) < leakyrelu_16_5[q][j];
-          real product_8[Q][V]; EACH product_8[q][j] = divide_122_7[q][j] * add_5_2[k][q][j];
-          real axis_129_9[Q];
-          EACH_Q axis_129_9[q] = 0;
-          EACH axis_129_9[q] = axis_129_9[q] + product_8[q][j];
-          EACH_Q axis_129_9[q] = axis_129_9[q] + across(axis_129_9[q], 1);
-          real dropout_131_10[Q]; EACH_Q dropout_131_10[q] = !training ? axis_129_9[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_129_9[q] * (real)1.4285776566757493 : (real)0;
-          real add_133_12[Q]; EACH_Q add_133_12[q] = dropout_131_10[q] + negative_125_11[q];
-          real product_14[Q][V]; EACH product_14[q][j] = leakyrelu_16_5[q][j] * parameter_gatv2_attend_0_param_0_13[q][j];
-          real axis_18_15[Q];
-          EACH_Q axis_18_15[q] = 0;
-          EACH axis_18_15[q] = axis_18_15[q] + product_14[q][j];
-          EACH_Q axis_18_15[q] = axis_18_15[q] + across(axis_18_15[q], 1);
-          real subtract_26_17[Q]; EACH_Q subtract_26_17[q] = axis_18_15[q] - select_24_16[q];
-          real exp_27_18[Q]; EACH_Q exp_27_18[q] = exponential_of_share(subtract_26_17[q]);
-          real multiply_134_19[Q]; EACH_Q multiply_134_19[q] = add_133_12[q] * exp_27_18[q];
-          real multiply_135_20[Q][V]; EACH multiply_135_20[q][j] = multiply_134_19[q] * parameter_gatv2_attend_0_param_0_13[q][j];
-          real multiply_138_21[Q][V]; EACH multiply_138_21[q][j] = multiply_135_20[q][j] * ((real)0.2);
-          real select_140_22[Q][V]; EACH select_140_22[q][j] = less_139_6[q][j] ? multiply_135_20[q][j] : multiply_138_21[q][j];
-          EACH if (here) slope_of_right_141_1[q][j] = slope_of_right_141_1[q][j] + select_140_22[q][j];
+          real add_15_5[Q][V]; EACH add_15_5[q][j] = add_5_3[k][q][j] + add_10_4[q][j];
+          real leakyrelu_16_6[Q][V]; EACH leakyrelu_16_6[q][j] = leaky_relu(add_15_5[q][j], (real)0.2);
+          bool less_139_7[Q][V]; EACH less_139_7[q][j] = ((real)0.0) < leakyrelu_16_6[q][j];
+          real product_9[Q][V]; EACH product_9[q][j] = divide_122_8[q][j] * add_5_3[k][q][j];
+          real axis_129_10[Q];
+          EACH_Q axis_129_10[q] = 0;
+          EACH axis_129_10[q] = axis_129_10[q] + product_9[q][j];
+          EACH_Q axis_129_10[q] = axis_129_10[q] + across(axis_129_10[q], 1);
+          real dropout_131_11[Q]; EACH_Q dropout_131_11[q] = !training ? axis_129_10[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_129_10[q] * (real)1.4285776566757493 : (real)0;
+          real add_133_13[Q]; EACH_Q add_133_13[q] = dropout_131_11[q] + negative_125_12[q];
+          real product_15[Q][V]; EACH product_15[q][j] = leakyrelu_16_6[q][j] * parameter_gatv2_attend_0_param_0_14[q][j];
+          real axis_18_16[Q];
+          EACH_Q axis_18_16[q] = 0;
+          EACH axis_18_16[q] = axis_18_16[q] + product_15[q][j];
+          EACH_Q axis_18_16[q] = axis_18_16[q] + across(axis_18_16[q], 1);
+          real subtract_26_18[Q]; EACH_Q subtract_26_18[q] = axis_18_16[q] - select_24_17[q];
+          real exp_27_19[Q]; EACH_Q exp_27_19[q] = exponential_of_share(subtract_26_18[q]);
+          real multiply_134_20[Q]; EACH_Q multiply_134_20[q] = add_133_13[q] * exp_27_19[q];
+          real multiply_135_21[Q][V]; EACH multiply_135_21[q][j] = multiply_134_20[q] * parameter_gatv2_attend_0_param_0_14[q][j];
+          real multiply_138_22[Q][V]; EACH multiply_138_22[q][j] = multiply_135_21[q][j] * ((real)0.2);
+          real select_140_23[Q][V]; EACH select_140_23[q][j] = less_139_7[q][j] ? multiply_135_21[q][j] : multiply_138_22[q][j];
+          EACH if (here) slope_of_right_141_1[q][j] = slope_of_right_141_1[q][j] + select_140_23[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1696,7 +1707,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_145(const
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 1, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;

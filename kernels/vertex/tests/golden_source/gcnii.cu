@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_multiply_15(const real* 
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -198,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __r
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -221,6 +221,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __r
   real multiply_22_2[Q][V]; EACH multiply_22_2[q][j] = ((real)0.1) * first_12_1[q][j];
   real reduce_19_4[Q][V]; EACH reduce_19_4[q][j] = 0;
   {
+    const real* place_7 = b_multiply_16 + c[0]; keep(place_7);
     unsigned at = from;
     real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -233,12 +234,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __r
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_16_7[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_16_7[k][q], b_multiply_16 + c[q] + (offset_t)u[k] * 8); }
+        real multiply_16_8[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_16_8[k][q], place_7 + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_8[Q][V]; EACH product_8[q][j] = stream_0[k] * multiply_16_7[k][q][j];
-          EACH if (here) reduce_19_4[q][j] = reduce_19_4[q][j] + product_8[q][j];
+          real product_9[Q][V]; EACH product_9[q][j] = stream_0[k] * multiply_16_8[k][q][j];
+          EACH if (here) reduce_19_4[q][j] = reduce_19_4[q][j] + product_9[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -407,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __r
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -428,6 +429,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __r
   after_others();
   real reduce_36_2[Q][V]; EACH reduce_36_2[q][j] = 0;
   {
+    const real* place_6 = b_multiply_33 + c[0]; keep(place_6);
     unsigned at = from;
     real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -440,12 +442,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __r
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_33_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_33_6[k][q], b_multiply_33 + c[q] + (offset_t)u[k] * 8); }
+        real multiply_33_7[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_33_7[k][q], place_6 + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_7[Q][V]; EACH product_7[q][j] = stream_0[k] * multiply_33_6[k][q][j];
-          EACH if (here) reduce_36_2[q][j] = reduce_36_2[q][j] + product_7[q][j];
+          real product_8[Q][V]; EACH product_8[q][j] = stream_0[k] * multiply_33_7[k][q][j];
+          EACH if (here) reduce_36_2[q][j] = reduce_36_2[q][j] + product_8[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -700,34 +702,35 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -1221,7 +1224,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real*
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1245,6 +1248,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real*
   bool less_72_2[Q][V]; EACH less_72_2[q][j] = ((real)0.0) < z_32_1[q][j];
   real reduce_69_3[Q][V]; EACH reduce_69_3[q][j] = 0;
   {
+    const real* place_11 = b_multiply_66 + c[0]; keep(place_11);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     real held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
@@ -1257,12 +1261,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real*
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_66_11[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_66_11[k][q], b_multiply_66 + c[q] + (offset_t)u[k] * 8); }
+        real multiply_66_12[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_66_12[k][q], place_11 + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_12[Q][V]; EACH product_12[q][j] = multiply_66_11[k][q][j] * stream_1[k];
-          EACH if (here) reduce_69_3[q][j] = reduce_69_3[q][j] + product_12[q][j];
+          real product_13[Q][V]; EACH product_13[q][j] = multiply_66_12[k][q][j] * stream_1[k];
+          EACH if (here) reduce_69_3[q][j] = reduce_69_3[q][j] + product_13[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1438,7 +1442,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_89(const real* _
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1462,6 +1466,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_89(const real* _
   bool less_88_2[Q][V]; EACH less_88_2[q][j] = ((real)0.0) < first_12_1[q][j];
   real reduce_84_4[Q][V]; EACH reduce_84_4[q][j] = 0;
   {
+    const real* place_11 = b_multiply_81 + c[0]; keep(place_11);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     real held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
@@ -1474,12 +1479,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_89(const real* _
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_81_11[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_81_11[k][q], b_multiply_81 + c[q] + (offset_t)u[k] * 8); }
+        real multiply_81_12[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_81_12[k][q], place_11 + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_12[Q][V]; EACH product_12[q][j] = multiply_81_11[k][q][j] * stream_1[k];
-          EACH if (here) reduce_84_4[q][j] = reduce_84_4[q][j] + product_12[q][j];
+          real product_13[Q][V]; EACH product_13[q][j] = multiply_81_12[k][q][j] * stream_1[k];
+          EACH if (here) reduce_84_4[q][j] = reduce_84_4[q][j] + product_13[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];

@@ -6,7 +6,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -27,6 +27,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
   after_others();
   real reduce_6_1[Q][V]; EACH reduce_6_1[q][j] = 0;
   {
+    const real* place_2 = b_x + c[0]; keep(place_2);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
@@ -36,11 +37,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real x_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_2[k][q], b_x + c[q] + (offset_t)u[k] * 8); }
+        real x_3[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_3[k][q], place_2 + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_6_1[q][j] = reduce_6_1[q][j] + x_2[k][q][j];
+          EACH if (here) reduce_6_1[q][j] = reduce_6_1[q][j] + x_3[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -97,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __rest
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -122,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -308,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const re
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -332,6 +333,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const re
   real multiply_21_3[Q][V]; EACH multiply_21_3[q][j] = add_20_1 * h_18_2[q][j];
   real reduce_23_4[Q][V]; EACH reduce_23_4[q][j] = 0;
   {
+    const real* place_6 = b_h_18 + c[0]; keep(place_6);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
@@ -341,11 +343,11 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const re
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real h_18_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_6[k][q], b_h_18 + c[q] + (offset_t)u[k] * 16); }
+        real h_18_7[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_7[k][q], place_6 + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_23_4[q][j] = reduce_23_4[q][j] + h_18_6[k][q][j];
+          EACH if (here) reduce_23_4[q][j] = reduce_23_4[q][j] + h_18_7[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -589,34 +591,35 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -1102,7 +1105,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1135,6 +1138,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   real multiply_51_8[Q][V]; EACH multiply_51_8[q][j] = slope_of_z_44_1[q][j] * add_20_7;
   real reduce_47_6[Q][V]; EACH reduce_47_6[q][j] = 0;
   {
+    const real* place_13 = b_slope_20_of_20_z_44 + c[0]; keep(place_13);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
@@ -1144,11 +1148,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real slope_of_z_44_13[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_13[k][q], b_slope_20_of_20_z_44 + c[q] + (offset_t)u[k] * 16); }
+        real slope_of_z_44_14[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], place_13 + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_47_6[q][j] = reduce_47_6[q][j] + slope_of_z_44_13[k][q][j];
+          EACH if (here) reduce_47_6[q][j] = reduce_47_6[q][j] + slope_of_z_44_14[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1546,7 +1550,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __r
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;

@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -137,7 +137,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __
   real reduce_33_4[Q]; EACH_Q reduce_33_4[q] = 0;
   real reduce_39_7[Q][V]; EACH reduce_39_7[q][j] = 0;
   {
+    const real* place_10 = b_add_10 + c[0]; keep(place_10);
+    const real* place_21 = b_add_15 + c[0]; keep(place_21);
     unsigned at = from;
+    unsigned behind = 0;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
@@ -147,41 +150,43 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        const bool begun = behind + s > 0;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_10_10[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_10[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
-        real add_15_20[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_20[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
-        real score_14[B][Q];
+        real add_10_11[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_11[k][q], place_10 + (offset_t)u[k] * 16); }
+        real add_15_22[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_22[k][q], place_21 + (offset_t)u[k] * 16); }
+        real score_15[B][Q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_11[Q][V]; EACH product_11[q][j] = add_5_9[q][j] * add_10_10[k][q][j];
-          real axis_21_12[Q];
-          EACH_Q axis_21_12[q] = 0;
-          EACH axis_21_12[q] = axis_21_12[q] + product_11[q][j];
-          EACH_Q axis_21_12[q] = axis_21_12[q] + across(axis_21_12[q], 1);
-          real divide_24_13[Q]; EACH_Q divide_24_13[q] = axis_21_12[q] / ((real)2.8284271247461903);
-          EACH_Q score_14[k][q] = here ? divide_24_13[q] : (real)-INFINITE;
+          real product_12[Q][V]; EACH product_12[q][j] = add_5_9[q][j] * add_10_11[k][q][j];
+          real axis_21_13[Q];
+          EACH_Q axis_21_13[q] = 0;
+          EACH axis_21_13[q] = axis_21_13[q] + product_12[q][j];
+          EACH_Q axis_21_13[q] = axis_21_13[q] + across(axis_21_13[q], 1);
+          real divide_24_14[Q]; EACH_Q divide_24_14[q] = axis_21_13[q] / ((real)2.8284271247461903);
+          EACH_Q score_15[k][q] = here ? divide_24_14[q] : (real)-INFINITE;
         }
-        real before_15[Q]; EACH_Q before_15[q] = reduce_25_1[q];
-        UNROLL for (int k = 0; k < B; k++) EACH_Q reduce_25_1[q] = most(reduce_25_1[q], score_14[k][q]);
-        real scale_16[Q]; EACH_Q scale_16[q] = grown(before_15[q], reduce_25_1[q]);
-        real shift_17[Q]; EACH_Q shift_17[q] = reduce_25_1[q] == (real)-INFINITE ? (real)0 : reduce_25_1[q];
-        EACH_Q reduce_33_4[q] = reduce_33_4[q] * scale_16[q];
-        EACH reduce_39_7[q][j] = reduce_39_7[q][j] * scale_16[q];
+        real before_16[Q]; EACH_Q before_16[q] = reduce_25_1[q];
+        UNROLL for (int k = 0; k < B; k++) EACH_Q reduce_25_1[q] = most(reduce_25_1[q], score_15[k][q]);
+        real scale_17[Q]; if (begun) EACH_Q scale_17[q] = grown(before_16[q], reduce_25_1[q]);
+        real shift_18[Q]; EACH_Q shift_18[q] = reduce_25_1[q] == (real)-INFINITE ? (real)0 : reduce_25_1[q];
+        if (begun) EACH_Q reduce_33_4[q] = reduce_33_4[q] * scale_17[q];
+        if (begun) EACH reduce_39_7[q][j] = reduce_39_7[q][j] * scale_17[q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real exp_32_18[Q]; EACH_Q exp_32_18[q] = exponential_of_share(score_14[k][q] - shift_17[q]);
-          EACH_Q if (here) reduce_33_4[q] = reduce_33_4[q] + exp_32_18[q];
-          real dropout_37_19[Q]; EACH_Q dropout_37_19[q] = !training ? exp_32_18[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_32_18[q] * (real)1.4285776566757493 : (real)0;
-          real product_21[Q][V]; EACH product_21[q][j] = dropout_37_19[q] * add_15_20[k][q][j];
-          EACH if (here) reduce_39_7[q][j] = reduce_39_7[q][j] + product_21[q][j];
+          real exp_32_19[Q]; EACH_Q exp_32_19[q] = exponential_of_share(score_15[k][q] - shift_18[q]);
+          EACH_Q if (here) reduce_33_4[q] = reduce_33_4[q] + exp_32_19[q];
+          real dropout_37_20[Q]; EACH_Q dropout_37_20[q] = !training ? exp_32_19[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_32_19[q] * (real)1.4285776566757493 : (real)0;
+          real product_23[Q][V]; EACH product_23[q][j] = dropout_37_20[q] * add_15_22[k][q][j];
+          EACH if (here) reduce_39_7[q][j] = reduce_39_7[q][j] + product_23[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      behind += CHUNK;
       at = min(stop, at + CHUNK);
     };
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
@@ -254,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __
   real select_29_3[Q]; EACH_Q select_29_3[q] = equal_28_2[q] ? ((real)0.0) : reduce_25_1[q];
   bool equal_35_5[Q]; EACH_Q equal_35_5[q] = reduce_33_4[q] == ((real)0.0);
   real select_36_6[Q]; EACH_Q select_36_6[q] = equal_35_5[q] ? ((real)1.0) : reduce_33_4[q];
-  real divide_40_8[Q][V]; EACH divide_40_8[q][j] = reduce_39_7[q][j] / select_36_6[q];
+  real divide_40_8[Q][V]; EACH_Q divide(divide_40_8[q], reduce_39_7[q], select_36_6[q]);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_29[(offset_t)v * 2 + (c[q] / 8u)] = select_29_3[q];
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_36[(offset_t)v * 2 + (c[q] / 8u)] = select_36_6[q];
@@ -457,7 +462,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -481,7 +486,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
   real reduce_78_4; reduce_78_4 = 0;
   real reduce_83_7[Q][V]; EACH reduce_83_7[q][j] = 0;
   {
+    const real* place_10 = b_add_57 + c[0]; keep(place_10);
+    const real* place_21 = b_add_62 + c[0]; keep(place_21);
     unsigned at = from;
+    unsigned behind = 0;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
@@ -491,40 +499,42 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        const bool begun = behind + s > 0;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_57_10[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_10[k][q], b_add_57 + c[q] + (offset_t)u[k] * 4); }
-        real add_62_20[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_20[k][q], b_add_62 + c[q] + (offset_t)u[k] * 4); }
-        real score_14[B];
+        real add_57_11[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_11[k][q], place_10 + (offset_t)u[k] * 4); }
+        real add_62_22[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_22[k][q], place_21 + (offset_t)u[k] * 4); }
+        real score_15[B];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_11[Q][V]; EACH product_11[q][j] = add_52_9[q][j] * add_57_10[k][q][j];
-          real axis_68_12;
-          axis_68_12 = 0;
-          EACH axis_68_12 = axis_68_12 + (own[q] && c[q] + j < 3u ? product_11[q][j] : 0);
-          real divide_71_13; divide_71_13 = axis_68_12 / ((real)1.7320508075688772);
-          score_14[k] = here ? divide_71_13 : (real)-INFINITE;
+          real product_12[Q][V]; EACH product_12[q][j] = add_52_9[q][j] * add_57_11[k][q][j];
+          real axis_68_13;
+          axis_68_13 = 0;
+          EACH axis_68_13 = axis_68_13 + (own[q] && c[q] + j < 3u ? product_12[q][j] : 0);
+          real divide_71_14; divide_71_14 = axis_68_13 / ((real)1.7320508075688772);
+          score_15[k] = here ? divide_71_14 : (real)-INFINITE;
         }
-        real before_15; before_15 = reduce_72_1;
-        UNROLL for (int k = 0; k < B; k++) reduce_72_1 = most(reduce_72_1, score_14[k]);
-        real scale_16; scale_16 = grown(before_15, reduce_72_1);
-        real shift_17; shift_17 = reduce_72_1 == (real)-INFINITE ? (real)0 : reduce_72_1;
-        reduce_78_4 = reduce_78_4 * scale_16;
-        EACH reduce_83_7[q][j] = reduce_83_7[q][j] * scale_16;
+        real before_16; before_16 = reduce_72_1;
+        UNROLL for (int k = 0; k < B; k++) reduce_72_1 = most(reduce_72_1, score_15[k]);
+        real scale_17; if (begun) scale_17 = grown(before_16, reduce_72_1);
+        real shift_18; shift_18 = reduce_72_1 == (real)-INFINITE ? (real)0 : reduce_72_1;
+        if (begun) reduce_78_4 = reduce_78_4 * scale_17;
+        if (begun) EACH reduce_83_7[q][j] = reduce_83_7[q][j] * scale_17;
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real exp_77_18; exp_77_18 = exponential_of_share(score_14[k] - shift_17);
-          if (here) reduce_78_4 = reduce_78_4 + exp_77_18;
-          real dropout_81_19; dropout_81_19 = !training ? exp_77_18 : stream_2[k] >> 0 & 1 ? exp_77_18 * (real)1.4285776566757493 : (real)0;
-          real product_21[Q][V]; EACH product_21[q][j] = dropout_81_19 * add_62_20[k][q][j];
-          EACH if (here) reduce_83_7[q][j] = reduce_83_7[q][j] + product_21[q][j];
+          real exp_77_19; exp_77_19 = exponential_of_share(score_15[k] - shift_18);
+          if (here) reduce_78_4 = reduce_78_4 + exp_77_19;
+          real dropout_81_20; dropout_81_20 = !training ? exp_77_19 : stream_2[k] >> 0 & 1 ? exp_77_19 * (real)1.4285776566757493 : (real)0;
+          real product_23[Q][V]; EACH product_23[q][j] = dropout_81_20 * add_62_22[k][q][j];
+          EACH if (here) reduce_83_7[q][j] = reduce_83_7[q][j] + product_23[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      behind += CHUNK;
       at = min(stop, at + CHUNK);
     };
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
@@ -597,7 +607,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
   real select_74_3; select_74_3 = equal_73_2 ? ((real)0.0) : reduce_72_1;
   bool equal_79_5; equal_79_5 = reduce_78_4 == ((real)0.0);
   real select_80_6; select_80_6 = equal_79_5 ? ((real)1.0) : reduce_78_4;
-  real divide_84_8[Q][V]; EACH divide_84_8[q][j] = reduce_83_7[q][j] / select_80_6;
+  real divide_84_8[Q][V]; EACH_Q divide(divide_84_8[q], reduce_83_7[q], select_80_6);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_select_74[v + 0] = select_74_3;
   EACH if (own[q] && (c[q] + j) == 0) o_select_80[v + 0] = select_80_6;
@@ -746,34 +756,35 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -862,7 +873,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_113(cons
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -883,17 +894,19 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_113(cons
   after_others();
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real select_80_2; select_80_2 = __ldg(b_select_80 + v + 0);
-  real divide_98_3[Q][V]; EACH divide_98_3[q][j] = slope_result_1[q][j] / select_80_2;
+  real divide_98_3[Q][V]; EACH_Q divide(divide_98_3[q], slope_result_1[q], select_80_2);
   real divide_84_4[Q][V]; EACH_Q load<V>(divide_84_4[q], b_divide_84 + (offset_t)v * 4 + c[q]);
   real multiply_99_5[Q][V]; EACH multiply_99_5[q][j] = divide_98_3[q][j] * divide_84_4[q][j];
   real axis_100_6;
   axis_100_6 = 0;
   EACH axis_100_6 = axis_100_6 + (own[q] && c[q] + j < 3u ? multiply_99_5[q][j] : 0);
   real negative_101_7; negative_101_7 = negative(axis_100_6);
-  real add_52_14[Q][V]; EACH_Q load<V>(add_52_14[q], b_add_52 + (offset_t)v * 4 + c[q]);
-  real select_74_19; select_74_19 = __ldg(b_select_74 + v + 0);
+  real add_52_15[Q][V]; EACH_Q load<V>(add_52_15[q], b_add_52 + (offset_t)v * 4 + c[q]);
+  real select_74_21; select_74_21 = __ldg(b_select_74 + v + 0);
   real slope_of_query_113_8[Q][V]; EACH slope_of_query_113_8[q][j] = 0;
   {
+    const real* place_9 = b_add_62 + c[0]; keep(place_9);
+    const real* place_16 = b_add_57 + c[0]; keep(place_16);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
@@ -907,29 +920,29 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_113(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_62_9[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_9[k][q], b_add_62 + c[q] + (offset_t)u[k] * 4); }
-        real add_57_15[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_15[k][q], b_add_57 + c[q] + (offset_t)u[k] * 4); }
+        real add_62_10[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_10[k][q], place_9 + (offset_t)u[k] * 4); }
+        real add_57_17[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_17[k][q], place_16 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_10[Q][V]; EACH product_10[q][j] = divide_98_3[q][j] * add_62_9[k][q][j];
-          real axis_105_11;
-          axis_105_11 = 0;
-          EACH axis_105_11 = axis_105_11 + (own[q] && c[q] + j < 3u ? product_10[q][j] : 0);
-          real dropout_107_12; dropout_107_12 = !training ? axis_105_11 : stream_2[k] >> 0 & 1 ? axis_105_11 * (real)1.4285776566757493 : (real)0;
-          real add_109_13; add_109_13 = dropout_107_12 + negative_101_7;
-          real product_16[Q][V]; EACH product_16[q][j] = add_52_14[q][j] * add_57_15[k][q][j];
-          real axis_68_17;
-          axis_68_17 = 0;
-          EACH axis_68_17 = axis_68_17 + (own[q] && c[q] + j < 3u ? product_16[q][j] : 0);
-          real divide_71_18; divide_71_18 = axis_68_17 / ((real)1.7320508075688772);
-          real subtract_76_20; subtract_76_20 = divide_71_18 - select_74_19;
-          real exp_77_21; exp_77_21 = exponential_of_share(subtract_76_20);
-          real multiply_110_22; multiply_110_22 = add_109_13 * exp_77_21;
-          real divide_111_23; divide_111_23 = multiply_110_22 / ((real)1.7320508075688772);
-          real product_24[Q][V]; EACH product_24[q][j] = divide_111_23 * add_57_15[k][q][j];
-          EACH if (here) slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + product_24[q][j];
+          real product_11[Q][V]; EACH product_11[q][j] = divide_98_3[q][j] * add_62_10[k][q][j];
+          real axis_105_12;
+          axis_105_12 = 0;
+          EACH axis_105_12 = axis_105_12 + (own[q] && c[q] + j < 3u ? product_11[q][j] : 0);
+          real dropout_107_13; dropout_107_13 = !training ? axis_105_12 : stream_2[k] >> 0 & 1 ? axis_105_12 * (real)1.4285776566757493 : (real)0;
+          real add_109_14; add_109_14 = dropout_107_13 + negative_101_7;
+          real product_18[Q][V]; EACH product_18[q][j] = add_52_15[q][j] * add_57_17[k][q][j];
+          real axis_68_19;
+          axis_68_19 = 0;
+          EACH axis_68_19 = axis_68_19 + (own[q] && c[q] + j < 3u ? product_18[q][j] : 0);
+          real divide_71_20; divide_71_20 = axis_68_19 / ((real)1.7320508075688772);
+          real subtract_76_22; subtract_76_22 = divide_71_20 - select_74_21;
+          real exp_77_23; exp_77_23 = exponential_of_share(subtract_76_22);
+          real multiply_110_24; multiply_110_24 = add_109_14 * exp_77_23;
+          real divide_111_25; divide_111_25 = multiply_110_24 / ((real)1.7320508075688772);
+          real product_26[Q][V]; EACH product_26[q][j] = divide_111_25 * add_57_17[k][q][j];
+          EACH if (here) slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + product_26[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1148,7 +1161,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const 
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1442,7 +1455,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_negative_144(const real
     real slope_of_h_135_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_135_6[q][j] = !training ? add_133_5[q][j] : kept_7[j] ? add_133_5[q][j] * (real)2.0 : (real)0; }
     real select_137_8[Q][V]; EACH select_137_8[q][j] = less_136_2[q][j] ? slope_of_h_135_6[q][j] : ((real)0.0);
     real select_36_9[Q]; EACH_Q select_36_9[q] = __ldg(b_select_36 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_141_10[Q][V]; EACH divide_141_10[q][j] = select_137_8[q][j] / select_36_9[q];
+    real divide_141_10[Q][V]; EACH_Q divide(divide_141_10[q], select_137_8[q], select_36_9[q]);
     real divide_40_11[Q][V]; EACH_Q load<V>(divide_40_11[q], b_divide_40 + (offset_t)v * 16 + c[q]);
     real multiply_142_12[Q][V]; EACH multiply_142_12[q][j] = divide_141_10[q][j] * divide_40_11[q][j];
     real axis_143_13[Q];
@@ -1481,7 +1494,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -1501,11 +1514,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real divide_141_2[Q][V]; EACH_Q load<V>(divide_141_2[q], b_divide_141 + (offset_t)v * 16 + c[q]);
-  real negative_144_7[Q]; EACH_Q negative_144_7[q] = __ldg(b_negative_144 + (offset_t)v * 2 + (c[q] / 8u));
-  real add_5_9[Q][V]; EACH_Q load<V>(add_5_9[q], b_add_5 + (offset_t)v * 16 + c[q]);
-  real select_29_14[Q]; EACH_Q select_29_14[q] = __ldg(b_select_29 + (offset_t)v * 2 + (c[q] / 8u));
+  real negative_144_8[Q]; EACH_Q negative_144_8[q] = __ldg(b_negative_144 + (offset_t)v * 2 + (c[q] / 8u));
+  real add_5_10[Q][V]; EACH_Q load<V>(add_5_10[q], b_add_5 + (offset_t)v * 16 + c[q]);
+  real select_29_16[Q]; EACH_Q select_29_16[q] = __ldg(b_select_29 + (offset_t)v * 2 + (c[q] / 8u));
   real slope_of_query_156_1[Q][V]; EACH slope_of_query_156_1[q][j] = 0;
   {
+    const real* place_3 = b_add_15 + c[0]; keep(place_3);
+    const real* place_11 = b_add_10 + c[0]; keep(place_11);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
@@ -1519,31 +1534,31 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_15_3[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_3[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
-        real add_10_10[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_10[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
+        real add_15_4[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_4[k][q], place_3 + (offset_t)u[k] * 16); }
+        real add_10_12[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_12[k][q], place_11 + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_4[Q][V]; EACH product_4[q][j] = divide_141_2[q][j] * add_15_3[k][q][j];
-          real axis_148_5[Q];
-          EACH_Q axis_148_5[q] = 0;
-          EACH axis_148_5[q] = axis_148_5[q] + product_4[q][j];
-          EACH_Q axis_148_5[q] = axis_148_5[q] + across(axis_148_5[q], 1);
-          real dropout_150_6[Q]; EACH_Q dropout_150_6[q] = !training ? axis_148_5[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_148_5[q] * (real)1.4285776566757493 : (real)0;
-          real add_152_8[Q]; EACH_Q add_152_8[q] = dropout_150_6[q] + negative_144_7[q];
-          real product_11[Q][V]; EACH product_11[q][j] = add_5_9[q][j] * add_10_10[k][q][j];
-          real axis_21_12[Q];
-          EACH_Q axis_21_12[q] = 0;
-          EACH axis_21_12[q] = axis_21_12[q] + product_11[q][j];
-          EACH_Q axis_21_12[q] = axis_21_12[q] + across(axis_21_12[q], 1);
-          real divide_24_13[Q]; EACH_Q divide_24_13[q] = axis_21_12[q] / ((real)2.8284271247461903);
-          real subtract_31_15[Q]; EACH_Q subtract_31_15[q] = divide_24_13[q] - select_29_14[q];
-          real exp_32_16[Q]; EACH_Q exp_32_16[q] = exponential_of_share(subtract_31_15[q]);
-          real multiply_153_17[Q]; EACH_Q multiply_153_17[q] = add_152_8[q] * exp_32_16[q];
-          real divide_154_18[Q]; EACH_Q divide_154_18[q] = multiply_153_17[q] / ((real)2.8284271247461903);
-          real product_19[Q][V]; EACH product_19[q][j] = divide_154_18[q] * add_10_10[k][q][j];
-          EACH if (here) slope_of_query_156_1[q][j] = slope_of_query_156_1[q][j] + product_19[q][j];
+          real product_5[Q][V]; EACH product_5[q][j] = divide_141_2[q][j] * add_15_4[k][q][j];
+          real axis_148_6[Q];
+          EACH_Q axis_148_6[q] = 0;
+          EACH axis_148_6[q] = axis_148_6[q] + product_5[q][j];
+          EACH_Q axis_148_6[q] = axis_148_6[q] + across(axis_148_6[q], 1);
+          real dropout_150_7[Q]; EACH_Q dropout_150_7[q] = !training ? axis_148_6[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_148_6[q] * (real)1.4285776566757493 : (real)0;
+          real add_152_9[Q]; EACH_Q add_152_9[q] = dropout_150_7[q] + negative_144_8[q];
+          real product_13[Q][V]; EACH product_13[q][j] = add_5_10[q][j] * add_10_12[k][q][j];
+          real axis_21_14[Q];
+          EACH_Q axis_21_14[q] = 0;
+          EACH axis_21_14[q] = axis_21_14[q] + product_13[q][j];
+          EACH_Q axis_21_14[q] = axis_21_14[q] + across(axis_21_14[q], 1);
+          real divide_24_15[Q]; EACH_Q divide_24_15[q] = axis_21_14[q] / ((real)2.8284271247461903);
+          real subtract_31_17[Q]; EACH_Q subtract_31_17[q] = divide_24_15[q] - select_29_16[q];
+          real exp_32_18[Q]; EACH_Q exp_32_18[q] = exponential_of_share(subtract_31_17[q]);
+          real multiply_153_19[Q]; EACH_Q multiply_153_19[q] = add_152_9[q] * exp_32_18[q];
+          real divide_154_20[Q]; EACH_Q divide_154_20[q] = multiply_153_19[q] / ((real)2.8284271247461903);
+          real product_21[Q][V]; EACH product_21[q][j] = divide_154_20[q] * add_10_12[k][q][j];
+          EACH if (here) slope_of_query_156_1[q][j] = slope_of_query_156_1[q][j] + product_21[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1758,7 +1773,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_162(const 
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;

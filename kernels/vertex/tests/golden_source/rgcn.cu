@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -41,6 +41,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __
   real reduce_2_4[Q][V]; EACH reduce_2_4[q][j] = 0;
   real reduce_11_9[Q][V]; EACH reduce_11_9[q][j] = 0;
   {
+    const real* place_11 = b_x + c[0]; keep(place_11);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -53,12 +54,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real x_11[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_11[k][q], b_x + c[q] + (offset_t)u[k] * 8); }
+        real x_12[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_12[k][q], place_11 + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here && stream_0[k] == 0u) reduce_2_4[q][j] = reduce_2_4[q][j] + x_11[k][q][j];
-          EACH if (here && stream_0[k] == 1u) reduce_11_9[q][j] = reduce_11_9[q][j] + x_11[k][q][j];
+          EACH if (here && stream_0[k] == 0u) reduce_2_4[q][j] = reduce_2_4[q][j] + x_12[k][q][j];
+          EACH if (here && stream_0[k] == 1u) reduce_11_9[q][j] = reduce_11_9[q][j] + x_12[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -111,8 +112,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __
       }
     }
   }
-  real divide_7_5[Q][V]; EACH divide_7_5[q][j] = reduce_2_4[q][j] / cast_6_3;
-  real divide_15_10[Q][V]; EACH divide_15_10[q][j] = reduce_11_9[q][j] / cast_14_8;
+  real divide_7_5[Q][V]; EACH_Q divide(divide_7_5[q], reduce_2_4[q], cast_6_3);
+  real divide_15_10[Q][V]; EACH_Q divide(divide_15_10[q], reduce_11_9[q], cast_14_8);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_cast_6[v + 0] = cast_6_3;
   EACH_Q if (own[q]) store<V>(o_divide_7 + (offset_t)v * 8 + c[q], divide_7_5[q]);
@@ -362,7 +363,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -383,6 +384,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
   after_others();
   real reduce_29_1[Q][V]; EACH reduce_29_1[q][j] = 0;
   {
+    const real* place_4 = b_product_27 + c[0]; keep(place_4);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -395,11 +397,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real product_27_4[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_27_4[k][q], b_product_27 + c[q] + (offset_t)u[k] * 4); }
+        real product_27_5[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_27_5[k][q], place_4 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here && stream_0[k] == 0u) reduce_29_1[q][j] = reduce_29_1[q][j] + product_27_4[k][q][j];
+          EACH if (here && stream_0[k] == 0u) reduce_29_1[q][j] = reduce_29_1[q][j] + product_27_5[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -445,7 +447,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
     }
   }
   real cast_6_2; cast_6_2 = __ldg(b_cast_6 + v + 0);
-  real divide_30_3[Q][V]; EACH divide_30_3[q][j] = reduce_29_1[q][j] / cast_6_2;
+  real divide_30_3[Q][V]; EACH_Q divide(divide_30_3[q], reduce_29_1[q], cast_6_2);
   if (!writes) return;
   EACH_Q if (own[q]) store<V>(o_divide_30 + (offset_t)v * 4 + c[q], divide_30_3[q]);
 }
@@ -465,7 +467,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -486,6 +488,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
   after_others();
   real reduce_34_2[Q][V]; EACH reduce_34_2[q][j] = 0;
   {
+    const real* place_6 = b_product_32 + c[0]; keep(place_6);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -498,11 +501,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real product_32_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_32_6[k][q], b_product_32 + c[q] + (offset_t)u[k] * 4); }
+        real product_32_7[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_32_7[k][q], place_6 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here && stream_0[k] == 1u) reduce_34_2[q][j] = reduce_34_2[q][j] + product_32_6[k][q][j];
+          EACH if (here && stream_0[k] == 1u) reduce_34_2[q][j] = reduce_34_2[q][j] + product_32_7[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -549,7 +552,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
   }
   real divide_30_1[Q][V]; EACH_Q load<V>(divide_30_1[q], b_divide_30 + (offset_t)v * 4 + c[q]);
   real cast_14_3; cast_14_3 = __ldg(b_cast_14 + v + 0);
-  real divide_35_4[Q][V]; EACH divide_35_4[q][j] = reduce_34_2[q][j] / cast_14_3;
+  real divide_35_4[Q][V]; EACH_Q divide(divide_35_4[q], reduce_34_2[q], cast_14_3);
   real near_36_5[Q][V]; EACH near_36_5[q][j] = divide_30_1[q][j] + divide_35_4[q][j];
   if (!writes) return;
   EACH_Q if (own[q]) store<V>(o_near_36 + (offset_t)v * 4 + c[q], near_36_5[q]);
@@ -697,34 +700,35 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -802,15 +806,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_divide_55(const real* _
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real cast_14_2; cast_14_2 = __ldg(b_cast_14 + v + 0);
-  real divide_48_3[Q][V]; EACH divide_48_3[q][j] = slope_result_1[q][j] / cast_14_2;
+  real divide_48_3[Q][V]; EACH_Q divide(divide_48_3[q], slope_result_1[q], cast_14_2);
   real cast_6_4; cast_6_4 = __ldg(b_cast_6 + v + 0);
-  real divide_55_5[Q][V]; EACH divide_55_5[q][j] = slope_result_1[q][j] / cast_6_4;
+  real divide_55_5[Q][V]; EACH_Q divide(divide_55_5[q], slope_result_1[q], cast_6_4);
   if (!live) return;
   EACH_Q if (own[q]) store<V>(o_divide_48 + (offset_t)v * 4 + c[q], divide_48_3[q]);
   EACH_Q if (own[q]) store<V>(o_divide_55 + (offset_t)v * 4 + c[q], divide_55_5[q]);
@@ -825,7 +829,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k14_reduce_57(const real* _
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -847,6 +851,8 @@ extern "C" __global__ void __launch_bounds__(256, 3) k14_reduce_57(const real* _
   real reduce_51_1[Q][V]; EACH reduce_51_1[q][j] = 0;
   real reduce_57_2[Q][V]; EACH reduce_57_2[q][j] = 0;
   {
+    const real* place_3 = b_divide_48 + c[0]; keep(place_3);
+    const real* place_5 = b_divide_55 + c[0]; keep(place_5);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
     unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -859,14 +865,14 @@ extern "C" __global__ void __launch_bounds__(256, 3) k14_reduce_57(const real* _
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_48_3[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_48_3[k][q], b_divide_48 + c[q] + (offset_t)u[k] * 4); }
-        real divide_55_4[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_55_4[k][q], b_divide_55 + c[q] + (offset_t)u[k] * 4); }
+        real divide_48_4[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_48_4[k][q], place_3 + (offset_t)u[k] * 4); }
+        real divide_55_6[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_55_6[k][q], place_5 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here && stream_0[k] == 1u) reduce_51_1[q][j] = reduce_51_1[q][j] + divide_48_3[k][q][j];
-          EACH if (here && stream_0[k] == 0u) reduce_57_2[q][j] = reduce_57_2[q][j] + divide_55_4[k][q][j];
+          EACH if (here && stream_0[k] == 1u) reduce_51_1[q][j] = reduce_51_1[q][j] + divide_48_4[k][q][j];
+          EACH if (here && stream_0[k] == 0u) reduce_57_2[q][j] = reduce_57_2[q][j] + divide_55_6[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];

@@ -8,7 +8,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_cast_7(const whole* __re
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -69,6 +69,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
   after_others();
   real reduce_3_1[Q][V]; EACH reduce_3_1[q][j] = 0;
   {
+    const real* place_4 = b_h_1 + c[0]; keep(place_4);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
@@ -78,11 +79,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real h_1_4[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_4[k][q], b_h_1 + c[q] + (offset_t)u[k] * 8); }
+        real h_1_5[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_5[k][q], place_4 + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_3_1[q][j] = reduce_3_1[q][j] + h_1_4[k][q][j];
+          EACH if (here) reduce_3_1[q][j] = reduce_3_1[q][j] + h_1_5[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -127,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
     }
   }
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
-  real divide_8_3[Q][V]; EACH divide_8_3[q][j] = reduce_3_1[q][j] / cast_7_2;
+  real divide_8_3[Q][V]; EACH_Q divide(divide_8_3[q], reduce_3_1[q], cast_7_2);
   if (!writes) return;
   EACH_Q if (own[q]) store<V>(o_divide_8 + (offset_t)v * 8 + c[q], divide_8_3[q]);
 }
@@ -318,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k7_h_27(const real* __restr
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -339,6 +340,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k7_h_27(const real* __restr
   after_others();
   real reduce_21_1[Q][V]; EACH reduce_21_1[q][j] = 0;
   {
+    const real* place_8 = b_product_19 + c[0]; keep(place_8);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
@@ -348,11 +350,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k7_h_27(const real* __restr
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real product_19_8[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_8[k][q], b_product_19 + c[q] + (offset_t)u[k] * 4); }
+        real product_19_9[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_9[k][q], place_8 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_21_1[q][j] = reduce_21_1[q][j] + product_19_8[k][q][j];
+          EACH if (here) reduce_21_1[q][j] = reduce_21_1[q][j] + product_19_9[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -397,7 +399,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k7_h_27(const real* __restr
     }
   }
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
-  real divide_22_3[Q][V]; EACH divide_22_3[q][j] = reduce_21_1[q][j] / cast_7_2;
+  real divide_22_3[Q][V]; EACH_Q divide(divide_22_3[q], reduce_21_1[q], cast_7_2);
   real parameter_sage_sage_0_linear_2_bias_4[Q][V]; EACH_Q load<V>(parameter_sage_sage_0_linear_2_bias_4[q], b_parameter_sage_sage_0_linear_2_bias + c[q]);
   real add_24_5[Q][V]; EACH add_24_5[q][j] = divide_22_3[q][j] + parameter_sage_sage_0_linear_2_bias_4[q][j];
   real product_26_6[Q][V]; EACH_Q load<V>(product_26_6[q], b_product_26 + (offset_t)v * 4 + c[q]);
@@ -452,34 +454,35 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) {
       const real other = across(best, distance);
-      const unsigned others = across(answer, distance);
-      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      const unsigned its_answer = across(answer, distance);
+      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    double total = 0;
-    real right_score = 0;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential(score - best);
-      total += power;
-      if (known && column == (unsigned)wanted) right_score = score;
+      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
+      if (column != answer) others += power;
+      if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real share = (real)(1 / all), factor = share / (real)total;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+    const real share = (real)(1 / all), factor = share / (1 + others);
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -556,13 +559,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* _
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
-  real divide_34_3[Q][V]; EACH divide_34_3[q][j] = slope_result_1[q][j] / cast_7_2;
+  real divide_34_3[Q][V]; EACH_Q divide(divide_34_3[q], slope_result_1[q], cast_7_2);
   if (!live) return;
   EACH_Q if (own[q]) store<V>(o_divide_34 + (offset_t)v * 4 + c[q], divide_34_3[q]);
 }
@@ -575,7 +578,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
@@ -596,6 +599,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
   after_others();
   real reduce_36_1[Q][V]; EACH reduce_36_1[q][j] = 0;
   {
+    const real* place_2 = b_divide_34 + c[0]; keep(place_2);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
@@ -605,11 +609,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_34_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_34_2[k][q], b_divide_34 + c[q] + (offset_t)u[k] * 4); }
+        real divide_34_3[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_34_3[k][q], place_2 + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_36_1[q][j] = reduce_36_1[q][j] + divide_34_2[k][q][j];
+          EACH if (here) reduce_36_1[q][j] = reduce_36_1[q][j] + divide_34_3[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];

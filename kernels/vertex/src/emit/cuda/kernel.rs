@@ -405,12 +405,18 @@ pub(super) fn opening(lanes: &Lanes) -> String {
 pub(super) fn opening_of(lanes: &Lanes, threads: u32) -> String {
     let Lanes { places, vector, lanes: of_group, chunks, .. } = *lanes;
     let column = if lanes.overlaps() { "min(place, C - V)" } else { "own[q] ? place : C - V" };
+    let of_slice = if lanes.slices > 1 { "blockIdx.y * (V * L * Q) + " } else { "" };
+    let places_of_lane = if lanes.has_tail() || lanes.overlaps() {
+        format!("const unsigned place = {of_slice}(q * L + part) * V; own[q] = place < C; c[q] = {column};")
+    } else {
+        format!("own[q] = true; c[q] = {of_slice}(q * L + part) * V;")
+    };
     format!(
         "constexpr unsigned C = {places}, V = {vector}, L = {of_group}, Q = {chunks}, PER_WARP = 32 / L, WARPS = {threads} / 32, GROUPS = WARPS * PER_WARP;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
 [[maybe_unused]] bool own[Q];
 [[maybe_unused]] unsigned c[Q];
-EACH_Q {{ const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = {column}; }}
+EACH_Q {{ {places_of_lane} }}
 "
     )
 }
@@ -741,25 +747,28 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
     if text.contains("here_mine") {
         shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
     }
+    // How many edges lie behind, where what is first of a row has nothing to be added to.
+    let [none_yet, begun, counted] =
+        if text.contains("(begun)") { ["unsigned behind = 0;\n", "const bool begun = behind + s > 0;\n", "behind += CHUNK;\n"] } else { [""; 3] };
     let turns = if load.is_plain() { "UNROLL_4" } else { "UNROLL_1" };
     format!(
         "{{
-unsigned at = from;
-{first}auto edges = [&](auto all) {{
+{}unsigned at = from;
+{none_yet}{first}auto edges = [&](auto all) {{
 constexpr bool ALL = decltype(all)::value;
 {next}{drawn}{turns} for (int s = 0; s < CHUNK; s += B) {{
 if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+{begun}bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
 {shared}{}{}UNROLL for (int k = 0; k < B; k++) {{
 const bool here = ALL || here_[k];
 {}}}
 }}
-{turn}at = min(stop, at + CHUNK);
+{turn}{counted}at = min(stop, at + CHUNK);
 }};
 while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
 }}
 ",
-        loads, pass.first, pass.work
+        pass.places, loads, pass.first, pass.work
     )
 }
 

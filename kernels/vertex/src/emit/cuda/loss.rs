@@ -1,7 +1,7 @@
 //! loss: the loss with its gradient, and what measures a result.
 //!
-//! promises  what `ops::loss` says, in its types: the loss is added up in f64, in an order that sizes and the device alone decide (what a label
-//!           loses is of the values' type); counts of right answers are whole numbers, so their order is all the same
+//! promises  what `ops::loss` says, in its types: the loss is added up in f64, in an order that sizes and the device alone decide (what a row or a
+//!           label loses is of the values' type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
 use super::kernel::{THREADS, vector_of, widest_vector};
 use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
@@ -126,7 +126,7 @@ fn ended(parameters: &str, (sums, joins): (bool, bool)) -> (String, String, Stri
 /// Cross entropy: of rows that lanes hold, each asked for while they work on the one before it, or read as often as they need it.
 fn cross_entropy(is_held: bool, sums: bool) -> String {
     let [ask, take, score, turns] = if is_held { [ASK, TAKE, "held[i / V][i % V]", "UNROLL"] } else { ["", READ, "at[column]", "UNROLL_4"] };
-    let [keep, power] = if is_held { ["held[i / V][i % V] = power;\n", "held[i / V][i % V]"] } else { ["", "exponential(at[column] - best)"] };
+    let [keep, power] = if is_held { ["held[i / V][i % V] = power;\n", "held[i / V][i % V]"] } else { ["", "exponential_of_share(at[column] - best)"] };
     let [made, put] = if is_held { ["held[i / V][i % V]", PUT] } else { ["slope[column]", ""] };
     let put = if sums { format!("{put}{SLOPES}") } else { put.to_owned() };
     let parts = [("@TAKE@", take), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power), ("@MADE@", made), ("@PUT@", &put)];
@@ -183,32 +183,33 @@ numbers = numbers && !is_odd(score);
 }
 UNROLL for (int distance = 1; distance < L; distance *= 2) {
 const real other = across(best, distance);
-const unsigned others = across(answer, distance);
-if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+const unsigned its_answer = across(answer, distance);
+if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
 numbers = across((int)numbers, distance) && numbers;
 }
 if (answer == C) answer = 0;
 const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-double total = 0;
-real right_score = 0;
+const unsigned label = known ? (unsigned)wanted : C;
+// The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+real others = 0, right_score = 0;
 if (of_part == 1) @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = (i / V * L + lane) * V + i % V;
 if (column >= C) continue;
-const real score = @SCORE@, power = exponential(score - best);
-total += power;
-if (known && column == (unsigned)wanted) right_score = score;
+const real score = @SCORE@, power = exponential_of_share(score - best);
+if (column != answer) others += power;
+if (column == label) right_score = score;
 @KEEP@}
-UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-const real share = (real)(1 / all), factor = share / (real)total;
+UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
+const real share = (real)(1 / all), factor = share / (1 + others);
 if (live) @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = (i / V * L + lane) * V + i % V;
 if (column >= C) continue;
 real made = 0;
-if (of_part == 1) made = known ? @POWER@ * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+if (of_part == 1) made = known ? @POWER@ * factor - (column == label ? share : (real)0) : (real)ODD;
 @MADE@ = made;
 }
 @PUT@// Of a row that counts, the lane that has its class adds the loss.
-if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
 if (of_part && counts && lane == 0) {
 unsigned* const of = tally + (of_part - 1) * OF_PART;
 const bool right = numbers && known && answer == (unsigned)wanted;

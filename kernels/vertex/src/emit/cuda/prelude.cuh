@@ -33,6 +33,13 @@ __device__ __forceinline__ void after_others() {
 #endif
 }
 
+// Keeps an address in registers, for compilers that would rather make it anew for each row.
+template <typename T> __device__ __forceinline__ void keep(const T*& address) {
+#if defined(__CUDA_ARCH__)
+  asm("" : "+l"(address));
+#endif
+}
+
 // ---- vectors: V neighbouring elements of a row, aligned to A elements: as many words of A elements
 template <int BYTES> struct Word;
 template <> struct Word<4> { typedef unsigned type; };
@@ -156,7 +163,26 @@ template <typename T> __device__ __forceinline__ T sigmoid(T a) {
 template <typename T> __device__ __forceinline__ T softplus(T a) { return (a > 0 ? a : (T)0) + log_one_more(exponential(-absolute(a))); }
 template <typename T> __device__ __forceinline__ T relu(T a) { return a <= 0 ? (T)0 : a; }
 template <typename T> __device__ __forceinline__ T leaky_relu(T a, T slope) { return a > 0 ? a : slope * a; }
-template <typename T> __device__ __forceinline__ T elu(T a) { return a > 0 ? a : less_one(a); }
+__device__ __forceinline__ float elu(float a) { return most(a, 0.f) + less_one(least(a, 0.f)); }
+__device__ __forceinline__ double elu(double a) { return a > 0 ? a : less_one(a); }
+// Several numbers divided by one, with one reciprocal: rounded as `/` rounds, but for quotients of what is next to nothing.
+template <int V> __device__ __forceinline__ void divide(double (&to)[V], const double (&of)[V], double by) { UNROLL for (int j = 0; j < V; j++) to[j] = of[j] / by; }
+template <int V> __device__ __forceinline__ void divide(float (&to)[V], const float (&of)[V], float by) {
+#if defined(__CUDA_ARCH__)
+  float largest = 0, inverse;
+  UNROLL for (int j = 0; j < V; j++) largest = most(largest, fabsf(of[j]));
+  if (largest <= 0x1p60f && fabsf(by) >= 0x1p-60f && fabsf(by) <= 0x1p60f) {
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(by));
+    inverse = fmaf(fmaf(-by, inverse, 1.f), inverse, inverse);
+    UNROLL for (int j = 0; j < V; j++) {
+      const float about = of[j] * inverse;
+      to[j] = fmaf(fmaf(-by, about, of[j]), inverse, about);
+    }
+    return;
+  }
+#endif
+  UNROLL for (int j = 0; j < V; j++) to[j] = of[j] / by;
+}
 // What sums relative to a largest score are multiplied with when it grows; nothing is in them as long as there is none.
 template <typename T> __device__ __forceinline__ T grown(T before, T largest) { return before == (T)-INFINITE ? (T)0 : exponential_of_share(before - largest); }
 

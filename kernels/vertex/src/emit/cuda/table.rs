@@ -63,6 +63,13 @@ pub enum Spread {
     Each,
 }
 
+impl Spread {
+    /// Whether each place has an element of its own.
+    pub fn is_run(self) -> bool {
+        matches!(self, Spread::Run | Spread::Each)
+    }
+}
+
 /// The power of two that each group of `width` places begins at a multiple of: the last ends with the frame.
 pub fn aligned(places: usize, width: usize) -> usize {
     1 << places.trailing_zeros().min(width.trailing_zeros())

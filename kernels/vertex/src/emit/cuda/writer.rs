@@ -9,7 +9,7 @@
 //! over; where `V` does not divide them, the last lane goes back to `V` from the end and makes again what its neighbour makes, bit by bit.
 //! Every other value is seen through a table, place -> element (`table`): a number is in every lane, a head's number in the lanes of
 //! the head. A statement is made for all places (`EACH`), for each group of `V` (`EACH_Q`) or once, by how the table spreads.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::Refused;
@@ -93,6 +93,11 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// Whether it has an element for each place.
+    fn is_run(&self) -> bool {
+        self.spread.is_run()
+    }
+
     /// The element at a place, within a statement for all places.
     pub fn at(&self) -> String {
         let many = if self.many { "[k]" } else { "" };
@@ -130,6 +135,8 @@ pub(super) struct Largest {
 /// Statements of a pass over edges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass {
+    /// Where lanes' places of all rows lie that are read of edges.
+    pub places: String,
     /// Loads, for edge `k` of those at hand.
     loads: String,
     /// What is done with all edges at hand before each of them: what each lane makes of an edge of its own, the largest score so far, and
@@ -207,6 +214,21 @@ pub(super) enum Stream {
     Kept(u32, u32, usize),
 }
 
+/// Rows that are read of an edge, at most, where places are found in front of a pass: with four (GAT's backward part) the addresses take the registers
+/// in which rows wait, so that these are asked for later (one H200, amazon0505: 327 -> 338 us; with two, forward, 328 -> 317).
+const PLACES_MOST: usize = 2;
+
+/// Rows that a walk reads of its edges and their far ends.
+fn rows_of_edges(walk: &Walk) -> usize {
+    let reads = walk.steps.iter().flat_map(|step| step.inputs.iter().flat_map(Input::reads).map(move |read| (step.level, read)));
+    let of_edge = |(level, read): (Level, &Read)| match (read.from, read.at) {
+        (From::Leaf(leaf), At::Far) => Some((leaf, At::Far)),
+        (From::Leaf(leaf), At::Own) if level == Level::Edge => Some((leaf, At::Own)),
+        _ => None,
+    };
+    reads.filter_map(of_edge).collect::<BTreeSet<(usize, At)>>().len()
+}
+
 /// Writes the statements of a walk.
 pub(super) struct Writer<'a> {
     pub walk: &'a Walk,
@@ -223,6 +245,8 @@ pub(super) struct Writer<'a> {
     pub graphs: bool,
     /// Whether lanes draw for edges of their own and tell each other.
     pub draws_ahead: bool,
+    /// Whether places of rows are found in front of a pass.
+    finds_places: bool,
     /// Steps that lanes make for edges of their own and tell each other.
     shared: Vec<bool>,
     /// Largest scores: pass, which, and how its elements lie.
@@ -235,7 +259,8 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub fn new(walk: &'a Walk, lanes: Lanes) -> Self {
-        Writer { draws_ahead: true, shared: shared(walk, lanes.lanes), ..Writer::along(walk, lanes, walk.passes()) }
+        let finds_places = rows_of_edges(walk) <= PLACES_MOST;
+        Writer { draws_ahead: true, finds_places, shared: shared(walk, lanes.lanes), ..Writer::along(walk, lanes, walk.passes()) }
     }
 
     /// With so many passes over the edges, whatever the steps say.
@@ -251,6 +276,7 @@ impl<'a> Writer<'a> {
             training: false,
             graphs: false,
             draws_ahead: false,
+            finds_places: false,
             shared: vec![false; walk.steps.len()],
             largest: BTreeMap::new(),
             of_rows: Vec::new(),
@@ -364,7 +390,7 @@ impl<'a> Writer<'a> {
             ),
             format!("{} {}", opened(&before), each(how, &format!("{} = {at};", before.at()))),
             format!("UNROLL for (int k = 0; k < B; k++) {}", each(how, &format!("{at} = {};", join(Reduction::Maximum, Type::Real, &at, &score.at())))),
-            format!("{} {}", opened(&scale), each(how, &format!("{} = grown({}, {at});", scale.at(), before.at()))),
+            format!("{} if (begun) {}", opened(&scale), each(how, &format!("{} = grown({}, {at});", scale.at(), before.at()))),
             format!("{} {}\n", opened(&shift), each(how, &format!("{} = {at} == {least} ? (real)0 : {at};", shift.at()))),
         ];
         self.passes[pass].first.push_str(&lines.join("\n"));
@@ -407,8 +433,9 @@ impl<'a> Writer<'a> {
             let Some((_, elements)) = running.sums.iter().find(|(step, _)| *step == sum.step) else { continue };
             let table = Table::new(sum.table.iter().map(|element| elements[*element as usize]).collect());
             let largest = self.largest(number, &table)?;
+            // Nothing is in them before the first edges.
             let line = sum.for_each(|into| format!("{into} = {into} * {};", largest.scale.at()));
-            let _infallible = writeln!(self.passes[pass].first, "{line}");
+            let _infallible = writeln!(self.passes[pass].first, "if (begun) {line}");
             self.passes[pass].sums[done].largest.push(largest);
         }
         Ok(())
@@ -571,7 +598,24 @@ impl<'a> Writer<'a> {
             other => return Err(Refused::new(format!("{} has no kernel of its own yet", other.words()))),
         };
         let spread = if matches!(step.op, Op::Unslice { .. }) { Spread::Each } else { spread };
+        if let (Op::Binary(crate::gir::Binary::Divide), Scope::Row(_), [of, by]) = (&step.op, scope, operands.as_slice())
+            && of.is_run()
+            && spread.is_run()
+            && !by.is_run()
+            && [of, by].iter().all(|held| held.kind == Type::Real && !held.many)
+        {
+            return Ok(self.divided(&step.out, spread, (of, by), scope));
+        }
         Ok(self.put(&step.out, kind, spread, &text, scope))
+    }
+
+    /// Neighbouring places divided by one number.
+    fn divided(&mut self, of: &str, spread: Spread, (dividend, divisor): (&Held, &Held), scope: Scope) -> Held {
+        let held = Held { name: self.name(of), spread, many: false, kind: Type::Real };
+        self.hold(&held, scope);
+        let line = format!("EACH_Q divide({}[q], {}[q], {});", held.name, dividend.name, divisor.at());
+        self.line(scope, &format!("real {}; {line}", sized(&held.name, spread, false)));
+        held
     }
 
     /// Rows side by side: each place takes its element from the part that has it.
@@ -784,6 +828,22 @@ impl<'a> Writer<'a> {
         })
     }
 
+    /// Where a lane's place of all rows of a buffer lies, found once in front of the pass that reads rows of edges: then a row's takes one
+    /// instruction in place of three. None where a lane has places that are no distance apart which is known.
+    fn place_of_all(&mut self, pointer: &str, table: &Table, scope: Scope) -> Option<String> {
+        let (Scope::Edge(pass) | Scope::Lane(pass)) = scope else { return None };
+        let place = self.group_element(table);
+        let is_dense = !self.lanes.has_tail() && !self.lanes.overlaps() && place == "c[q]";
+        let beyond = match self.lanes.chunks {
+            1 => "",
+            _ if is_dense => " + q * (V * L)",
+            _ => return None,
+        };
+        let name = self.name("place");
+        let _infallible = writeln!(self.passes[pass].places, "const real* {name} = {pointer} + {}; keep({name});", place.replace("[q]", "[0]"));
+        Some(format!("{name}{beyond}"))
+    }
+
     fn loaded(&mut self, (leaf, at, kind): (usize, At, Type), table: &Table, scope: Scope) -> Result<Held, Refused> {
         let held = &self.walk.leaves[leaf];
         if matches!(held.element, Element::Half(_)) {
@@ -799,27 +859,30 @@ impl<'a> Writer<'a> {
         let row = self.row_read(at, in_pass).map(of_edge);
         let pointer = pointer(&held.name);
         let stride = held.stride;
-        // Of an edge, where a lane's place of all rows lies is found once, and then a row's.
-        let base = |element: &str| match &row {
-            None => element.to_owned(),
-            Some(row) if stride == 1 => format!("{row} + {element}"),
-            Some(row) if in_pass => format!("{element} + (offset_t){row} * {stride}"),
-            Some(row) => format!("(offset_t){row} * {stride} + {element}"),
-        };
         let mut how = spread(table, self.lanes.vector);
         if how == Spread::Run && (!stride.is_multiple_of(self.lanes.aligned() as u64) && at != At::One) {
             how = Spread::Each;
         }
+        let element_type = held.element;
+        let is_found = self.finds_places && how == Spread::Run && element_type == Element::Real && in_pass && stride > 1 && row.is_some();
+        let found = if is_found { self.place_of_all(&pointer, table, scope) } else { None };
+        let base = |element: &str| match (&row, &found) {
+            (None, _) => format!("{pointer} + {element}"),
+            (Some(row), _) if stride == 1 => format!("{pointer} + {row} + {element}"),
+            (Some(row), Some(found)) => format!("{found} + (offset_t){row} * {stride}"),
+            (Some(row), None) if in_pass => format!("{pointer} + {element} + (offset_t){row} * {stride}"),
+            (Some(row), None) => format!("{pointer} + (offset_t){row} * {stride} + {element}"),
+        };
         let name = self.name(&held.name);
         let value = Held { name, spread: how, many, kind };
         let into = value.at();
-        let plain = |element: &str| cast_stored(held.element, kind, &format!("__ldg({pointer} + {})", base(element)));
+        let plain = |element: &str| cast_stored(element_type, kind, &format!("__ldg({})", base(element)));
         let line = match how {
             Spread::All => format!("{into} = {};", plain(&self.element(table))),
-            Spread::Run if held.element == Element::Real => {
+            Spread::Run if element_type == Element::Real => {
                 let element = self.group_element(table);
                 let many = if many { "[k]" } else { "" };
-                format!("EACH_Q load<{}>({}{many}[q], {pointer} + {});", self.lanes.vectors(), value.name, base(&element))
+                format!("EACH_Q load<{}>({}{many}[q], {});", self.lanes.vectors(), value.name, base(&element))
             }
             _ => {
                 let element = self.element(table);
