@@ -13,13 +13,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __re
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -295,13 +303,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_multiply_28(const real* 
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -472,13 +488,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_z_90(const real* __rest
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -729,13 +753,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_multiply_102(const real
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -900,13 +932,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k24_multiply_159(const real
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -1006,13 +1046,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k25_slope_of_first_164(cons
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;

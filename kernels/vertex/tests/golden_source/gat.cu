@@ -129,13 +129,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_146(const real* _
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -453,13 +461,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -870,13 +886,21 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_114(const rea
   constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -1360,13 +1384,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_163(const re
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
+  int tier = 0;
+  unsigned item, end_of_tier = items, shares = 1, mine = 0;
+  if (blockIdx.x >= blocks_of_many) {
+    item = hub_items + block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+  } else if (blockIdx.x < hub_blocks) {
+    tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+  } else if (block < block_items) {
+    tier = 2, item = hub_items + block, shares = GROUPS, mine = warp * PER_WARP + group;
+  } else {
+    tier = 1, end_of_tier = hub_items + block_items + warp_items, item = hub_items + block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+  }
+  const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   unsigned from = begin, stop = end;
   if (tier > 0) {
     const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;

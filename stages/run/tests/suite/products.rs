@@ -99,6 +99,17 @@ fn wide_products_that_groups_of_warps_make_agree() {
     }
 }
 
+/// Outer products of which a group has all columns of the narrower side: of wider ones that end with a tile and within one.
+#[test]
+fn outer_products_that_are_turned_round_agree() {
+    for widths in [&[96, 64, 87, 50, 80][..], &[66, 64, 5]] {
+        let (direct, list) = chain_of(SMOOTH, widths, most());
+        let turned = emit(&list, target()).unwrap().source.matches("1 of them beside each other, 3 take turns of 16 rows").count();
+        assert_eq!(turned, if target().warpgroups { widths.windows(2).filter(|sides| *sides.iter().min().unwrap() >= 49).count() } else { 0 }, "{widths:?}");
+        trained::<f32>(&format!("{widths:?}, outer products turned round"), &direct, &list);
+    }
+}
+
 /// The slope of a relu as two products of narrow rows that are added up, of which the first has one column and is spread over the other's.
 const SPREAD: &str = "def spread(v):
     v.h = relu(linear(v.x, 64))

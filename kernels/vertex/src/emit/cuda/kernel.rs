@@ -653,32 +653,30 @@ pub(super) fn at_hand(in_flight: usize) -> String {
     format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
 }
 
-/// Which item is whose, and which of its edges; with rows that several blocks share, or without.
+/// Which item is whose, and which of its edges; with rows that several blocks share, or without. Most blocks have many short rows, and ask nothing else.
 pub(super) fn who(with_hubs: bool) -> String {
-    if with_hubs {
-        WHO.replace("@HUBS@", HUBS)
-            .replace("@HUB@", "blockIdx.x < hub_blocks ? 3 : ")
-            .replace("@ITEM@", "tier == 3 ? blockIdx.x / pieces : hub_items + (")
-            .replace("@END@", ")")
-            .replace("@BEFORE@", "hub_items + ")
-            .replace("@SHARES@", "tier == 3 ? GROUPS * pieces : ")
-            .replace("@MINE@", "tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : ")
-    } else {
-        let nothing = |text: String, mark: &str| text.replace(mark, "");
-        let blocks = WHO.replace("@HUBS@", "const unsigned block = blockIdx.x;\n");
-        ["@HUB@", "@ITEM@", "@END@", "@BEFORE@", "@SHARES@", "@MINE@"].into_iter().fold(blocks, nothing)
-    }
+    let marks = if with_hubs { [HUBS, "hub_blocks + ", "hub_items + ", HUB] } else { ["const unsigned block = blockIdx.x;\n", "", "", ""] };
+    ["@HUBS@", "@HUB_BLOCKS@", "@BEFORE@", "@HUB@"].iter().zip(marks).fold(WHO.to_owned(), |text, (mark, with)| text.replace(mark, with))
 }
 
 const HUBS: &str = "const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;\n";
+const HUB: &str = "if (blockIdx.x < hub_blocks) {
+tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+} else ";
 const WHO: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
-@HUBS@const int tier = @HUB@block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-unsigned item = @ITEM@tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-                                             : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group@END@;
-const bool live = item < (tier == 1 ? @BEFORE@block_items + warp_items : items);
+@HUBS@const unsigned blocks_of_many = @HUB_BLOCKS@block_items + warp_blocks;
+int tier = 0;
+unsigned item, end_of_tier = items, shares = 1, mine = 0;
+if (blockIdx.x >= blocks_of_many) {
+item = @BEFORE@block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+} else @HUB@if (block < block_items) {
+tier = 2, item = @BEFORE@block, shares = GROUPS, mine = warp * PER_WARP + group;
+} else {
+tier = 1, end_of_tier = @BEFORE@block_items + warp_items, item = @BEFORE@block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+}
+const bool live = item < end_of_tier;
 item = live ? item : 0;
 [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-const unsigned shares = @SHARES@tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = @MINE@tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
 unsigned from = begin, stop = end;
 if (tier > 0) {
 const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;

@@ -49,16 +49,17 @@ impl Side {
     }
 }
 
-/// Two sides, which of them is X, the wider one, and which Z.
-struct Sides([Side; 2]);
+/// Two sides, and whether the narrower one is X, which groups have in their lanes, and the wider one Z; else it is the other way round.
+struct Sides([Side; 2], bool);
 
 impl Sides {
     fn of(columns: [u64; 2], twin: Option<(usize, u64)>) -> Sides {
-        Sides([0, 1].map(|side| Side { columns: columns[side], other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other) }))
+        Sides([0, 1].map(|side| Side { columns: columns[side], other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other) }), false)
     }
 
-    fn wider_first(&self) -> [usize; 2] {
-        if self.0[0].all() >= self.0[1].all() { [0, 1] } else { [1, 0] }
+    /// Which side is X, and which Z.
+    fn x_and_z(&self) -> [usize; 2] {
+        if (self.0[0].all() >= self.0[1].all()) != self.1 { [0, 1] } else { [1, 0] }
     }
 
     /// Elements of the product, and of its twin.
@@ -83,12 +84,15 @@ impl Unit<'_> {
     pub(super) fn outer_of_tiles(&mut self, out: &str, (walk, read): (&Walk, &[Input]), (twin, lead): (Option<&Twin>, u64)) -> Result<bool, Refused> {
         let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
         let [first, second, other @ ..] = read else { return Ok(false) };
-        let sides = Sides::of([columns(first), columns(second)], twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))));
-        let [x, z] = sides.wider_first().map(|side| sides.0[side].all() as usize);
+        let mut sides = Sides::of([columns(first), columns(second)], twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))));
+        let [x, z] = sides.x_and_z().map(|side| sides.0[side].all() as usize);
         let Some(schedule) = OfColumns::of((x, z), self.target) else { return Ok(false) };
         let (rows, are_copied) = (self.count(walk.rows) * lead, read.iter().all(|input| lying(walk, input, lead > 1).is_some()));
         let made = self.made_at(self.number);
-        let schedule = made.as_ref().map_or_else(|| schedule.with_warpgroups(x, (rows, are_copied), self.target), |made| made.schedule);
+        let mut schedule = made.as_ref().map_or_else(|| schedule.with_warpgroups(x, (rows, are_copied), self.target), |made| made.schedule);
+        if let Some(turned) = schedule.turned((x, z), rows, self.target).filter(|_| made.is_none()) {
+            (sides.1, schedule) = (true, turned);
+        }
         let of_made = made.as_ref().map(|made| self.walk_of_made(&made.source)).transpose()?;
         let of_side = |side: usize| [&read[side]].into_iter().chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)));
         let (mut writers, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
@@ -147,12 +151,12 @@ impl Unit<'_> {
         Ok(true)
     }
 
-    /// What a part has, one after the other: buffers, none for what nobody asked for, and elements: products, sums of the wider side, and of the other.
+    /// What a part has, one after the other: buffers, none for what nobody asked for, and elements: products, sums of X, and of Z.
     fn made_of_tiles(&self, out: &str, sides: &Sides, twin: Option<&Twin>) -> Vec<(Option<String>, u64)> {
         let (own, of_twin) = sides.elements();
         let mut made = vec![(Some(out.to_owned()), own)];
         made.extend(twin.zip(of_twin).map(|(twin, elements)| (Some(twin.out.clone()), elements)));
-        for side in sides.wider_first() {
+        for side in sides.x_and_z() {
             let Side { columns, other } = sides.0[side];
             let (sum, of_other) = (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
             if sum.is_none() && of_other.is_none() {
@@ -237,7 +241,7 @@ pub(super) fn rows_of_side<'a>(walk: &'a Walk, inputs: &[&Input], lead: u64) -> 
 }
 
 fn body(schedule: &OfColumns, (sides, vectors): (&Sides, [usize; 2]), (texts, made, sums): (&[String], &Texts, [bool; 2]), lead: u64) -> String {
-    let [x, z] = sides.wider_first();
+    let [x, z] = sides.x_and_z();
     let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
     let (own, twin) = sides.elements();
     let place = match [&sides.0[x], &sides.0[z]] {

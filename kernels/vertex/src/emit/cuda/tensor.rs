@@ -29,6 +29,9 @@ const MANY_WIDE: usize = 6;
 /// Tiles that each of these warps has at least, and so rows for each processor.
 const MANY_TILES: usize = 2;
 const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
+/// Columns of the side that a group has, where an outer product is turned round, and groups that take turns then.
+const NARROW_OF_TURNED: RangeInclusive<usize> = 49..=64;
+const TURNS_OF_TURNED: usize = 3;
 /// Rows for each processor from which on groups of warps multiply: two of its three have some, of which each then reads a matrix that they lay out
 /// once (one H200, GIN, us an epoch by warps and by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793).
 /// Outer products of so few were faster by warps, all of a program together (pubmed, GIN: 392 and 401); of wide ones among them neither is.
@@ -365,6 +368,17 @@ impl OfColumns {
         let ahead = (4..=warpgroup::AHEAD).rev().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
         let made = |ahead: usize| OfColumns { groups: 2, across, along, ahead, blocks, by_warpgroups: true, shared_bytes: bytes(ahead), ..self };
         ahead.map_or(self, made)
+    }
+
+    /// The same with the sides turned round: one group has all columns of the narrower side, so that a wider one of little more than 64 is not taken
+    /// for 128. Three take turns, since sums of so many tiles take registers.
+    pub fn turned(self, (wide, narrow): (usize, usize), rows: u64, target: Target) -> Option<OfColumns> {
+        let (tiles, along) = (wide.div_ceil(8), TURNS_OF_TURNED);
+        let is_many = rows >= MANY_ROWS * u64::from(target.processors);
+        let is_fit = self.by_warpgroups && is_many && warpgroup::TILES_OF_TURNED.contains(&tiles) && NARROW_OF_TURNED.contains(&narrow);
+        let bytes = |ahead: usize| warpgroup::outer_bytes((1, along), (tiles, 0), ahead);
+        let ahead = (4..=warpgroup::AHEAD).rev().find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
+        Some(OfColumns { tiles, across: 1, along, ahead, blocks: [1, 1], shared_bytes: bytes(ahead), ..self })
     }
 
     /// The same of one block for all columns, where each row of the narrower side is made of so many narrow elements; none where there is no room.

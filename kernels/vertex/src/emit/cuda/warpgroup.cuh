@@ -53,6 +53,8 @@ template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void grou
 #define OF_8_TILES(C) OF_7_TILES(C), OF_TILE(C, 7)
 #define OF_9_TILES(C) OF_8_TILES(C), OF_TILE(C, 8)
 #define OF_10_TILES(C) OF_9_TILES(C), OF_TILE(C, 9)
+#define OF_11_TILES(C) OF_10_TILES(C), OF_TILE(C, 10)
+#define OF_12_TILES(C) OF_11_TILES(C), OF_TILE(C, 11)
 #define SUMS_1 "%0, %1, %2, %3"
 #define SUMS_2 SUMS_1 ", %4, %5, %6, %7"
 #define SUMS_3 SUMS_2 ", %8, %9, %10, %11"
@@ -63,6 +65,8 @@ template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void grou
 #define SUMS_8 SUMS_7 ", %28, %29, %30, %31"
 #define SUMS_9 SUMS_8 ", %32, %33, %34, %35"
 #define SUMS_10 SUMS_9 ", %36, %37, %38, %39"
+#define SUMS_11 SUMS_10 ", %40, %41, %42, %43"
+#define SUMS_12 SUMS_11 ", %44, %45, %46, %47"
 // sums = (ADDS 0) or += (1) eight columns of the rows times the matrix.
 #define GROUP(NAME, C, ADDS, TILES, COLUMNS, ROWS, MATRIX)                                                                                      \
   __device__ __forceinline__ void NAME(float (&sums)[TILES][4], const float (&a)[4], offset_t matrix) {                                          \
@@ -82,6 +86,8 @@ GROUPS_OF(7, "56", "%28, %29, %30, %31", "%32")
 GROUPS_OF(8, "64", "%32, %33, %34, %35", "%36")
 GROUPS_OF(9, "72", "%36, %37, %38, %39", "%40")
 GROUPS_OF(10, "80", "%40, %41, %42, %43", "%44")
+GROUPS_OF(11, "88", "%44, %45, %46, %47", "%48")
+GROUPS_OF(12, "96", "%48, %49, %50, %51", "%52")
 #endif
 // sums = 16 columns of the rows, in parts, times so many of the matrix, which lies as [8 along k][part][4 of these][column][4].
 template <int TILES, int PARTS>

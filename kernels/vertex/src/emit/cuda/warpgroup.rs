@@ -16,6 +16,8 @@ pub(super) const WARPS: usize = 12;
 /// Tiles of 8 columns that are worth it, but of rows a few more; of rows whose elements blocks share, fewer are, too.
 pub(super) const TILES: RangeInclusive<usize> = 5..=8;
 pub(super) const TILES_OF_ROWS: RangeInclusive<usize> = 5..=10;
+/// The same of an outer product's wider side, where a group has the narrower one.
+pub(super) const TILES_OF_TURNED: RangeInclusive<usize> = 9..=12;
 /// Steps that are asked for before they are worked on, at most.
 pub(super) const AHEAD: usize = 6;
 /// Groups of a block that adds up outer products, at most: each thread has 128 registers then.
