@@ -829,19 +829,16 @@ impl<'a> Writer<'a> {
     }
 
     /// Where a lane's place of all rows of a buffer lies, found once in front of the pass that reads rows of edges: then a row's takes one
-    /// instruction in place of three. None where a lane has places that are no distance apart which is known.
+    /// instruction in place of three. None where a lane has several pieces of a row, whose registers leave no room for an address.
     fn place_of_all(&mut self, pointer: &str, table: &Table, scope: Scope) -> Option<String> {
         let (Scope::Edge(pass) | Scope::Lane(pass)) = scope else { return None };
+        if self.lanes.chunks > 1 {
+            return None;
+        }
         let place = self.group_element(table);
-        let is_dense = !self.lanes.has_tail() && !self.lanes.overlaps() && place == "c[q]";
-        let beyond = match self.lanes.chunks {
-            1 => "",
-            _ if is_dense => " + q * (V * L)",
-            _ => return None,
-        };
         let name = self.name("place");
         let _infallible = writeln!(self.passes[pass].places, "const real* {name} = {pointer} + {}; keep({name});", place.replace("[q]", "[0]"));
-        Some(format!("{name}{beyond}"))
+        Some(name)
     }
 
     fn loaded(&mut self, (leaf, at, kind): (usize, At, Type), table: &Table, scope: Scope) -> Result<Held, Refused> {
