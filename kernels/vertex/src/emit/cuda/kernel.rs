@@ -322,7 +322,6 @@ impl Unit<'_> {
             self.scratch_bytes = self.scratch_bytes.max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
         }
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
-        self.is_tight = halved.is_some();
         let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
         let each = (groups * turns) as u32;
         let blocks = match (cut, walk.direction()) {

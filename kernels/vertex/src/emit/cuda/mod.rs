@@ -453,25 +453,8 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         let groups = groups.get(number).copied().flatten();
         let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
         let (kernels, source, unmade, writes) = (Vec::new(), String::new(), Vec::new(), std::mem::take(&mut emitted.writes));
-        let mut unit = Unit {
-            list,
-            target,
-            groups,
-            beside,
-            twins,
-            shares,
-            joined,
-            elsewhere,
-            unmade,
-            number,
-            launch,
-            known,
-            kernels,
-            source,
-            writes,
-            scratch_bytes: 0,
-            is_tight: false,
-        };
+        let mut unit =
+            Unit { list, target, groups, beside, twins, shares, joined, elsewhere, unmade, number, launch, known, kernels, source, writes, scratch_bytes: 0 };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         let scratch = if emitted.aside.contains(&number) { &mut emitted.scratch_aside_bytes } else { &mut emitted.scratch_bytes };
@@ -559,8 +542,6 @@ struct Unit<'a> {
     /// Which parameters kernels write through.
     writes: BTreeMap<String, Vec<bool>>,
     scratch_bytes: u64,
-    /// Whether a kernel of three blocks a processor has few registers for what it does.
-    is_tight: bool,
 }
 
 impl Unit<'_> {
@@ -573,7 +554,7 @@ impl Unit<'_> {
     fn define_for(&mut self, (threads, blocks): (u32, u32), (suffix, parameters): (&str, &str), (tables, body): (&str, &str)) -> String {
         // What is there from the start may be read before.
         let waits = if body.contains(AFTER_OTHERS) { "" } else { AFTER_OTHERS };
-        let blocks = if blocks > 3 || (blocks == 3 && self.is_tight) { format!("ON_HOPPER({blocks})") } else { blocks.to_string() };
+        let blocks = if blocks > 2 { format!("ON_HOPPER({blocks})") } else { blocks.to_string() };
         let text = format!("__launch_bounds__({threads}, {blocks}) KERNEL({parameters}) {{\n{waits}{body}}}\n");
         let anonymous = anonymous(&format!("{tables}{text}"));
         if let Some(name) = self.known.get(&anonymous) {
