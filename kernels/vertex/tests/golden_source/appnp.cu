@@ -4,7 +4,7 @@
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
 //   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -294,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_multiply_26(const real* 
 //   z.27 (nodes x 3) = add(multiply.24, multiply.26)
 //   multiply.28 = multiply(scale.5, z.27)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k4_multiply_28(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_18, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_multiply_28, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_18, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_multiply_28, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -479,7 +479,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_multiply_28(const real* 
 //   multiply.89 (nodes x 3) = multiply(0.9, multiply.88)
 //   z.90 = add(multiply.89, multiply.26)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k13_z_90(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_84, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_z_90, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_z_90(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_84, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_z_90, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -744,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_multiply_95(const real*
 //   multiply.101 (nodes x 3) = multiply(slope of z.99, 0.9)
 //   multiply.102 = multiply(multiply.101, scale.5)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k16_multiply_102(const real* __restrict__ b_multiply_95, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_slope_result, real* __restrict__ o_add_100, real* __restrict__ o_multiply_102, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102(const real* __restrict__ b_multiply_95, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_slope_result, real* __restrict__ o_add_100, real* __restrict__ o_multiply_102, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -923,7 +923,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_multiply_102(const real
 //   multiply.158 (nodes x 3) = multiply(slope of z.155, 0.9)
 //   multiply.159 = multiply(multiply.158, scale.5)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k24_multiply_159(const real* __restrict__ b_multiply_151, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_add_149, real* __restrict__ o_multiply_157, real* __restrict__ o_multiply_159, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k24_multiply_159(const real* __restrict__ b_multiply_151, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_add_149, real* __restrict__ o_multiply_157, real* __restrict__ o_multiply_159, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1037,7 +1037,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k24_multiply_159(const real
 //   multiply.163 (nodes x 3) = multiply(reduce.162, scale.5)
 //   slope of first.164 = add(multiply.157, multiply.163)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k25_slope_of_first_164(const real* __restrict__ b_multiply_159, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_157, real* __restrict__ o_slope_20_of_20_first_164, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k25_slope_of_first_164(const real* __restrict__ b_multiply_159, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_157, real* __restrict__ o_slope_20_of_20_first_164, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];

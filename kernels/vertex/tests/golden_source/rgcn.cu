@@ -848,7 +848,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_divide_55(const real* _
 //   reduce.51 = reduce sum.out[1](divide.48[far.out[1]])
 //   reduce.57 = reduce sum.out[0](divide.55[far.out[0]])
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k14_reduce_57(const real* __restrict__ b_divide_48, const real* __restrict__ b_divide_55, real* __restrict__ o_reduce_51, real* __restrict__ o_reduce_57, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(const real* __restrict__ b_divide_48, const real* __restrict__ b_divide_55, real* __restrict__ o_reduce_51, real* __restrict__ o_reduce_57, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];

@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __
 //   reduce.8 (nodes x 5) = reduce maximum.in(message.6[far.in])
 //   select.13 = select(less.11, reduce.8, 0.0)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k3_select_13(const real* __restrict__ b_message_6, const whole* __restrict__ b_less_11, real* __restrict__ o_select_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(const real* __restrict__ b_message_6, const whole* __restrict__ b_less_11, real* __restrict__ o_select_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -924,7 +924,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* _
 //   axis.57 (nodes x 1) = axis maximum 0(absolute.56)
 //   notequal.59 = notequal(axis.57, 0.0)
 //   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k18_notequal_59(const whole* __restrict__ b_winner_47, const real* __restrict__ b_select_46, const real* __restrict__ b_message_27, real* __restrict__ o_select_52, whole* __restrict__ o_notequal_59, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(const whole* __restrict__ b_winner_47, const real* __restrict__ b_select_46, const real* __restrict__ b_message_27, real* __restrict__ o_select_52, whole* __restrict__ o_notequal_59, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1511,7 +1511,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_
 //   less.79 (nodes x 5) = less(0.0, message.6)
 //   select.80 = select(less.79, slope of message.78, 0.0)
 //   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k26_select_80(const whole* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k26_select_80(const whole* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
