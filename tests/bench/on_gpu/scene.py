@@ -73,7 +73,7 @@ class Scene:
 
     def __init__(self, graph, binary, seconds_most, device="cuda", order=None):
         self.graph, self.binary, self.seconds_most, self.device = graph, os.path.abspath(binary), seconds_most, device
-        # How ours is reordered, if pipelines do not say that.
+        # How ours is reordered, whatever pipelines say; none: as they say.
         self.order = order
         self.known = {}
         self.folder = tempfile.TemporaryDirectory()
@@ -140,7 +140,8 @@ class Scene:
         command = [self.binary, "pipeline", pipeline, "--device", self.device, "--store", self.path / "store", "--format", "json"]
         for folder in self.folders():
             command += ["--data", folder]
-        ordered = (f"reorder.method={self.order}",) if self.order else ()
+        # What is only taken in needs no order.
+        ordered = (f"reorder.method={self.order}",) if self.order and form != "set" else ()
         for setting in (f"dataset={name}", *taking, *ordered, *settings):
             command += ["--set", setting]
         made = {}

@@ -3,7 +3,7 @@
 One program has a chain of sums of every width, so that no two can share a walk: of each width a first sum, whose rows may be made on the
 way; the sum that is measured, which reads rows that lie there and writes such; the weighted one behind it, likewise; and a last one that
 reads it. `seconds_by_launch` of a run with `run.passes` is the time of each in a captured graph. The graph is as the ruler makes it,
-ids shuffled, for both sides (`reorder.method=none`): ours walks rows by falling degree where its plan says so, the plain kernel cuts
+ids shuffled, for both sides (`reorder.method=none`, unless `--order` says otherwise of ours): ours walks rows by falling degree where its plan says so, the plain kernel cuts
 rows and takes the longest pieces first, cuSPARSE takes rows as they come.
 """
 import os, pathlib, shutil
