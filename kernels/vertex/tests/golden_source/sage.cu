@@ -477,13 +477,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
     if (answer == C) answer = 0;
     const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // The largest has a share of 1: what the others have is added to it once, so that little is not lost.
+    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
     real others = 0, right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       const real score = held[i / V][i % V], power = exponential_of_share(score - best);
-      if (column != answer) others += power;
+      others += column == answer ? power - 1 : power;
       if (column == label) right_score = score;
       held[i / V][i % V] = power;
     }

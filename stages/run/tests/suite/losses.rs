@@ -1,12 +1,18 @@
 //! losses: each loss and its gradient, against the reference.
 //!
 //! promises  rows of few and of many classes and labels, of more rows than all threads of a device take at once, some of which are not learned by;
-//!           labels that are not known or lie between 0 and 1
+//!           labels that are not known or lie between 0 and 1; scores that are infinite or no numbers
 use std::collections::BTreeMap;
 
-use warploom_vertex::{compile::compile, gir::Data, launch::LossKind};
+use warploom_run::{executor::Pass, program::Part};
+use warploom_vertex::{
+    compile::compile,
+    emit::cuda::Matmul,
+    gir::Data,
+    launch::{LossKind, Operation},
+};
 
-use crate::direct::{Direct, gpu, is_brief};
+use crate::direct::{Direct, executor_of, go, gpu, held, is_brief};
 use crate::graphs::{random, signed, uniform};
 use crate::widths::trained;
 
@@ -71,5 +77,41 @@ fn labels_agree() {
 fn numbers_agree() {
     for columns in [1, 5] {
         agree(LossKind::MeanSquares, columns);
+    }
+}
+
+/// Scores as they are given, and something to learn beside them.
+const GIVEN: &str = "def given(v):
+    return v.x + bias()
+";
+
+/// A row has no gradient that is a number where its largest score is infinite or a score is no number; other rows have theirs.
+#[test]
+fn rows_of_infinite_scores_have_no_gradient() {
+    // As many as lanes hold, and more.
+    for columns in [2, 22, 300] {
+        let nodes = 5;
+        let mut features = signed(7, nodes * columns);
+        features[columns] = f64::INFINITY;
+        features[2 * columns + 1] = f64::NAN;
+        features[3 * columns + 1] = f64::NEG_INFINITY;
+        let direct = Direct { features, feature_columns: columns, labels: vec![1.0, 1.0, 0.0, 0.0, 1.0], ..direct(nodes, columns, LossKind::CrossEntropy) };
+        let direct = Direct { training_rows: (0..nodes as u32).collect(), ..direct };
+        let known = Data { lanes: true, ..direct.known(columns as u64, LossKind::CrossEntropy) };
+        let list = compile(GIVEN, "given", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        let mut executor = executor_of::<f32>(&list, direct.data(&list), (0, Matmul::F32));
+        executor.set_parameters(&[vec![0.0; columns]]).unwrap();
+        for part in [Part::Prepare, Part::Forward, Part::Loss] {
+            go(&mut executor, &list, part, Pass { epoch: 0, training: true });
+        }
+        let gradient =
+            |launch: &&warploom_vertex::launch::Launch| if let Operation::Loss { gradient, .. } = &launch.operation { Some(gradient.clone()) } else { None };
+        let name = list.launches().iter().find_map(gradient).unwrap();
+        let found = held(&executor, &list, &name).unwrap();
+        for (row, is_number) in [true, false, false, true, true].into_iter().enumerate() {
+            for (column, value) in found[row * columns..][..columns].iter().enumerate() {
+                assert_eq!(value.is_finite(), is_number, "row {row} of {columns} classes: {value} for class {column}");
+            }
+        }
     }
 }

@@ -94,7 +94,7 @@ fn widths(launches: &[&Launch], joined: &Joined, (number, emitted): (usize, &Emi
 }
 
 /// A side of an outer product is read by the blocks along the other. On tensor cores, which ask for shared memory, blocks lie along the wider side
-/// first, else along the first.
+/// first (one block has all of both where they are turned round), else along the first.
 fn again_for_outer(inputs: &[Operand], (tiles, is_turned): ([u32; 2], bool), name: &str) -> u64 {
     let is_of = |operand: &Operand| operand.rows().iter().any(|rows| rows.buffer == name);
     let [first, second] = inputs else { return 1 };

@@ -1,7 +1,7 @@
 //! outer: products of two rows added up over all rows, on tensor cores; of one list two that have a side in common are one kernel.
 //!
 //! promises  rows are cut into parts by their number and the device alone, each part is added up in one order, and the parts in order; the
-//!           sides lie beside each other in shared memory, the wider one where 32 columns are taken at once; what is summed beside a product
+//!           sides lie beside each other in shared memory, X where many columns are taken at once: the wider one, but where it is turned round; what is summed beside a product
 //!           of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
 use super::beside::OTHER;
@@ -49,22 +49,26 @@ impl Side {
     }
 }
 
-/// Two sides, and whether the narrower one is X, which groups have in their lanes, and the wider one Z; else it is the other way round.
-struct Sides([Side; 2], bool);
+/// Two sides. X, of which warps have columns in their lanes, is the wider one, or the narrower where they are turned round.
+struct Sides {
+    both: [Side; 2],
+    are_turned: bool,
+}
 
 impl Sides {
     fn of(columns: [u64; 2], twin: Option<(usize, u64)>) -> Sides {
-        Sides([0, 1].map(|side| Side { columns: columns[side], other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other) }), false)
+        let both = [0, 1].map(|side| Side { columns: columns[side], other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other) });
+        Sides { both, are_turned: false }
     }
 
     /// Which side is X, and which Z.
     fn x_and_z(&self) -> [usize; 2] {
-        if (self.0[0].all() >= self.0[1].all()) != self.1 { [0, 1] } else { [1, 0] }
+        if (self.both[0].all() >= self.both[1].all()) != self.are_turned { [0, 1] } else { [1, 0] }
     }
 
     /// Elements of the product, and of its twin.
     fn elements(&self) -> (u64, Option<u64>) {
-        let [first, second] = &self.0;
+        let [first, second] = &self.both;
         let twin = first.other.map(|other| other * second.columns).or(second.other.map(|other| first.columns * other));
         (first.columns * second.columns, twin)
     }
@@ -85,13 +89,13 @@ impl Unit<'_> {
         let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
         let [first, second, other @ ..] = read else { return Ok(false) };
         let mut sides = Sides::of([columns(first), columns(second)], twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))));
-        let [x, z] = sides.x_and_z().map(|side| sides.0[side].all() as usize);
+        let [x, z] = sides.x_and_z().map(|side| sides.both[side].all() as usize);
         let Some(schedule) = OfColumns::of((x, z), self.target) else { return Ok(false) };
         let (rows, are_copied) = (self.count(walk.rows) * lead, read.iter().all(|input| lying(walk, input, lead > 1).is_some()));
         let made = self.made_at(self.number);
         let mut schedule = made.as_ref().map_or_else(|| schedule.with_warpgroups(x, (rows, are_copied), self.target), |made| made.schedule);
         if let Some(turned) = schedule.turned((x, z), rows, self.target).filter(|_| made.is_none()) {
-            (sides.1, schedule) = (true, turned);
+            (sides.are_turned, schedule) = (true, turned);
         }
         let of_made = made.as_ref().map(|made| self.walk_of_made(&made.source)).transpose()?;
         let of_side = |side: usize| [&read[side]].into_iter().chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)));
@@ -157,7 +161,7 @@ impl Unit<'_> {
         let mut made = vec![(Some(out.to_owned()), own)];
         made.extend(twin.zip(of_twin).map(|(twin, elements)| (Some(twin.out.clone()), elements)));
         for side in sides.x_and_z() {
-            let Side { columns, other } = sides.0[side];
+            let Side { columns, other } = sides.both[side];
             let (sum, of_other) = (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
             if sum.is_none() && of_other.is_none() {
                 continue;
@@ -244,7 +248,7 @@ fn body(schedule: &OfColumns, (sides, vectors): (&Sides, [usize; 2]), (texts, ma
     let [x, z] = sides.x_and_z();
     let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
     let (own, twin) = sides.elements();
-    let place = match [&sides.0[x], &sides.0[z]] {
+    let place = match [&sides.both[x], &sides.both[z]] {
         [side @ Side { other: Some(_), .. }, _] => place_of_both(side, ("of_x", "of_z"), "Z", "X_FIRST"),
         [_, side @ Side { other: Some(_), .. }] => place_of_both(side, ("of_z", "of_x"), "X", "!X_FIRST"),
         _ => PLACE.to_owned(),
@@ -261,8 +265,8 @@ constexpr unsigned PRODUCTS = {};
 constexpr bool X_FIRST = {}, SUM_X = {}, SUM_Z = {};
 const unsigned rows = rows_given * {lead};
 {}",
-        sides.0[x].all(),
-        sides.0[z].all(),
+        sides.both[x].all(),
+        sides.both[z].all(),
         vectors[x],
         vectors[z],
         vector_of(*tiles, 4),

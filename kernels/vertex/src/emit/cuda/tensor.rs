@@ -305,7 +305,8 @@ impl OfRows {
     }
 }
 
-/// Rows, turned, times rows: a warp adds up `32 * groups` columns of the wider side times `8 * tiles` of the other, 8 rows at a time.
+/// Rows, turned, times rows: a warp adds up `32 * groups` columns of one side times `8 * tiles` of the other, 8 rows at a time; the first is the wider one
+/// but where they are `turned`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OfColumns {
     /// Groups of 32 columns of a warp, and tiles of 8 columns of the other side.
@@ -318,7 +319,7 @@ pub(super) struct OfColumns {
     pub ahead: usize,
     /// Blocks along both sides.
     pub blocks: [u32; 2],
-    /// Whether four warps multiply 16 rows at a time as one (`warpgroup`), 64 columns of the wider side.
+    /// Whether four warps multiply 16 rows at a time as one (`warpgroup`), 64 columns of the first side.
     pub by_warpgroups: bool,
     pub shared_bytes: usize,
 }

@@ -224,7 +224,7 @@ const bool here = row < end && column < @INNER@;
 pub(super) const COLUMN: &str = "UNROLL for (int k = 0; k < @ELEMENTS@; k++) matrix[@START@ + k] = k < @INNER@ && of_team % N < Z ? @ELEMENT@ : 0.0f;
 ";
 
-/// Outer products of the rows of a part. Of the wider side a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
+/// Outer products of the rows of a part. Of X a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
 /// for all groups beside each other, the next rows while these are multiplied.
 pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned PARTS = ALL_BITS ? 2 : 1, N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * (N + NARROW), LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;

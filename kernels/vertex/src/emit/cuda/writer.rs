@@ -832,7 +832,7 @@ impl<'a> Writer<'a> {
     /// instruction in place of three. None where a lane has several pieces of a row, whose registers leave no room for an address.
     fn place_of_all(&mut self, pointer: &str, table: &Table, scope: Scope) -> Option<String> {
         let (Scope::Edge(pass) | Scope::Lane(pass)) = scope else { return None };
-        if self.lanes.chunks > 1 {
+        if !self.finds_places || self.lanes.chunks > 1 {
             return None;
         }
         let place = self.group_element(table);
@@ -861,7 +861,7 @@ impl<'a> Writer<'a> {
             how = Spread::Each;
         }
         let element_type = held.element;
-        let is_found = self.finds_places && how == Spread::Run && element_type == Element::Real && in_pass && stride > 1 && row.is_some();
+        let is_found = how == Spread::Run && element_type == Element::Real && stride > 1 && row.is_some();
         let found = if is_found { self.place_of_all(&pointer, table, scope) } else { None };
         let base = |element: &str| match (&row, &found) {
             (None, _) => format!("{pointer} + {element}"),
