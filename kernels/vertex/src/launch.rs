@@ -36,7 +36,7 @@ pub use course::{Course, Step, course};
 pub use evaluated::fixed;
 pub use frontier::frontier;
 pub use fused::{is_row_wise, is_total, reduced};
-pub use joined::{FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow, Source, differing, lies, summed_rows};
+pub use joined::{ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow, Source, differing, is_attended, lies, summed_rows};
 pub use liveness::{Lifetime, Timeline};
 pub use validate::Flaw;
 pub use work::{Gathered, Seen, Work};

@@ -388,11 +388,14 @@ fn a_sum_is_made_beside_an_outer_product_of_its_rows() {
     assert!(gcn.launches().iter().any(|launch| launch.name == *product && launch.operation.described().contains("product(slope of z")), "{product}");
     // Two sums of products with the same rows.
     assert_eq!(makers(&gat, "gradient.gat.attend.0.param.1"), ["gradient.gat.attend.0.param.0"]);
-    // What has no tensor cores for its numbers has a kernel for each, but of the loss's own rows, and of those of products.
+    // What has no tensor cores for its numbers has a kernel for each, but of the loss's own rows, of those of products, and of two that are short.
     let emitted = made("gin", &gin, F64);
     let without = emitted.launches.iter().zip(gin.launches()).filter(|(kernels, launch)| kernels.is_empty() && !launch.name.starts_with("update."));
     let without: Vec<&str> = without.map(|(_, launch)| launch.name.as_str()).collect();
-    assert_eq!(without, ["gradient.gin.gin.0.mlp.1.1.bias", "gradient.gin.gin.0.mlp.1.0.bias", "gradient.gin.gin.0.mlp.0.0.bias"]);
+    assert_eq!(
+        without,
+        ["gradient.gin.gin.0.mlp.1.1.bias", "gradient.gin.gin.0.mlp.1.0.bias", "gradient.gin.gin.0.param.1", "gradient.gin.gin.0.mlp.0.0.bias"]
+    );
 }
 
 #[test]
@@ -427,6 +430,27 @@ fn work_behind_products_has_kernels_whatever_its_shapes() {
 }
 
 #[test]
+fn heads_of_many_rows_of_few_edges_are_a_lane_each() {
+    let schedules = |nodes: u64, edges: u64, drop: f64| {
+        let data = Data { nodes, edges, ..data() };
+        let source = made("gat", &list(&text("gat"), "gat", &json!({"drop": drop, "drop_shares": drop}), &data), F32).source;
+        source.matches("(8 lanes of 8 columns a row, 4 rows a warp, 2 edges at hand").count()
+    };
+    // Forward and backward; not of few rows, of many edges, or where lanes draw for their edges.
+    assert_eq!([schedules(40_000, 90_000, 0.0), schedules(4_000, 9_000, 0.0), schedules(40_000, 900_000, 0.0), schedules(40_000, 90_000, 0.5)], [2, 0, 0, 0]);
+}
+
+#[test]
+fn rows_are_made_again_where_what_they_are_made_of_is_read() {
+    let list = list(&text("gat"), "gat", &json!({}), &data());
+    let behind = list.launches().into_iter().find(|launch| launch.operation.described().contains("h.34.again")).unwrap();
+    assert!(!behind.operation.reads().iter().any(|name| name == "h.34"), "{}", behind.operation.described());
+    // Where the slope is the product alone, nothing that h is made of is at hand.
+    let of_others = |launch: &Launch| launch.operation.described().contains(".again");
+    assert!(!self::list(&text("gcn"), "gcn", &settings("gcn"), &data()).launches().into_iter().any(of_others));
+}
+
+#[test]
 fn a_product_that_is_only_added_up_is_made_there() {
     let list = list(&text("gat"), "gat", &settings("gat"), &data());
     let launches = list.launches();
@@ -436,9 +460,9 @@ fn a_product_that_is_only_added_up_is_made_there() {
     let columns = |operand: &Operand| operand.shape().iter().product::<u64>();
     assert_eq!([columns(slope), columns(rows)], [2, 16], "a number a head, and the rows that scores are made of");
     // What is divided for edges is added up as its quotient: it lies nowhere. Behind a product of short rows, whose kernel adds it up, it is as it was.
-    let wider = Data { target: data().target.map(|target| Wanted { columns: 22, ..target }), ..data() };
-    for (data, factors) in [(&wider, 2), (&self::data(), 1)] {
-        let list = self::list(&text("gat"), "gat", &settings("gat"), data);
+    let of_columns = |columns| Data { target: data().target.map(|target| Wanted { columns, ..target }), ..data() };
+    for (columns, factors) in [(50, 2), (22, 1), (3, 1)] {
+        let list = self::list(&text("gat"), "gat", &settings("gat"), &of_columns(columns));
         let sum = list.launches().into_iter().find(|launch| launch.name == "gradient.gat.attend.0.bias.0").unwrap();
         let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &sum.operation else { panic!("{sum:?}") };
         assert_eq!(inputs[0].rows().len(), factors, "{inputs:?}");

@@ -10,6 +10,7 @@
 //! reduction (S-E, E-E, E-A) and on over rows of destinations (A-D, D-D). A value that goes back to the edges of the same vertex
 //! begins another pass over them in the same launch; one that goes to the edges of another vertex begins another launch. Launches
 //! over the same edges that do not wait for each other become one as well.
+mod again;
 mod given;
 mod groups;
 mod halves;
@@ -45,6 +46,9 @@ pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
     }
     let mut made = list.clone();
     put(&mut made.body, fused);
+    if facts.lanes {
+        again::make_again(&mut made, &list.index());
+    }
     let used: BTreeSet<String> = made.launches().iter().flat_map(|launch| names(&launch.operation)).collect();
     let is_needed = |buffer: &Buffer| buffer.role != Role::Value || used.contains(&buffer.name) || values.is_kept(&buffer.name);
     made.buffers.retain(is_needed);

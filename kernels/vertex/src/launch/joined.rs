@@ -21,6 +21,9 @@ const WIDE_COLUMNS: u64 = 64;
 
 /// Elements of a row that is multiplied on tensor cores, at least: less leaves most of a step of 32 empty.
 pub const INNER_LEAST: u64 = 8;
+/// The same behind whose product rows are added up that read others of their vertex (dots of an attention, going backward): what is done there is the
+/// longer work, which tensor cores hold up.
+pub const ATTENDED_LEAST: u64 = 48;
 /// Elements of narrow rows at most, of which others are made where these are multiplied: a thread has a column of the matrix in its registers. With
 /// 44 of them, as 48 with zeros, it is no faster (one H100, SAGE, rows and their product apart and together: amazon0505 103 + 168 and 289 us; with 4,
 /// OVCAR-8H, 367 + 688 and 791).
@@ -229,17 +232,27 @@ impl Joined {
     fn find_sums(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
         let index = list.index();
         let sums: Vec<(usize, Added)> = part.filter_map(|number| Some((number, Added::of(&index, launches[number])?))).collect();
-        for (at, (sum, added)) in sums.iter().enumerate() {
-            // What is quickly asked is asked first: programs of many relations have hundreds of them.
-            let fits = |(later, other): &&(usize, Added)| {
-                added.is_of_rows_of(other)
-                    && launches[*later].operation.reads().iter().all(|read| !launches[*sum].operation.writes().contains(read))
-                    && stays(launches, *sum..*later, launches[*sum])
-                    && is_apart(launches, *sum..*later, launches[*sum])
-            };
-            let is_joined = self.sums.values().any(|later| later == sum);
-            if let Some((later, _)) = sums[at + 1..].iter().filter(|_| !is_joined).find(fits) {
-                self.sums.insert(*sum, *later);
+        // Of the loss's gradient there is a sum with the loss.
+        let of_loss = match &list.body {
+            Body::Train(train) => train.loss.operation.writes().into_iter().map(std::borrow::Cow::into_owned).collect(),
+            Body::Iterate(_) => Vec::new(),
+        };
+        let is_of_loss = |added: &Added| added.widest.iter().any(|rows| of_loss.contains(&rows.buffer));
+        for is_of_same_rows in [true, false] {
+            for (at, (sum, added)) in sums.iter().enumerate() {
+                // What is quickly asked is asked first: programs of many relations have hundreds of them.
+                let fits = |(later, other): &&(usize, Added)| {
+                    added.is_as_wide_as(other)
+                        && if is_of_same_rows { added.is_of_rows_of(other) } else { added.is_short() && !is_of_loss(added) && !is_of_loss(other) }
+                        && launches[*later].operation.reads().iter().all(|read| !launches[*sum].operation.writes().contains(read))
+                        && stays(launches, *sum..*later, launches[*sum])
+                        && is_apart(launches, *sum..*later, launches[*sum])
+                };
+                let is_joined = self.sums.contains_key(sum) || self.sums.values().any(|later| later == sum);
+                let is_free = |later: &usize| is_of_same_rows || !(self.sums.contains_key(later) || self.sums.values().any(|joined| joined == later));
+                if let Some((later, _)) = sums[at + 1..].iter().filter(|(later, _)| !is_joined && is_free(later)).find(fits) {
+                    self.sums.insert(*sum, *later);
+                }
             }
         }
     }
@@ -298,7 +311,10 @@ pub fn differing(list: &LaunchList, (one, other): (&Launch, &Launch)) -> Option<
     [[first, second], [third, fourth]].iter().all(|operands| lies(list, operands[side])).then_some(side)
 }
 
-/// Products of two rows that a launch adds up over all.
+/// Elements of rows that a launch adds up beside others of which it has nothing else to read, at most: rows so short are a launch's time and no more.
+const SUMMED_ALONG: u64 = 8;
+
+/// Rows, or products of two, that a launch adds up over all.
 struct Added<'a> {
     /// Elements of a row.
     elements: u64,
@@ -311,17 +327,27 @@ struct Added<'a> {
 impl<'a> Added<'a> {
     fn of(index: &BTreeMap<&str, &Buffer>, launch: &'a Launch) -> Option<Self> {
         let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else { return None };
-        let [sum @ Operand::Times(..)] = inputs.as_slice() else { return None };
+        let [sum @ (Operand::Times(..) | Operand::Rows(_))] = inputs.as_slice() else { return None };
         let product = |shape: &[u64]| shape.iter().fold(1u64, |product, axis| product.saturating_mul(*axis));
         let elements = product(&sum.shape());
         let widest = sum.rows().into_iter().filter(|rows| product(&rows.shape) == elements).collect();
         Some(Added { elements, rows: rows_among(index, std::slice::from_ref(sum)), widest })
     }
 
-    /// Whether both are of as wide rows of as many things, and of products with the same rows.
+    /// Whether both are of as wide rows of as many things.
+    fn is_as_wide_as(&self, other: &Added) -> bool {
+        self.elements == other.elements && self.rows == other.rows
+    }
+
+    /// Whether rows are so short that there is nothing to be read twice.
+    fn is_short(&self) -> bool {
+        self.elements <= SUMMED_ALONG
+    }
+
+    /// Whether both are of products with the same rows.
     fn is_of_rows_of(&self, other: &Added) -> bool {
         let is_same = |rows: &&Rowed| other.widest.iter().any(|their| their.buffer == rows.buffer && their.view == rows.view);
-        self.elements == other.elements && self.widest.iter().any(is_same) && self.rows == other.rows
+        self.widest.iter().any(is_same)
     }
 }
 
@@ -402,6 +428,20 @@ fn adds(product: &Product, other: &str) -> bool {
         is_both && shape.as_slice() == [product.columns]
     };
     is_local && reads(product.steps, product.out) == 1 && reads(product.steps, other) == 1 && product.steps.iter().any(is_sum)
+}
+
+/// Whether a launch multiplies short rows, and adds up others along their axes, of which some are neither made by it nor multiplied.
+pub fn is_attended(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> bool {
+    let Operation::Fused { steps, .. } = operation else { return false };
+    let steps_of: Vec<(&Op, &Vec<Operand>)> =
+        steps.iter().filter_map(|step| if let Operation::Evaluate { op, inputs, .. } = step { Some((op, inputs)) } else { None }).collect();
+    let Some((_, multiplied)) = steps_of.iter().find(|(op, _)| matches!(op, Op::Product { .. })) else { return false };
+    let made: BTreeSet<_> = steps.iter().flat_map(Operation::writes).collect();
+    let is_other = |rows: &&Rowed| !made.contains(rows.buffer.as_str()) && index.get(rows.buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes);
+    let mut read = steps_of.iter().filter(|(op, _)| !matches!(op, Op::Product { .. })).flat_map(|(_, inputs)| inputs.iter().flat_map(Operand::rows));
+    multiplied.first().and_then(|left| left.shape().last().copied()).is_some_and(|inner| inner < ATTENDED_LEAST)
+        && steps_of.iter().any(|(op, _)| matches!(op, Op::Axis(..)))
+        && read.any(|rows| is_other(&rows))
 }
 
 fn is_read(operand: &Operand, name: &str) -> bool {

@@ -12,7 +12,7 @@ use super::{
     rebuild::rebuild,
 };
 use crate::gir::{Binary, Data, Gir, NodeId, Op};
-use crate::launch::INNER_LEAST;
+use crate::launch::{ATTENDED_LEAST, INNER_LEAST};
 
 /// The program with such sums of quotients.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
@@ -33,7 +33,12 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         let (Op::Binary(Binary::Divide), &[divided, divisor]) = (&gir.node(quotient).op, gir.node(quotient).inputs.as_slice()) else { return None };
         let is_seen = readers[quotient.index()].iter().any(|reader| matches!(gir.node(*reader).op, Op::Far(_)));
         let is_narrow = gir.node(divisor).shape.iter().product::<u64>() < gir.node(added).shape.iter().product();
-        (divided == added && is_seen && is_narrow && !roots.contains(&added) && is_of_long_rows(&gir, added)).then_some(divisor)
+        (divided == added
+            && is_seen
+            && is_narrow
+            && !roots.contains(&added)
+            && is_of_long_rows(&gir, added, if data.lanes { ATTENDED_LEAST } else { INNER_LEAST }))
+        .then_some(divisor)
     };
     rebuild(&gir, data, None, &mut |builder, site| {
         if site.node.op != Op::SumRows {
@@ -49,8 +54,8 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// Whether rows are what a product of long rows makes, after work on their elements.
-fn is_of_long_rows(gir: &Gir, rows: NodeId) -> bool {
+/// Whether rows are what a product of so long rows makes, after work on their elements.
+fn is_of_long_rows(gir: &Gir, rows: NodeId, least: u64) -> bool {
     let (mut open, mut seen, mut is_found) = (vec![rows], BTreeSet::new(), false);
     while let Some(id) = open.pop() {
         let node = gir.node(id);
@@ -58,7 +63,7 @@ fn is_of_long_rows(gir: &Gir, rows: NodeId) -> bool {
             continue;
         }
         match node.op {
-            Op::Product { .. } if gir.node(node.inputs[0]).shape.last().is_none_or(|inner| *inner < INNER_LEAST) => return false,
+            Op::Product { .. } if gir.node(node.inputs[0]).shape.last().is_none_or(|inner| *inner < least) => return false,
             Op::Product { .. } => is_found = true,
             Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Dropout { .. } | Op::Reshape | Op::Expand => open.extend(&node.inputs),
             _ => {}

@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __restrict__ b_parameter_gatv2_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_gatv2_attend_0_linear_0_bias, real* __restrict__ o_add_5, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
+      EACH piece[p][j] = here && c[q] + j < K ? dropout_1_1[q][j] : (real)0;
     }
   };
   fetch(0);
@@ -566,7 +566,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.75, target)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
-  after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   double* const scratch = scratch_given + 3;
@@ -578,12 +577,27 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
   const double all = __ldg(terms);
   double sum = 0, errors[SUMS] = {};
   __syncthreads();
+  after_others();
+  unsigned turn = 0, kept_part = 0, kept_label = C, kept_answer = C;
+  real kept_others = 0, kept_less = 0;
+  auto settle = [&]() {
+    sum += (double)(log_one_more(kept_others) - kept_less);
+    if (kept_part && counts) {
+      unsigned* const of = tally + (kept_part - 1) * OF_PART;
+      if (kept_label < C && kept_answer == kept_label) { atomicAdd(of, 1u); atomicAdd(of + 1 + 3 * kept_label, 1u); }
+      if (kept_label < C) atomicAdd(of + 3 + 3 * kept_label, 1u);
+      if (kept_answer < C) atomicAdd(of + 2 + 3 * kept_answer, 1u);
+    }
+    kept_others = kept_less = 0;
+    kept_part = 0;
+  };
   unsigned part_ahead = 0;
   real class_ahead = -1, ahead[PER / V][V] = {};
   if (const unsigned asked = blockIdx.x * GROUPS + group; asked < rows) {
     part_ahead = split[asked];
     class_ahead = target[(offset_t)asked * OF_TARGET];
-    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+    const real* const of_lane = result + (offset_t)asked * OF_RESULT + lane * V;
+    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], of_lane + i * L * V);
   }
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
     const unsigned row = first + group;
@@ -595,59 +609,59 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
     if (const unsigned asked = row + gridDim.x * GROUPS; asked < rows) {
       part_ahead = split[asked];
       class_ahead = target[(offset_t)asked * OF_TARGET];
-      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+      const real* const of_lane = result + (offset_t)asked * OF_RESULT + lane * V;
+      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], of_lane + i * L * V);
     }
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // It lies near, since the row was read.
+    const bool keeps = lane == turn % L;
+    const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
+    // One that is no number makes the largest none.
     real best = (real)-INFINITE;
-    unsigned answer = C;
-    bool numbers = true;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
-      if (column >= C) continue;
-      const real score = held[i / V][i % V];
-      if (score > best) { best = score; answer = column; }
-      numbers = numbers && !is_odd(score);
+      if (column < C) best = most(best, held[i / V][i % V]);
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) {
-      const real other = across(best, distance);
-      const unsigned its_answer = across(answer, distance);
-      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
-      numbers = across((int)numbers, distance) && numbers;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) best = most(best, across(best, distance));
+    const bool numbers = !is_odd(best);
+    unsigned answer = C;
+    UNROLL for (int i = PER - 1; i >= 0; i--) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column < C && held[i / V][i % V] == best) answer = column;
     }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    const unsigned label = known ? (unsigned)wanted : C;
     // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
-    real others = 0, right_score = 0;
-    if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
+    real others = 0;
+    if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
-      others += column == answer ? power - 1 : power;
-      if (column == label) right_score = score;
+      const real power = exponential_of_share(held[i / V][i % V] - best);
+      if (column != answer) others += power;
       held[i / V][i % V] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
-    const real share = (real)(1 / all), factor = share / (1 + others);
+    others += best - best;
+    const real share = (real)(1 / all), factor = known ? share / (1 + others) : (real)ODD;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
-      held[i / V][i % V] = made;
+      held[i / V][i % V] = learns ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)0;
     }
-    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + lane * V + i * L * V, held[i]);
     if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
-    // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
-    if (of_part && counts && lane == 0) {
-      unsigned* const of = tally + (of_part - 1) * OF_PART;
-      const bool right = numbers && known && answer == (unsigned)wanted;
-      if (right) atomicAdd(of, 1u);
-      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
-      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    if (keeps) {
+      kept_others = !learns ? (real)0 : known && numbers ? others : (real)ODD;
+      kept_less = learns ? right_score - best : (real)0;
+      kept_part = of_part;
+      kept_label = label;
+      kept_answer = numbers ? answer : C;
     }
+    if (++turn % L == 0) settle();
   }
+  settle();
   errors[0] = sum;
   __shared__ double told[SUMS][8];
   UNROLL for (int which = 0; which < SUMS; which++) {
@@ -679,28 +693,34 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  for (unsigned element = threadIdx.x / 32; element < C; element += blockDim.x / 32) {
-    const real* const scratch = reinterpret_cast<const real*>(scratch_given);
-    const unsigned parts = BLOCKS;
-    const unsigned of_warp = threadIdx.x % 32;
-    real sum = 0;
-    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-      real several[8];
-      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-    }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-    if (of_warp == 0) out[element] = sum;
-
-  }
+  const unsigned epoch = counts ? clock->epoch : 0, first_count = SUMS == 1 && counts && threadIdx.x < ALL_COUNTED ? __ldcg(counts + threadIdx.x) : 0;
   UNROLL for (int which = 0; which < SUMS; which++) {
     double part = 0;
     for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
     UNROLL for (int distance = 16; distance > 0; distance /= 2) part += across(part, distance);
     if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
   }
+  {
+    const real* const scratch = reinterpret_cast<const real*>(scratch_given);
+    constexpr unsigned E = 1, D = E > 2 ? 4 : 8;
+    const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
+    for (unsigned from = threadIdx.x / 32; from < 3u; from += E * apart) {
+      real joined[E] = {};
+      for (unsigned first = of_warp; first < parts; first += D * 32) {
+        real several[E][D];
+        UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++)
+        several[e][i] = from + e * apart < 3u && first + i * 32 < parts ? __ldcg(scratch + (offset_t)(from + e * apart) * parts + first + i * 32) : (real)0;
+        UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++) joined[e] += several[e][i];
+      }
+      UNROLL for (int e = 0; e < E; e++) {
+        const unsigned element = from + e * apart;
+        UNROLL for (int distance = 16; distance > 0; distance /= 2) joined[e] += across(joined[e], distance);
+        if (of_warp == 0 && element < 3u) out[element] = joined[e];
+      }
+    }
+  }
   __syncthreads();
-  unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
+  unsigned char* const slot = counts ? ring + (offset_t)(epoch % SLOTS) * SLOT_BYTES : nullptr;
   if (threadIdx.x == 0) {
     double added[SUMS] = {};
     UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
@@ -716,7 +736,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
     }
   }
   // Errors of numbers are sums, and none are counted.
-  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.gatv2.attend.1.bias.0: 4812 bytes at least, line 13 of the program
@@ -944,11 +964,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_95(const real*
 //   gradient.gatv2.attend.1.param.0 = sum rows(multiply.95)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1_param_0(const real* __restrict__ b_multiply_95, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
-  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
+  constexpr unsigned K = 3, PLACES = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
   const unsigned rows = rows_given;
   const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
+  const unsigned c[1] = {column < PLACES ? column : PLACES - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
   real sums[SUMS][V] = {};
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
@@ -964,7 +983,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1
       if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
       __syncthreads();
     }
-    if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+    if (strand == 0) UNROLL for (int j = 0; j < V; j++) if (column + j < K) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
     if (s + 1 < SUMS) __syncthreads();
   }
   __shared__ bool is_last;
@@ -975,17 +994,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x / 32; element < 3u; element += blockDim.x / 32) {
-    const unsigned of_warp = threadIdx.x % 32;
-    real sum = 0;
-    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-      real several[8];
-      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  constexpr unsigned E = 1, D = E > 2 ? 4 : 8;
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
+  for (unsigned from = threadIdx.x / 32; from < 3u; from += E * apart) {
+    real joined[E] = {};
+    for (unsigned first = of_warp; first < parts; first += D * 32) {
+      real several[E][D];
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++)
+      several[e][i] = from + e * apart < 3u && first + i * 32 < parts ? __ldcg(scratch + (offset_t)(from + e * apart) * parts + first + i * 32) : (real)0;
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++) joined[e] += several[e][i];
     }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-    if (of_warp == 0) out[element] = sum;
+    UNROLL for (int e = 0; e < E; e++) {
+      const unsigned element = from + e * apart;
+      UNROLL for (int distance = 16; distance > 0; distance /= 2) joined[e] += across(joined[e], distance);
+      if (of_warp == 0 && element < 3u) out[element] = joined[e];
+    }
   }
 }
 
@@ -1292,7 +1315,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_right_101, real* __restrict__ o_product_108, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -1309,8 +1332,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real*
       [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-      real slope_of_right_101_1[Q]; EACH_Q slope_of_right_101_1[q] = __ldg(b_slope_20_of_20_right_101 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_of_right_101_1[q] : (real)0;
+      real slope_of_right_101_1[Q][V]; EACH_Q load<V>(slope_of_right_101_1[q], b_slope_20_of_20_right_101 + (offset_t)v * 4 + c[q]);
+      EACH piece[p][j] = here && c[q] + j < K ? slope_of_right_101_1[q][j] : (real)0;
     }
   };
   fetch(0);
@@ -1347,22 +1370,24 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real*
   }
 }
 
-// negative.125: 105792 bytes at least, lines 3, 4, 9, 13 of the program
+// negative.125: 86656 bytes at least, lines 3, 4, 9, 13 of the program
 //   product.112 (nodes x 16) = product(slope of left.105, parameter.gatv2.attend.1.linear.0.weight)
+//   add.37.again (nodes x 16) = add(divide.35, parameter.gatv2.attend.0.bias.0)
+//   h.38.again (nodes x 16) = elu(add.37.again)
 //   slope of h.113 (nodes x 16) = add(product.108, product.112)
 //   dropout.115 (nodes x 16) = dropout 0.5 site 2(slope of h.113)
-//   add.117 (nodes x 16) = add(h.38, 1.0)
+//   add.117 (nodes x 16) = add(h.38.again, 1.0)
 //   multiply.118 (nodes x 16) = multiply(dropout.115, add.117)
-//   less.119 (nodes x 16) = less(0.0, h.38)
+//   less.119 (nodes x 16) = less(0.0, h.38.again)
 //   select.120 = select(less.119, dropout.115, multiply.118)
 //   divide.122 = divide(select.120, select.31)
 //   multiply.123 (nodes x 16) = multiply(divide.122, divide.35)
 //   axis.124 (nodes x 2) = axis sum 1(multiply.123)
 //   negative.125 = negative(axis.124)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_product_108, const real* __restrict__ b_h_38, const real* __restrict__ b_select_31, const real* __restrict__ b_divide_35, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_122, real* __restrict__ o_negative_125, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_divide_35, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const real* __restrict__ b_product_108, const real* __restrict__ b_select_31, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_122, real* __restrict__ o_negative_125, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
-  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -1379,8 +1404,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
       [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-      real slope_of_left_105_1[Q]; EACH_Q slope_of_left_105_1[q] = __ldg(b_slope_20_of_20_left_105 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_of_left_105_1[q] : (real)0;
+      real slope_of_left_105_1[Q][V]; EACH_Q load<V>(slope_of_left_105_1[q], b_slope_20_of_20_left_105 + (offset_t)v * 4 + c[q]);
+      EACH piece[p][j] = here && c[q] + j < K ? slope_of_left_105_1[q][j] : (real)0;
     }
   };
   fetch(0);
@@ -1415,26 +1440,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real h_38_1[Q][V]; EACH_Q load<V>(h_38_1[q], b_h_38 + (offset_t)v * 16 + c[q]);
-    bool less_119_2[Q][V]; EACH less_119_2[q][j] = ((real)0.0) < h_38_1[q][j];
-    real product_108_3[Q][V]; EACH_Q load<V>(product_108_3[q], b_product_108 + (offset_t)v * 16 + c[q]);
-    real slope_of_h_113_4[Q][V]; EACH slope_of_h_113_4[q][j] = product_108_3[q][j] + made[q][j];
-    real dropout_115_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_115_5[q][j] = !training ? slope_of_h_113_4[q][j] : kept_6[j] ? slope_of_h_113_4[q][j] * (real)2.0 : (real)0; }
-    real add_117_7[Q][V]; EACH add_117_7[q][j] = h_38_1[q][j] + ((real)1.0);
-    real multiply_118_8[Q][V]; EACH multiply_118_8[q][j] = dropout_115_5[q][j] * add_117_7[q][j];
-    real select_120_9[Q][V]; EACH select_120_9[q][j] = less_119_2[q][j] ? dropout_115_5[q][j] : multiply_118_8[q][j];
-    real select_31_10[Q]; EACH_Q select_31_10[q] = __ldg(b_select_31 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_122_11[Q][V]; EACH_Q divide(divide_122_11[q], select_120_9[q], select_31_10[q]);
-    real divide_35_12[Q][V]; EACH_Q load<V>(divide_35_12[q], b_divide_35 + (offset_t)v * 16 + c[q]);
-    real multiply_123_13[Q][V]; EACH multiply_123_13[q][j] = divide_122_11[q][j] * divide_35_12[q][j];
-    real axis_124_14[Q];
-    EACH_Q axis_124_14[q] = 0;
-    EACH axis_124_14[q] = axis_124_14[q] + multiply_123_13[q][j];
-    EACH_Q axis_124_14[q] = axis_124_14[q] + across(axis_124_14[q], 1);
-    real negative_125_15[Q]; EACH_Q negative_125_15[q] = negative(axis_124_14[q]);
-    EACH_Q if (own[q]) store<V>(o_divide_122 + (offset_t)v * 16 + c[q], divide_122_11[q]);
-    EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_125[(offset_t)v * 2 + (c[q] / 8u)] = negative_125_15[q];
-    EACH if (own[q]) of_sums[q][j] += select_120_9[q][j];
+    real divide_35_1[Q][V]; EACH_Q load<V>(divide_35_1[q], b_divide_35 + (offset_t)v * 16 + c[q]);
+    real parameter_gatv2_attend_0_bias_0_2[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_bias_0_2[q], b_parameter_gatv2_attend_0_bias_0 + c[q]);
+    real add_37_again_3[Q][V]; EACH add_37_again_3[q][j] = divide_35_1[q][j] + parameter_gatv2_attend_0_bias_0_2[q][j];
+    real h_38_again_4[Q][V]; EACH h_38_again_4[q][j] = elu(add_37_again_3[q][j]);
+    bool less_119_5[Q][V]; EACH less_119_5[q][j] = ((real)0.0) < h_38_again_4[q][j];
+    real product_108_6[Q][V]; EACH_Q load<V>(product_108_6[q], b_product_108 + (offset_t)v * 16 + c[q]);
+    real slope_of_h_113_7[Q][V]; EACH slope_of_h_113_7[q][j] = product_108_6[q][j] + made[q][j];
+    real dropout_115_8[Q][V]; EACH_Q { bool kept_9[V]; UNROLL for (int j = 0; j < V; j++) kept_9[j] = true; if (training) keeps<V>(kept_9, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_115_8[q][j] = !training ? slope_of_h_113_7[q][j] : kept_9[j] ? slope_of_h_113_7[q][j] * (real)2.0 : (real)0; }
+    real add_117_10[Q][V]; EACH add_117_10[q][j] = h_38_again_4[q][j] + ((real)1.0);
+    real multiply_118_11[Q][V]; EACH multiply_118_11[q][j] = dropout_115_8[q][j] * add_117_10[q][j];
+    real select_120_12[Q][V]; EACH select_120_12[q][j] = less_119_5[q][j] ? dropout_115_8[q][j] : multiply_118_11[q][j];
+    real select_31_13[Q]; EACH_Q select_31_13[q] = __ldg(b_select_31 + (offset_t)v * 2 + (c[q] / 8u));
+    real divide_122_14[Q][V]; EACH_Q divide(divide_122_14[q], select_120_12[q], select_31_13[q]);
+    real multiply_123_15[Q][V]; EACH multiply_123_15[q][j] = divide_122_14[q][j] * divide_35_1[q][j];
+    real axis_124_16[Q];
+    EACH_Q axis_124_16[q] = 0;
+    EACH axis_124_16[q] = axis_124_16[q] + multiply_123_15[q][j];
+    EACH_Q axis_124_16[q] = axis_124_16[q] + across(axis_124_16[q], 1);
+    real negative_125_17[Q]; EACH_Q negative_125_17[q] = negative(axis_124_16[q]);
+    EACH_Q if (own[q]) store<V>(o_divide_122 + (offset_t)v * 16 + c[q], divide_122_14[q]);
+    EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_125[(offset_t)v * 2 + (c[q] / 8u)] = negative_125_17[q];
+    EACH if (own[q]) of_sums[q][j] += select_120_12[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -1458,17 +1485,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x / 32; element < 16u; element += blockDim.x / 32) {
-    const unsigned of_warp = threadIdx.x % 32;
-    real sum = 0;
-    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-      real several[8];
-      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  constexpr unsigned E = 2, D = E > 2 ? 4 : 8;
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
+  for (unsigned from = threadIdx.x / 32; from < 16u; from += E * apart) {
+    real joined[E] = {};
+    for (unsigned first = of_warp; first < parts; first += D * 32) {
+      real several[E][D];
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++)
+      several[e][i] = from + e * apart < 16u && first + i * 32 < parts ? __ldcg(scratch + (offset_t)(from + e * apart) * parts + first + i * 32) : (real)0;
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++) joined[e] += several[e][i];
     }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-    if (of_warp == 0) out[element] = sum;
+    UNROLL for (int e = 0; e < E; e++) {
+      const unsigned element = from + e * apart;
+      UNROLL for (int distance = 16; distance > 0; distance /= 2) joined[e] += across(joined[e], distance);
+      if (of_warp == 0 && element < 16u) out[element] = joined[e];
+    }
   }
 }
 
@@ -1533,11 +1564,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_multiply_136(const real
 //   gradient.gatv2.attend.0.param.0 = sum rows(multiply.136)
 extern "C" __global__ void __launch_bounds__(256, 2) k21_gradient_gatv2_attend_0_param_0(const real* __restrict__ b_multiply_136, real* __restrict__ scratch, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
+  constexpr unsigned K = 16, PLACES = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
   const unsigned rows = rows_given;
   const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
+  const unsigned c[1] = {column < PLACES ? column : PLACES - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
   real sums[SUMS][V] = {};
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
@@ -1553,7 +1583,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k21_gradient_gatv2_attend_0
       if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
       __syncthreads();
     }
-    if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+    if (strand == 0) UNROLL for (int j = 0; j < V; j++) if (column + j < K) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
     if (s + 1 < SUMS) __syncthreads();
   }
 }
@@ -2024,32 +2054,40 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0
 // update.gatv2.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gatv2.attend.0.linear.0.weight = step(parameter.gatv2.attend.0.linear.0.weight, gradient.gatv2.attend.0.linear.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 1) k28_update_gatv2_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, real* parameter_10, const real* __restrict__ gradient_10, real* first_10, real* second_10, const double* __restrict__ settings_10, real* parameter_11, const real* __restrict__ gradient_11, real* first_11, real* second_11, const double* __restrict__ settings_11, const Clock* __restrict__ clock) {
-  after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : blockIdx.x < 10u ? parameter_9 : blockIdx.x < 11u ? parameter_10 : parameter_11;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : blockIdx.x < 10u ? gradient_9 : blockIdx.x < 11u ? gradient_10 : gradient_11;
   real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : blockIdx.x < 8u ? first_7 : blockIdx.x < 9u ? first_8 : blockIdx.x < 10u ? first_9 : blockIdx.x < 11u ? first_10 : first_11;
   real* const second = blockIdx.x < 1u ? second_0 : blockIdx.x < 2u ? second_1 : blockIdx.x < 3u ? second_2 : blockIdx.x < 4u ? second_3 : blockIdx.x < 5u ? second_4 : blockIdx.x < 6u ? second_5 : blockIdx.x < 7u ? second_6 : blockIdx.x < 8u ? second_7 : blockIdx.x < 9u ? second_8 : blockIdx.x < 10u ? second_9 : blockIdx.x < 11u ? second_10 : second_11;
   const double* const settings = blockIdx.x < 1u ? settings_0 : blockIdx.x < 2u ? settings_1 : blockIdx.x < 3u ? settings_2 : blockIdx.x < 4u ? settings_3 : blockIdx.x < 5u ? settings_4 : blockIdx.x < 6u ? settings_5 : blockIdx.x < 7u ? settings_6 : blockIdx.x < 8u ? settings_7 : blockIdx.x < 9u ? settings_8 : blockIdx.x < 10u ? settings_9 : blockIdx.x < 11u ? settings_10 : settings_11;
   const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : blockIdx.x < 2u ? 1u : blockIdx.x < 3u ? 2u : blockIdx.x < 4u ? 3u : blockIdx.x < 5u ? 4u : blockIdx.x < 6u ? 5u : blockIdx.x < 7u ? 6u : blockIdx.x < 8u ? 7u : blockIdx.x < 9u ? 8u : blockIdx.x < 10u ? 9u : blockIdx.x < 11u ? 10u : 11u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 96u : blockIdx.x < 2u ? 16u : blockIdx.x < 3u ? 96u : blockIdx.x < 4u ? 16u : blockIdx.x < 5u ? 16u : blockIdx.x < 6u ? 16u : blockIdx.x < 7u ? 48u : blockIdx.x < 8u ? 3u : blockIdx.x < 9u ? 48u : blockIdx.x < 10u ? 3u : blockIdx.x < 11u ? 3u : 3u;
-  if (i >= elements || clock->halted) return;
   const int rule = (int)settings[0];
-  const double rate = settings[1] * clock->pace, decay = settings[5];
-  const unsigned step = clock->step;
+  const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
+  double first_whole = 1, second_root = 1;
+  if (rule >= 2) {
+    const unsigned step = clock->step;
+    first_whole = 1 - to_the(first_beta, step);
+    second_root = sqrt(1 - to_the(second_beta, step));
+  }
+  after_others();
+  if (i >= elements) return;
+  const double rate = settings[1] * clock->pace;
+  const unsigned halted = clock->halted;
   real p = parameter[i], slope = gradient[i];
+  const real kept_one = rule == 0 ? (real)0 : first[i], kept_two = rule < 2 ? (real)0 : second[i];
+  if (halted) return;
   if (rule == 0) {
     parameter[i] = p - (real)rate * (slope + (real)decay * p);
   } else if (rule == 1) {
-    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    const real kept = (real)first_beta * kept_one + (slope + (real)decay * p);
     first[i] = kept;
     parameter[i] = p - (real)rate * kept;
   } else {
-    const double first_beta = settings[2], second_beta = settings[3];
     if (rule == 2) slope = slope + (real)decay * p;
-    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    const real one = (real)first_beta * kept_one + (real)(1 - first_beta) * slope, two = (real)second_beta * kept_two + (real)(1 - second_beta) * (slope * slope);
     first[i] = one;
     second[i] = two;
-    const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
-    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
+    const real going = one / (root(two) / (real)second_root + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / first_whole) * going;
   }
 }
 

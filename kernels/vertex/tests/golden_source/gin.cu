@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? z_7_1[q][j] : (real)0;
+      EACH piece[p][j] = here && c[q] + j < K ? z_7_1[q][j] : (real)0;
     }
   };
   fetch(0);
@@ -564,7 +564,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
-  after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   double* const scratch = scratch_given + 0;
@@ -575,12 +574,27 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
   const double all = __ldg(terms);
   double sum = 0, errors[SUMS] = {};
   __syncthreads();
+  after_others();
+  unsigned turn = 0, kept_part = 0, kept_label = C, kept_answer = C;
+  real kept_others = 0, kept_less = 0;
+  auto settle = [&]() {
+    sum += (double)(log_one_more(kept_others) - kept_less);
+    if (kept_part && counts) {
+      unsigned* const of = tally + (kept_part - 1) * OF_PART;
+      if (kept_label < C && kept_answer == kept_label) { atomicAdd(of, 1u); atomicAdd(of + 1 + 3 * kept_label, 1u); }
+      if (kept_label < C) atomicAdd(of + 3 + 3 * kept_label, 1u);
+      if (kept_answer < C) atomicAdd(of + 2 + 3 * kept_answer, 1u);
+    }
+    kept_others = kept_less = 0;
+    kept_part = 0;
+  };
   unsigned part_ahead = 0;
   real class_ahead = -1, ahead[PER / V][V] = {};
   if (const unsigned asked = blockIdx.x * GROUPS + group; asked < rows) {
     part_ahead = split[asked];
     class_ahead = target[(offset_t)asked * OF_TARGET];
-    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+    const real* const of_lane = result + (offset_t)asked * OF_RESULT + lane * V;
+    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], of_lane + i * L * V);
   }
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
     const unsigned row = first + group;
@@ -592,58 +606,58 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     if (const unsigned asked = row + gridDim.x * GROUPS; asked < rows) {
       part_ahead = split[asked];
       class_ahead = target[(offset_t)asked * OF_TARGET];
-      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+      const real* const of_lane = result + (offset_t)asked * OF_RESULT + lane * V;
+      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], of_lane + i * L * V);
     }
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // It lies near, since the row was read.
+    const bool keeps = lane == turn % L;
+    const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
+    // One that is no number makes the largest none.
     real best = (real)-INFINITE;
-    unsigned answer = C;
-    bool numbers = true;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
-      if (column >= C) continue;
-      const real score = held[i / V][i % V];
-      if (score > best) { best = score; answer = column; }
-      numbers = numbers && !is_odd(score);
+      if (column < C) best = most(best, held[i / V][i % V]);
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) {
-      const real other = across(best, distance);
-      const unsigned its_answer = across(answer, distance);
-      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
-      numbers = across((int)numbers, distance) && numbers;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) best = most(best, across(best, distance));
+    const bool numbers = !is_odd(best);
+    unsigned answer = C;
+    UNROLL for (int i = PER - 1; i >= 0; i--) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column < C && held[i / V][i % V] == best) answer = column;
     }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    const unsigned label = known ? (unsigned)wanted : C;
     // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
-    real others = 0, right_score = 0;
-    if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
+    real others = 0;
+    if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
-      others += column == answer ? power - 1 : power;
-      if (column == label) right_score = score;
+      const real power = exponential_of_share(held[i / V][i % V] - best);
+      if (column != answer) others += power;
       held[i / V][i % V] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
-    const real share = (real)(1 / all), factor = share / (1 + others);
+    others += best - best;
+    const real share = (real)(1 / all), factor = known ? share / (1 + others) : (real)ODD;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
-      held[i / V][i % V] = made;
+      held[i / V][i % V] = learns ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)0;
     }
-    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
-    // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
-    if (of_part && counts && lane == 0) {
-      unsigned* const of = tally + (of_part - 1) * OF_PART;
-      const bool right = numbers && known && answer == (unsigned)wanted;
-      if (right) atomicAdd(of, 1u);
-      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
-      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + lane * V + i * L * V, held[i]);
+    if (keeps) {
+      kept_others = !learns ? (real)0 : known && numbers ? others : (real)ODD;
+      kept_less = learns ? right_score - best : (real)0;
+      kept_part = of_part;
+      kept_label = label;
+      kept_answer = numbers ? answer : C;
     }
+    if (++turn % L == 0) settle();
   }
+  settle();
   errors[0] = sum;
   __shared__ double told[SUMS][8];
   UNROLL for (int which = 0; which < SUMS; which++) {
@@ -665,6 +679,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
+  const unsigned epoch = counts ? clock->epoch : 0, first_count = SUMS == 1 && counts && threadIdx.x < ALL_COUNTED ? __ldcg(counts + threadIdx.x) : 0;
   UNROLL for (int which = 0; which < SUMS; which++) {
     double part = 0;
     for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
@@ -672,7 +687,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
   }
   __syncthreads();
-  unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
+  unsigned char* const slot = counts ? ring + (offset_t)(epoch % SLOTS) * SLOT_BYTES : nullptr;
   if (threadIdx.x == 0) {
     double added[SUMS] = {};
     UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
@@ -688,7 +703,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     }
   }
   // Errors of numbers are sums, and none are counted.
-  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.gin.gin.0.mlp.1.1.bias: 4812 bytes at least, line 7 of the program
@@ -828,7 +843,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -845,8 +860,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
       [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
+      real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
+      EACH piece[p][j] = here && c[q] + j < K ? slope_result_1[q][j] : (real)0;
     }
   };
   fetch(0);
@@ -1016,107 +1031,89 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
   }
 }
 
-// slope of z.44: 39424 bytes at least, line 7 of the program
+// axis.49: 59824 bytes at least, lines 6, 7 of the program
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
-//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
+//   multiply.48 (nodes x 16) = multiply(slope of z.44, h.18)
+//   axis.49 = axis sum 0(multiply.48)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k15_axis_49(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, const real* __restrict__ b_h_18, real* __restrict__ o_slope_20_of_20_z_44, real* __restrict__ o_axis_49, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  float4* const right = reinterpret_cast<float4*>(of_block);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
-  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
-  const unsigned tiles = (rows + 15) / 16;
-  unsigned team = TEAM;
-  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
-  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
-  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < tiles) {
-      float* const of_rows = queue + at * 512;
-      const unsigned first_row = coming * 16;
-      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
-        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
-        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-        const bool here = row < rows && column < K;
-        copy_later<16>(to, b_select_42 + (here ? (offset_t)row * 16 + column : 0), here);
-      }
-      coming_step += team;
-      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0;
+      constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+      real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 16 + c[q]);
+      EACH piece[p][j] = here ? select_42_1[q][j] : (real)0;
     }
-    copies_asked();
   };
-  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
-    float b[4], rest[4];
-    UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)k * 16 + column) : (real)0;
-      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
     }
-    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
-    to[0] = make_float4(b[0], b[1], b[2], b[3]);
-    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
-  }
-  __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
-  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
-    float sums[TILES][4] = {};
-    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
-      copies_done<AHEAD - 1>();
-      __syncwarp();
-      float4 upper[2], lower[2];
-      UNROLL for (int h = 0; h < 2; h++) {
-        UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
-          if (TILES < 4 ? h > 0 : i != h) continue;
-          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
-          upper[i] = from[0];
-          lower[i] = from[64];
-        }
-        if (TILES < 4 ? h == 0 : h == 1) {
-          __syncwarp();
-          request(slot);
-          slot = slot + 1 == AHEAD ? 0 : slot + 1;
-        }
-        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)(k0 + k) * 16 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
       }
     }
-    if (team > 1) {
-      copies_done<0>();
-      __syncwarp();
-      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
-      __syncthreads();
-      if (member > 0) return;
-      for (unsigned other = 1; other < team; other++)
-      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
-    }
-    UNROLL for (int r = 0; r < 2; r++) {
-      const unsigned row = tile * 16 + r * 8 + group;
-      const bool live = row < rows;
-      [[maybe_unused]] const unsigned v = live ? row : 0;
-      [[maybe_unused]] bool own[Q];
-      [[maybe_unused]] unsigned c[Q];
-      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_44 + (offset_t)v * 16 + c[q], made[q]);
-    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real h_18_1[Q][V]; EACH_Q load<V>(h_18_1[q], b_h_18 + (offset_t)v * 16 + c[q]);
+    real multiply_48_2[Q][V]; EACH multiply_48_2[q][j] = made[q][j] * h_18_1[q][j];
+    real axis_49_3;
+    axis_49_3 = 0;
+    EACH axis_49_3 = axis_49_3 + multiply_48_2[q][j];
+    axis_49_3 = axis_49_3 + across(axis_49_3, 1);
+    axis_49_3 = axis_49_3 + across(axis_49_3, 2);
+    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_44 + (offset_t)v * 16 + c[q], made[q]);
+    EACH if (own[q] && (c[q] + j) == 0) o_axis_49[v + 0] = axis_49_3;
   }
 }
 
-// slope of h.55: 81608 bytes at least, lines 6, 11 of the program
+// gradient.gin.gin.0.param.1: 1204 bytes at least, line 6 of the program
+//   gradient.gin.gin.0.param.1 = sum rows(axis.49)
+// with that of gradient.gin.gin.0.param.0
+
+// slope of h.55: 80408 bytes at least, lines 6, 11 of the program
 //   reduce.47 (nodes x 16) = reduce sum.out(slope of z.44[far.out])
-//   multiply.48 (nodes x 16) = multiply(slope of z.44, h.18)
-//   axis.49 = axis sum 0(multiply.48)
 //   multiply.51 (nodes x 16) = multiply(slope of z.44, add.20)
 //   slope of h.52 (nodes x 16) = add(reduce.47, multiply.51)
 //   dropout.53 (nodes x 16) = dropout 0.5 site 0(slope of h.52)
 //   less.54 (nodes x 16) = less(0.0, h.18)
 //   slope of h.55 = select(less.54, dropout.53, 0.0)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k17_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1149,20 +1146,14 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_slope_of_h_5
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real slope_of_z_44_1[Q][V]; EACH_Q load<V>(slope_of_z_44_1[q], b_slope_20_of_20_z_44 + (offset_t)v * 16 + c[q]);
-  real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 16 + c[q]);
-  real multiply_48_3[Q][V]; EACH multiply_48_3[q][j] = slope_of_z_44_1[q][j] * h_18_2[q][j];
-  real axis_49_4;
-  axis_49_4 = 0;
-  EACH axis_49_4 = axis_49_4 + multiply_48_3[q][j];
-  axis_49_4 = axis_49_4 + across(axis_49_4, 1);
-  axis_49_4 = axis_49_4 + across(axis_49_4, 2);
-  bool less_54_5[Q][V]; EACH less_54_5[q][j] = ((real)0.0) < h_18_2[q][j];
-  real add_20_7; add_20_7 = __ldg(b_add_20 + 0);
-  real multiply_51_8[Q][V]; EACH multiply_51_8[q][j] = slope_of_z_44_1[q][j] * add_20_7;
-  real reduce_47_6[Q][V]; EACH reduce_47_6[q][j] = 0;
+  real h_18_1[Q][V]; EACH_Q load<V>(h_18_1[q], b_h_18 + (offset_t)v * 16 + c[q]);
+  bool less_54_2[Q][V]; EACH less_54_2[q][j] = ((real)0.0) < h_18_1[q][j];
+  real slope_of_z_44_4[Q][V]; EACH_Q load<V>(slope_of_z_44_4[q], b_slope_20_of_20_z_44 + (offset_t)v * 16 + c[q]);
+  real add_20_5; add_20_5 = __ldg(b_add_20 + 0);
+  real multiply_51_6[Q][V]; EACH multiply_51_6[q][j] = slope_of_z_44_4[q][j] * add_20_5;
+  real reduce_47_3[Q][V]; EACH reduce_47_3[q][j] = 0;
   {
-    const real* place_13 = b_slope_20_of_20_z_44 + c[0]; keep(place_13);
+    const real* place_11 = b_slope_20_of_20_z_44 + c[0]; keep(place_11);
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
@@ -1172,11 +1163,11 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_slope_of_h_5
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real slope_of_z_44_14[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], place_13 + (offset_t)u[k] * 16); }
+        real slope_of_z_44_12[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_12[k][q], place_11 + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_47_6[q][j] = reduce_47_6[q][j] + slope_of_z_44_14[k][q][j];
+          EACH if (here) reduce_47_3[q][j] = reduce_47_3[q][j] + slope_of_z_44_12[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1186,12 +1177,12 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_slope_of_h_5
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = reduce_47_6[q][j]; reduce_47_6[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_47_6[q][j] = reduce_47_6[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_47_3[q][j]; reduce_47_3[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_47_3[q][j] = reduce_47_3[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_47_6[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_47_3[q][j]; }
       __syncthreads();
-      EACH { reduce_47_6[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_47_6[q][j] = reduce_47_6[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_47_3[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_47_3[q][j] = reduce_47_3[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1201,7 +1192,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_slope_of_h_5
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, reduce_47_6[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_47_3[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1213,68 +1204,18 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_slope_of_h_5
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH reduce_47_6[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH reduce_47_3[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH reduce_47_6[q][j] = reduce_47_6[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH reduce_47_3[q][j] = reduce_47_3[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
-  real slope_of_h_52_9[Q][V]; EACH slope_of_h_52_9[q][j] = reduce_47_6[q][j] + multiply_51_8[q][j];
-  real dropout_53_10[Q][V]; EACH_Q { bool kept_11[V]; UNROLL for (int j = 0; j < V; j++) kept_11[j] = true; if (training) keeps<V>(kept_11, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_53_10[q][j] = !training ? slope_of_h_52_9[q][j] : kept_11[j] ? slope_of_h_52_9[q][j] * (real)2.0 : (real)0; }
-  real slope_of_h_55_12[Q][V]; EACH slope_of_h_55_12[q][j] = less_54_5[q][j] ? dropout_53_10[q][j] : ((real)0.0);
+  real slope_of_h_52_7[Q][V]; EACH slope_of_h_52_7[q][j] = reduce_47_3[q][j] + multiply_51_6[q][j];
+  real dropout_53_8[Q][V]; EACH_Q { bool kept_9[V]; UNROLL for (int j = 0; j < V; j++) kept_9[j] = true; if (training) keeps<V>(kept_9, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_53_8[q][j] = !training ? slope_of_h_52_7[q][j] : kept_9[j] ? slope_of_h_52_7[q][j] * (real)2.0 : (real)0; }
+  real slope_of_h_55_10[Q][V]; EACH slope_of_h_55_10[q][j] = less_54_2[q][j] ? dropout_53_8[q][j] : ((real)0.0);
   if (!writes) return;
-  EACH if (own[q] && (c[q] + j) == 0) o_axis_49[v + 0] = axis_49_4;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 16 + c[q], slope_of_h_55_12[q]);
-}
-
-// gradient.gin.gin.0.param.1: 1204 bytes at least, line 6 of the program
-//   gradient.gin.gin.0.param.1 = sum rows(axis.49)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
-  after_others();
-  constexpr unsigned K = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1, SUMS = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[SUMS][V] = {};
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real axis_49_1; axis_49_1 = __ldg(b_axis_49 + v + 0);
-    EACH sums[0][j] += axis_49_1;
-  }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int s = 0; s < SUMS; s++) {
-    UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[s][j];
-    __syncthreads();
-    for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-      if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-      __syncthreads();
-    }
-    if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-    if (s + 1 < SUMS) __syncthreads();
-  }
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
-  __syncthreads();
-  if (!is_last) return;
-  if (threadIdx.x == 0) *ticket = 0;
-  __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x / 32; element < 1u; element += blockDim.x / 32) {
-    const unsigned of_warp = threadIdx.x % 32;
-    real sum = 0;
-    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-      real several[8];
-      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-    }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-    if (of_warp == 0) out[element] = sum;
-  }
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 16 + c[q], slope_of_h_55_10[q]);
 }
 
 // gradient.gin.gin.0.mlp.0.1.bias: 19264 bytes at least, line 7 of the program
@@ -1291,7 +1232,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
 //   less.59 (nodes x 16) = less(0.0, relu.12)
 //   select.60 = select(less.59, product.57, 0.0)
 //   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_x, real* __restrict__ o_multiply_64) {
+extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_x, real* __restrict__ o_axis_65) {
   after_others();
   constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -1423,7 +1364,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
         real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
         real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
         real multiply_64_2[Q][V]; EACH multiply_64_2[q][j] = made[q][j] * x_1[q][j];
-        EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 8 + c[q], multiply_64_2[q]);
+        real axis_65_3;
+        axis_65_3 = 0;
+        EACH axis_65_3 = axis_65_3 + (own[q] && c[q] + j < 6u ? multiply_64_2[q][j] : 0);
+        axis_65_3 = axis_65_3 + across(axis_65_3, 1);
+        axis_65_3 = axis_65_3 + across(axis_65_3, 2);
+        EACH if (own[q] && (c[q] + j) == 0) o_axis_65[v + 0] = axis_65_3;
       }
     }
     __syncwarp();
@@ -1560,66 +1506,103 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
   }
 }
 
-// multiply.64: 38784 bytes at least, lines 6, 7 of the program
+// axis.65: 30384 bytes at least, lines 6, 7 of the program
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
-//   multiply.64 = multiply(slope of z.62, x)
-// with that of select.60
-
-// axis.65: 10800 bytes at least, line 6 of the program
+//   multiply.64 (nodes x 6) = multiply(slope of z.62, x)
 //   axis.65 = axis sum 0(multiply.64)
-//   (2 lanes of 4 columns a row, 128 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __restrict__ b_multiply_64, real* __restrict__ o_axis_65, const unsigned rows) {
-  after_others();
-  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
-  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
-  const bool live = number < rows;
-  [[maybe_unused]] const unsigned v = live ? number : 0;
-  real multiply_64_1[Q][V]; EACH_Q load<V>(multiply_64_1[q], b_multiply_64 + (offset_t)v * 8 + c[q]);
-  real axis_65_2;
-  axis_65_2 = 0;
-  EACH axis_65_2 = axis_65_2 + (own[q] && c[q] + j < 6u ? multiply_64_1[q][j] : 0);
-  axis_65_2 = axis_65_2 + across(axis_65_2, 1);
-  if (!live) return;
-  EACH if (own[q] && (c[q] + j) == 0) o_axis_65[v + 0] = axis_65_2;
-}
+// with that of select.60
 
 // gradient.gin.gin.0.param.0: 1204 bytes at least, line 6 of the program
 //   gradient.gin.gin.0.param.0 = sum rows(axis.65)
-// as k17_gradient_gin_gin_0_param_1
+extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gin_gin_0_param_0(const real* __restrict__ b_axis_65, const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
+  after_others();
+  constexpr unsigned K = 1, PLACES = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1, SUMS = 2;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const unsigned c[1] = {column < PLACES ? column : PLACES - V};
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[SUMS][V] = {};
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real axis_65_1; axis_65_1 = __ldg(b_axis_65 + v + 0);
+    real axis_49_2; axis_49_2 = __ldg(b_axis_49 + v + 0);
+    EACH sums[0][j] += axis_65_1;
+    EACH sums[1][j] += axis_49_2;
+  }
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int s = 0; s < SUMS; s++) {
+    UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[s][j];
+    __syncthreads();
+    for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+      if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+      __syncthreads();
+    }
+    if (strand == 0) UNROLL for (int j = 0; j < V; j++) if (column + j < K) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+    if (s + 1 < SUMS) __syncthreads();
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  constexpr unsigned E = 1, D = E > 2 ? 4 : 8;
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
+  for (unsigned from = threadIdx.x / 32; from < 2u; from += E * apart) {
+    real joined[E] = {};
+    for (unsigned first = of_warp; first < parts; first += D * 32) {
+      real several[E][D];
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++)
+      several[e][i] = from + e * apart < 2u && first + i * 32 < parts ? __ldcg(scratch + (offset_t)(from + e * apart) * parts + first + i * 32) : (real)0;
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++) joined[e] += several[e][i];
+    }
+    UNROLL for (int e = 0; e < E; e++) {
+      const unsigned element = from + e * apart;
+      UNROLL for (int distance = 16; distance > 0; distance /= 2) joined[e] += across(joined[e], distance);
+      if (of_warp == 0 && element < 2u) (element < 1u ? out_0 : out_1)[element % 1u] = joined[e];
+    }
+  }
+}
 
 // update.gin.gin.0.param.0: 28 bytes at least
 //   parameter.gin.gin.0.param.0 = step(parameter.gin.gin.0.param.0, gradient.gin.gin.0.param.0)
-extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_0(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
-  after_others();
+extern "C" __global__ void __launch_bounds__(256, 1) k25_update_gin_gin_0_param_0(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;
   real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : blockIdx.x < 8u ? first_7 : blockIdx.x < 9u ? first_8 : first_9;
   real* const second = blockIdx.x < 1u ? second_0 : blockIdx.x < 2u ? second_1 : blockIdx.x < 3u ? second_2 : blockIdx.x < 4u ? second_3 : blockIdx.x < 5u ? second_4 : blockIdx.x < 6u ? second_5 : blockIdx.x < 7u ? second_6 : blockIdx.x < 8u ? second_7 : blockIdx.x < 9u ? second_8 : second_9;
   const double* const settings = blockIdx.x < 1u ? settings_0 : blockIdx.x < 2u ? settings_1 : blockIdx.x < 3u ? settings_2 : blockIdx.x < 4u ? settings_3 : blockIdx.x < 5u ? settings_4 : blockIdx.x < 6u ? settings_5 : blockIdx.x < 7u ? settings_6 : blockIdx.x < 8u ? settings_7 : blockIdx.x < 9u ? settings_8 : settings_9;
   const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : blockIdx.x < 2u ? 1u : blockIdx.x < 3u ? 2u : blockIdx.x < 4u ? 3u : blockIdx.x < 5u ? 4u : blockIdx.x < 6u ? 5u : blockIdx.x < 7u ? 6u : blockIdx.x < 8u ? 7u : blockIdx.x < 9u ? 8u : 9u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 1u : blockIdx.x < 2u ? 96u : blockIdx.x < 3u ? 16u : blockIdx.x < 4u ? 256u : blockIdx.x < 5u ? 16u : blockIdx.x < 6u ? 1u : blockIdx.x < 7u ? 256u : blockIdx.x < 8u ? 16u : blockIdx.x < 9u ? 48u : 3u;
-  if (i >= elements || clock->halted) return;
   const int rule = (int)settings[0];
-  const double rate = settings[1] * clock->pace, decay = settings[5];
-  const unsigned step = clock->step;
+  const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
+  double first_whole = 1, second_root = 1;
+  if (rule >= 2) {
+    const unsigned step = clock->step;
+    first_whole = 1 - to_the(first_beta, step);
+    second_root = sqrt(1 - to_the(second_beta, step));
+  }
+  after_others();
+  if (i >= elements) return;
+  const double rate = settings[1] * clock->pace;
+  const unsigned halted = clock->halted;
   real p = parameter[i], slope = gradient[i];
+  const real kept_one = rule == 0 ? (real)0 : first[i], kept_two = rule < 2 ? (real)0 : second[i];
+  if (halted) return;
   if (rule == 0) {
     parameter[i] = p - (real)rate * (slope + (real)decay * p);
   } else if (rule == 1) {
-    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    const real kept = (real)first_beta * kept_one + (slope + (real)decay * p);
     first[i] = kept;
     parameter[i] = p - (real)rate * kept;
   } else {
-    const double first_beta = settings[2], second_beta = settings[3];
     if (rule == 2) slope = slope + (real)decay * p;
-    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    const real one = (real)first_beta * kept_one + (real)(1 - first_beta) * slope, two = (real)second_beta * kept_two + (real)(1 - second_beta) * (slope * slope);
     first[i] = one;
     second[i] = two;
-    const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
-    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
+    const real going = one / (root(two) / (real)second_root + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / first_whole) * going;
   }
 }
 

@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_bias, real* __restrict__ o_add_5, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
+      EACH piece[p][j] = here && c[q] + j < K ? dropout_1_1[q][j] : (real)0;
     }
   };
   fetch(0);
@@ -283,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_divide_40(con
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_bias, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_48, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -301,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* _
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
+      EACH piece[p][j] = here && c[q] + j < K ? dropout_1_1[q][j] : (real)0;
     }
   };
   fetch(0);
@@ -729,7 +729,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_add_90(const real* __re
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.90, target)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
-  after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   double* const scratch = scratch_given + 0;
@@ -740,12 +739,27 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
   const double all = __ldg(terms);
   double sum = 0, errors[SUMS] = {};
   __syncthreads();
+  after_others();
+  unsigned turn = 0, kept_part = 0, kept_label = C, kept_answer = C;
+  real kept_others = 0, kept_less = 0;
+  auto settle = [&]() {
+    sum += (double)(log_one_more(kept_others) - kept_less);
+    if (kept_part && counts) {
+      unsigned* const of = tally + (kept_part - 1) * OF_PART;
+      if (kept_label < C && kept_answer == kept_label) { atomicAdd(of, 1u); atomicAdd(of + 1 + 3 * kept_label, 1u); }
+      if (kept_label < C) atomicAdd(of + 3 + 3 * kept_label, 1u);
+      if (kept_answer < C) atomicAdd(of + 2 + 3 * kept_answer, 1u);
+    }
+    kept_others = kept_less = 0;
+    kept_part = 0;
+  };
   unsigned part_ahead = 0;
   real class_ahead = -1, ahead[PER / V][V] = {};
   if (const unsigned asked = blockIdx.x * GROUPS + group; asked < rows) {
     part_ahead = split[asked];
     class_ahead = target[(offset_t)asked * OF_TARGET];
-    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+    const real* const of_lane = result + (offset_t)asked * OF_RESULT + lane * V;
+    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], of_lane + i * L * V);
   }
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
     const unsigned row = first + group;
@@ -757,58 +771,58 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
     if (const unsigned asked = row + gridDim.x * GROUPS; asked < rows) {
       part_ahead = split[asked];
       class_ahead = target[(offset_t)asked * OF_TARGET];
-      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+      const real* const of_lane = result + (offset_t)asked * OF_RESULT + lane * V;
+      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], of_lane + i * L * V);
     }
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
+    const unsigned label = known ? (unsigned)wanted : C;
+    // It lies near, since the row was read.
+    const bool keeps = lane == turn % L;
+    const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
+    // One that is no number makes the largest none.
     real best = (real)-INFINITE;
-    unsigned answer = C;
-    bool numbers = true;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
-      if (column >= C) continue;
-      const real score = held[i / V][i % V];
-      if (score > best) { best = score; answer = column; }
-      numbers = numbers && !is_odd(score);
+      if (column < C) best = most(best, held[i / V][i % V]);
     }
-    UNROLL for (int distance = 1; distance < L; distance *= 2) {
-      const real other = across(best, distance);
-      const unsigned its_answer = across(answer, distance);
-      if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
-      numbers = across((int)numbers, distance) && numbers;
+    UNROLL for (int distance = 1; distance < L; distance *= 2) best = most(best, across(best, distance));
+    const bool numbers = !is_odd(best);
+    unsigned answer = C;
+    UNROLL for (int i = PER - 1; i >= 0; i--) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column < C && held[i / V][i % V] == best) answer = column;
     }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-    const unsigned label = known ? (unsigned)wanted : C;
     // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
-    real others = 0, right_score = 0;
-    if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
+    real others = 0;
+    if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i / V][i % V], power = exponential_of_share(score - best);
-      others += column == answer ? power - 1 : power;
-      if (column == label) right_score = score;
+      const real power = exponential_of_share(held[i / V][i % V] - best);
+      if (column != answer) others += power;
       held[i / V][i % V] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
-    const real share = (real)(1 / all), factor = share / (1 + others);
+    others += best - best;
+    const real share = (real)(1 / all), factor = known ? share / (1 + others) : (real)ODD;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      real made = 0;
-      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)ODD;
-      held[i / V][i % V] = made;
+      held[i / V][i % V] = learns ? held[i / V][i % V] * factor - (column == label ? share : (real)0) : (real)0;
     }
-    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
-    // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
-    if (of_part && counts && lane == 0) {
-      unsigned* const of = tally + (of_part - 1) * OF_PART;
-      const bool right = numbers && known && answer == (unsigned)wanted;
-      if (right) atomicAdd(of, 1u);
-      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
-      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + lane * V + i * L * V, held[i]);
+    if (keeps) {
+      kept_others = !learns ? (real)0 : known && numbers ? others : (real)ODD;
+      kept_less = learns ? right_score - best : (real)0;
+      kept_part = of_part;
+      kept_label = label;
+      kept_answer = numbers ? answer : C;
     }
+    if (++turn % L == 0) settle();
   }
+  settle();
   errors[0] = sum;
   __shared__ double told[SUMS][8];
   UNROLL for (int which = 0; which < SUMS; which++) {
@@ -830,6 +844,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
+  const unsigned epoch = counts ? clock->epoch : 0, first_count = SUMS == 1 && counts && threadIdx.x < ALL_COUNTED ? __ldcg(counts + threadIdx.x) : 0;
   UNROLL for (int which = 0; which < SUMS; which++) {
     double part = 0;
     for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
@@ -837,7 +852,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
     if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
   }
   __syncthreads();
-  unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
+  unsigned char* const slot = counts ? ring + (offset_t)(epoch % SLOTS) * SLOT_BYTES : nullptr;
   if (threadIdx.x == 0) {
     double added[SUMS] = {};
     UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
@@ -853,7 +868,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
     }
   }
   // Errors of numbers are sums, and none are counted.
-  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.graph_transformer.attend.1.linear.3.bias: 4812 bytes at least, line 17 of the program
@@ -1968,32 +1983,40 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_162(const 
 // update.graph_transformer.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.graph_transformer.attend.0.linear.0.weight = step(parameter.graph_transformer.attend.0.linear.0.weight, gradient.graph_transformer.attend.0.linear.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 1) k36_update_graph_transformer_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, real* parameter_10, const real* __restrict__ gradient_10, real* first_10, real* second_10, const double* __restrict__ settings_10, real* parameter_11, const real* __restrict__ gradient_11, real* first_11, real* second_11, const double* __restrict__ settings_11, real* parameter_12, const real* __restrict__ gradient_12, real* first_12, real* second_12, const double* __restrict__ settings_12, real* parameter_13, const real* __restrict__ gradient_13, real* first_13, real* second_13, const double* __restrict__ settings_13, real* parameter_14, const real* __restrict__ gradient_14, real* first_14, real* second_14, const double* __restrict__ settings_14, real* parameter_15, const real* __restrict__ gradient_15, real* first_15, real* second_15, const double* __restrict__ settings_15, const Clock* __restrict__ clock) {
-  after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : blockIdx.x < 10u ? parameter_9 : blockIdx.x < 11u ? parameter_10 : blockIdx.x < 12u ? parameter_11 : blockIdx.x < 13u ? parameter_12 : blockIdx.x < 14u ? parameter_13 : blockIdx.x < 15u ? parameter_14 : parameter_15;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : blockIdx.x < 10u ? gradient_9 : blockIdx.x < 11u ? gradient_10 : blockIdx.x < 12u ? gradient_11 : blockIdx.x < 13u ? gradient_12 : blockIdx.x < 14u ? gradient_13 : blockIdx.x < 15u ? gradient_14 : gradient_15;
   real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : blockIdx.x < 8u ? first_7 : blockIdx.x < 9u ? first_8 : blockIdx.x < 10u ? first_9 : blockIdx.x < 11u ? first_10 : blockIdx.x < 12u ? first_11 : blockIdx.x < 13u ? first_12 : blockIdx.x < 14u ? first_13 : blockIdx.x < 15u ? first_14 : first_15;
   real* const second = blockIdx.x < 1u ? second_0 : blockIdx.x < 2u ? second_1 : blockIdx.x < 3u ? second_2 : blockIdx.x < 4u ? second_3 : blockIdx.x < 5u ? second_4 : blockIdx.x < 6u ? second_5 : blockIdx.x < 7u ? second_6 : blockIdx.x < 8u ? second_7 : blockIdx.x < 9u ? second_8 : blockIdx.x < 10u ? second_9 : blockIdx.x < 11u ? second_10 : blockIdx.x < 12u ? second_11 : blockIdx.x < 13u ? second_12 : blockIdx.x < 14u ? second_13 : blockIdx.x < 15u ? second_14 : second_15;
   const double* const settings = blockIdx.x < 1u ? settings_0 : blockIdx.x < 2u ? settings_1 : blockIdx.x < 3u ? settings_2 : blockIdx.x < 4u ? settings_3 : blockIdx.x < 5u ? settings_4 : blockIdx.x < 6u ? settings_5 : blockIdx.x < 7u ? settings_6 : blockIdx.x < 8u ? settings_7 : blockIdx.x < 9u ? settings_8 : blockIdx.x < 10u ? settings_9 : blockIdx.x < 11u ? settings_10 : blockIdx.x < 12u ? settings_11 : blockIdx.x < 13u ? settings_12 : blockIdx.x < 14u ? settings_13 : blockIdx.x < 15u ? settings_14 : settings_15;
   const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : blockIdx.x < 2u ? 1u : blockIdx.x < 3u ? 2u : blockIdx.x < 4u ? 3u : blockIdx.x < 5u ? 4u : blockIdx.x < 6u ? 5u : blockIdx.x < 7u ? 6u : blockIdx.x < 8u ? 7u : blockIdx.x < 9u ? 8u : blockIdx.x < 10u ? 9u : blockIdx.x < 11u ? 10u : blockIdx.x < 12u ? 11u : blockIdx.x < 13u ? 12u : blockIdx.x < 14u ? 13u : blockIdx.x < 15u ? 14u : 15u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 96u : blockIdx.x < 2u ? 16u : blockIdx.x < 3u ? 96u : blockIdx.x < 4u ? 16u : blockIdx.x < 5u ? 96u : blockIdx.x < 6u ? 16u : blockIdx.x < 7u ? 96u : blockIdx.x < 8u ? 16u : blockIdx.x < 9u ? 48u : blockIdx.x < 10u ? 3u : blockIdx.x < 11u ? 48u : blockIdx.x < 12u ? 3u : blockIdx.x < 13u ? 48u : blockIdx.x < 14u ? 3u : blockIdx.x < 15u ? 48u : 3u;
-  if (i >= elements || clock->halted) return;
   const int rule = (int)settings[0];
-  const double rate = settings[1] * clock->pace, decay = settings[5];
-  const unsigned step = clock->step;
+  const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
+  double first_whole = 1, second_root = 1;
+  if (rule >= 2) {
+    const unsigned step = clock->step;
+    first_whole = 1 - to_the(first_beta, step);
+    second_root = sqrt(1 - to_the(second_beta, step));
+  }
+  after_others();
+  if (i >= elements) return;
+  const double rate = settings[1] * clock->pace;
+  const unsigned halted = clock->halted;
   real p = parameter[i], slope = gradient[i];
+  const real kept_one = rule == 0 ? (real)0 : first[i], kept_two = rule < 2 ? (real)0 : second[i];
+  if (halted) return;
   if (rule == 0) {
     parameter[i] = p - (real)rate * (slope + (real)decay * p);
   } else if (rule == 1) {
-    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    const real kept = (real)first_beta * kept_one + (slope + (real)decay * p);
     first[i] = kept;
     parameter[i] = p - (real)rate * kept;
   } else {
-    const double first_beta = settings[2], second_beta = settings[3];
     if (rule == 2) slope = slope + (real)decay * p;
-    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    const real one = (real)first_beta * kept_one + (real)(1 - first_beta) * slope, two = (real)second_beta * kept_two + (real)(1 - second_beta) * (slope * slope);
     first[i] = one;
     second[i] = two;
-    const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
-    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
+    const real going = one / (root(two) / (real)second_root + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / first_whole) * going;
   }
 }
 

@@ -8,10 +8,14 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use warploom_run::{parameters, precision::Precision};
 use warploom_spec::RunSpec;
-use warploom_vertex::{compile::compile, gir::Loss, launch::LaunchList};
+use warploom_vertex::{
+    compile::compile,
+    gir::{Data, Loss},
+    launch::LaunchList,
+};
 
 use crate::differential::{SEED, stepped};
-use crate::direct::{Direct, apart, executor, is_brief};
+use crate::direct::{Direct, apart, executor, gpu, is_brief};
 use crate::graphs::{signed, uniform};
 
 const NODES: usize = 60;
@@ -29,6 +33,16 @@ def widths(v, width=5, drop=0.0):
     v.k = relu(sum(sigmoid(e.src.gate + v.gate) * e.src.h for e in v.inedges))
     v.m = v.k + sum(u.k for u in v.innbs)
     return linear(v.m, v.classes)
+"#;
+
+/// Heads that have scores of edges, as many rows as several blocks of every processor have, and few edges: a lane has a head then.
+const HEADS: &str = r#"
+def heads(v):
+    v.z = linear(v.x, (8, 8), bias=False)
+    v.left, v.right = dot(v.z, param((8, 8))), dot(v.z, param((8, 8)))
+    share = softmax([leaky_relu(e.src.left + v.right, 0.2) for e in v.inedges])
+    v.h = elu(flatten(sum(a * e.src.z for a, e in zip(share, v.inedges))) + bias())
+    return linear(v.h, v.classes)
 "#;
 
 /// Nothing but sums, with work on rows before and after them.
@@ -101,6 +115,30 @@ fn sums_agree() {
             trained::<f64>(&format!("sums of {width} columns"), &direct, &list);
         }
     }
+}
+
+#[test]
+fn heads_of_many_rows_agree() {
+    let processors = gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
+    // Rows of a block are 32.
+    let nodes = 8 * processors * 32 + 40;
+    let end = |stream: u32, edge: usize| (uniform(stream, edge) * nodes as f64) as u32;
+    let random = (0..2 * nodes).map(|edge| (end(41, edge), end(42, edge)));
+    let many = (0..150).map(|edge| (end(43, edge), 7));
+    let more = (0..MORE).map(|edge| (end(44, edge), 11));
+    let (source, target): (Vec<u32>, Vec<u32>) = random.chain(many).chain(more).unzip();
+    let direct = Direct {
+        nodes,
+        source,
+        target,
+        features: signed(45, nodes * FEATURES),
+        labels: (0..nodes).map(|node| (uniform(46, node) * CLASSES as f64).floor()).collect(),
+        training_rows: (0..nodes as u32).filter(|row| row % 3 != 1).collect(),
+        ..direct(0)
+    };
+    let known = Data { bytes_per_real: 4, ..direct.known(CLASSES as u64, Loss::CrossEntropy) };
+    let list = compile(HEADS, "heads", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+    trained::<f32>("heads of many rows", &direct, &list);
 }
 
 #[test]

@@ -14,7 +14,9 @@ use super::loss::OfLoss;
 use super::outer::beside_each_other;
 use super::tensor::{INNER_LEAST, OfColumns};
 use crate::gir::Op;
-use crate::launch::{Body, Element, Joined, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows, Timeline, View, differing, summed_rows};
+use crate::launch::{
+    Body, Element, Joined, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows, Timeline, View, differing, is_attended, summed_rows,
+};
 
 /// Sums that another launch makes, by the number of their own.
 pub(super) type Beside = BTreeMap<usize, Maker>;
@@ -143,7 +145,7 @@ fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(u
         .iter()
         .find(|step| super::is_product(step))
         .and_then(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.first()?.shape().last().copied() } else { None });
-    if target.bytes_per_real == 4 && inner.is_none_or(|inner| inner >= INNER_LEAST as u64) {
+    if target.bytes_per_real == 4 && inner.is_none_or(|inner| inner >= INNER_LEAST as u64) && !is_attended(&list.index(), &launch.operation) {
         return Vec::new();
     }
     let index = list.index();

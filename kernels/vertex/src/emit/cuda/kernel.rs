@@ -161,9 +161,26 @@ fn may_overlap(walk: &Walk, places: usize) -> bool {
     walk.passes() > 0 && walk.steps.iter().any(is_of_edge) && walk.steps.iter().all(fits)
 }
 
-/// How the frame of a walk lies over lanes.
-fn lanes_of(walk: &Walk, places: usize, bytes_per_real: u64) -> Lanes {
-    let most = widest_vector(bytes_per_real);
+/// Vectors of a lane where heads have scores of edges, lanes of a row then at least, and blocks of a processor.
+const SCORED: usize = 2;
+const SCORED_LANES: usize = 4;
+const SCORED_BLOCKS: u64 = 8;
+/// Rows that a vertex reads and writes then at most, by its launch's bytes: of many edges a lane has too few at hand (one H200, GAT with 8 heads of 8,
+/// forward and backward, us: OVCAR-8H, 13 and 12 rows, 812 -> 646 and 740 -> 552; amazon0505, 18, 315 -> 290, an epoch 1.47 -> 1.44 ms; ppi, 21, 42 -> 43
+/// and 44 -> 46; soc-BlogCatalog, 31, 104 -> 111 and 112 -> 135). Not where one score is all lanes' (amazon0505's 22 columns backward 150 -> 189).
+const SCORED_ROWS: u64 = 19;
+
+/// Whether scores are made of edges, each for a whole number of lanes that have twice the places: half as many lanes make each of them.
+fn may_be_scored(walk: &Walk, places: usize) -> bool {
+    let vector = SCORED * widest_vector(walk.bytes_per_real);
+    let mut heads = walk.steps.iter().filter(|step| step.level == Level::Edge && (2..places).contains(&step.columns())).map(Step::columns).peekable();
+    let is_fit = walk.bytes_per_real == 4 && walk.passes() > 0 && !walk.draws() && heads.peek().is_some() && places / vector >= SCORED_LANES;
+    is_fit && heads.all(|heads| places.is_multiple_of(heads) && (places / heads).is_multiple_of(vector))
+}
+
+/// How the frame of a walk lies over lanes, each of which has so many vectors.
+fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
+    let most = vectors * widest_vector(walk.bytes_per_real);
     let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
     if places > most && may_overlap(walk, places) {
         return plain_lanes(places, most, !has_axis);
@@ -175,7 +192,7 @@ fn lanes_of(walk: &Walk, places: usize, bytes_per_real: u64) -> Lanes {
     };
     let lengths: Vec<usize> = walk.steps.iter().filter_map(of_axis).map(|length| length as usize).collect();
     let fits = |vector: &usize| places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
-    let vector = [4, 2, 1].into_iter().filter(|vector| *vector <= most).find(fits).unwrap_or(1);
+    let vector = [8, 4, 2, 1].into_iter().filter(|vector| *vector <= most).find(fits).unwrap_or(1);
     plain_lanes(places, vector, !has_axis)
 }
 
@@ -288,9 +305,13 @@ impl Unit<'_> {
         }
         let frame = frame_shape(&walk);
         let places = frame.iter().product::<u64>().max(1) as usize;
-        let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, self.target.bytes_per_real));
+        let elements = self.nodes() * places as u64;
+        let has_blocks = elements / (8 * u64::from(THREADS)) >= SCORED_BLOCKS * u64::from(self.target.processors);
+        let is_scored = has_blocks && self.launch.bytes <= SCORED_ROWS * 4 * elements && may_be_scored(&walk, places);
+        let vectors = if is_scored { SCORED } else { 1 };
+        let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, vectors));
         if let Some(groups) = self.groups.filter(|_| super::groups::are_fit(&walk)) {
-            let lanes = super::groups::lanes_of(lanes_of(&walk, places, self.target.bytes_per_real), groups.lanes);
+            let lanes = super::groups::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
             let (writer, stores) = written(&walk, (&frame, lanes))?;
             return self.in_groups(&writer, &stores, groups);
         }
@@ -482,6 +503,7 @@ pub(super) struct Load {
     /// What the lists of edges have for an edge, lanes that share them, whether a row has something for each of these, and how many pieces.
     listed: usize,
     lanes: usize,
+    vector: usize,
     fills: bool,
     chunks: usize,
     /// Made of that, an edge.
@@ -518,6 +540,7 @@ impl Load {
             reads: *reads,
             listed,
             lanes,
+            vector: writer.lanes.vector,
             fills: writer.lanes.places >= lanes * writer.lanes.vector * writer.lanes.chunks,
             chunks: writer.lanes.chunks,
             made: made.registers(bytes_per_real),
@@ -543,6 +566,9 @@ impl Load {
         if self.is_wide() {
             return 4;
         }
+        if self.is_scored() {
+            return 2;
+        }
         let most = match self.loaded {
             // Several sums keep a group busy enough with four (laboratory, attention).
             0..=6 if self.sums <= 2 => 8,
@@ -552,6 +578,11 @@ impl Load {
             _ => 1,
         };
         [8, 4, 2].into_iter().find(|edges| *edges <= most && self.registers(*edges) <= self.most()).unwrap_or(1)
+    }
+
+    /// Whether each score is made by half as many lanes.
+    fn is_scored(self) -> bool {
+        self.vector > widest_vector(self.bytes_per_real as u64)
     }
 
     /// Whether loads do not ask for their edges.
@@ -566,6 +597,9 @@ impl Load {
 
     /// Blocks that a processor can hold.
     pub fn blocks(self, in_flight: usize) -> u32 {
+        if self.is_scored() {
+            return 4;
+        }
         if self.is_mixed() {
             // What is drawn takes registers for a while, and so do several lists. A sum of weighted rows times a number each, in several pieces a lane (3,703
             // columns), does not fit three: features that are summed once.
@@ -764,9 +798,9 @@ const bool here = ALL || here_[k];
 {turn}{counted}at = min(stop, at + CHUNK);
 }};
 while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
-}}
+{}}}
 ",
-        pass.places, loads, pass.first, pass.work
+        pass.places, loads, pass.first, pass.work, pass.end
     )
 }
 

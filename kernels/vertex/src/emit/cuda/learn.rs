@@ -127,24 +127,35 @@ const STEPPED: usize = 24;
 /// What a step is given of a parameter.
 const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, real* second_#, const double* __restrict__ settings_#";
 
-const OPTIMIZE: &str = "if (i >= elements || clock->halted) return;
-const int rule = (int)settings[0];
-const double rate = settings[1] * clock->pace, decay = settings[5];
+/// How far moments are from what they will be is reckoned while others end, by settings and a step that they do not change (the step changes behind
+/// all steps of an epoch); then all is asked for at once.
+const OPTIMIZE: &str = "const int rule = (int)settings[0];
+const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
+double first_whole = 1, second_root = 1;
+if (rule >= 2) {
 const unsigned step = clock->step;
+first_whole = 1 - to_the(first_beta, step);
+second_root = sqrt(1 - to_the(second_beta, step));
+}
+after_others();
+if (i >= elements) return;
+const double rate = settings[1] * clock->pace;
+const unsigned halted = clock->halted;
 real p = parameter[i], slope = gradient[i];
+const real kept_one = rule == 0 ? (real)0 : first[i], kept_two = rule < 2 ? (real)0 : second[i];
+if (halted) return;
 if (rule == 0) {
 parameter[i] = p - (real)rate * (slope + (real)decay * p);
 } else if (rule == 1) {
-const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+const real kept = (real)first_beta * kept_one + (slope + (real)decay * p);
 first[i] = kept;
 parameter[i] = p - (real)rate * kept;
 } else {
-const double first_beta = settings[2], second_beta = settings[3];
 if (rule == 2) slope = slope + (real)decay * p;
-const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+const real one = (real)first_beta * kept_one + (real)(1 - first_beta) * slope, two = (real)second_beta * kept_two + (real)(1 - second_beta) * (slope * slope);
 first[i] = one;
 second[i] = two;
-const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
-parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
+const real going = one / (root(two) / (real)second_root + (real)settings[4]);
+parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / first_whole) * going;
 }
 ";

@@ -5,7 +5,7 @@
 //! never     lets the target of a row that belongs to no part change anything
 use super::kernel::{THREADS, vector_of, widest_vector};
 use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
-use super::total::{ADDED, JOINED_MOST, LAST};
+use super::total::{JOINED_MOST, LAST, add_parts_last};
 use super::{Argument, Blocks, Kernel, Refused, Target, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 
@@ -78,7 +78,7 @@ impl Unit<'_> {
         let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
         let sum_elements = if slopes.is_some() { columns } else { 0 };
         let joins = sum_elements * u64::from(blocks) <= JOINED_MOST;
-        let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins));
+        let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins), columns);
         let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
         let body = format!(
             "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
@@ -90,7 +90,11 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             slot_bytes(*kind, columns),
             of_slopes.div_ceil(8),
             if slopes.is_some() { SLOPES_OPENING } else { "" },
-            if *kind == LossKind::Binary { BINARY_END } else { "" },
+            match kind {
+                LossKind::Binary => BINARY_END,
+                LossKind::CrossEntropy => "settle();\n",
+                LossKind::MeanSquares => "",
+            },
         );
         let name = self.define("", (resident, &parameters), ("", &body));
         self.scratch_bytes = self.scratch_bytes.max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
@@ -113,14 +117,14 @@ fn given(buffers: [&str; 4], rows: Rows) -> Vec<Argument> {
 }
 
 /// Which parameters the loss's kernel has, how its blocks end, and what the last one does: with sums over the rows of its gradient, which that one joins.
-fn ended(parameters: &str, (sums, joins): (bool, bool)) -> (String, String, String) {
-    let (mut parameters, mut last) = (parameters.to_owned(), LOSS_PARTS.to_owned());
+fn ended(parameters: &str, (sums, joins): (bool, bool), columns: u64) -> (String, String, String) {
+    let (mut parameters, mut slopes) = (parameters.to_owned(), String::new());
     let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
     if sums && joins {
         parameters.push_str(", real* __restrict__ out");
-        last.insert_str(0, &SLOPES_LAST.replace("@ADDED@", &ADDED.replace("@OUT@", "out[element]")));
+        slopes = SLOPES_LAST.replace("@ADDED@", &add_parts_last("out[element]", columns));
     }
-    (parameters, LOSS_END.replace("@TOLD@", told).replace("@OF_BLOCK@", of_block), last)
+    (parameters, LOSS_END.replace("@TOLD@", told).replace("@OF_BLOCK@", of_block), LOSS_PARTS.replace("@SLOPES@", &slopes))
 }
 
 /// Cross entropy: of rows that lanes hold, each asked for while they work on the one before it, or read as often as they need it.
@@ -133,7 +137,7 @@ fn cross_entropy(is_held: bool, sums: bool) -> String {
     let each = parts.into_iter().fold(CROSS_ENTROPY.to_owned(), |text, (name, part)| text.replace(name, part));
     let asked = |row: &str| ask.replace("@ROW@", row);
     let first = if is_held { format!("{AHEAD}{}", asked("blockIdx.x * GROUPS + group")) } else { String::new() };
-    [LOSS_OPENING, &first, EACH_ROW, &each.replace("@NEXT@", &asked("row + gridDim.x * GROUPS"))].concat()
+    [LOSS_OPENING, SETTLE, &first, EACH_ROW, &each.replace("@NEXT@", &asked("row + gridDim.x * GROUPS"))].concat()
 }
 
 const LOSS_OPENING: &str = "const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
@@ -143,6 +147,7 @@ if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += block
 const double all = __ldg(terms);
 double sum = 0, errors[SUMS] = {};
 __syncthreads();
+after_others();
 ";
 
 const EACH_ROW: &str = "for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
@@ -157,7 +162,8 @@ real class_ahead = -1, ahead[PER / V][V] = {};
 const ASK: &str = "if (const unsigned asked = @ROW@; asked < rows) {
 part_ahead = split[asked];
 class_ahead = target[(offset_t)asked * OF_TARGET];
-UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+const real* const of_lane = result + (offset_t)asked * OF_RESULT + lane * V;
+UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], of_lane + i * L * V);
 }
 ";
 const TAKE: &str = "const unsigned of_part = live ? part_ahead : 0;
@@ -170,57 +176,71 @@ const real wanted = of_part ? target[(offset_t)row * OF_TARGET] : (real)-1;
 const real* const at = result + (offset_t)(live ? row : first) * OF_RESULT;
 ";
 
+/// What a row loses and counts is kept by one lane of its group, by turns, until each has one: it takes as long for all lanes as for one.
+const SETTLE: &str = "unsigned turn = 0, kept_part = 0, kept_label = C, kept_answer = C;
+real kept_others = 0, kept_less = 0;
+auto settle = [&]() {
+sum += (double)(log_one_more(kept_others) - kept_less);
+if (kept_part && counts) {
+unsigned* const of = tally + (kept_part - 1) * OF_PART;
+if (kept_label < C && kept_answer == kept_label) { atomicAdd(of, 1u); atomicAdd(of + 1 + 3 * kept_label, 1u); }
+if (kept_label < C) atomicAdd(of + 3 + 3 * kept_label, 1u);
+if (kept_answer < C) atomicAdd(of + 2 + 3 * kept_answer, 1u);
+}
+kept_others = kept_less = 0;
+kept_part = 0;
+};
+";
+
 const CROSS_ENTROPY: &str = "@TAKE@real* const slope = gradient + (offset_t)row * OF_SLOPE;
+const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
+const unsigned label = known ? (unsigned)wanted : C;
+// It lies near, since the row was read.
+const bool keeps = lane == turn % L;
+const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
+// One that is no number makes the largest none.
 real best = (real)-INFINITE;
-unsigned answer = C;
-bool numbers = true;
 @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = (i / V * L + lane) * V + i % V;
-if (column >= C) continue;
-const real score = @SCORE@;
-if (score > best) { best = score; answer = column; }
-numbers = numbers && !is_odd(score);
+if (column < C) best = most(best, @SCORE@);
 }
-UNROLL for (int distance = 1; distance < L; distance *= 2) {
-const real other = across(best, distance);
-const unsigned its_answer = across(answer, distance);
-if (other > best || (other == best && its_answer < answer)) { best = other; answer = its_answer; }
-numbers = across((int)numbers, distance) && numbers;
+UNROLL for (int distance = 1; distance < L; distance *= 2) best = most(best, across(best, distance));
+const bool numbers = !is_odd(best);
+unsigned answer = C;
+@TURNS@ for (int i = PER - 1; i >= 0; i--) {
+const unsigned column = (i / V * L + lane) * V + i % V;
+if (column < C && @SCORE@ == best) answer = column;
 }
+UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
 if (answer == C) answer = 0;
-const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
-const unsigned label = known ? (unsigned)wanted : C;
 // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
-real others = 0, right_score = 0;
-if (of_part == 1) @TURNS@ for (int i = 0; i < PER; i++) {
+real others = 0;
+if (learns) @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = (i / V * L + lane) * V + i % V;
 if (column >= C) continue;
-const real score = @SCORE@, power = exponential_of_share(score - best);
-others += column == answer ? power - 1 : power;
-if (column == label) right_score = score;
+const real power = exponential_of_share(@SCORE@ - best);
+if (column != answer) others += power;
 @KEEP@}
 UNROLL for (int distance = 1; distance < L; distance *= 2) others += across(others, distance);
-const real share = (real)(1 / all), factor = share / (1 + others);
+others += best - best;
+const real share = (real)(1 / all), factor = known ? share / (1 + others) : (real)ODD;
 if (live) @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = (i / V * L + lane) * V + i % V;
 if (column >= C) continue;
-real made = 0;
-if (of_part == 1) made = known ? @POWER@ * factor - (column == label ? share : (real)0) : (real)ODD;
-@MADE@ = made;
+@MADE@ = learns ? @POWER@ * factor - (column == label ? share : (real)0) : (real)0;
 }
-@PUT@// Of a row that counts, the lane that has its class adds the loss.
-if (of_part == 1 && lane == (known ? label / V % L : 0)) sum += known && numbers ? (double)log_one_more(others) - ((double)right_score - (double)best) : ODD;
-if (of_part && counts && lane == 0) {
-unsigned* const of = tally + (of_part - 1) * OF_PART;
-const bool right = numbers && known && answer == (unsigned)wanted;
-if (right) atomicAdd(of, 1u);
-if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
-if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+@PUT@if (keeps) {
+kept_others = !learns ? (real)0 : known && numbers ? others : (real)ODD;
+kept_less = learns ? right_score - best : (real)0;
+kept_part = of_part;
+kept_label = label;
+kept_answer = numbers ? answer : C;
 }
+if (++turn % L == 0) settle();
 ";
 
 /// What is made of a row, where lanes hold it.
-const PUT: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+const PUT: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + lane * V + i * L * V, held[i]);
 ";
 
 /// The gradient added up over rows, beside it.
@@ -240,11 +260,9 @@ UNROLL for (int w = 1; w < 8; w++) of_block += told_slopes[w][column];
 reinterpret_cast<real*>(scratch_given)[column * gridDim.x + blockIdx.x] = of_block;
 }
 ";
-const SLOPES_LAST: &str = "for (unsigned element = threadIdx.x / 32; element < C; element += blockDim.x / 32) {
+const SLOPES_LAST: &str = "{
 const real* const scratch = reinterpret_cast<const real*>(scratch_given);
-const unsigned parts = BLOCKS;
-@ADDED@
-}
+@ADDED@}
 ";
 
 const MEAN_SQUARES: &str = "const unsigned of_part = live ? split[row] : 0;
@@ -323,14 +341,16 @@ scratch[threadIdx.x * gridDim.x + blockIdx.x] = of_block;
 @OF_BLOCK@if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
 ";
 
-const LOSS_PARTS: &str = "UNROLL for (int which = 0; which < SUMS; which++) {
+/// What comes from far is asked for first.
+const LOSS_PARTS: &str = "const unsigned epoch = counts ? clock->epoch : 0, first_count = SUMS == 1 && counts && threadIdx.x < ALL_COUNTED ? __ldcg(counts + threadIdx.x) : 0;
+UNROLL for (int which = 0; which < SUMS; which++) {
 double part = 0;
 for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
 UNROLL for (int distance = 16; distance > 0; distance /= 2) part += across(part, distance);
 if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
 }
-__syncthreads();
-unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
+@SLOPES@__syncthreads();
+unsigned char* const slot = counts ? ring + (offset_t)(epoch % SLOTS) * SLOT_BYTES : nullptr;
 if (threadIdx.x == 0) {
 double added[SUMS] = {};
 UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
@@ -346,5 +366,5 @@ UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot
 }
 }
 // Errors of numbers are sums, and none are counted.
-if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 ";

@@ -13,7 +13,7 @@ use super::total::{JOINED_MOST, LAST, PART_ROWS};
 use super::walk::{Input, Walk};
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit, warpgroup};
-use crate::launch::{Operand, Operation, differing};
+use crate::launch::{Operand, Operation, Rows, differing};
 
 /// Parts that the block which is done last adds up itself, at most, since they lie one after the other.
 const JOINED_PARTS: u64 = 64;
@@ -150,7 +150,7 @@ impl Unit<'_> {
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads, shared_bytes });
         self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         if !joins {
-            self.add_parts_of_tiles(&made, Argument::Parts { rows: walk.rows, each, most });
+            self.add_parts_of_tiles(&made, (walk.rows, each, most));
         }
         Ok(true)
     }
@@ -177,10 +177,17 @@ impl Unit<'_> {
     }
 
     /// The parts of an outer product and of what is added up beside it: buffers and their elements, as a part has them one after the other.
-    fn add_parts_of_tiles(&mut self, made: &[(Option<String>, u64)], parts: Argument) {
+    fn add_parts_of_tiles(&mut self, made: &[(Option<String>, u64)], (rows, each, most): (Rows, u32, u32)) {
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
-        // Where there are few elements a block has few of them, so that all processors ask for something.
-        let wide = if elements < 64 * u64::from(self.target.processors) { 8 } else { 32 };
+        // Where there are few elements a block has few of them, so that all processors ask for something; where there are many, of few parts, a thread each.
+        let processors = u64::from(self.target.processors);
+        let is_of_threads = elements >= u64::from(THREADS) * processors && most <= PARTS_OF_THREAD;
+        let (wide, work) = match elements {
+            _ if is_of_threads => (THREADS, tensor::ADD_PARTS_EACH),
+            few if few < 64 * processors => (8, tensor::ADD_PARTS),
+            _ => (32, tensor::ADD_PARTS),
+        };
+        let parts = Argument::Parts { rows, each, most };
         let mut parameters = Parameters::new();
         let told = told_in_order(made, &mut parameters, "return");
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
@@ -189,7 +196,7 @@ impl Unit<'_> {
         let body = format!(
             "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / WIDE;\nconst unsigned elements = {};\n{}{told}",
             all.join(" + "),
-            tensor::ADD_PARTS
+            work
         );
         let name = self.define("_parts", (1, &parameters.text()), ("", &body));
         let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
@@ -211,6 +218,9 @@ impl Unit<'_> {
         (1..=most).min_by(|one, other| moved(*one).total_cmp(&moved(*other))).unwrap_or(most)
     }
 }
+
+/// Parts that a thread adds up by itself, at most.
+const PARTS_OF_THREAD: u32 = 32;
 
 /// Statements that ask for rows of a side, elements at a time, and what reads what they are made of.
 pub(super) fn rows_of_side<'a>(walk: &'a Walk, inputs: &[&Input], lead: u64) -> Result<(String, usize, Vec<Writer<'a>>), Refused> {

@@ -4,19 +4,14 @@
 //!           that vectors divide; what then lies beyond the columns is made of what lay there, and is in no sum along a row
 //! never     changes an element within the columns
 use super::kernel::widest_vector;
-use super::walk::{From, Input, Leaf, Level, Read, Step, Walk};
+use super::walk::{At, From, Input, Leaf, Level, Read, Step, Walk};
 use crate::gir::Op;
 use crate::launch::{Element, Over, Rows};
 
 /// Widens a walk, where it may be.
 pub(super) fn widen(walk: &mut Walk) {
     let Some((columns, stride)) = fitting(walk) else { return };
-    let widened = |shape: &mut Vec<u64>| {
-        if shape.last() == Some(&columns) {
-            shape.pop();
-            shape.push(stride);
-        }
-    };
+    let widened = |shape: &mut Vec<u64>| widened(shape, (columns, stride));
     for step in &mut walk.steps {
         widened(&mut step.shape);
         if !is_product(step) {
@@ -24,6 +19,38 @@ pub(super) fn widen(walk: &mut Walk) {
         }
     }
     walk.padded = Some((columns, stride));
+}
+
+/// Widens rows that are added up over all vertices, where they may be: who adds them up leaves out what lies beyond the columns.
+pub(super) fn widen_read(walk: &mut Walk, read: &mut [Input]) {
+    let Some(columns) = read.iter().map(|input| input.shape().iter().product::<u64>()).max() else { return };
+    let stride = columns.next_multiple_of(widest_vector(walk.bytes_per_real) as u64);
+    let is_fit = |read: &Read| {
+        let elements: u64 = read.shape.iter().product();
+        let From::Leaf(leaf) = read.from else { return false };
+        let is_wide = read.shape.last() == Some(&columns) && elements == columns && is_wide(&walk.leaves[leaf], (columns, stride));
+        matches!(read.at, At::Own | At::One) && (elements == 1 || is_wide)
+    };
+    if walk.rows != Rows::Nodes || columns <= 2 || stride == columns || !read.iter().flat_map(Input::reads).all(is_fit) {
+        return;
+    }
+    for input in read {
+        each(input, &mut |read| widened(&mut read.shape, (columns, stride)));
+    }
+    walk.padded = Some((columns, stride));
+}
+
+/// A row's shape to the end of its stride.
+fn widened(shape: &mut Vec<u64>, (columns, stride): (u64, u64)) {
+    if shape.last() == Some(&columns) {
+        shape.pop();
+        shape.push(stride);
+    }
+}
+
+/// Whether rows of so many columns lie so far apart, or are one row that is the same for all.
+fn is_wide(leaf: &Leaf, (columns, stride): (u64, u64)) -> bool {
+    leaf.element == Element::Real && leaf.columns == columns && (leaf.stride == stride || leaf.rows == Rows::Fixed(1))
 }
 
 /// The columns and the stride of the rows of a walk.
@@ -59,9 +86,8 @@ fn may_be_wide(walk: &Walk, step: &Step, (columns, stride): (u64, u64)) -> bool 
     };
     let is_one = |shape: &[u64]| shape.iter().product::<u64>() == 1;
     let lies_so = !step.stored || is_one(&step.shape) || (step.level == Level::Row && step.stride == stride);
-    let is_wide = |leaf: &Leaf| leaf.element == Element::Real && leaf.columns == columns && (leaf.stride == stride || leaf.rows == Rows::Fixed(1));
     let fits = |read: &Read| match read.from {
-        From::Leaf(leaf) if !is_one(&read.shape) => is_wide(&walk.leaves[leaf]),
+        From::Leaf(leaf) if !is_one(&read.shape) => is_wide(&walk.leaves[leaf], (columns, stride)),
         _ => true,
     };
     is_made_of_elements && lies_so && of_row(step).iter().flat_map(Input::reads).all(fits)

@@ -8,12 +8,12 @@ use super::dense::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, v
 use super::kernel::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
 use super::table::identity;
 use super::tensor::INNER_LEAST;
-use super::total::{ADD_PARTS_LAST, JOINED_MOST, LAST, added};
-use super::walk::{From, Input, Step, Walk};
+use super::total::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
+use super::walk::{At, From, Input, Leaf, Read, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
-use crate::launch::{Body, Launch, Operand, Operation, Rows};
+use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended};
 
 /// Shared memory of a block without asking for more, but for what sums of its rows take.
 const SHARED_BYTES: usize = 44 << 10;
@@ -23,6 +23,8 @@ const DEPTH: usize = 16;
 const ROWS_MOST: usize = 256;
 /// Blocks for each processor, at least, where there are sums along rows: the last of few would leave others idle (not timed beside fewer).
 const BLOCKS_OF_SUMS: u64 = 8;
+/// Bytes of a row of all vertices from which on rows are far that others made before.
+const FAR_BYTES: u64 = 8 << 20;
 /// Elements of the next tile that a thread holds, at most.
 const HELD: usize = 32;
 
@@ -155,6 +157,12 @@ fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real:
     [8, 4, 2].into_iter().find(|each| rows(*each) <= ROWS_MOST && shared(*each) <= SHARED_BYTES && held(*each) * bytes_per_real / 4 <= HELD).unwrap_or(1)
 }
 
+/// Elements of a row that are added up at a time: of steps that are as long as each other, so that little of the last one is empty.
+fn depth(inner: usize, vector: usize) -> usize {
+    let even = inner.div_ceil(inner.div_ceil(DEPTH)).next_multiple_of(vector);
+    if inner > DEPTH { even } else { inner.next_power_of_two().clamp(vector, DEPTH) }
+}
+
 /// What a product is given: the matrix, what its writers read, what is stored, rows.
 pub(super) fn parameters(given: &mut Parameters, (shape, rows): (&Shape, Rows), (loaders, writer): (&[&Writer], &Writer), texts: &str) {
     given.push(format!("const real* __restrict__ {}", pointer(&shape.matrix)), Argument::Buffer(shape.matrix.clone()));
@@ -175,9 +183,9 @@ impl Unit<'_> {
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         let joins = elements * parts <= JOINED_MOST;
         if joins {
-            let added = added(&made, elements, parameters);
+            let place = place_of_sum(&made, elements, parameters);
             parameters.push("unsigned* ticket", Argument::Ticket);
-            text.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ADDED@", &added).replace("@ELEMENTS@", &elements.to_string())));
+            text.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
         }
         self.scratch_bytes = self.scratch_bytes.max(parts * elements * self.target.bytes_per_real);
         SumEnds { text, left: (!joins).then_some((made, elements as u32, Argument::Parts { rows, each, most })) }
@@ -266,6 +274,7 @@ impl Unit<'_> {
             walk.steps[sum.step].stored = false;
         }
         if sum.is_none()
+            && !is_attended(&self.list.index(), &self.launch.operation)
             && let Some(tiled) = self.joined_tiled(self.number)?
         {
             self.elsewhere.extend(tiled.followers.iter().map(|follower| (*follower, self.number)));
@@ -274,7 +283,8 @@ impl Unit<'_> {
         }
         let most = widest_vector(self.target.bytes_per_real);
         // Left: a tile of rows, asked for along the row. Result: threads across the columns.
-        let left_vector = shapes.iter().map(|shape| vector_of(shape.inner, most)).min().unwrap_or(1);
+        let places = |shape: &Shape| if shapes.len() > 1 { shape.inner } else { places_of_left(&walk, shape) };
+        let left_vector = shapes.iter().map(|shape| vector_of(places(shape), most)).min().unwrap_or(1);
         let (loaders, lefts) = rows_read(&walk, &shapes, left_vector)?;
         // What is added up along a row is held by one group of lanes, each of which has places of one such sum.
         let lengths: Vec<usize> = walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect();
@@ -304,6 +314,8 @@ impl Unit<'_> {
             .for_each(|second| given.push(format!("const real* __restrict__ {}", pointer(&second.matrix)), Argument::Buffer(second.matrix.clone())));
         let mut parameters = given;
         let body = body(&shapes, (&lefts, &finish), (across, vector, each, left_vector), lead);
+        let body =
+            body.replace("@AHEAD@", &if self.nodes() * shape.wide as u64 * 4 >= FAR_BYTES { read_later(&walk, &finish.statements) } else { String::new() });
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
         let ends = sum.map(|sum| self.sum_ends((&sum, shape.wide as u64), (rows, of_block, u32::MAX), &mut parameters));
         let body = format!("{body}{}", ends.as_ref().map_or("", |ends| &ends.text));
@@ -320,11 +332,19 @@ impl Unit<'_> {
     }
 }
 
+/// Places that rows which are multiplied are read as: to the end of their stride, where they lie in a buffer of their own width and are alone.
+fn places_of_left(walk: &Walk, shape: &Shape) -> usize {
+    let Input::Rows(Read { from: From::Leaf(leaf), at: At::Own, .. }) = &walk.steps[shape.number].inputs[0] else { return shape.inner };
+    let leaf = &walk.leaves[*leaf];
+    let is_row = leaf.columns == shape.inner as u64 && leaf.element == Element::Real && leaf.rows == Rows::Nodes;
+    if is_row && !shape.plain { leaf.stride as usize } else { shape.inner }
+}
+
 /// What reads the rows of products, so many neighbouring elements at a time, and what it makes of each.
 fn rows_read<'a>(walk: &'a Walk, shapes: &[Shape], vector: usize) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
     let (mut loaders, mut lefts) = (Vec::new(), Vec::new());
     for shape in shapes {
-        let mut loader = Writer::new(walk, lanes(shape.inner, vector));
+        let mut loader = Writer::new(walk, lanes(shape.inner.next_multiple_of(vector), vector));
         let left = &walk.steps[shape.number].inputs[0];
         lefts.push(if shape.plain { plain_row(walk, left, shape.inner as u64)? } else { value(&mut loader, left)? });
         loaders.push(loader);
@@ -342,6 +362,17 @@ struct SumOfStep {
 struct SumEnds {
     text: String,
     left: Option<([String; 1], u32, Argument)>,
+}
+
+/// Rows that are read once the product is made, each of which a block has many of behind each other: they are asked for before that.
+fn read_later(walk: &Walk, statements: &str) -> String {
+    let is_late =
+        |leaf: &&Leaf| leaf.rows == Rows::Nodes && leaf.element == Element::Real && statements.contains(&format!("{} + (offset_t)v * ", pointer(&leaf.name)));
+    let ahead = |leaf: &Leaf| {
+        let (name, stride) = (pointer(&leaf.name), leaf.stride);
+        format!("if (blockIdx.y == 0 && first < rows) come_nearer({name} + (offset_t)first * {stride}, min(BM, rows - first) * {stride});\n")
+    };
+    walk.leaves.iter().filter(is_late).map(ahead).collect()
 }
 
 /// Each warp's sums of its rows join, in order, and are a part.
@@ -365,7 +396,9 @@ fn body(shapes: &[Shape], (lefts, finish): (&[Value], &Finish), (across, vector,
     let shape = &shapes[0];
     // Short rows of two products lie beside each other, the second behind the first.
     let inner = shapes.iter().map(|shape| shape.inner).sum::<usize>();
-    let piece = |left: &Value| format!("{}{}EACH piece[p][j] = here ? {} : (real)0;\n", about_row(&left.statements), left.statements, left.at);
+    // Vectors that reach beyond a row have nothing there.
+    let here = if shapes.iter().all(|shape| shape.inner.is_multiple_of(left_vector)) { "here" } else { "here && c[q] + j < K" };
+    let piece = |left: &Value| format!("{}{}EACH piece[p][j] = {here} ? {} : (real)0;\n", about_row(&left.statements), left.statements, left.at);
     let (left, right) = match (shapes, lefts) {
         ([first, second], [one, other]) => {
             let start = first.inner;
@@ -385,7 +418,7 @@ const unsigned rows = rows_given * {lead};
         inner,
         shape.places,
         shape.wide,
-        inner.next_power_of_two().clamp(left_vector, DEPTH),
+        depth(inner, left_vector),
         PRODUCT
             .replace("@VECTOR@", &vector.to_string())
             .replace("@LEFT@", &left)
@@ -416,7 +449,7 @@ const LEFT_OF_BOTH: &str = "if (k0 + kk < @START@) {
 const PRODUCT: &str = "constexpr unsigned V = @VECTOR@, BN = L * V;
 __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
 const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-[[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+@AHEAD@[[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
 real sums[TM][V];
 UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
 constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;

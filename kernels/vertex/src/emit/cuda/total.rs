@@ -6,6 +6,7 @@
 use super::beside::Maker;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
+use super::padded;
 use super::walk::{Input, Walk};
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
@@ -20,22 +21,23 @@ pub(super) const PART_ROWS: u32 = 64;
 /// Elements of all parts that the block which is done last adds up itself, at most: with more, a kernel of their own adds them up sooner.
 pub(super) const JOINED_MOST: u64 = 8 << 10;
 
-/// How a side of the product lies over threads: columns, neighbouring ones of a thread, threads.
+/// How a side of the product lies over threads: columns, the places that these are read as, neighbouring ones of a thread, threads.
 #[derive(Clone, Copy)]
 struct Side {
     columns: u64,
+    places: u64,
     vector: usize,
     lanes: usize,
 }
 
 impl Side {
-    fn of(columns: u64, vector_most: usize, lanes_most: usize) -> Side {
-        let vector = vector_of(columns as usize, vector_most);
-        Side { columns, vector, lanes: (columns as usize).div_ceil(vector).next_power_of_two().min(lanes_most) }
+    fn of((columns, places): (u64, u64), vector_most: usize, lanes_most: usize) -> Side {
+        let vector = vector_of(places as usize, vector_most);
+        Side { columns, places, vector, lanes: (places as usize).div_ceil(vector).next_power_of_two().min(lanes_most) }
     }
 
     fn tiles(self) -> u32 {
-        (self.columns as usize).div_ceil(self.vector * self.lanes) as u32
+        (self.places as usize).div_ceil(self.vector * self.lanes) as u32
     }
 }
 
@@ -49,13 +51,16 @@ impl Unit<'_> {
         let others = self.sums_along(op);
         let twin = self.twin();
         let inputs = &inputs.iter().chain(others.iter().map(|(_, input)| input)).chain(twin.iter().map(|twin| &twin.operand)).cloned().collect::<Vec<_>>();
-        let (walk, read) =
+        let (mut walk, mut read) =
             Walk::reading((self.list, self.target.bytes_per_real), rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        if *op == Op::SumRows {
+            padded::widen_read(&mut walk, &mut read);
+        }
         if read.iter().any(|input| input.kind() != Type::Real) {
             return Err(Refused::new(format!("{} of what is no real number", op.words())));
         }
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
-        let (sides, lead) = sides_of(op, &read, most);
+        let (sides, lead) = sides_of(op, (&walk, &read), most);
         let elements: u64 = sides.iter().map(|side| side.columns).product();
         if elements == 0 {
             return Ok(());
@@ -87,9 +92,9 @@ impl Unit<'_> {
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
         let mut body = body(&sides, &values, lead);
         if joins {
-            let added = added(&made, elements, &mut parameters);
+            let place = place_of_sum(&made, elements, &mut parameters);
             parameters.push("unsigned* ticket", Argument::Ticket);
-            body.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ADDED@", &added).replace("@ELEMENTS@", &elements.to_string())));
+            body.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
         }
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
         let name = self.define("", (2, &parameters.text()), (&tables, &body));
@@ -126,11 +131,11 @@ impl Unit<'_> {
     /// The parts of sums, in order: a warp for each element.
     pub(super) fn add_parts(&mut self, made: &[String], (elements, parts): (u32, Argument)) {
         let mut parameters = Parameters::new();
-        let added = added(made, u64::from(elements), &mut parameters);
+        let place = place_of_sum(made, u64::from(elements), &mut parameters);
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned elements", Argument::Number(elements));
         parameters.push("const unsigned parts", parts);
-        let name = self.define("_parts", (1, &parameters.text()), ("", &ADD_PARTS.replace("@ADDED@", &added)));
+        let name = self.define("_parts", (1, &parameters.text()), ("", &ADD_PARTS.replace("@OUT@", &place)));
         let blocks = Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]);
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
@@ -149,14 +154,18 @@ impl Unit<'_> {
 }
 
 /// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side each vertex has.
-fn sides_of(op: &Op, read: &[Input], vector_most: usize) -> (Vec<Side>, u64) {
+fn sides_of(op: &Op, (walk, read): (&Walk, &[Input]), vector_most: usize) -> (Vec<Side>, u64) {
     match (op, read) {
         (Op::Outer, [first, second, ..]) => {
             let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
             let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
-            (vec![Side::of(columns(first), vector_most, 16), Side::of(columns(second), vector_most, 16)], lead)
+            let side = |input: &Input| Side::of((columns(input), columns(input)), vector_most, 16);
+            (vec![side(first), side(second)], lead)
         }
-        _ => (vec![Side::of(read[0].shape().iter().product(), vector_most, 32)], 1),
+        _ => {
+            let places = read[0].shape().iter().product();
+            (vec![Side::of((walk.columns_of(places), places), vector_most, 32)], 1)
+        }
     }
 }
 
@@ -169,9 +178,9 @@ fn rows_read<'a>(
 ) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
     let (mut writers, mut values) = (Vec::new(), Vec::new());
     for (side, inputs) in sides.iter().zip(inputs) {
-        let mut writer = Writer::new(walk, lanes(side.columns as usize, side.vector));
+        let mut writer = Writer::new(walk, lanes(side.places as usize, side.vector));
         for input in inputs {
-            let made = if lead > 1 { plain_row(walk, input, side.columns)? } else { value(&mut writer, input)? };
+            let made = if lead > 1 { plain_row(walk, input, side.places)? } else { value(&mut writer, input)? };
             parameters.of_writer(&writer, &made.statements);
             values.push(made);
         }
@@ -180,17 +189,23 @@ fn rows_read<'a>(
     Ok((writers, values))
 }
 
-/// Statements that add up the parts of an element of what is made, of which all have as many: one buffer after the other.
-pub(super) fn added(made: &[String], elements: u64, parameters: &mut Parameters) -> String {
+/// Where the sum of an element of what is made goes, of which all have as many: one buffer after the other.
+pub(super) fn place_of_sum(made: &[String], elements: u64, parameters: &mut Parameters) -> String {
     if let [only] = made {
         parameters.push("real* __restrict__ out", Argument::Buffer(only.clone()));
-        return ADDED.replace("@OUT@", "out[element]");
+        return "out[element]".to_owned();
     }
     let (last, each) = (made.len() - 1, elements / made.len() as u64);
     let declared = |(number, out): (usize, &String)| parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(out.clone()));
     made.iter().enumerate().for_each(declared);
     let chosen: String = (0..last).map(|number| format!("element < {}u ? out_{number} : ", (number as u64 + 1) * each)).collect();
-    ADDED.replace("@OUT@", &format!("({chosen}out_{last})[element % {each}u]"))
+    format!("({chosen}out_{last})[element % {each}u]")
+}
+
+/// Every element of the parts that blocks leave, by the warps of the block that is done last.
+pub(super) fn add_parts_last(place: &str, elements: u64) -> String {
+    let each = elements.div_ceil(u64::from(THREADS / 32)).clamp(1, 4);
+    ADD_PARTS_LAST.replace("@OUT@", place).replace("@ELEMENTS@", &elements.to_string()).replace("@EACH@", &each.to_string())
 }
 
 fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
@@ -213,10 +228,11 @@ const unsigned rows = rows_given * {lead};
                 .replace("@SECOND_AT@", &of_second.at),
         ),
         _ => format!(
-            "constexpr unsigned K = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1, SUMS = {};
+            "constexpr unsigned K = {}, PLACES = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1, SUMS = {};
 const unsigned rows = rows_given;
 {}",
             sides[0].columns,
+            sides[0].places,
             sides[0].vector,
             sides[0].lanes,
             values.len(),
@@ -232,8 +248,10 @@ fn together(values: &[Value]) -> String {
     format!("{}{statements}{sums}", about_row(&statements))
 }
 
-/// Parts of a sum, in order, by the lanes of a warp.
-pub(super) const ADDED: &str = "const unsigned of_warp = threadIdx.x % 32;
+/// Parts of a sum, in order, by the lanes of a warp: every element of them, a warp of the grid for each.
+const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+if (element >= elements) return;
+const unsigned of_warp = threadIdx.x % 32;
 real sum = 0;
 for (unsigned first = of_warp; first < parts; first += 8 * 32) {
 real several[8];
@@ -243,11 +261,6 @@ UNROLL for (int i = 0; i < 8; i++) sum += several[i];
 UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
 if (of_warp == 0) @OUT@ = sum;
 ";
-
-/// Every element of them: a warp of the grid for each.
-const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-if (element >= elements) return;
-@ADDED@";
 
 /// The block that is done last goes on, when what all others wrote is there; whole numbers alone are counted, so which one it is does not matter.
 pub(super) const LAST: &str = "__shared__ bool is_last;
@@ -260,16 +273,28 @@ if (threadIdx.x == 0) *ticket = 0;
 __threadfence();
 ";
 
-/// Every element of them, by the warps of the block that is done last.
-pub(super) const ADD_PARTS_LAST: &str = "const unsigned parts = gridDim.x;
-for (unsigned element = threadIdx.x / 32; element < @ELEMENTS@u; element += blockDim.x / 32) {
-@ADDED@}
+/// The same, a few elements of each warp at a time, so that their parts are on their way together.
+const ADD_PARTS_LAST: &str = "constexpr unsigned E = @EACH@, D = E > 2 ? 4 : 8;
+const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
+for (unsigned from = threadIdx.x / 32; from < @ELEMENTS@u; from += E * apart) {
+real joined[E] = {};
+for (unsigned first = of_warp; first < parts; first += D * 32) {
+real several[E][D];
+UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++)
+several[e][i] = from + e * apart < @ELEMENTS@u && first + i * 32 < parts ? __ldcg(scratch + (offset_t)(from + e * apart) * parts + first + i * 32) : (real)0;
+UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++) joined[e] += several[e][i];
+}
+UNROLL for (int e = 0; e < E; e++) {
+const unsigned element = from + e * apart;
+UNROLL for (int distance = 16; distance > 0; distance /= 2) joined[e] += across(joined[e], distance);
+if (of_warp == 0 && element < @ELEMENTS@u) @OUT@ = joined[e];
+}
+}
 ";
 
 /// Rows of a part, each strand of threads every so many of them.
 const SUM_ROWS: &str = "const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-const bool own = column < K;
-const unsigned c[1] = {own ? column : K - V};
+const unsigned c[1] = {column < PLACES ? column : PLACES - V};
 const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
 real sums[SUMS][V] = {};
 _Pragma(\"unroll 4\") for (unsigned row = begin + strand; row < end; row += STRANDS) {
@@ -283,7 +308,7 @@ for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
 if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
 __syncthreads();
 }
-if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+if (strand == 0) UNROLL for (int j = 0; j < V; j++) if (column + j < K) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 if (s + 1 < SUMS) __syncthreads();
 }
 ";

@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 use super::Refused;
 use super::operators::{binary, cast, dropped, join, literal, of_axis, register, start, unary};
-use super::shared::shared;
+use super::shared::{Shared, shared};
 use super::table::{Spread, Table, aligned, along_axis, axis_of, broadcast_elements, holding, identity, spread, text};
 use super::walk::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Op, Reduction, Type, broadcast};
@@ -152,6 +152,8 @@ pub(super) struct Pass {
     pub made: Elements,
     pub sums: Vec<Sum>,
     pub largest: Vec<Largest>,
+    /// What joins lanes' own sums, behind it.
+    pub end: String,
 }
 
 /// Elements that a lane holds.
@@ -248,7 +250,7 @@ pub(super) struct Writer<'a> {
     /// Whether places of rows are found in front of a pass.
     finds_places: bool,
     /// Steps that lanes make for edges of their own and tell each other.
-    shared: Vec<bool>,
+    shared: Shared,
     /// Largest scores: pass, which, and how its elements lie.
     largest: BTreeMap<(usize, Table), Largest>,
     /// Values of rows: name, type, and elements of a lane.
@@ -277,7 +279,7 @@ impl<'a> Writer<'a> {
             graphs: false,
             draws_ahead: false,
             finds_places: false,
-            shared: vec![false; walk.steps.len()],
+            shared: Shared::none(walk),
             largest: BTreeMap::new(),
             of_rows: Vec::new(),
             memo: BTreeMap::new(),
@@ -317,7 +319,7 @@ impl<'a> Writer<'a> {
         if let Some(held) = self.memo.get(&key) {
             return Ok(held.clone());
         }
-        if let (Scope::Edge(pass), true) = (scope, self.shared[number]) {
+        if let (Scope::Edge(pass), true) = (scope, self.shared.told[number]) {
             let made = self.step(number, table, Scope::Lane(pass))?;
             let held = self.put(&step.out, step.kind, Spread::All, &format!("from_lane({}, group * L + k)", made.at()), scope);
             self.memo.insert(key, held.clone());
@@ -365,7 +367,7 @@ impl<'a> Writer<'a> {
         let running = &walk.running[number];
         let pass = walk.steps[running.largest].passes;
         let held = self.step(running.largest, table, Scope::Row(0))?;
-        if matches!(running.score.from, From::Step(score) if self.shared[score]) {
+        if matches!(running.score.from, From::Step(score) if self.shared.told[score]) {
             return self.largest_of_lanes((number, pass), held, table);
         }
         // What is made of each edge there is gone again when its turn comes.
@@ -454,6 +456,17 @@ impl<'a> Writer<'a> {
             }
             self.scaled(number, done)?;
             let Op::Reduce(_, edges) = &step.op else { return Err(Refused::new("a reduction that is none".to_owned())) };
+            let is_alone = edges.relation.is_none() && step.inputs.len() == 1 && sum.reduction == Reduction::Sum && step.kind == Type::Real;
+            if is_alone && sum.held.spread == Spread::All && self.shared.adds_up(self.walk, &step.inputs[0]) {
+                let table = broadcast_elements(&sum.table, &step.shape, &step.inputs[0].shape());
+                let made = self.input(&step.inputs[0], &table, Scope::Lane(number))?;
+                let into = sum.held.at();
+                self.line(Scope::Lane(number), &format!("if (here_mine) {into} = {into} + {};", made.at()));
+                let _infallible =
+                    writeln!(self.passes[number].end, "UNROLL for (int distance = 1; distance < B; distance *= 2) {into} = {into} + across({into}, distance);");
+                done += 1;
+                continue;
+            }
             let mut holds = "here".to_owned();
             if let Some(relation) = edges.relation {
                 let stream = self.stream(Stream::Relation);

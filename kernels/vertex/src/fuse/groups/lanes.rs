@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Group, Item};
 use crate::fuse::values::{Kind, Values};
 use crate::gir::Op;
-use crate::launch::{FOLLOWERS, INNER_LEAST, NARROW_COLUMNS, Operand, Operation, Rowed, Rows, View, reduced, width};
+use crate::launch::{ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, NARROW_COLUMNS, Operand, Operation, Rowed, Rows, View, reduced, width};
 
 /// Lanes of a group at most: that many hold a row of a product that is added up along an axis.
 const LANES: u64 = 32;
@@ -23,8 +23,12 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
     if let Some(product) = members.iter().find(|member| is_product(member)) {
         let (wide, own) = (columns(values, product), columns(values, item));
         let is_of_row = is_plain(op) && own == wide;
-        let is_of_sums = is_plain(op) && is_short(product) && wide.is_multiple_of(own.max(1)) && !narrow_reads(values, members, (item, wide)).is_empty();
-        let is_sum = is_sum_of_row(values, item, wide) && (is_short(product) || reads_nothing(values, members));
+        let (is_short, is_attended) = (inner(product) < INNER_LEAST, inner(product) < ATTENDED_LEAST);
+        let is_of_sums = is_plain(op)
+            && (is_short || (is_attended && !reads_nothing(values, members)))
+            && wide.is_multiple_of(own.max(1))
+            && !narrow_reads(values, members, (item, wide)).is_empty();
+        let is_sum = is_sum_of_row(values, item, wide) && (is_attended || reads_nothing(values, members));
         return (is_of_row || is_of_sums || is_sum) && lie_alike(values, members, (item, wide)) && !is_of_many_rows(values, product);
     }
     let walks_edges = members.iter().chain([item]).any(|member| self::op(member).is_some_and(|op| reduced(op).is_some()));
@@ -110,10 +114,10 @@ fn is_last_axis(op: &Op, item: &Item) -> bool {
     inputs.first().is_some_and(|input| axis + 1 == input.shape().len())
 }
 
-/// Whether a product is of rows so short that they are no work for tensor cores: its kernel is one of rows, each a group's of lanes, and others arrive
-/// in it as in any.
-fn is_short(product: &Item) -> bool {
-    multiplied(product).is_some_and(|(_, inner)| inner < INNER_LEAST)
+/// Elements of the rows that a product multiplies. Short ones are no work for tensor cores: its kernel is one of rows then, each a group's of lanes, and
+/// others arrive in it as in any.
+fn inner(product: &Item) -> u64 {
+    multiplied(product).map_or(u64::MAX, |(_, inner)| inner)
 }
 
 /// Whether one of these makes a buffer.
