@@ -582,7 +582,7 @@ impl Load {
 
     /// Whether each score is made by half as many lanes.
     fn is_scored(self) -> bool {
-        self.vector > widest_vector(self.bytes_per_real as u64)
+        self.vector > widest_vector(self.bytes_per_real)
     }
 
     /// Whether loads do not ask for their edges.
