@@ -1,12 +1,13 @@
 //! again: rows that a launch reads beside what they were made of are made again where they are read.
 //!
-//! promises  the same operations on the same rows, so the same bits; nothing is read in their place but parameters of one row; only launches over
+//! promises  the same operations on the same rows, so the same bits; nothing is read in their place but parameters; only launches over
 //!           rows of vertices, going backward, make anything again
 //! never     makes again what is drawn, or takes more than a few operations an element
 //!
 //! An attention's hidden rows and the weighted sums that they are made of are both read where the slope of the one becomes that of the other.
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::groups::{name_of_again, renamed};
 use crate::gir::Op;
 use crate::launch::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View};
 
@@ -37,7 +38,8 @@ pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer
             }
             let made: BTreeSet<String> = again.iter().flat_map(Operation::writes).map(std::borrow::Cow::into_owned).collect();
             let names = &made | &there;
-            let anew = |steps: &[Operation]| steps.iter().map(|step| renamed(step, &names)).collect::<Vec<_>>();
+            let named = |name: &str| if names.contains(name) { name_of_again(name) } else { name.to_owned() };
+            let anew = |steps: &[Operation]| steps.iter().map(|step| renamed(step, &named, &named)).collect::<Vec<_>>();
             // Behind the product, and what it is made of.
             let start =
                 steps.iter().rposition(|step| is_product(step) || step.writes().iter().any(|made| there.iter().any(|name| **made == name_of_again(name))));
@@ -51,10 +53,6 @@ pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer
 
 fn is_product(step: &Operation) -> bool {
     matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. })
-}
-
-fn name_of_again(name: &str) -> String {
-    format!("{name}.again")
 }
 
 /// Rows of vertices that work behind a product, or all work where there is none, reads and does not make: each vertex's own.
@@ -98,12 +96,4 @@ fn remake(name: &str, given: (&BTreeMap<&str, &Operation>, &BTreeMap<&str, &Buff
         steps.push(maker.clone());
     }
     is_fit
-}
-
-/// A step that makes and reads these under the names that they have when they are made again.
-fn renamed(step: &Operation, names: &BTreeSet<String>) -> Operation {
-    let Operation::Evaluate { out, shape, op, inputs } = step else { return step.clone() };
-    let named = |name: &String| if names.contains(name) { name_of_again(name) } else { name.clone() };
-    let inputs = inputs.iter().map(|input| input.changed(&|rows| Operand::Rows(Rowed { buffer: named(&rows.buffer), ..rows.clone() }))).collect();
-    Operation::Evaluate { out: named(out), shape: shape.clone(), op: op.clone(), inputs }
 }

@@ -250,6 +250,7 @@ impl<'a> Group<'a> {
         }
         let (mut locals, mut steps): (Vec<Buffer>, Vec<Operation>) = (Vec::new(), Vec::new());
         for member in &self.members {
+            let read = |name: &str| if member.reading.steps.iter().any(|step| step == name) { local_name(values, name) } else { name.to_owned() };
             for name in &member.reading.steps {
                 let (Some(operation), Some(buffer)) = (values.edge_operation(name), values.buffer(name)) else { continue };
                 let local = local_name(values, name);
@@ -257,13 +258,13 @@ impl<'a> Group<'a> {
                     continue;
                 }
                 locals.push(Buffer { name: local, ..buffer.clone() });
-                steps.push(renamed(values, operation, &member.reading.steps, true));
+                steps.push(renamed(operation, &|made| local_name(values, made), &read));
             }
             let Operation::Evaluate { out, .. } = &member.launch.operation else { continue };
             if let Some(buffer) = values.buffer(out).filter(|buffer| buffer.role == Role::Value && member.kind != Kind::Total && !is_read_outside(out)) {
                 locals.push(buffer.clone());
             }
-            steps.push(renamed(values, &member.launch.operation, &member.reading.steps, false));
+            steps.push(renamed(&member.launch.operation, &str::to_owned, &read));
         }
         let name = self.members.last().map_or_else(String::new, |member| member.launch.name.clone());
         Launch::unreckoned(name, Operation::Fused { over, locals, steps })
@@ -276,16 +277,19 @@ fn columns(values: &Values, item: &Item) -> u64 {
     item.writes().iter().map(|name| of(name)).sum()
 }
 
-/// Name of a value of edges where it is made again: its own where it lies nowhere.
-fn local_name(values: &Values, name: &str) -> BufferName {
-    if values.is_stored(name) { format!("{name}.again") } else { name.to_owned() }
+/// Name of what is made again beside what is stored.
+pub(super) fn name_of_again(name: &str) -> BufferName {
+    format!("{name}.again")
 }
 
-/// A step that reads values of edges under their local names, and has one itself if it is such.
-fn renamed(values: &Values, operation: &Operation, made: &[BufferName], is_local: bool) -> Operation {
+/// Name of a value of edges where it is made again: its own where it lies nowhere.
+fn local_name(values: &Values, name: &str) -> BufferName {
+    if values.is_stored(name) { name_of_again(name) } else { name.to_owned() }
+}
+
+/// A step that makes and reads buffers under other names.
+pub(super) fn renamed(operation: &Operation, made: &dyn Fn(&str) -> BufferName, read: &dyn Fn(&str) -> BufferName) -> Operation {
     let Operation::Evaluate { out, shape, op, inputs } = operation else { return operation.clone() };
-    let out = if is_local { local_name(values, out) } else { out.clone() };
-    let named = |rows: &Rowed| if made.contains(&rows.buffer) { Rowed { buffer: local_name(values, &rows.buffer), ..rows.clone() } } else { rows.clone() };
-    let inputs = inputs.iter().map(|input| input.changed(&|rows| Operand::Rows(named(rows)))).collect();
-    Operation::Evaluate { out, shape: shape.clone(), op: op.clone(), inputs }
+    let inputs = inputs.iter().map(|input| input.changed(&|rows| Operand::Rows(Rowed { buffer: read(&rows.buffer), ..rows.clone() }))).collect();
+    Operation::Evaluate { out: made(out), shape: shape.clone(), op: op.clone(), inputs }
 }

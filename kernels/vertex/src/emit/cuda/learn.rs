@@ -128,7 +128,7 @@ const STEPPED: usize = 24;
 const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, real* second_#, const double* __restrict__ settings_#";
 
 /// How far moments are from what they will be is reckoned while others end, by settings and a step that they do not change (the step changes behind
-/// all steps of an epoch); then all is asked for at once.
+/// all steps of an epoch, and the loss waits for that); then all is asked for at once.
 const OPTIMIZE: &str = "const int rule = (int)settings[0];
 const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
 double first_whole = 1, second_root = 1;

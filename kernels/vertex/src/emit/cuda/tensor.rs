@@ -772,7 +772,7 @@ told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
 }
 ";
 
-/// Parts of a sum, one after the other in memory: a thread adds up every so many of them, and these join, all in order.
+/// Parts of a sum, one after the other in memory, by a thread for each element.
 pub(super) const ADD_PARTS_EACH: &str = "const unsigned element = blockIdx.x * WIDE + threadIdx.x;
 if (element >= elements) return;
 real sum = 0;
@@ -783,7 +783,7 @@ UNROLL for (int i = 0; i < 8; i++) sum += several[i];
 }
 ";
 
-/// The same with several threads an element.
+/// The same with several threads an element: each adds up every so many of the parts, and these join, all in order.
 pub(super) const ADD_PARTS: &str = "__shared__ real told[WARPS][WIDE];
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
 real sum = 0;
