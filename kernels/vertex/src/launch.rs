@@ -35,8 +35,11 @@ pub use bytes::{Lists, Memory};
 pub use course::{Course, Step, course};
 pub use evaluated::fixed;
 pub use frontier::frontier;
-pub use fused::{is_row_wise, is_total, reduced};
-pub use joined::{ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow, Source, differing, is_attended, lies, summed_rows};
+pub use fused::{is_row_wise, is_total, name_of_again, reduced};
+pub use joined::{
+    ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow, OUTER_COLUMNS, Source, WALKED_COLUMNS, differing, is_attended, lies,
+    summed_rows,
+};
 pub use liveness::{Lifetime, Timeline};
 pub use validate::Flaw;
 pub use work::{Gathered, Seen, Work};

@@ -212,8 +212,9 @@ fn every_launch_that_makes_something_has_a_kernel() {
         let mut reader = emitted.launches.iter().flatten().filter(|kernel| kernel.arguments.iter().any(is_unmade));
         assert_eq!(reader.next(), None, "{name}: it is given what nobody puts down");
         for (number, (launch, kernels)) in launches.iter().zip(&emitted.launches).enumerate() {
-            // A product may be made with one that makes its rows, or that adds it.
-            let kernels = match joined.followers.get(&number).or(joined.firsts.get(&number)).or(joined.twins.get(&number)) {
+            // A product may be made with who makes its rows, or adds it; one of all rows with another.
+            let makers = [&joined.followers, &joined.walked, &joined.firsts, &joined.twins, &joined.outers];
+            let kernels = match makers.iter().find_map(|makers| makers.get(&number)) {
                 Some(other) if kernels.is_empty() => &emitted.launches[*other],
                 _ => kernels,
             };
@@ -448,6 +449,32 @@ fn rows_are_made_again_where_what_they_are_made_of_is_read() {
     // Where the slope is the product alone, nothing that h is made of is at hand.
     let of_others = |launch: &Launch| launch.operation.described().contains(".again");
     assert!(!self::list(&text("gcn"), "gcn", &settings("gcn"), &data()).launches().into_iter().any(of_others));
+}
+
+/// GAT with so many classes and such a dropout.
+fn gat_of(columns: u64, drop: f64) -> LaunchList {
+    let data = Data { target: data().target.map(|target| warploom_vertex::gir::Target { columns, ..target }), ..data() };
+    list(&text("gat"), "gat", &json!({"hidden": 8, "heads": 2, "drop": drop, "drop_shares": drop}), &data)
+}
+
+#[test]
+fn products_of_few_columns_are_made_where_their_rows_are() {
+    for (columns, drop) in [(2, 0.0), (3, 0.0), (3, 0.5), (7, 0.0), (9, 0.0)] {
+        for target in [F32, F64] {
+            let (list, what) = (gat_of(columns, drop), format!("{columns} classes, dropout {drop}"));
+            let (emitted, joined) = (made("gat", &list, target), Joined::of(&list));
+            let are_elsewhere =
+                |joined: &BTreeMap<usize, usize>| joined.iter().all(|(made, by)| emitted.launches[*made].is_empty() && !emitted.launches[*by].is_empty());
+            // The second layer's, and the gradient of its weight where the hidden rows are at hand behind the product of its slopes.
+            let counts = (joined.walked.len(), joined.outers.len());
+            assert_eq!(counts, (usize::from(columns <= 8), usize::from(columns <= 4 && drop == 0.0)), "{what}");
+            assert!(are_elsewhere(&joined.walked) && are_elsewhere(&joined.outers), "{what}: {}", emitted.source);
+            let follower = joined.walked.keys().next().map(|follower| &list.launches()[*follower].operation);
+            let rows = follower.map(|operation| operation.steps()[0].reads()[0].clone().into_owned());
+            let is_nowhere = rows.is_some_and(|rows| emitted.unmade.contains(&rows));
+            assert_eq!(is_nowhere, columns <= 4 && drop == 0.0, "{what}: {:?}", emitted.unmade);
+        }
+    }
 }
 
 #[test]

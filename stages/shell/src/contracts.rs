@@ -14,7 +14,7 @@ pub const REORDER: Contract = Contract { name: "reorder", version: 2, reads: &[K
 pub const PARTITION: Contract = Contract { name: "partition", version: 2, reads: &[Kind::Csr], writes: &[Kind::Partition] };
 /// Program, profile and device to launches.
 pub const PLAN: Contract =
-    Contract { name: "plan", version: 14, reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition], writes: &[Kind::Plan] };
+    Contract { name: "plan", version: 15, reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition], writes: &[Kind::Plan] };
 /// Launches to results.
 pub const RUN: Contract =
     Contract { name: "run", version: 1, reads: &[Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition, Kind::Plan], writes: &[Kind::Run] };

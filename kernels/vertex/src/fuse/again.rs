@@ -7,9 +7,9 @@
 //! An attention's hidden rows and the weighted sums that they are made of are both read where the slope of the one becomes that of the other.
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::groups::{name_of_again, renamed};
+use super::groups::renamed;
 use crate::gir::Op;
-use crate::launch::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View};
+use crate::launch::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View, name_of_again};
 
 /// Operations that a row takes at most.
 const STEPS: usize = 4;

@@ -8,7 +8,7 @@ mod lanes;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::values::{Kind, Reading, Values};
-use crate::launch::{Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rowed, Rows, View, is_row_wise, reduced, width};
+use crate::launch::{Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rowed, Rows, View, is_row_wise, name_of_again, reduced, width};
 
 /// Columns of rows of vertices that one group holds at most, so that a block of rows stays in the cache.
 const COLUMNS_MAX: u64 = 4096;
@@ -275,11 +275,6 @@ impl<'a> Group<'a> {
 fn columns(values: &Values, item: &Item) -> u64 {
     let of = |name: &str| values.buffer(name).filter(|buffer| buffer.rows == Rows::Nodes).map_or(0, |buffer| buffer.columns);
     item.writes().iter().map(|name| of(name)).sum()
-}
-
-/// Name of what is made again beside what is stored.
-pub(super) fn name_of_again(name: &str) -> BufferName {
-    format!("{name}.again")
 }
 
 /// Name of a value of edges where it is made again: its own where it lies nowhere.

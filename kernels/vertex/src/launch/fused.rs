@@ -6,7 +6,7 @@
 //! never     says how many rows are at hand at once
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Buffer, Element, Operand, Operation, Over, Rows, View, evaluated};
+use super::{Buffer, BufferName, Element, Operand, Operation, Over, Rows, View, evaluated};
 use crate::gir::{EdgeSet, Op, Reduction};
 
 use evaluated::Unfit;
@@ -19,6 +19,11 @@ impl Operation {
             other => std::slice::from_ref(other),
         }
     }
+}
+
+/// Name of what is made again beside what is stored.
+pub fn name_of_again(name: &str) -> BufferName {
+    format!("{name}.again")
 }
 
 /// Whether a step can be one of a fused launch, wherever its rows are.

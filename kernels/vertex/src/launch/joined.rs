@@ -1,5 +1,6 @@
-//! joined: products of rows that an executor may make together with another: of rows that a product has just made, two that are added up, two
-//! outer products with a side in common, outer products of rows that a product of narrow ones makes, and two sums of products with the same rows.
+//! joined: products of rows that an executor may make together with another: of rows that a product or a walk over edges has just made, two that are
+//! added up, two outer products with a side in common, outer products of rows that a product of narrow ones makes or is followed by, and two sums of
+//! products with the same rows.
 //!
 //! promises  what is joined stays in one part of the list; nothing in between reads or writes what is made earlier or later for it, and the
 //!           timeline (`liveness`) keeps everything in its place for as long, whether an executor joins them or not
@@ -7,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
-use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View};
+use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View, name_of_again};
 use crate::gir::{Binary, EdgeRows, Number, Op};
 
 /// Followers of one product, at most: each has a matrix of its own.
@@ -43,6 +44,10 @@ pub struct Joined {
     pub sources: BTreeMap<usize, usize>,
     /// Sums, going backward, over all rows of products of two, and a later one of products with the same rows: it may make both.
     pub sums: BTreeMap<usize, usize>,
+    /// Products of few columns of rows that a walk over edges makes, and that walk: it may multiply them. One of a walk.
+    pub walked: BTreeMap<usize, usize>,
+    /// Outer products of rows with narrow ones, and a later product of these, as wide as the rows and with those at hand: it may make both. One of a product.
+    pub outers: BTreeMap<usize, usize>,
 }
 
 /// Rows that are made of a product of narrow rows, or of two that are added up, where other rows are positive, and are 0 elsewhere.
@@ -71,6 +76,11 @@ pub struct Narrow<'a> {
     pub transposed: bool,
 }
 
+/// Columns at most of a product that is made where a walk makes its rows: lanes of a row have a sum for each.
+pub const WALKED_COLUMNS: u64 = 8;
+/// Columns at most of narrow rows that an outer product has in common with a product: each place of the other rows has a sum for each, all the way.
+pub const OUTER_COLUMNS: u64 = 4;
+
 /// A launch that multiplies rows with a matrix, first of all.
 struct Product<'a> {
     locals: &'a [Buffer],
@@ -92,7 +102,9 @@ impl Joined {
             joined.find_followers(list, (&launches, part.clone()), 1..=NARROW_COLUMNS);
             joined.find_followers(list, (&launches, part.clone()), NARROW_COLUMNS + 1..=WIDE_COLUMNS);
             joined.find_twins(list, (&launches, part.clone()));
-            joined.find_sources(list, (&launches, part));
+            joined.find_sources(list, (&launches, part.clone()));
+            joined.find_walked(list, (&launches, part.clone()));
+            joined.find_outers(list, (&launches, part));
         }
         if let (Body::Train(_), Some(backward)) = (&list.body, parts(list).pop()) {
             joined.find_sums(list, (&launches, backward));
@@ -149,22 +161,61 @@ impl Joined {
             // A wide one follows what groups of warps make, in one slice.
             let is_wide = of.columns > NARROW_COLUMNS;
             let is_fit = !is_wide || ((NARROW_COLUMNS + 1..=WIDE_COLUMNS).contains(&made.columns) && made.inner >= INNER_LEAST);
-            let is_row = shape.len() == 1 && list.buffers.iter().any(|held| held.name == *buffer && held.columns == made.columns && is_of_nodes(held));
-            // What else it reads is there before, and what it makes is in nobody's way.
-            let written = launches[head].operation.writes();
-            let reads_once = reads(of.steps, buffer) == 1 && launches[follower].operation.reads().iter().all(|read| read == buffer || !written.contains(read));
-            if columns.contains(&of.columns)
-                && is_fit
-                && !is_joined
-                && !is_moved
-                && has_room
-                && is_row
-                && reads_once
-                && is_apart(launches, head..follower, launches[follower])
-            {
+            let is_row = shape.as_slice() == [made.columns];
+            if columns.contains(&of.columns) && is_fit && !is_joined && !is_moved && has_room && is_row && follows(list, launches, (head, follower)) {
                 self.followers.insert(follower, head);
             }
         }
+    }
+
+    fn find_walked(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+        for follower in part.clone() {
+            let Some(of) = product(launches[follower]).filter(|of| of.columns <= WALKED_COLUMNS) else { continue };
+            let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = of.left else { continue };
+            let maker = (part.start..follower).rev().find(|other| launches[*other].operation.writes().iter().any(|made| made == buffer));
+            let Some(head) = maker.filter(|head| is_walk(launches[*head])) else { continue };
+            let is_taken = self.walked.values().any(|other| *other == head);
+            if !is_taken && !self.is_joined(follower) && follows(list, launches, (head, follower)) {
+                self.walked.insert(follower, head);
+            }
+        }
+    }
+
+    fn find_outers(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+        for first in part.clone() {
+            let Some(operands) = outer(launches[first]) else { continue };
+            let is_twin = self.twins.iter().any(|(one, other)| [one, other].contains(&&first));
+            if is_twin || self.sources.values().any(|last| *last == first) || !operands.iter().all(|operand| lies(list, operand)) {
+                continue;
+            }
+            let fits = |later: &usize| {
+                let Some(of) = self.behind(launches, first, *later) else { return false };
+                let is_few = of.inner <= OUTER_COLUMNS && of.columns > of.inner;
+                is_few && stays(launches, first..*later, launches[first]) && is_apart(launches, first..later + 1, launches[first])
+            };
+            let is_free = |later: &usize| !self.is_joined(*later) && !self.outers.values().any(|other| other == later);
+            if let Some(later) = (first + 1..part.end).filter(is_free).find(fits) {
+                self.outers.insert(first, later);
+            }
+        }
+    }
+
+    /// A product of the narrow rows of an outer product, whose launch has the other rows at hand.
+    fn behind<'a>(&self, launches: &[&'a Launch], first: usize, later: usize) -> Option<Product<'a>> {
+        let (operands, of) = (outer(launches[first])?, product(launches[later])?);
+        let side = operands.iter().position(|operand| operand == of.left)?;
+        let wide = &operands[1 - side];
+        let Operand::Rows(rows) = wide else { return None };
+        let again = name_of_again(&rows.buffer);
+        let is_made = of.steps.iter().flat_map(Operation::writes).any(|made| *made == again);
+        (wide.shape() == [of.columns] && wide != of.left && (is_made || reads(of.steps, &rows.buffer) > 0)).then_some(of)
+    }
+
+    /// Whether a product is made with another already.
+    fn is_joined(&self, product: usize) -> bool {
+        let is_head = self.followers.values().any(|head| *head == product);
+        let makes_rows = self.sources.contains_key(&product) || self.walked.contains_key(&product);
+        is_head || makes_rows || self.followers.contains_key(&product) || self.firsts.contains_key(&product) || self.first_of(product).is_some()
     }
 
     fn find_sources(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
@@ -277,6 +328,22 @@ impl Joined {
             }
         }
     }
+}
+
+/// Whether a launch goes over the edges of each vertex.
+fn is_walk(launch: &Launch) -> bool {
+    matches!(launch.operation, Operation::Fused { over: Over::EdgesOf(_), .. } | Operation::Evaluate { op: Op::Reduce(..), .. })
+}
+
+/// Whether a launch that multiplies rows of vertices may do so where an earlier one makes them: what else it reads is there before, and what it makes is
+/// in nobody's way.
+fn follows(list: &LaunchList, launches: &[&Launch], (head, follower): (usize, usize)) -> bool {
+    let Some(of) = product(launches[follower]) else { return false };
+    let Operand::Rows(Rowed { buffer, shape, .. }) = of.left else { return false };
+    let is_row = list.buffers.iter().any(|held| held.name == *buffer && shape.as_slice() == [held.columns] && is_of_nodes(held));
+    let written = launches[head].operation.writes();
+    let reads_once = reads(of.steps, buffer) == 1 && launches[follower].operation.reads().iter().all(|read| read == buffer || !written.contains(read));
+    is_row && reads_once && is_apart(launches, head..follower, launches[follower])
 }
 
 /// A product of rows that lie there with a matrix.

@@ -147,7 +147,7 @@ impl<'a> Timeline<'a> {
             let reads: Vec<_> = of_maker.flat_map(|launch| self.moments[self.launches[launch]].reads.clone()).collect();
             self.moments[self.launches[*last]].reads.extend(reads);
         }
-        for (follower, head) in &joined.followers {
+        for (follower, head) in joined.followers.iter().chain(&joined.walked) {
             let [follower, head] = [follower, head].map(|launch| self.launches[*launch]);
             let writes = self.moments[follower].writes.clone();
             self.moments[head].writes.extend(writes);

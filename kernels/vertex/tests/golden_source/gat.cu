@@ -31,8 +31,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -120,7 +121,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
 //   reduce.142 = reduce sum.in(dropout.140 * product.3[far.in])
 //   reduce.146 = reduce sum.in(multiply.139)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_142, real* __restrict__ o_reduce_146, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   (and that of axis.48, of whose rows it has some)
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_product_40, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_142, real* __restrict__ o_reduce_146, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -309,6 +311,11 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(co
   real add_35_10[Q][V]; EACH add_35_10[q][j] = divide_33_8[q][j] + parameter_gat_attend_0_bias_0_9[q][j];
   real h_36_11[Q][V]; EACH h_36_11[q][j] = elu(add_35_10[q][j]);
   real h_38_12[Q][V]; EACH_Q { bool kept_13[V]; UNROLL for (int j = 0; j < V; j++) kept_13[j] = true; if (training) keeps<V>(kept_13, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_38_12[q][j] = !training ? h_36_11[q][j] : kept_13[j] ? h_36_11[q][j] * (real)2.0 : (real)0; }
+  real of_tail[4] = {};
+  UNROLL for (int m = 0; m < 3; m++) {
+    EACH_Q { real of_matrix[V]; load<V>(of_matrix, b_parameter_gat_attend_1_linear_0_weight + m * 16u + c[q]); UNROLL for (int j = 0; j < V; j++) of_tail[m] += h_38_12[q][j] * of_matrix[j]; }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) of_tail[m] += across(of_tail[m], distance);
+  }
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_21[(offset_t)v * 2 + (c[q] / 8u)] = select_21_3[q];
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_28[(offset_t)v * 2 + (c[q] / 8u)] = select_28_6[q];
@@ -317,6 +324,26 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(co
   EACH_Q if (own[q]) store<V>(o_h_38 + (offset_t)v * 16 + c[q], h_38_12[q]);
   EACH_Q if (own[q]) store<V>(o_reduce_142 + (offset_t)v * 16 + c[q], reduce_142_14[q]);
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_146[(offset_t)v * 2 + (c[q] / 8u)] = reduce_146_15[q];
+  if (part == 0) {
+    constexpr unsigned V = 4, Q = 1;
+    [[maybe_unused]] bool own[Q];
+    [[maybe_unused]] unsigned c[Q];
+    EACH_Q { own[q] = true; c[q] = q * V; }
+    real made[Q][V]; EACH made[q][j] = of_tail[q * V + j];
+    real parameter_gat_attend_1_param_0_1[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_1[q], b_parameter_gat_attend_1_param_0 + c[q]);
+    real multiply_43_2[Q][V]; EACH multiply_43_2[q][j] = made[q][j] * parameter_gat_attend_1_param_0_1[q][j];
+    real axis_44_3;
+    axis_44_3 = 0;
+    EACH axis_44_3 = axis_44_3 + (own[q] && c[q] + j < 3u ? multiply_43_2[q][j] : 0);
+    real parameter_gat_attend_1_param_1_4[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_4[q], b_parameter_gat_attend_1_param_1 + c[q]);
+    real multiply_47_5[Q][V]; EACH multiply_47_5[q][j] = made[q][j] * parameter_gat_attend_1_param_1_4[q][j];
+    real axis_48_6;
+    axis_48_6 = 0;
+    EACH axis_48_6 = axis_48_6 + (own[q] && c[q] + j < 3u ? multiply_47_5[q][j] : 0);
+    EACH_Q if (own[q]) store<V>(o_product_40 + (offset_t)v * 4 + c[q], made[q]);
+    EACH if (own[q] && (c[q] + j) == 0) o_axis_44[v + 0] = axis_44_3;
+    EACH if (own[q] && (c[q] + j) == 0) o_axis_48[v + 0] = axis_48_6;
+  }
 }
 
 // axis.48: 26616 bytes at least, lines 9, 10 of the program
@@ -325,109 +352,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(co
 //   axis.44 = axis sum 1(multiply.43)
 //   multiply.47 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.1)
 //   axis.48 = axis sum 1(multiply.47)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k3_axis_48(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_38, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_product_40, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const unsigned rows_given) {
-  after_others();
-  constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  float4* const right = reinterpret_cast<float4*>(of_block);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
-  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
-  const unsigned tiles = (rows + 15) / 16;
-  unsigned team = TEAM;
-  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
-  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
-  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < tiles) {
-      float* const of_rows = queue + at * 512;
-      const unsigned first_row = coming * 16;
-      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
-        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
-        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-        const bool here = row < rows && column < K;
-        copy_later<16>(to, b_h_38 + (here ? (offset_t)row * 16 + column : 0), here);
-      }
-      coming_step += team;
-      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
-    float b[4], rest[4];
-    UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)column * 16 + k) : (real)0;
-      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
-    }
-    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
-    to[0] = make_float4(b[0], b[1], b[2], b[3]);
-    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
-  }
-  __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
-  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
-    float sums[TILES][4] = {};
-    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
-      copies_done<AHEAD - 1>();
-      __syncwarp();
-      float4 upper[2], lower[2];
-      UNROLL for (int h = 0; h < 2; h++) {
-        UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
-          if (TILES < 4 ? h > 0 : i != h) continue;
-          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
-          upper[i] = from[0];
-          lower[i] = from[64];
-        }
-        if (TILES < 4 ? h == 0 : h == 1) {
-          __syncwarp();
-          request(slot);
-          slot = slot + 1 == AHEAD ? 0 : slot + 1;
-        }
-        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
-      }
-    }
-    if (team > 1) {
-      copies_done<0>();
-      __syncwarp();
-      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
-      __syncthreads();
-      if (member > 0) return;
-      for (unsigned other = 1; other < team; other++)
-      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
-    }
-    UNROLL for (int r = 0; r < 2; r++) {
-      const unsigned row = tile * 16 + r * 8 + group;
-      const bool live = row < rows;
-      [[maybe_unused]] const unsigned v = live ? row : 0;
-      [[maybe_unused]] bool own[Q];
-      [[maybe_unused]] unsigned c[Q];
-      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real parameter_gat_attend_1_param_0_1[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_1[q], b_parameter_gat_attend_1_param_0 + c[q]);
-      real multiply_43_2[Q][V]; EACH multiply_43_2[q][j] = made[q][j] * parameter_gat_attend_1_param_0_1[q][j];
-      real axis_44_3;
-      axis_44_3 = 0;
-      EACH axis_44_3 = axis_44_3 + (own[q] && c[q] + j < 3u ? multiply_43_2[q][j] : 0);
-      axis_44_3 = axis_44_3 + across(axis_44_3, 1);
-      axis_44_3 = axis_44_3 + across(axis_44_3, 2);
-      real parameter_gat_attend_1_param_1_4[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_4[q], b_parameter_gat_attend_1_param_1 + c[q]);
-      real multiply_47_5[Q][V]; EACH multiply_47_5[q][j] = made[q][j] * parameter_gat_attend_1_param_1_4[q][j];
-      real axis_48_6;
-      axis_48_6 = 0;
-      EACH axis_48_6 = axis_48_6 + (own[q] && c[q] + j < 3u ? multiply_47_5[q][j] : 0);
-      axis_48_6 = axis_48_6 + across(axis_48_6, 1);
-      axis_48_6 = axis_48_6 + across(axis_48_6, 2);
-      EACH_Q if (own[q]) store<V>(o_product_40 + (offset_t)v * 4 + c[q], made[q]);
-      EACH if (own[q] && (c[q] + j) == 0) o_axis_44[v + 0] = axis_44_3;
-      EACH if (own[q] && (c[q] + j) == 0) o_axis_48[v + 0] = axis_48_6;
-    }
-  }
-}
+// with that of reduce.146
 
 // reduce.97: 32416 bytes at least, lines 5, 11, 12, 13 of the program
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
@@ -1256,8 +1181,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(cons
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  constexpr unsigned SUMS = 1;
+  real of_sums[SUMS][Q][V] = {};
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1295,7 +1223,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(cons
     }
     __syncthreads();
   }
-  real of_sums[Q][V] = {};
   const unsigned place = slice + part * V;
   [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
@@ -1334,21 +1261,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(cons
     EACH_Q if (own[q]) store<V>(o_divide_127 + (offset_t)v * 16 + c[q], divide_127_12[q]);
     EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_130[(offset_t)v * 2 + (c[q] / 8u)] = negative_130_15[q];
     EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_right_148[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_right_148_21[q];
-    EACH if (own[q]) of_sums[q][j] += select_125_10[q][j];
+    EACH if (own[q]) of_sums[0][q][j] += select_125_10[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  __shared__ real told_sums[WARPS * BN];
-  EACH {
-    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
-    if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
+  __shared__ real told_sums[WARPS * SUMS * BN];
+  UNROLL for (int s = 0; s < SUMS; s++) EACH {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[s][q][j] += across(of_sums[s][q][j], distance);
+    if (lane < L) told_sums[(warp * SUMS + s) * BN + (q * L + part) * V + j] = of_sums[s][q][j];
   }
   __syncthreads();
-  for (unsigned column = threadIdx.x; column < Q * L * V; column += WARPS * 32) {
-    if (slice + column >= WIDE) continue;
-    real of_rows = told_sums[column];
-    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (Q * L * V) + column];
-    scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
+  for (unsigned place = threadIdx.x; place < SUMS * BN; place += WARPS * 32) {
+    const unsigned column = slice + place % BN;
+    if (column >= WIDE) continue;
+    real of_rows = told_sums[place];
+    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (SUMS * BN) + place];
+    scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_rows;
   }
   __shared__ bool is_last;
   __threadfence();

@@ -28,8 +28,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -106,7 +107,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   h.38 = elu(add.37)
 //   h.40 = dropout 0.5 site 2(h.38)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_h_40(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_24, real* __restrict__ o_select_31, real* __restrict__ o_divide_35, real* __restrict__ o_h_38, real* __restrict__ o_h_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   (and that of add.44, of whose rows it has some)
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_h_40(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_bias, real* __restrict__ o_add_44, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_24, real* __restrict__ o_select_31, real* __restrict__ o_divide_35, real* __restrict__ o_h_38, real* __restrict__ o_h_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -270,19 +272,39 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_h_40(const re
   real add_37_10[Q][V]; EACH add_37_10[q][j] = divide_35_8[q][j] + parameter_gatv2_attend_0_bias_0_9[q][j];
   real h_38_11[Q][V]; EACH h_38_11[q][j] = elu(add_37_10[q][j]);
   real h_40_12[Q][V]; EACH_Q { bool kept_13[V]; UNROLL for (int j = 0; j < V; j++) kept_13[j] = true; if (training) keeps<V>(kept_13, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_40_12[q][j] = !training ? h_38_11[q][j] : kept_13[j] ? h_38_11[q][j] * (real)2.0 : (real)0; }
+  real of_tail[4] = {};
+  UNROLL for (int m = 0; m < 3; m++) {
+    EACH_Q { real of_matrix[V]; load<V>(of_matrix, b_parameter_gatv2_attend_1_linear_0_weight + m * 16u + c[q]); UNROLL for (int j = 0; j < V; j++) of_tail[m] += h_40_12[q][j] * of_matrix[j]; }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) of_tail[m] += across(of_tail[m], distance);
+  }
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_24[(offset_t)v * 2 + (c[q] / 8u)] = select_24_3[q];
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_31[(offset_t)v * 2 + (c[q] / 8u)] = select_31_6[q];
   EACH_Q if (own[q]) store<V>(o_divide_35 + (offset_t)v * 16 + c[q], divide_35_8[q]);
   EACH_Q if (own[q]) store<V>(o_h_38 + (offset_t)v * 16 + c[q], h_38_11[q]);
   EACH_Q if (own[q]) store<V>(o_h_40 + (offset_t)v * 16 + c[q], h_40_12[q]);
+  if (part == 0) {
+    constexpr unsigned V = 4, Q = 1;
+    [[maybe_unused]] bool own[Q];
+    [[maybe_unused]] unsigned c[Q];
+    EACH_Q { own[q] = true; c[q] = q * V; }
+    real made[Q][V]; EACH made[q][j] = of_tail[q * V + j];
+    real parameter_gatv2_attend_1_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_linear_0_bias_1[q], b_parameter_gatv2_attend_1_linear_0_bias + c[q]);
+    real add_44_2[Q][V]; EACH add_44_2[q][j] = made[q][j] + parameter_gatv2_attend_1_linear_0_bias_1[q][j];
+    EACH_Q if (own[q]) store<V>(o_add_44 + (offset_t)v * 4 + c[q], add_44_2[q]);
+  }
 }
 
 // add.44: 24204 bytes at least, line 9 of the program
 //   product.42 (nodes x 3) = product transposed(h.40, parameter.gatv2.attend.1.linear.0.weight)
 //   add.44 = add(product.42, parameter.gatv2.attend.1.linear.0.bias)
+// with that of h.40
+
+// add.49: 24204 bytes at least, line 9 of the program
+//   product.47 (nodes x 3) = product transposed(h.40, parameter.gatv2.attend.1.linear.1.weight)
+//   add.49 = add(product.47, parameter.gatv2.attend.1.linear.1.bias)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k4_add_44(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_h_40, const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_bias, real* __restrict__ o_add_44, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k5_add_49(const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_weight, const real* __restrict__ b_h_40, const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_bias, real* __restrict__ o_add_49, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -316,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_add_44(const real* __res
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gatv2_attend_1_linear_0_weight + (offset_t)column * 16 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gatv2_attend_1_linear_1_weight + (offset_t)column * 16 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -364,18 +386,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_add_44(const real* __res
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
       real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real parameter_gatv2_attend_1_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_linear_0_bias_1[q], b_parameter_gatv2_attend_1_linear_0_bias + c[q]);
-      real add_44_2[Q][V]; EACH add_44_2[q][j] = made[q][j] + parameter_gatv2_attend_1_linear_0_bias_1[q][j];
-      EACH_Q if (own[q]) store<V>(o_add_44 + (offset_t)v * 4 + c[q], add_44_2[q]);
+      real parameter_gatv2_attend_1_linear_1_bias_1[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_linear_1_bias_1[q], b_parameter_gatv2_attend_1_linear_1_bias + c[q]);
+      real add_49_2[Q][V]; EACH add_49_2[q][j] = made[q][j] + parameter_gatv2_attend_1_linear_1_bias_1[q][j];
+      EACH_Q if (own[q]) store<V>(o_add_49 + (offset_t)v * 4 + c[q], add_49_2[q]);
     }
   }
 }
-
-// add.49: 24204 bytes at least, line 9 of the program
-//   product.47 (nodes x 3) = product transposed(h.40, parameter.gatv2.attend.1.linear.1.weight)
-//   add.49 = add(product.47, parameter.gatv2.attend.1.linear.1.bias)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-// as k4_add_44
 
 // add.75: 27628 bytes at least, lines 5, 11, 12, 13 of the program
 //   add.54 (edges x 3) = add(add.44[far.in], add.49[near.in])
@@ -1319,8 +1335,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real*
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1391,8 +1408,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  constexpr unsigned SUMS = 1;
+  real of_sums[SUMS][Q][V] = {};
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1430,7 +1450,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
     }
     __syncthreads();
   }
-  real of_sums[Q][V] = {};
   const unsigned place = slice + part * V;
   [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
@@ -1461,21 +1480,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
     real negative_125_17[Q]; EACH_Q negative_125_17[q] = negative(axis_124_16[q]);
     EACH_Q if (own[q]) store<V>(o_divide_122 + (offset_t)v * 16 + c[q], divide_122_14[q]);
     EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_125[(offset_t)v * 2 + (c[q] / 8u)] = negative_125_17[q];
-    EACH if (own[q]) of_sums[q][j] += select_120_12[q][j];
+    EACH if (own[q]) of_sums[0][q][j] += select_120_12[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  __shared__ real told_sums[WARPS * BN];
-  EACH {
-    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
-    if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
+  __shared__ real told_sums[WARPS * SUMS * BN];
+  UNROLL for (int s = 0; s < SUMS; s++) EACH {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[s][q][j] += across(of_sums[s][q][j], distance);
+    if (lane < L) told_sums[(warp * SUMS + s) * BN + (q * L + part) * V + j] = of_sums[s][q][j];
   }
   __syncthreads();
-  for (unsigned column = threadIdx.x; column < Q * L * V; column += WARPS * 32) {
-    if (slice + column >= WIDE) continue;
-    real of_rows = told_sums[column];
-    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (Q * L * V) + column];
-    scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
+  for (unsigned place = threadIdx.x; place < SUMS * BN; place += WARPS * 32) {
+    const unsigned column = slice + place % BN;
+    if (column >= WIDE) continue;
+    real of_rows = told_sums[place];
+    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (SUMS * BN) + place];
+    scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_rows;
   }
   __shared__ bool is_last;
   __threadfence();

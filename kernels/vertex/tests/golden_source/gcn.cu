@@ -240,8 +240,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -945,8 +946,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  constexpr unsigned SUMS = 1;
+  real of_sums[SUMS][Q][V] = {};
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -984,7 +988,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
     }
     __syncthreads();
   }
-  real of_sums[Q][V] = {};
   const unsigned place = slice + part * V;
   [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
@@ -1001,21 +1004,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
     real scale_5_6; scale_5_6 = __ldg(b_scale_5 + v + 0);
     real multiply_43_7[Q][V]; EACH multiply_43_7[q][j] = slope_of_h_41_5[q][j] * scale_5_6;
     EACH_Q if (own[q]) store<V>(o_multiply_43 + (offset_t)v * 8 + c[q], multiply_43_7[q]);
-    EACH if (own[q]) of_sums[q][j] += slope_of_h_41_5[q][j];
+    EACH if (own[q]) of_sums[0][q][j] += slope_of_h_41_5[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  __shared__ real told_sums[WARPS * BN];
-  EACH {
-    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
-    if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
+  __shared__ real told_sums[WARPS * SUMS * BN];
+  UNROLL for (int s = 0; s < SUMS; s++) EACH {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[s][q][j] += across(of_sums[s][q][j], distance);
+    if (lane < L) told_sums[(warp * SUMS + s) * BN + (q * L + part) * V + j] = of_sums[s][q][j];
   }
   __syncthreads();
-  for (unsigned column = threadIdx.x; column < Q * L * V; column += WARPS * 32) {
-    if (slice + column >= WIDE) continue;
-    real of_rows = told_sums[column];
-    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (Q * L * V) + column];
-    scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
+  for (unsigned place = threadIdx.x; place < SUMS * BN; place += WARPS * 32) {
+    const unsigned column = slice + place % BN;
+    if (column >= WIDE) continue;
+    real of_rows = told_sums[place];
+    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (SUMS * BN) + place];
+    scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_rows;
   }
   __shared__ bool is_last;
   __threadfence();

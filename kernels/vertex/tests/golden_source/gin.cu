@@ -155,8 +155,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -847,8 +848,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1042,8 +1044,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_axis_49(const real* __r
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;

@@ -143,8 +143,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __re
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -214,8 +215,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* _
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1124,127 +1126,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relationa
 
 // gradient.rgcn.relational.1.linear.0.cites.weight: 14496 bytes at least, line 10 of the program
 //   gradient.rgcn.relational.1.linear.0.cites.weight = outer(reduce.57, message.25)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_rgcn_relational_1_linear_0_cites_weight(const real* __restrict__ b_reduce_57, const real* __restrict__ b_message_25, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
-  after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr unsigned PRODUCTS = 24;
-  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
-  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
-  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
-  unsigned coming = begin + turn * 8, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < end) {
-      float* const stage = queue + at * STAGE;
-      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
-        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
-        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
-        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
-        const bool here = row < end && column < X;
-        copy_later<16>(to, b_message_25 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
-      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
-        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
-        if (PIECES % 32 != 0 && place >= PIECES) continue;
-        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
-        const bool here = row < end && column < Z;
-        copy_later<16>(to, b_reduce_57 + (here ? (offset_t)row * 4 + column : 0), here);
-      }
-      coming += 8 * TURNS;
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
-  float sums[GROUPS][2][TILES][4] = {};
-  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
-  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
-    copies_done<AHEAD - 2>();
-    __syncwarp();
-    request(slot == 0 ? AHEAD - 1 : slot - 1);
-    const float* const stage = queue + slot * STAGE;
-    float right[2][TILES];
-    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
-      const unsigned within = group * TILES + n;
-      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
-      float several[RV];
-      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
-      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
-    }
-    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
-    UNROLL for (int i = 0; i < GROUPS; i++) {
-      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      const float4 upper = from[0], lower = from[32];
-      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
-      multiply_turned<TILES>(sums[i], upper, lower, right);
-    }
-    slot = slot + 1 == AHEAD ? 0 : slot + 1;
-  }
-  copies_done<0>();
-  __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
-  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
-  static_assert(OWN_Z + Z_TILE <= OF_WARP);
-  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
-  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
-  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
-    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
-    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
-  }
-  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
-    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
-    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
-  }
-  __syncthreads();
-  // What the turns have is added up in their order.
-  const float* const first_turn = reinterpret_cast<const float*>(of_block);
-  auto of_turns = [&](const unsigned at) {
-    float sum = first_turn[at];
-    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
-    return sum;
-  };
-  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
-  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
-    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    const bool is_told = x0 + x < X && z0 + z < Z;
-    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
-    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
-  }
-  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
-  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
-  }
-  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
-  }
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
-  __syncthreads();
-  if (!is_last) return;
-  if (threadIdx.x == 0) *ticket = 0;
-  __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 24u; element += blockDim.x) {
-    real sum = 0;
-    for (unsigned first = 0; first < parts; first += 16) {
-      real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 24u + element) : (real)0;
-      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
-    }
-    unsigned place = element;
-    out_0[place] = sum;
-  }
-}
+// with that of slope of near.63
 
 // add.53: 24096 bytes at least, line 10 of the program
 //   product.52 (nodes x 8) = product(reduce.51, parameter.rgcn.relational.1.linear.0.knows.weight)
@@ -1256,8 +1138,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __re
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1321,67 +1204,115 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __re
 //   less.62 (nodes x 8) = less(0.0, message.25)
 //   slope of near.63 = select(less.62, slope of h.61, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_reduce_57, const real* __restrict__ b_add_53, const real* __restrict__ b_message_25, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_near_63, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_reduce_57, const real* __restrict__ b_add_53, const real* __restrict__ b_message_25, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_near_63, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out_outer, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0;
-      constexpr unsigned V = KV;
-      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-      real reduce_57_1[Q][V]; EACH_Q load<V>(reduce_57_1[q], b_reduce_57 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here && c[q] + j < K ? reduce_57_1[q][j] : (real)0;
+  constexpr unsigned SUMS = 3;
+  real of_sums[SUMS][Q][V] = {};
+  for (unsigned first = blockIdx.x * BM; first < rows || first == 0; first += gridDim.x * BM) {
+    real sums[TM][V];
+    UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+    constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+    real piece[PIECES][KV];
+    auto fetch = [&](const unsigned k0) {
+      UNROLL for (int p = 0; p < PIECES; p++) {
+        const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+        const bool here = i < ALL && row < rows && k0 + kk < K;
+        [[maybe_unused]] const unsigned v = here ? row : 0;
+        constexpr unsigned V = KV;
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+        real reduce_57_1[Q][V]; EACH_Q load<V>(reduce_57_1[q], b_reduce_57 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here && c[q] + j < K ? reduce_57_1[q][j] : (real)0;
+      }
+    };
+    fetch(0);
+    for (unsigned k0 = 0; k0 < K; k0 += BK) {
+      UNROLL for (int p = 0; p < PIECES; p++) {
+        const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+        if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+      }
+      for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+        const unsigned k = i / BN, m = i % BN;
+        right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_rgcn_relational_1_linear_0_cites_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+      }
+      __syncthreads();
+      if (k0 + BK < K) fetch(k0 + BK);
+      UNROLL_8 for (int k = 0; k < BK; k++) {
+        real of_right[V];
+        UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+        UNROLL for (int i = 0; i < TM; i++) {
+          const real of_left = left[k][thread_row + i * RT];
+          UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+        }
+      }
+      __syncthreads();
     }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_rgcn_relational_1_linear_0_cites_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+    const unsigned place = slice + part * V;
+    [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+    UNROLL for (int i = 0; i < TM; i++) {
+      const unsigned row = first + thread_row + i * RT;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] const bool own[1] = {live && place < C};
+      real made[Q][V]; EACH made[q][j] = sums[i][j];
+      const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+      real message_25_1[Q][V]; EACH_Q load<V>(message_25_1[q], b_message_25 + (offset_t)v * 8 + c[q]);
+      bool less_62_2[Q][V]; EACH less_62_2[q][j] = ((real)0.0) < message_25_1[q][j];
+      real add_53_3[Q][V]; EACH_Q load<V>(add_53_3[q], b_add_53 + (offset_t)v * 8 + c[q]);
+      real slope_of_message_59_4[Q][V]; EACH slope_of_message_59_4[q][j] = add_53_3[q][j] + made[q][j];
+      real slope_of_h_61_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_61_5[q][j] = !training ? slope_of_message_59_4[q][j] : kept_6[j] ? slope_of_message_59_4[q][j] * (real)2.0 : (real)0; }
+      real slope_of_near_63_7[Q][V]; EACH slope_of_near_63_7[q][j] = less_62_2[q][j] ? slope_of_h_61_5[q][j] : ((real)0.0);
+      EACH_Q if (own[q]) store<V>(o_slope_20_of_20_near_63 + (offset_t)v * 8 + c[q], slope_of_near_63_7[q]);
+      UNROLL for (int of = 0; of < K; of++) {
+        const real of_left = left[of][thread_row + i * RT];
+        EACH if (own[q]) of_sums[0 + of][q][j] += message_25_1[q][j] * of_left;
       }
     }
     __syncthreads();
   }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    const bool live = row < rows;
-    [[maybe_unused]] const unsigned v = live ? row : 0;
-    [[maybe_unused]] const bool own[1] = {live && place < C};
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real message_25_1[Q][V]; EACH_Q load<V>(message_25_1[q], b_message_25 + (offset_t)v * 8 + c[q]);
-    bool less_62_2[Q][V]; EACH less_62_2[q][j] = ((real)0.0) < message_25_1[q][j];
-    real add_53_3[Q][V]; EACH_Q load<V>(add_53_3[q], b_add_53 + (offset_t)v * 8 + c[q]);
-    real slope_of_message_59_4[Q][V]; EACH slope_of_message_59_4[q][j] = add_53_3[q][j] + made[q][j];
-    real slope_of_h_61_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_61_5[q][j] = !training ? slope_of_message_59_4[q][j] : kept_6[j] ? slope_of_message_59_4[q][j] * (real)2.0 : (real)0; }
-    real slope_of_near_63_7[Q][V]; EACH slope_of_near_63_7[q][j] = less_62_2[q][j] ? slope_of_h_61_5[q][j] : ((real)0.0);
-    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_near_63 + (offset_t)v * 8 + c[q], slope_of_near_63_7[q]);
+  constexpr unsigned WARPS = blockThreads / 32;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __shared__ real told_sums[WARPS * SUMS * BN];
+  UNROLL for (int s = 0; s < SUMS; s++) EACH {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[s][q][j] += across(of_sums[s][q][j], distance);
+    if (lane < L) told_sums[(warp * SUMS + s) * BN + (q * L + part) * V + j] = of_sums[s][q][j];
+  }
+  __syncthreads();
+  for (unsigned place = threadIdx.x; place < SUMS * BN; place += WARPS * 32) {
+    const unsigned column = slice + place % BN;
+    if (column >= WIDE) continue;
+    real of_rows = told_sums[place];
+    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (SUMS * BN) + place];
+    scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_rows;
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  constexpr unsigned E = 3, D = E > 2 ? 4 : 8;
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
+  for (unsigned from = threadIdx.x / 32; from < 24u; from += E * apart) {
+    real joined[E] = {};
+    for (unsigned first = of_warp; first < parts; first += D * 32) {
+      real several[E][D];
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++)
+      several[e][i] = from + e * apart < 24u && first + i * 32 < parts ? __ldcg(scratch + (offset_t)(from + e * apart) * parts + first + i * 32) : (real)0;
+      UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++) joined[e] += several[e][i];
+    }
+    UNROLL for (int e = 0; e < E; e++) {
+      const unsigned element = from + e * apart;
+      UNROLL for (int distance = 16; distance > 0; distance /= 2) joined[e] += across(joined[e], distance);
+      if (of_warp == 0 && element < 24u) out_outer[element] = joined[e];
+    }
   }
 }
 

@@ -158,8 +158,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -858,8 +859,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;

@@ -48,8 +48,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -221,8 +222,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restr
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -486,8 +488,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restr
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -877,8 +880,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* _
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1074,8 +1078,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real*
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
   [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  const unsigned first = blockIdx.x * BM;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;

@@ -46,7 +46,9 @@ pub(super) fn sums(list: &LaunchList, target: Target, twins: &Twins) -> Beside {
     let backward = first..first + train.backward.len();
     let slope = slope(list, target);
     let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
-    let outer = backward.clone().filter(|number| !twins.contains_key(number)).filter_map(|number| Some((number, tiled(launches[number], target)?)));
+    let outers = Joined::of(list).outers;
+    let is_own = |number: &usize| !twins.contains_key(number) && !outers.contains_key(number);
+    let outer = backward.clone().filter(is_own).filter_map(|number| Some((number, tiled(launches[number], target)?)));
     let made: Vec<(usize, Vec<(usize, Operand)>)> = backward.clone().map(|number| (number, rows_of_product(list, launches[number], target))).collect();
     // What reads the rows anyway makes their sum for nothing, and so does who makes them.
     let numbered = |operands: &[Operand]| operands.iter().cloned().enumerate().collect::<Vec<_>>();

@@ -37,7 +37,8 @@ pub fn traffic(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &[B
     for (number, launch) in launches.iter().enumerate() {
         // What another launch's kernel makes reads its rows there.
         let is_twin = joined.twins.contains_key(&number) && emitted.launches[number].is_empty();
-        let elsewhere = joined.followers.get(&number).or(joined.firsts.get(&number)).or(joined.twins.get(&number));
+        let makers = [&joined.followers, &joined.walked, &joined.firsts, &joined.twins, &joined.outers];
+        let elsewhere = makers.iter().find_map(|makers| makers.get(&number));
         let at = elsewhere.filter(|_| emitted.launches[number].is_empty()).copied().unwrap_or(number);
         let widths = widths(&launches, &joined, (at, emitted));
         let (mut in_order, mut by_edges) = (0u64, 0u64);

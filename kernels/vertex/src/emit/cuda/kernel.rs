@@ -10,6 +10,7 @@ use std::fmt::Write;
 use super::hub;
 use super::running;
 use super::table::{Table, identity};
+use super::tail::Tail;
 use super::walk::{Level, Step, Walk};
 use super::writer::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
 use super::{Argument, Blocks, Cut, Kernel, Order, Part, Refused, Tier, Unit, Walked};
@@ -312,26 +313,44 @@ impl Unit<'_> {
         let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, vectors));
         if let Some(groups) = self.groups.filter(|_| super::groups::are_fit(&walk)) {
             let lanes = super::groups::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
-            let (writer, stores) = written(&walk, (&frame, lanes))?;
+            let (writer, stores) = written(&walk, (&frame, lanes), None)?;
             return self.in_groups(&writer, &stores, groups);
         }
-        let (mut writer, mut stores) = written(&walk, (&frame, lanes))?;
-        let halved = self.halved(&writer);
+        let halved = self.halved(&written(&walk, (&frame, lanes), None)?.0);
         let lanes = halved.unwrap_or(lanes);
-        if halved.is_some() {
-            (writer, stores) = written(&walk, (&frame, lanes))?;
+        let tail = self.tail(&walk).filter(|tail| tail.fits(&lanes));
+        // Rows that are multiplied here, and that others make again, lie nowhere.
+        if let Some(tail) = &tail
+            && !self.is_wanted(&walk.steps[tail.rows].out, tail.follower)
+        {
+            self.unmade.push(walk.steps[tail.rows].out.clone());
+            walk.steps[tail.rows].stored = false;
         }
+        let (mut writer, mut stores) = written(&walk, (&frame, lanes), tail.as_ref())?;
+        let mut parameters = Parameters::new();
+        let sums_of_tail = match &tail {
+            Some(tail) => {
+                self.elsewhere.insert(tail.follower, self.number);
+                let texts = tail.texts(&mut writer, &mut parameters)?;
+                stores.push_str(&texts.then);
+                texts.sums
+            }
+            None => String::new(),
+        };
         let groups = u64::from(THREADS / lanes.lanes as u32);
         let has_many = walk.rows == Rows::Nodes && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
         let turns = if has_many { TURNS } else { 1 };
         let (body, cut) = if walk.passes() > 0 {
-            over_edges(&writer, &stores, (self.target.bytes_per_real, halved.map(|_| (HALVED_EDGES, halved_blocks(&walk)))))
+            over_edges(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, halved.map(|_| (HALVED_EDGES, halved_blocks(&walk)))))
         } else {
             (over_rows(&writer, &stores, turns), None)
         };
         self.header();
         self.schedule(&words(lanes, turns, cut));
-        let mut parameters = Parameters::new();
+        if let Some(tail) = &tail {
+            let line = format!("//   (and that of {}, of whose rows it has some)\n", self.list.launches()[tail.follower].name);
+            self.source.push_str(&line);
+        }
         parameters.of_writer(&writer, &body);
         parameters.stored(&walk);
         if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
@@ -367,12 +386,13 @@ fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
     }
 }
 
-/// All statements of a walk, and those that put its results down.
-fn written<'a>(walk: &'a Walk, (frame, lanes): (&[u64], Lanes)) -> Result<(Writer<'a>, String), Refused> {
+/// All statements of a walk, with the rows that a tail multiplies, and those that put its results down.
+fn written<'a>(walk: &'a Walk, (frame, lanes): (&[u64], Lanes), tail: Option<&Tail>) -> Result<(Writer<'a>, String), Refused> {
     let (mut writer, mut stores) = (Writer::new(walk, lanes), String::new());
     for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         store(&mut writer, number, frame, &mut stores)?;
     }
+    tail.map(|tail| tail.row(&mut writer)).transpose()?;
     for pass in (1..=walk.passes()).rev() {
         writer.pass(pass)?;
     }
@@ -652,7 +672,7 @@ impl Load {
 }
 
 /// `asked` says how many edges are at hand, and blocks a processor has, if that is not found out here.
-fn over_edges(writer: &Writer, stores: &str, (bytes_per_real, asked): (u64, Option<(usize, u32)>)) -> (String, Option<Cut>) {
+fn over_edges(writer: &Writer, (sums_of_tail, stores): (&str, &str), (bytes_per_real, asked): (u64, Option<(usize, u32)>)) -> (String, Option<Cut>) {
     let loads: Vec<Load> = (1..writer.passes.len()).map(|pass| Load::of(writer, pass, bytes_per_real)).collect();
     let in_flight = loads.iter().map(|load| load.in_flight()).min().unwrap_or(1);
     let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
@@ -679,6 +699,7 @@ fn over_edges(writer: &Writer, stores: &str, (bytes_per_real, asked): (u64, Opti
         }
         body.push_str(&writer.rows[number]);
     }
+    body.push_str(sums_of_tail);
     body.push_str("if (!writes) return;\n");
     body.push_str(stores);
     (body, Some(cut))

@@ -3,9 +3,9 @@
 //! promises  what `ops::loss` says, in its types: the loss is added up in f64, in an order that sizes and the device alone decide (what a row or a
 //!           label loses is of the values' type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
-use super::kernel::{THREADS, vector_of, widest_vector};
+use super::kernel::{Parameters, THREADS, vector_of, widest_vector};
 use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
-use super::total::{JOINED_MOST, LAST, add_parts_last};
+use super::total::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
 use super::{Argument, Blocks, Kernel, Refused, Target, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 
@@ -102,7 +102,9 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
         arguments.extend(slopes.iter().filter(|_| joins).map(|sum| Argument::Buffer(sum.clone())));
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
         if let Some(sum) = slopes.filter(|_| !joins) {
-            self.add_parts(&[sum], (columns as u32, Argument::Number(blocks)));
+            let mut parameters = Parameters::new();
+            let place = place_of_sum(&[sum], columns, &mut parameters);
+            self.add_parts((place, parameters), (columns as u32, u64::from(blocks)), Argument::Number(blocks));
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ mod running;
 mod shared;
 mod sparse;
 mod table;
+mod tail;
 mod tensor;
 mod tiled;
 mod total;

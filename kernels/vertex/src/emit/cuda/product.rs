@@ -1,6 +1,8 @@
-//! product: rows times a matrix, and what is done with each row of the result.
+//! product: rows times a matrix, and what is done with each row of the result; sums of such rows, and outer products of others with the narrow rows that are
+//! multiplied, where the threads have both.
 //!
-//! promises  a row is finished by the threads that made it; rows are read once for each slice of the matrix's columns
+//! promises  a row is finished by the threads that made it; rows are read once for each slice of the matrix's columns; what is added up over all rows is
+//!           added up in one order
 //! never     leaves the type at hand for less
 use std::fmt::Write;
 
@@ -8,12 +10,12 @@ use super::dense::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, v
 use super::kernel::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
 use super::table::identity;
 use super::tensor::INNER_LEAST;
-use super::total::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
+use super::total::{JOINED_MOST, LAST, add_parts_last};
 use super::walk::{At, From, Input, Leaf, Read, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
-use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended};
+use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
 
 /// Shared memory of a block without asking for more, but for what sums of its rows take.
 const SHARED_BYTES: usize = 44 << 10;
@@ -23,6 +25,9 @@ const DEPTH: usize = 16;
 const ROWS_MOST: usize = 256;
 /// Blocks for each processor, at least, where there are sums along rows: the last of few would leave others idle (not timed beside fewer).
 const BLOCKS_OF_SUMS: u64 = 8;
+/// Parts of outer products for each processor, at most. (One H200, OVCAR-8H, GAT, an epoch with two blocks a processor and with three, which spill: 2.64
+/// and 2.67 ms.)
+const PARTS_OF_PROCESSOR: u32 = 16;
 /// Bytes of a row of all vertices from which on rows are far that others made before.
 const FAR_BYTES: u64 = 8 << 20;
 /// Elements of the next tile that a thread holds, at most.
@@ -116,12 +121,12 @@ pub(super) struct Finish {
     pub made: String,
     pub statements: String,
     pub stores: String,
-    /// Where the row of a step is held, if one is asked for.
-    pub held: String,
+    /// Where rows are held that are asked for.
+    pub held: Vec<String>,
 }
 
-/// `of_place` says where the number is that a lane has for a place; the row of the step `held` is needed beside what is stored.
-pub(super) fn finish(writer: &mut Writer, (shape, held): (&Shape, Option<usize>), of_place: impl Fn(&str, &str) -> String) -> Result<Finish, Refused> {
+/// `of_place` says where the number is that a lane has for a place; the rows `held` are needed beside what is stored.
+pub(super) fn finish(writer: &mut Writer, (shape, held): (&Shape, &[From]), of_place: impl Fn(&str, &str) -> String) -> Result<Finish, Refused> {
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
@@ -130,7 +135,7 @@ pub(super) fn finish(writer: &mut Writer, (shape, held): (&Shape, Option<usize>)
         let (out, start) = (format!("o_{}", &pointer(&step.out)[2..]), start_of(("v", shape.places as u64), lies));
         let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + {start} + c[q], made[q]);");
         let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
-        return Ok(Finish { made, statements: String::new(), stores, held: String::new() });
+        return Ok(Finish { made, statements: String::new(), stores, held: Vec::new() });
     }
     let (table, frame) = (identity(shape.places), frame_shape(walk));
     let made = writer.know(shape.number, table, "made", of_place);
@@ -140,8 +145,19 @@ pub(super) fn finish(writer: &mut Writer, (shape, held): (&Shape, Option<usize>)
         }
         store(writer, later, &frame, &mut stores)?;
     }
-    let held = held.map(|step| writer.step(step, &identity(shape.places), Scope::Row(0))).transpose()?;
-    Ok(Finish { made, statements: writer.rows.concat(), stores, held: held.map_or_else(String::new, |held| held.at()) })
+    let mut row = |from: &From| {
+        let read = Read { from: *from, shape: vec![shape.places as u64], at: At::Own, kind: Type::Real };
+        writer.input(&Input::Rows(read), &identity(shape.places), Scope::Row(0)).map(|held| held.at())
+    };
+    let held = held.iter().map(&mut row).collect::<Result<Vec<_>, _>>()?;
+    Ok(Finish { made, statements: writer.rows.concat(), stores, held })
+}
+
+/// Neighbouring places of a thread, so many at most, that divide the row and whatever is added up along it.
+pub(super) fn vector_along(walk: &Walk, places: usize, most: usize) -> usize {
+    let lengths: Vec<usize> = walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect();
+    let fits = |vector: &usize| *vector <= most && places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
+    [4, 2, 1].into_iter().find(fits).unwrap_or(1)
 }
 
 /// Elements that a step adds up along the last axis of its rows.
@@ -175,27 +191,45 @@ pub(super) fn parameters(given: &mut Parameters, (shape, rows): (&Shape, Rows), 
 }
 
 impl Unit<'_> {
-    /// How the blocks of a product end that add up rows of so many columns: each leaves a part, and the last one joins few of them.
-    fn sum_ends(&mut self, (sum, elements): (&SumOfStep, u64), (rows, each, most): (Rows, u32, u32), parameters: &mut Parameters) -> SumEnds {
-        let parts = self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most));
-        let made = [sum.out.clone()];
+    /// How the blocks of a product end that add up rows: each leaves a part, and the last one joins few of them.
+    fn sums_end(&mut self, sums: &Sums, (rows, each, most): (Rows, u32, u32), parameters: &mut Parameters) -> String {
+        let (parts, elements) = (self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most)), sums.elements());
         let mut text = SUMS_END.to_owned();
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
-        let joins = elements * parts <= JOINED_MOST;
-        if joins {
-            let place = place_of_sum(&made, elements, parameters);
+        if elements * parts <= JOINED_MOST {
+            let place = sums.place(parameters);
             parameters.push("unsigned* ticket", Argument::Ticket);
             text.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
         }
         self.scratch_bytes = self.scratch_bytes.max(parts * elements * self.target.bytes_per_real);
-        SumEnds { text, left: (!joins).then_some((made, elements as u32, Argument::Parts { rows, each, most })) }
+        text
     }
 
     /// The parts that such blocks leave, if the last one does not join them.
-    fn add_parts_of(&mut self, ends: Option<SumEnds>) {
-        if let Some((made, elements, parts)) = ends.and_then(|ends| ends.left) {
-            self.add_parts(&made, (elements, parts));
+    fn add_parts_of(&mut self, sums: &Sums, (rows, each, most): (Rows, u32, u32)) {
+        let (parts, elements) = (self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most)), sums.elements());
+        if elements * parts > JOINED_MOST {
+            let mut parameters = Parameters::new();
+            let place = sums.place(&mut parameters);
+            self.add_parts((place, parameters), (elements as u32, parts), Argument::Parts { rows, each, most });
         }
+    }
+
+    /// What a product adds up over all its rows: a step of its own, and the outer product of rows at hand with those that it multiplies.
+    fn sums_of(&self, walk: &Walk, shape: &Shape) -> Result<Sums, Refused> {
+        let outer = self.joined.outers.iter().find(|(_, later)| **later == self.number).map(|(outer, _)| &self.list.launches()[*outer].operation);
+        let outer = outer.map(|outer| self.outer_of_rows(walk, outer).filter(|_| !shape.plain));
+        let outer = outer.map(|rows| rows.ok_or_else(|| Refused::new("an outer product of rows that are not at hand".to_owned()))).transpose()?;
+        Ok(Sums { wide: shape.wide as u64, inner: shape.inner as u64, sum: self.sum_of_step(walk), outer })
+    }
+
+    fn outer_of_rows(&self, walk: &Walk, operation: &Operation) -> Option<OuterOfRows> {
+        let Operation::Evaluate { out, inputs, .. } = operation else { return None };
+        let names: Vec<&str> = inputs.iter().flat_map(Operand::rows).map(|rows| rows.buffer.as_str()).collect();
+        let side = names.iter().position(|name| Some(*name) != left_of(&self.launch.operation))?;
+        let made = walk.steps.iter().position(|step| step.out == name_of_again(names[side])).map(From::Step);
+        let rows = made.or_else(|| walk.leaves.iter().position(|leaf| leaf.name == names[side]).map(From::Leaf))?;
+        Some(OuterOfRows { rows, out: out.clone(), is_first: side == 0 })
     }
 
     /// The sum over all rows of a step that this launch makes.
@@ -267,13 +301,13 @@ impl Unit<'_> {
         }
         let (mut walk, shapes) = self.walked()?;
         let shape = &shapes[0];
-        let sum = self.sum_of_step(&walk);
+        let sums = self.sums_of(&walk, shape)?;
         // Rows that only their sum asks for lie nowhere, where that is made here.
-        if let Some(sum) = sum.as_ref().filter(|sum| !shape.plain && !self.is_read_beside(&walk.steps[sum.step].out, &sum.out)) {
+        if let Some(sum) = sums.sum.as_ref().filter(|sum| !shape.plain && !self.is_read_beside(&walk.steps[sum.step].out, &sum.out)) {
             self.unmade.push(walk.steps[sum.step].out.clone());
             walk.steps[sum.step].stored = false;
         }
-        if sum.is_none()
+        if sums.are_none()
             && !is_attended(&self.list.index(), &self.launch.operation)
             && let Some(tiled) = self.joined_tiled(self.number)?
         {
@@ -287,19 +321,17 @@ impl Unit<'_> {
         let left_vector = shapes.iter().map(|shape| vector_of(places(shape), most)).min().unwrap_or(1);
         let (loaders, lefts) = rows_read(&walk, &shapes, left_vector)?;
         // What is added up along a row is held by one group of lanes, each of which has places of one such sum.
-        let lengths: Vec<usize> = walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect();
-        let fits = |vector: &usize| *vector <= most && shape.places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
-        let vector = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        let across = shape.places.div_ceil(vector).next_power_of_two().min(if lengths.is_empty() { 16 } else { 32 });
+        let (vector, has_sums) = (vector_along(&walk, shape.places, most), walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..))));
+        let across = shape.places.div_ceil(vector).next_power_of_two().min(if has_sums { 32 } else { 16 });
         let slices = shape.places.div_ceil(vector * across);
         let mut writer = Writer::new(&walk, Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices });
         // What a second product makes is in the sums of the first, so that nothing is left of it.
         let nothing: String = shapes[1..].iter().map(|second| writer.know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())).collect();
-        let finish = finish(&mut writer, (shape, sum.as_ref().map(|sum| sum.step)), |_, place| format!("sums[i][{place}]"))?;
+        let finish = finish(&mut writer, (shape, &sums.rows()), |_, place| format!("sums[i][{place}]"))?;
         let finish = Finish { made: format!("{}{nothing}", finish.made), ..finish };
         let most = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be; several for each where work on rows takes longer than the product.
-        let blocks_least = u64::from(self.target.processors) * if lengths.is_empty() { 1 } else { BLOCKS_OF_SUMS };
+        let blocks_least = u64::from(self.target.processors) * if has_sums { BLOCKS_OF_SUMS } else { 1 };
         let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= blocks_least;
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
         self.header();
@@ -313,21 +345,24 @@ impl Unit<'_> {
             .iter()
             .for_each(|second| given.push(format!("const real* __restrict__ {}", pointer(&second.matrix)), Argument::Buffer(second.matrix.clone())));
         let mut parameters = given;
-        let body = body(&shapes, (&lefts, &finish), (across, vector, each, left_vector), lead);
+        let body = body(&shapes, (&lefts, &finish, &sums), (across, vector, each, left_vector), lead);
         let body =
             body.replace("@AHEAD@", &if self.nodes() * shape.wide as u64 * 4 >= FAR_BYTES { read_later(&walk, &finish.statements) } else { String::new() });
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
-        let ends = sum.map(|sum| self.sum_ends((&sum, shape.wide as u64), (rows, of_block, u32::MAX), &mut parameters));
-        let body = format!("{body}{}", ends.as_ref().map_or("", |ends| &ends.text));
+        // Where much is added up, few blocks do it, a tile after the other.
+        let most = if sums.outer.is_some() { PARTS_OF_PROCESSOR * self.target.processors } else { u32::MAX };
+        let of_parts = (rows, of_block, most);
+        let ends = if sums.are_none() { String::new() } else { self.sums_end(&sums, of_parts, &mut parameters) };
+        let body = format!("{body}{ends}");
         let name = self.define("", (2, &parameters.text()), (&tables_of(&all.into_iter().chain([&writer]).collect::<Vec<_>>())?, &body));
         // Where rows are added up there is a block that says what none add up to.
         let slices = slices as u32;
-        let blocks = match ends {
-            None => Blocks::Rows { rows, each: of_block, slices },
-            Some(_) => Blocks::Parts { rows, each: of_block, most: u32::MAX, tiles: [slices, 1] },
-        };
+        let blocks =
+            if sums.are_none() { Blocks::Rows { rows, each: of_block, slices } } else { Blocks::Parts { rows, each: of_block, most, tiles: [slices, 1] } };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
-        self.add_parts_of(ends);
+        if !sums.are_none() {
+            self.add_parts_of(&sums, of_parts);
+        }
         Ok(())
     }
 }
@@ -358,10 +393,73 @@ struct SumOfStep {
     out: String,
 }
 
-/// How blocks that make such a sum end; what has to be added up behind them: buffers, elements, parts.
-struct SumEnds {
-    text: String,
-    left: Option<([String; 1], u32, Argument)>,
+/// An outer product of rows that a product's launch has at hand with those that it multiplies: the rows, where it goes, and whether they are its first side.
+struct OuterOfRows {
+    rows: From,
+    out: String,
+    is_first: bool,
+}
+
+/// What a product's launch adds up over all its rows, each as wide as its own, `wide`: one row of a step, one for each of the `inner` elements that it
+/// multiplies.
+struct Sums {
+    wide: u64,
+    inner: u64,
+    sum: Option<SumOfStep>,
+    outer: Option<OuterOfRows>,
+}
+
+impl Sums {
+    fn are_none(&self) -> bool {
+        self.sum.is_none() && self.outer.is_none()
+    }
+
+    /// How many rows are added up.
+    fn count(&self) -> u64 {
+        u64::from(self.sum.is_some()) + if self.outer.is_some() { self.inner } else { 0 }
+    }
+
+    fn elements(&self) -> u64 {
+        self.count() * self.wide
+    }
+
+    /// Rows of which they are made: a step's, and those of the outer product.
+    fn rows(&self) -> Vec<From> {
+        self.sum.iter().map(|sum| From::Step(sum.step)).chain(self.outer.iter().map(|outer| outer.rows)).collect()
+    }
+
+    /// What a thread adds up of a row, which is held so.
+    fn text(&self, held: &[String]) -> String {
+        let of_sum = |at: &str| format!("EACH if (own[q]) of_sums[0][q][j] += {at};\n");
+        let of_outer = |at: &str| {
+            format!(
+                "UNROLL for (int of = 0; of < K; of++) {{\nconst real of_left = left[of][thread_row + i * RT];\nEACH if (own[q]) of_sums[{} + of][q][j] += {at} * of_left;\n}}\n",
+                u64::from(self.sum.is_some())
+            )
+        };
+        match (&self.sum, held) {
+            (Some(_), [sum, outer @ ..]) => format!("{}{}", of_sum(sum), outer.iter().map(|at| of_outer(at)).collect::<String>()),
+            (_, outer) => outer.iter().map(|at| of_outer(at)).collect(),
+        }
+    }
+
+    /// Where the sum of an element goes.
+    fn place(&self, parameters: &mut Parameters) -> String {
+        let Sums { wide, inner, sum, outer } = self;
+        let before = if sum.is_some() { *wide } else { 0 };
+        let mut declared = |name: &str, buffer: &str| parameters.push(format!("real* __restrict__ {name}"), Argument::Buffer(buffer.to_owned()));
+        sum.iter().for_each(|sum| declared("out", &sum.out));
+        outer.iter().for_each(|outer| declared("out_outer", &outer.out));
+        let of_outer = |outer: &OuterOfRows| {
+            let own = if before > 0 { format!("(element - {before}u)") } else { "element".to_owned() };
+            if outer.is_first { format!("out_outer[{own} % {wide}u * {inner}u + {own} / {wide}u]") } else { format!("out_outer[{own}]") }
+        };
+        match outer {
+            None => "out[element]".to_owned(),
+            Some(outer) if sum.is_none() => of_outer(outer),
+            Some(outer) => format!("(element < {wide}u ? out[element] : {})", of_outer(outer)),
+        }
+    }
 }
 
 /// Rows that are read once the product is made, each of which a block has many of behind each other: they are asked for before that.
@@ -378,21 +476,27 @@ fn read_later(walk: &Walk, statements: &str) -> String {
 /// Each warp's sums of its rows join, in order, and are a part.
 const SUMS_END: &str = "constexpr unsigned WARPS = blockThreads / 32;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-__shared__ real told_sums[WARPS * BN];
-EACH {
-UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
-if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
+__shared__ real told_sums[WARPS * SUMS * BN];
+UNROLL for (int s = 0; s < SUMS; s++) EACH {
+UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[s][q][j] += across(of_sums[s][q][j], distance);
+if (lane < L) told_sums[(warp * SUMS + s) * BN + (q * L + part) * V + j] = of_sums[s][q][j];
 }
 __syncthreads();
-for (unsigned column = threadIdx.x; column < Q * L * V; column += WARPS * 32) {
-if (slice + column >= WIDE) continue;
-real of_rows = told_sums[column];
-UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (Q * L * V) + column];
-scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
+for (unsigned place = threadIdx.x; place < SUMS * BN; place += WARPS * 32) {
+const unsigned column = slice + place % BN;
+if (column >= WIDE) continue;
+real of_rows = told_sums[place];
+UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (SUMS * BN) + place];
+scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_rows;
 }
 ";
 
-fn body(shapes: &[Shape], (lefts, finish): (&[Value], &Finish), (across, vector, each, left_vector): (usize, usize, usize, usize), lead: u64) -> String {
+fn body(
+    shapes: &[Shape],
+    (lefts, finish, sums): (&[Value], &Finish, &Sums),
+    (across, vector, each, left_vector): (usize, usize, usize, usize),
+    lead: u64,
+) -> String {
     let shape = &shapes[0];
     // Short rows of two products lie beside each other, the second behind the first.
     let inner = shapes.iter().map(|shape| shape.inner).sum::<usize>();
@@ -410,7 +514,7 @@ fn body(shapes: &[Shape], (lefts, finish): (&[Value], &Finish), (across, vector,
         _ => (LEFT.replace("@FIRST@", &lefts.iter().map(piece).collect::<String>()), shape.element("k0 + k", "slice + m")),
     };
     let after = format!("{}{}", finish.statements, finish.stores);
-    let summed = if finish.held.is_empty() { String::new() } else { format!("EACH if (own[q]) of_sums[q][j] += {};\n", finish.held) };
+    let summed = sums.text(&finish.held);
     format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {}, KV = {left_vector}, blockThreads = {THREADS};
 const unsigned rows = rows_given * {lead};
@@ -424,13 +528,18 @@ const unsigned rows = rows_given * {lead};
             .replace("@LEFT@", &left)
             .replace("@RIGHT@", &right)
             .replace("@MADE@", &finish.made)
-            .replace("@SUMS@", if finish.held.is_empty() { "" } else { OF_SUMS })
+            .replace("@TILE@", if sums.outer.is_some() { TILE } else { "const unsigned first = blockIdx.x * BM;\n" })
+            .replace("@NEXT@", if sums.outer.is_some() { "__syncthreads();\n}\n" } else { "" })
+            .replace("@SUMS@", &if sums.are_none() { String::new() } else { OF_SUMS.replace("@COUNT@", &sums.count().to_string()) })
             .replace("@EPILOGUE@", &format!("{}{after}{summed}", about_row(&after))),
     )
 }
 
 /// What a thread adds up of its rows.
-const OF_SUMS: &str = "real of_sums[Q][V] = {};\n";
+const OF_SUMS: &str = "constexpr unsigned SUMS = @COUNT@;\nreal of_sums[SUMS][Q][V] = {};\n";
+
+/// Tiles of rows, one after the other.
+const TILE: &str = "for (unsigned first = blockIdx.x * BM; first < rows || first == 0; first += gridDim.x * BM) {\n";
 
 /// What a thread asks for of a row.
 const LEFT: &str = "[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
@@ -448,9 +557,9 @@ const LEFT_OF_BOTH: &str = "if (k0 + kk < @START@) {
 /// this one is worked on.
 const PRODUCT: &str = "constexpr unsigned V = @VECTOR@, BN = L * V;
 __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-@AHEAD@[[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
-real sums[TM][V];
+const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
+[[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+@SUMS@@TILE@@AHEAD@real sums[TM][V];
 UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
 constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
 real piece[PIECES][KV];
@@ -484,7 +593,7 @@ UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
 }
 __syncthreads();
 }
-@SUMS@const unsigned place = slice + part * V;
+const unsigned place = slice + part * V;
 [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
 UNROLL for (int i = 0; i < TM; i++) {
 const unsigned row = first + thread_row + i * RT;
@@ -493,4 +602,4 @@ const bool live = row < rows;
 [[maybe_unused]] const bool own[1] = {live && place < C};
 @MADE@
 @EPILOGUE@}
-";
+@NEXT@";

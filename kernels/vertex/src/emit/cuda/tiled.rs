@@ -8,7 +8,7 @@ use super::kernel::{Parameters, about_row, vector_of};
 use super::product::{Finish, Shape, finish, parameters};
 use super::table::identity;
 use super::tensor::{self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, filled, lying};
-use super::walk::{Leaf, Walk};
+use super::walk::{From, Leaf, Walk};
 use super::writer::{Lanes, Writer, pointer};
 use super::{Blocks, Kernel, Matmul, Refused, Unit, warpgroup};
 use crate::launch::{Launch, NARROW_COLUMNS, Operation, Rows};
@@ -75,7 +75,7 @@ impl<'a> Follower<'a> {
     fn of(walk: &'a Walk, shape: &'a Shape, matmul: Matmul) -> Option<Follower<'a>> {
         let tiles = shape.wide.div_ceil(8);
         let is_fit = shape.lead == 1 && !shape.plain && walk.rows == Rows::Nodes && shape.inner >= INNER_LEAST;
-        let (writer, finish) = is_fit.then(|| finished(walk, std::slice::from_ref(shape), (tiles, 1), None)).flatten()?;
+        let (writer, finish) = is_fit.then(|| finished(walk, std::slice::from_ref(shape), (tiles, 1), &[])).flatten()?;
         Some(Follower { shape, tiles, parts: 1 + usize::from(shape.inner * shape.wide <= tensor::SPLIT_MOST && matmul == Matmul::F32), writer, finish })
     }
 
@@ -97,7 +97,7 @@ impl<'a> Follower<'a> {
 
 /// A writer of what is done with the rows of a product on tensor cores, in the widest vectors that do.
 /// What a second product makes is in the sums of the first, so that nothing is left of it.
-fn finished<'a>(walk: &'a Walk, shapes: &[Shape], (tiles, slices): (usize, usize), held: Option<usize>) -> Option<(Writer<'a>, Finish)> {
+fn finished<'a>(walk: &'a Walk, shapes: &[Shape], (tiles, slices): (usize, usize), held: &[From]) -> Option<(Writer<'a>, Finish)> {
     let [shape, second @ ..] = shapes else { return None };
     let at = |group: &str, place: &str| format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]");
     OfRows::vectors(tiles, shape.places).find_map(|vector| {
@@ -175,8 +175,8 @@ impl Unit<'_> {
         let sources = shapes.iter().map(|shape| Source::of(walk, shape)).collect::<Result<Vec<_>, _>>()?;
         let [shape, ..] = shapes else { return Ok(None) };
         let Some(schedule) = self.schedule_of(walk, shapes) else { return Ok(None) };
-        let held = rows_made.and_then(|rows| walk.steps.iter().position(|step| step.out == rows));
-        if (held.is_none() || schedule.slices > 1) && !followers.is_empty() {
+        let held: Vec<From> = rows_made.and_then(|rows| walk.steps.iter().position(|step| step.out == rows)).map(From::Step).into_iter().collect();
+        if (held.is_empty() || schedule.slices > 1) && !followers.is_empty() {
             return Ok(None);
         }
         // Two blocks have too few registers for two products as wide as that.
@@ -191,7 +191,7 @@ impl Unit<'_> {
         if followers.iter().any(|follower| follower.is_wide() && !follows(follower)) {
             return Ok(None);
         }
-        let Some((writer, finish)) = finished(walk, shapes, (schedule.tiles, schedule.slices), held) else { return Ok(None) };
+        let Some((writer, finish)) = finished(walk, shapes, (schedule.tiles, schedule.slices), &held) else { return Ok(None) };
         let of_rows = followers.first().map_or(0, |follower| schedule.finishers() * follower.steps() * 128);
         let more = 16 * (of_rows + followers.iter().map(Follower::vectors).sum::<usize>());
         let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
@@ -299,7 +299,7 @@ const unsigned rows = rows_given * {lead};\n",
         let kept = tensor::KEPT.replace("@NEXT@", &next.to_string());
         laid = format!("constexpr unsigned NEXT_STEPS = {steps}, KEPT = {};\n{kept}", schedule.finishers());
         then = "__syncwarp();\n".to_owned();
-        keeps = tensor::KEEP.replace("@HELD@", &finish.held);
+        keeps = tensor::KEEP.replace("@HELD@", &finish.held.concat());
         let mut place = next + schedule.finishers() * steps * 128;
         for follower in followers {
             let (lays, multiplies) = of_follower(follower, place);

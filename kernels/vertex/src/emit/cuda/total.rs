@@ -21,6 +21,9 @@ pub(super) const PART_ROWS: u32 = 64;
 /// Elements of all parts that the block which is done last adds up itself, at most: with more, a kernel of their own adds them up sooner.
 pub(super) const JOINED_MOST: u64 = 8 << 10;
 
+/// Parts from which on a block adds up those of an element: a warp would ask for too few at a time.
+const PARTS_OF_BLOCK: u64 = 2048;
+
 /// How a side of the product lies over threads: columns, the places that these are read as, neighbouring ones of a thread, threads.
 #[derive(Clone, Copy)]
 struct Side {
@@ -65,7 +68,8 @@ impl Unit<'_> {
         if elements == 0 {
             return Ok(());
         }
-        let maker = self.beside.get(&self.number).map(|maker| &maker.launch).or(self.twins.get(&self.number));
+        let makers = [self.twins, &self.joined.outers];
+        let maker = self.beside.get(&self.number).map(|maker| &maker.launch).or(makers.iter().find_map(|makers| makers.get(&self.number)));
         if let Some(maker) = maker {
             self.header();
             let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
@@ -105,7 +109,9 @@ impl Unit<'_> {
         };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Parts { rows, each, most, tiles }, threads: THREADS, shared_bytes: 0 });
         if !joins {
-            self.add_parts(&made, (elements as u32, Argument::Parts { rows, each, most }));
+            let mut parameters = Parameters::new();
+            let place = place_of_sum(&made, elements, &mut parameters);
+            self.add_parts((place, parameters), (elements as u32, self.parts_expected(rows, (each, most))), Argument::Parts { rows, each, most });
         }
         self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         Ok(())
@@ -128,15 +134,15 @@ impl Unit<'_> {
         self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
     }
 
-    /// The parts of sums, in order: a warp for each element.
-    pub(super) fn add_parts(&mut self, made: &[String], (elements, parts): (u32, Argument)) {
-        let mut parameters = Parameters::new();
-        let place = place_of_sum(made, u64::from(elements), &mut parameters);
+    /// The parts of sums, about so many, in order: a warp for each element, or a block where there are many parts.
+    pub(super) fn add_parts(&mut self, (place, mut parameters): (String, Parameters), (elements, expected): (u32, u64), parts: Argument) {
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned elements", Argument::Number(elements));
         parameters.push("const unsigned parts", parts);
-        let name = self.define("_parts", (1, &parameters.text()), ("", &ADD_PARTS.replace("@OUT@", &place)));
-        let blocks = Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]);
+        let team = if expected >= PARTS_OF_BLOCK { THREADS } else { 32 };
+        let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
+        let name = self.define("_parts", (1, &parameters.text()), ("", &text.replace("@OUT@", &place)));
+        let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
 
@@ -260,6 +266,24 @@ UNROLL for (int i = 0; i < 8; i++) sum += several[i];
 }
 UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
 if (of_warp == 0) @OUT@ = sum;
+";
+
+/// The same with a block for each element: what its warps have is added up in their order.
+const ADD_PARTS_OF_BLOCK: &str = "constexpr unsigned THREADS_OF_BLOCK = 256;
+const unsigned element = blockIdx.x;
+__shared__ real told[THREADS_OF_BLOCK / 32];
+real sum = 0;
+for (unsigned first = threadIdx.x; first < parts; first += 8 * THREADS_OF_BLOCK) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * THREADS_OF_BLOCK < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * THREADS_OF_BLOCK) : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
+UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+if (threadIdx.x % 32 == 0) told[threadIdx.x / 32] = sum;
+__syncthreads();
+if (threadIdx.x > 0) return;
+UNROLL for (int other = 1; other < THREADS_OF_BLOCK / 32; other++) sum += told[other];
+@OUT@ = sum;
 ";
 
 /// The block that is done last goes on, when what all others wrote is there; whole numbers alone are counted, so which one it is does not matter.
