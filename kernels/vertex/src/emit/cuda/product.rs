@@ -155,9 +155,14 @@ pub(super) fn finish(writer: &mut Writer, (shape, held): (&Shape, &[From]), of_p
 
 /// Neighbouring places of a thread, so many at most, that divide the row and whatever is added up along it.
 pub(super) fn vector_along(walk: &Walk, places: usize, most: usize) -> usize {
-    let lengths: Vec<usize> = walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect();
+    let lengths = lengths_of(walk);
     let fits = |vector: &usize| *vector <= most && places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
     [4, 2, 1].into_iter().find(fits).unwrap_or(1)
+}
+
+/// Elements that steps add up along the last axis of their rows.
+pub(super) fn lengths_of(walk: &Walk) -> Vec<usize> {
+    walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect()
 }
 
 /// Elements that a step adds up along the last axis of its rows.

@@ -4,7 +4,7 @@
 //!           nobody else reads are not put down
 //! never     is taken where blocks share a row, lanes share places of it, or groups of neighbours do the walk
 use super::kernel::{Parameters, about_row, widest_vector};
-use super::product::{Finish, Shape, finish, vector_along};
+use super::product::{Finish, Shape, finish, lengths_of, vector_along};
 use super::table::identity;
 use super::walk::Walk;
 use super::writer::{Lanes, Scope, Writer, pointer};
@@ -115,6 +115,10 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
     fn finished(&self) -> Result<(Writer<'_>, Finish), Refused> {
         let (walk, shape) = (&self.walk, &self.shape);
         let vector = vector_along(walk, shape.places, widest_vector(walk.bytes_per_real));
+        // What lies in several vectors of a row would be told from lane to lane.
+        if lengths_of(walk).into_iter().any(|length| length != shape.places && length != vector) {
+            return Err(Refused::new("a sum along a part of a row that one lane has".to_owned()));
+        }
         let mut writer = Writer::new(walk, Lanes { places: shape.places, vector, lanes: 1, chunks: shape.places / vector, slices: 1 });
         let finish = finish(&mut writer, (shape, &[]), |group, place| format!("of_tail[{group} * V + {place}]"))?;
         Ok((writer, finish))
