@@ -295,6 +295,13 @@ impl Unit<'_> {
         }
     }
 
+    /// Whether a lane has a head: rows are many and have few edges.
+    fn is_scored(&self, walk: &Walk, places: usize) -> bool {
+        let elements = self.nodes() * places as u64;
+        let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS)) >= SCORED_BLOCKS * u64::from(self.target.processors);
+        has_blocks && self.launch.bytes <= SCORED_ROWS * 4 * elements && may_be_scored(walk, places)
+    }
+
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), Refused> {
         let mut walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
@@ -306,10 +313,7 @@ impl Unit<'_> {
         }
         let frame = frame_shape(&walk);
         let places = frame.iter().product::<u64>().max(1) as usize;
-        let elements = self.nodes() * places as u64;
-        let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS)) >= SCORED_BLOCKS * u64::from(self.target.processors);
-        let is_scored = has_blocks && self.launch.bytes <= SCORED_ROWS * 4 * elements && may_be_scored(&walk, places);
-        let vectors = if is_scored { SCORED } else { 1 };
+        let vectors = if self.is_scored(&walk, places) { SCORED } else { 1 };
         let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, vectors));
         if let Some(groups) = self.groups.filter(|_| super::groups::are_fit(&walk)) {
             let lanes = super::groups::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
@@ -318,14 +322,7 @@ impl Unit<'_> {
         }
         let halved = self.halved(&written(&walk, (&frame, lanes), None)?.0);
         let lanes = halved.unwrap_or(lanes);
-        let tail = self.tail(&walk).filter(|tail| tail.fits(&lanes));
-        // Rows that are multiplied here, and that others make again, lie nowhere.
-        if let Some(tail) = &tail
-            && !self.is_wanted(&walk.steps[tail.rows].out, tail.follower)
-        {
-            self.unmade.push(walk.steps[tail.rows].out.clone());
-            walk.steps[tail.rows].stored = false;
-        }
+        let tail = self.tail_of(&mut walk, &lanes);
         let (mut writer, mut stores) = written(&walk, (&frame, lanes), tail.as_ref())?;
         let mut parameters = Parameters::new();
         let sums_of_tail = match &tail {

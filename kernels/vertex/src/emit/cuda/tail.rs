@@ -16,7 +16,7 @@ use crate::launch::{Body, Operation, name_of_again};
 pub(super) struct Tail {
     /// Number of its launch, and of the step of the walk whose rows it multiplies.
     pub follower: usize,
-    pub rows: usize,
+    rows: usize,
     walk: Walk,
     shape: Shape,
 }
@@ -29,15 +29,25 @@ pub(super) struct Texts {
 }
 
 impl Unit<'_> {
-    /// The product that this walk may make as well.
-    pub(super) fn tail(&self, walk: &Walk) -> Option<Tail> {
+    /// The product that this walk makes as well, by lanes that lie so. Rows that are multiplied here, and that others make again, lie nowhere.
+    pub(super) fn tail_of(&mut self, walk: &mut Walk, lanes: &Lanes) -> Option<Tail> {
+        let tail = self.tail(walk).filter(|tail| tail.fits(lanes))?;
+        let rows = &mut walk.steps[tail.rows];
+        if !self.is_wanted(&rows.out, tail.follower) {
+            self.unmade.push(rows.out.clone());
+            rows.stored = false;
+        }
+        Some(tail)
+    }
+
+    fn tail(&self, walk: &Walk) -> Option<Tail> {
         let (follower, _) = self.joined.walked.iter().find(|(_, head)| **head == self.number)?;
         let operation = &self.list.launches()[*follower].operation;
         let of_follower = Walk::of((self.list, self.target.bytes_per_real), operation)?;
         let shape = Shape::of(&of_follower).ok()?;
         let name = super::product::left_of(operation)?;
         let rows = walk.steps.iter().position(|step| step.out == name && step.kind == Type::Real)?;
-        let is_fit = shape.lead == 1 && !shape.plain && walk.padded.is_none() && walk.steps[rows].columns() == shape.inner;
+        let is_fit = walk.passes() > 0 && shape.lead == 1 && !shape.plain && walk.padded.is_none() && walk.steps[rows].columns() == shape.inner;
         // Sums of what it makes are its own kernel's.
         let makes_sums = self.beside.values().any(|maker| maker.launch == *follower);
         let tail = Tail { follower: *follower, rows, walk: of_follower, shape };
@@ -45,7 +55,7 @@ impl Unit<'_> {
     }
 
     /// Whether anybody reads rows that a walk makes, beside what follows it there, and an outer product that is made where they are made again.
-    pub(super) fn is_wanted(&self, name: &str, follower: usize) -> bool {
+    fn is_wanted(&self, name: &str, follower: usize) -> bool {
         let launches = self.list.launches();
         let is_statistic = matches!(&self.list.body, Body::Train(train) if train.statistics.iter().any(|commit| commit.next == name));
         let reads = |launch: usize| launches[launch].operation.reads().iter().any(|read| read == name);
@@ -60,7 +70,7 @@ impl Unit<'_> {
 
 impl Tail {
     /// Whether lanes that lie so can make it.
-    pub fn fits(&self, lanes: &Lanes) -> bool {
+    fn fits(&self, lanes: &Lanes) -> bool {
         lanes.places == self.shape.inner && lanes.slices == 1 && !lanes.overlaps()
     }
 
