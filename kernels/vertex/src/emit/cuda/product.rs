@@ -196,9 +196,14 @@ pub(super) fn parameters(given: &mut Parameters, (shape, rows): (&Shape, Rows), 
 }
 
 impl Unit<'_> {
+    /// Parts that blocks of a product leave.
+    fn parts_left(&self, (rows, each, most): (Rows, u32, u32)) -> u64 {
+        self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most))
+    }
+
     /// How the blocks of a product end that add up rows: each leaves a part, and the last one joins few of them.
     fn sums_end(&mut self, sums: &Sums, (rows, each, most): (Rows, u32, u32), parameters: &mut Parameters) -> String {
-        let (parts, elements) = (self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most)), sums.elements());
+        let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
         let mut text = SUMS_END.to_owned();
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         if elements * parts <= JOINED_MOST {
@@ -212,7 +217,7 @@ impl Unit<'_> {
 
     /// The parts that such blocks leave, if the last one does not join them.
     fn add_parts_of(&mut self, sums: &Sums, (rows, each, most): (Rows, u32, u32)) {
-        let (parts, elements) = (self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most)), sums.elements());
+        let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
         if elements * parts > JOINED_MOST {
             let mut parameters = Parameters::new();
             let place = sums.place(&mut parameters);

@@ -141,7 +141,7 @@ impl Unit<'_> {
         parameters.push("const unsigned parts", parts);
         let team = if expected >= PARTS_OF_BLOCK { THREADS } else { 32 };
         let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
-        let name = self.define("_parts", (1, &parameters.text()), ("", &text.replace("@OUT@", &place)));
+        let name = self.define("_parts", (1, &parameters.text()), ("", &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string())));
         let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
@@ -269,7 +269,7 @@ if (of_warp == 0) @OUT@ = sum;
 ";
 
 /// The same with a block for each element: what its warps have is added up in their order.
-const ADD_PARTS_OF_BLOCK: &str = "constexpr unsigned THREADS_OF_BLOCK = 256;
+const ADD_PARTS_OF_BLOCK: &str = "constexpr unsigned THREADS_OF_BLOCK = @THREADS@;
 const unsigned element = blockIdx.x;
 __shared__ real told[THREADS_OF_BLOCK / 32];
 real sum = 0;
