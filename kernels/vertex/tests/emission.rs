@@ -477,6 +477,36 @@ fn products_of_few_columns_are_made_where_their_rows_are() {
     }
 }
 
+/// Sums over edges, one of them weighted, and nothing of a row before any.
+const SUMS: &str = "def sums(v, width=64):
+    v.z = tanh(linear(v.x, width))
+    v.plain = sum(u.z for u in v.innbs)
+    v.weighted = sum(e.w * e.src.plain for e in v.inedges)
+    v.last = sum(u.weighted for u in v.innbs)
+    return linear(tanh(v.last), v.classes)
+";
+
+#[test]
+fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {
+    let near = Target { order: Order::Local, ..F32 };
+    let along = |width: u64, (nodes, edges): (u64, u64), target: Target| {
+        let data = Data { nodes, edges, bytes_per_real: target.bytes_per_real, ..data() };
+        let source = made("sums", &list(SUMS, "sums", &json!({"width": width}), &data), target).source;
+        let kernels = source.split("extern \"C\"").filter(|kernel| kernel.contains("slot_far"));
+        let [plain, weighted] = ["o_plain", "slots_given_weight"].map(|out| kernels.clone().find(|kernel| kernel.contains(out)).unwrap().contains("ROWS = 4"));
+        (plain, weighted)
+    };
+    let (many, dense, few) = ((500_000, 1_500_000), (500_000, 6_000_000), (30_000, 90_000));
+    for width in [66, 128, 256] {
+        assert_eq!(along(width, many, near), (true, true), "{width} columns");
+    }
+    assert_eq!(along(128, many, F32), (false, false), "rows that read any rows");
+    assert_eq!(along(128, many, Target { order: Order::Local, ..F64 }), (false, false), "of 64 bits");
+    assert_eq!(along(128, dense, near), (false, false), "rows of many edges");
+    assert_eq!(along(128, few, near), (false, false), "few rows");
+    assert_eq!(along(64, many, near), (false, false), "few lanes");
+}
+
 #[test]
 fn a_product_that_is_only_added_up_is_made_there() {
     let list = list(&text("gat"), "gat", &settings("gat"), &data());

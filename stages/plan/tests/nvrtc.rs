@@ -221,6 +221,34 @@ fn sums_of_near_rows_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Sums over edges, one of them weighted, and nothing of a row before any.
+const SUMS: &str = "def sums(v, width=64):
+    v.z = tanh(linear(v.x, width))
+    v.plain = sum(u.z for u in v.innbs)
+    v.weighted = sum(e.w * e.src.plain for e in v.inedges)
+    v.last = sum(u.weighted for u in v.innbs)
+    return linear(tanh(v.last), v.classes)
+";
+
+#[test]
+fn sums_of_rows_one_after_the_other_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("sums_of_rows_one_after_the_other_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    for width in [66, 128, 200, 256] {
+        let settings = json!({"width": width});
+        let known = Data { nodes: 500_000, edges: 1_500_000, ..data(3, Features::Dense, &settings) };
+        let given = settings.as_object().unwrap().clone().into_iter().collect();
+        let list = compile(SUMS, "sums", &given, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        for arch in ARCHITECTURES {
+            let near = Target { order: Order::Local, bytes_per_real: known.bytes_per_real, ..target(arch) };
+            let source = emit(&list, near).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
+            assert!(source.contains("ROWS = 4"), "{width} columns");
+            found.extend(wrong(nvrtc, &format!("sums of {width} columns of near rows"), &source, arch));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Sums by groups of neighbours: of so many neighbours, lanes and threads.
 const CUTS: [(u32, u32, u32); 4] = [(4, 4, 32), (32, 16, 128), (32, 32, 256), (256, 8, 512)];
 

@@ -480,7 +480,7 @@ impl<T: Precision> Bound<'_, T> {
                 let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
                 let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
                 let light = all - hub - block - warp;
-                [hub * pieces + block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp), *slices, 1]
+                [hub * pieces + block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp * cut.rows_of_group), *slices, 1]
             }
         };
         Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }

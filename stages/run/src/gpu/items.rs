@@ -211,7 +211,7 @@ mod tests {
             let items = Items::sorted(degrees.len(), |row| degrees[row], None);
             [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count(cut, (tier, 2)))
         };
-        let cut = Cut { groups_of_warp: 8, warps: 8, in_flight: 8, blocks_per_processor: 4, hub_blocks: 512 };
+        let cut = Cut { groups_of_warp: 8, warps: 8, in_flight: 8, blocks_per_processor: 4, hub_blocks: 512, rows_of_group: 1 };
         assert_eq!(of(&[20_000, 9000, 3], cut), [1, 3, 1]);
         assert_eq!(of(&[20_000, 9000, 3], Cut { hub_blocks: 0, ..cut }), [0, 1, 2]);
         // Where all have as much to do, none is waited for.

@@ -290,6 +290,11 @@ pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Ex
 
 /// The same with products of this kind, on a GPU.
 pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul): (u64, Matmul)) -> Executor<T> {
+    executor_by(list, data, (seed, matmul, order()))
+}
+
+/// The same, where rows read near rows or do not.
+pub fn executor_by<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul, order): (u64, Matmul, Order)) -> Executor<T> {
     static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
@@ -297,7 +302,7 @@ pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, Planned { facts, matmul, order: order(), groups: &groups(list), host: None }))
+    Executor::on_gpu(&context, list, data, (seed, Planned { facts, matmul, order, groups: &groups(list), host: None }))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -10,12 +10,13 @@ use warploom_run::{parameters, precision::Precision};
 use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,
+    emit::cuda::{Matmul, Order},
     gir::{Data, Loss},
     launch::LaunchList,
 };
 
 use crate::differential::{SEED, stepped};
-use crate::direct::{Direct, apart, executor, gpu, is_brief};
+use crate::direct::{Direct, apart, executor, executor_by, gpu, is_brief};
 use crate::graphs::{signed, uniform};
 
 const NODES: usize = 60;
@@ -54,6 +55,17 @@ def sums(v, width=5):
     return linear(v.k, v.classes)
 "#;
 
+/// Sums of which nothing of a row is read before.
+const PLAIN: &str = r#"
+def plain(v, width=5):
+    v.z = tanh(linear(v.x, width))
+    v.plain = sum(u.z for u in v.innbs)
+    v.weighted = tanh(sum(e.w * e.src.plain for e in v.inedges))
+    v.largest = max(u.weighted for u in v.innbs)
+    v.last = sum(u.largest for u in v.innbs)
+    return linear(tanh(v.last), v.classes)
+"#;
+
 /// Edges of the row that a block has, and of one that several blocks share.
 const MORE: usize = 1700;
 const MOST: usize = 20_000;
@@ -79,12 +91,22 @@ fn direct(most: usize) -> Direct {
 }
 
 pub fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
+    trained_by::<T>(what, direct, list, None);
+}
+
+/// The same, where rows read near rows or do not; else as is asked for.
+fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, order: Option<Order>) {
     let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
     let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);
     let list = apart(list);
-    stepped(what, &list, executor::<T>(&list, direct.data(&list), SEED), reference, &initial);
+    let data = direct.data(&list);
+    let executor = match order {
+        Some(order) => executor_by::<T>(&list, data, (SEED, Matmul::F32, order)),
+        None => executor::<T>(&list, data, SEED),
+    };
+    stepped(what, &list, executor, reference, &initial);
 }
 
 fn agree(widths: &[u64], (most, drop): (usize, f64)) {
@@ -117,17 +139,16 @@ fn sums_agree() {
     }
 }
 
-#[test]
-fn heads_of_many_rows_agree() {
+/// As many vertices as so many rows for each processor and a few more, with two edges each, one of many and one of more.
+fn many_rows(of_processor: usize) -> Direct {
     let processors = gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
-    // Rows of a block are 32.
-    let nodes = 8 * processors * 32 + 40;
+    let nodes = of_processor * processors + 40;
     let end = |stream: u32, edge: usize| (uniform(stream, edge) * nodes as f64) as u32;
     let random = (0..2 * nodes).map(|edge| (end(41, edge), end(42, edge)));
     let many = (0..150).map(|edge| (end(43, edge), 7));
     let more = (0..MORE).map(|edge| (end(44, edge), 11));
     let (source, target): (Vec<u32>, Vec<u32>) = random.chain(many).chain(more).unzip();
-    let direct = Direct {
+    Direct {
         nodes,
         source,
         target,
@@ -135,10 +156,31 @@ fn heads_of_many_rows_agree() {
         labels: (0..nodes).map(|node| (uniform(46, node) * CLASSES as f64).floor()).collect(),
         training_rows: (0..nodes as u32).filter(|row| row % 3 != 1).collect(),
         ..direct(0)
-    };
+    }
+}
+
+#[test]
+fn heads_of_many_rows_agree() {
+    // Rows of a block are 32.
+    let direct = many_rows(8 * 32);
     let known = Data { bytes_per_real: 4, ..direct.known(CLASSES as u64, Loss::CrossEntropy) };
     let list = compile(HEADS, "heads", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
     trained::<f32>("heads of many rows", &direct, &list);
+    trained_by::<f32>("heads of many rows, one after the other", &direct, &list, Some(Order::Local));
+}
+
+#[test]
+fn rows_one_after_the_other_agree() {
+    // A block has 32 rows, and a processor two of each of five blocks.
+    let plain = many_rows(2 * 5 * 32);
+    let weight = Some(signed(37, plain.source.len()));
+    let weighted = Direct { weight, ..plain };
+    for width in [66, 128, 200, 256] {
+        let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
+        let known = Data { bytes_per_real: 4, ..weighted.known(CLASSES as u64, Loss::CrossEntropy) };
+        let list = compile(PLAIN, "plain", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        trained_by::<f32>(&format!("rows of {width} columns, one after the other"), &weighted, &list, Some(Order::Local));
+    }
 }
 
 #[test]

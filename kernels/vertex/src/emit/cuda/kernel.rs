@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::along;
 use super::hub;
 use super::running;
 use super::table::{Table, identity};
@@ -320,8 +321,9 @@ impl Unit<'_> {
             let (writer, stores) = written(&walk, (&frame, lanes), None)?;
             return self.in_groups(&writer, &stores, groups);
         }
+        let along = written(&walk, (&frame, along::whole(lanes)), None).ok().and_then(|(writer, _)| self.along(&writer));
         let halved = self.halved(&written(&walk, (&frame, lanes), None)?.0);
-        let lanes = halved.unwrap_or(lanes);
+        let lanes = along.map(|along| along.lanes).or(halved).unwrap_or(lanes);
         let tail = self.tail_of(&mut walk, &lanes);
         let (mut writer, mut stores) = written(&walk, (&frame, lanes), tail.as_ref())?;
         let mut parameters = Parameters::new();
@@ -337,7 +339,9 @@ impl Unit<'_> {
         let groups = u64::from(THREADS / lanes.lanes as u32);
         let has_many = walk.rows == Rows::Nodes && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
         let turns = if has_many { TURNS } else { 1 };
-        let (body, cut) = if walk.passes() > 0 {
+        let (body, cut) = if let Some(along) = along {
+            along::over_edges(&writer, &stores, along)
+        } else if walk.passes() > 0 {
             over_edges(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, halved.map(|_| (HALVED_EDGES, halved_blocks(&walk)))))
         } else {
             (over_rows(&writer, &stores, turns), None)
@@ -377,8 +381,9 @@ fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
     match cut {
         None => format!("{row}, {} rows a block", u64::from(THREADS / lanes.lanes as u32) * turns),
         Some(cut) => {
+            let rows = if cut.rows_of_group > 1 { format!(" at once, {} one after the other", cut.rows_of_group) } else { String::new() };
             let hubs = if cut.hub_blocks > 0 { format!(", up to {} blocks for those with very many", cut.hub_blocks) } else { String::new() };
-            format!("{row}, {} rows a warp, {} edges at hand; a warp or a block for rows with many{hubs}", cut.groups_of_warp, cut.in_flight)
+            format!("{row}, {} rows a warp{rows}, {} edges at hand; a warp or a block for rows with many{hubs}", cut.groups_of_warp, cut.in_flight)
         }
     }
 }
@@ -657,6 +662,17 @@ impl Load {
         }
     }
 
+    /// Blocks of a processor where a group goes along several rows (`along.rs`), if that is of use. One H200, us, by blocks: OVCAR-8H's 128 columns 548,
+    /// 520, 514 with 4, 5, 6 (which spills), weighted 588, 624, 568 (spills); two vectors a lane 945 and 944 with 3 and 4. Where something of a row
+    /// is read before its edges a group waits for that each time: GIN's 64 columns 300 -> 361, GAT's heads 595 -> 665.
+    pub fn blocks_along(self) -> Option<u32> {
+        let is_plain = self.reads == 1 && self.sums == 1 && self.loaded <= 4 * self.chunks && self.made <= 4 * self.chunks;
+        if !is_plain || self.waits || self.draws || self.lanes < 32 || self.chunks > 2 || self.listed > 2 {
+            return None;
+        }
+        Some(if self.chunks == 1 && self.listed == 1 { 5 } else { 4 })
+    }
+
     /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many warps.
     fn is_wide(self) -> bool {
         self.is_plain() && self.lanes >= WIDE_LANES
@@ -680,6 +696,7 @@ fn over_edges(writer: &Writer, (sums_of_tail, stores): (&str, &str), (bytes_per_
         in_flight: in_flight as u32,
         blocks_per_processor: if writer.walk.passes() == 1 { blocks } else { blocks.min(2) },
         hub_blocks: if writer.walk.passes() == 1 { hub::BLOCKS / writer.lanes.slices as u32 } else { 0 },
+        rows_of_group: 1,
     };
     let mut body = opening(&writer.lanes);
     body.push_str(&at_hand(in_flight));
@@ -709,20 +726,25 @@ pub(super) fn at_hand(in_flight: usize) -> String {
 
 /// Which item is whose, and which of its edges; with rows that several blocks share, or without. Most blocks have many short rows, and ask nothing else.
 pub(super) fn who(with_hubs: bool) -> String {
-    let marks = if with_hubs { [HUBS, "hub_blocks + ", "hub_items + ", HUB] } else { ["const unsigned block = blockIdx.x;\n", "", "", ""] };
-    ["@HUBS@", "@HUB_BLOCKS@", "@BEFORE@", "@HUB@"].iter().zip(marks).fold(WHO.to_owned(), |text, (mark, with)| text.replace(mark, with))
+    format!("{}{EDGES}", whose(with_hubs, "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group"))
+}
+
+/// Which item is whose, where a group's short rows begin there.
+pub(super) fn whose(with_hubs: bool, short: &str) -> String {
+    let marks = if with_hubs { [HUBS, "hub_blocks + ", "hub_items + ", HUB, short] } else { ["const unsigned block = blockIdx.x;\n", "", "", "", short] };
+    ["@HUBS@", "@HUB_BLOCKS@", "@BEFORE@", "@HUB@", "@SHORT@"].iter().zip(marks).fold(WHOSE.to_owned(), |text, (mark, with)| text.replace(mark, with))
 }
 
 const HUBS: &str = "const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;\n";
 const HUB: &str = "if (blockIdx.x < hub_blocks) {
 tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
 } else ";
-const WHO: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+const WHOSE: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
 @HUBS@const unsigned blocks_of_many = @HUB_BLOCKS@block_items + warp_blocks;
 int tier = 0;
 unsigned item, end_of_tier = items, shares = 1, mine = 0;
 if (blockIdx.x >= blocks_of_many) {
-item = @BEFORE@block_items + warp_items + (blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group;
+item = @BEFORE@block_items + warp_items + @SHORT@;
 } else @HUB@if (block < block_items) {
 tier = 2, item = @BEFORE@block, shares = GROUPS, mine = warp * PER_WARP + group;
 } else {
@@ -730,7 +752,9 @@ tier = 1, end_of_tier = @BEFORE@block_items + warp_items, item = @BEFORE@block_i
 }
 const bool live = item < end_of_tier;
 item = live ? item : 0;
-[[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+";
+const EDGES: &str =
+    "[[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
 unsigned from = begin, stop = end;
 if (tier > 0) {
 const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
@@ -826,11 +850,16 @@ while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK))
 
 /// What lanes of a group hold of the edges at hand, told to all of them.
 fn told(of: &str, named: &str, at: usize) -> String {
-    format!("{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);")
+    told_by(of, named, &format!("held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L"))
+}
+
+/// The same of what some lane holds: what, and which.
+pub(super) fn told_by(of: &str, named: &str, held: &str) -> String {
+    format!("{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, {held});")
 }
 
 /// Groups that share a row join what each has, in order. Largest scores come first: sums are then taken relative to that of all groups.
-fn joins(writer: &Writer, number: usize) -> String {
+pub(super) fn joins(writer: &Writer, number: usize) -> String {
     let pass = &writer.passes[number];
     let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * writer.lanes.lanes * 8;
     let mut text = format!("if (tier > 0) {{\n__shared__ alignas(16) unsigned char told_{number}[WARPS * {bytes}];\n");

@@ -4,6 +4,7 @@
 //!           listed in order, so that who launches it cannot guess; no float is added up in an order that varies
 //! never     names a driver, compiles, or looks at a graph
 mod alone;
+mod along;
 mod beside;
 pub mod bus;
 mod dense;
@@ -240,6 +241,8 @@ pub struct Cut {
     pub blocks_per_processor: u32,
     /// Blocks of rows that several blocks share, at most; none where a row is one block's.
     pub hub_blocks: u32,
+    /// Rows that a group does one after the other.
+    pub rows_of_group: u32,
 }
 
 /// What a kernel is given.

@@ -67,7 +67,14 @@ impl Unit<'_> {
         let (of_nodes, walked) = (held.rows == Rows::Nodes && held.role == Role::SparseFeatures, Walked::Entries(held.name.clone(), walk.by_columns));
         let columns = walk.columns as usize;
         let lanes = plain_lanes(columns, vector_of(columns, widest_vector(self.target.bytes_per_real)), true);
-        let cut = Cut { groups_of_warp: 32 / lanes.lanes as u32, warps: THREADS / 32, in_flight: IN_FLIGHT as u32, blocks_per_processor: 2, hub_blocks: 0 };
+        let cut = Cut {
+            groups_of_warp: 32 / lanes.lanes as u32,
+            warps: THREADS / 32,
+            in_flight: IN_FLIGHT as u32,
+            blocks_per_processor: 2,
+            hub_blocks: 0,
+            rows_of_group: 1,
+        };
         let drawn = walk.dropout.map(|dropout| drawn(dropout, walk.by_columns, of_nodes)).unwrap_or_default();
         let body = format!(
             "{}constexpr unsigned B = {IN_FLIGHT}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if (!writes) return;\n{stores}",
