@@ -61,8 +61,7 @@ def plain(v, width=5):
     v.z = tanh(linear(v.x, width))
     v.plain = sum(u.z for u in v.innbs)
     v.weighted = tanh(sum(e.w * e.src.plain for e in v.inedges))
-    v.largest = max(u.weighted for u in v.innbs)
-    v.last = sum(u.largest for u in v.innbs)
+    v.last = sum(u.weighted for u in v.innbs)
     return linear(tanh(v.last), v.classes)
 "#;
 
