@@ -10,7 +10,7 @@ use warploom_run::{parameters, precision::Precision};
 use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{Matmul, Order},
+    emit::cuda::{Matmul, Order, Target, emit},
     gir::{Data, Loss},
     launch::LaunchList,
 };
@@ -178,6 +178,12 @@ fn rows_one_after_the_other_agree() {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = Data { bytes_per_real: 4, ..weighted.known(CLASSES as u64, Loss::CrossEntropy) };
         let list = compile(PLAIN, "plain", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        if let Some(grid) = gpu().and_then(|facts| facts.grid.as_ref()) {
+            let (processors, shared_bytes) = (grid.processors, grid.shared_bytes_most);
+            let near = Target { bytes_per_real: 4, processors, shared_bytes, matmul: Matmul::F32, order: Order::Local, warpgroups: false };
+            let source = emit(&apart(&list), near).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
+            assert!(source.contains("ROWS = 4"), "{width} columns: no group has several rows");
+        }
         trained_by::<f32>(&format!("rows of {width} columns, one after the other"), &weighted, &list, Some(Order::Local));
     }
 }
