@@ -477,14 +477,8 @@ fn products_of_few_columns_are_made_where_their_rows_are() {
     }
 }
 
-/// Sums over edges, one of them weighted, and nothing of a row before any.
-const SUMS: &str = "def sums(v, width=64):
-    v.z = tanh(linear(v.x, width))
-    v.plain = sum(u.z for u in v.innbs)
-    v.weighted = sum(e.w * e.src.plain for e in v.inedges)
-    v.last = sum(u.weighted for u in v.innbs)
-    return linear(tanh(v.last), v.classes)
-";
+/// Sums over edges of which nothing of a row is read before.
+const SUMS: &str = include_str!("near_programs/sums.py");
 
 #[test]
 fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {

@@ -221,14 +221,8 @@ fn sums_of_near_rows_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Sums over edges, one of them weighted, and nothing of a row before any.
-const SUMS: &str = "def sums(v, width=64):
-    v.z = tanh(linear(v.x, width))
-    v.plain = sum(u.z for u in v.innbs)
-    v.weighted = sum(e.w * e.src.plain for e in v.inedges)
-    v.last = sum(u.weighted for u in v.innbs)
-    return linear(tanh(v.last), v.classes)
-";
+/// Sums over edges of which nothing of a row is read before.
+const SUMS: &str = include_str!("../../../kernels/vertex/tests/near_programs/sums.py");
 
 #[test]
 fn sums_of_rows_one_after_the_other_compile_without_spills() {

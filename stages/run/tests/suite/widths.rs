@@ -56,14 +56,7 @@ def sums(v, width=5):
 "#;
 
 /// Sums of which nothing of a row is read before.
-const PLAIN: &str = r#"
-def plain(v, width=5):
-    v.z = tanh(linear(v.x, width))
-    v.plain = sum(u.z for u in v.innbs)
-    v.weighted = tanh(sum(e.w * e.src.plain for e in v.inedges))
-    v.last = sum(u.weighted for u in v.innbs)
-    return linear(tanh(v.last), v.classes)
-"#;
+const PLAIN: &str = include_str!("../../../../kernels/vertex/tests/near_programs/sums.py");
 
 /// Edges of the row that a block has, and of one that several blocks share.
 const MORE: usize = 1700;
@@ -177,7 +170,7 @@ fn rows_one_after_the_other_agree() {
     for width in [66, 128, 200, 256] {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = Data { bytes_per_real: 4, ..weighted.known(CLASSES as u64, Loss::CrossEntropy) };
-        let list = compile(PLAIN, "plain", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        let list = compile(PLAIN, "sums", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
         if let Some(grid) = gpu().and_then(|facts| facts.grid.as_ref()) {
             let (processors, shared_bytes) = (grid.processors, grid.shared_bytes_most);
             let near = Target { bytes_per_real: 4, processors, shared_bytes, matmul: Matmul::F32, order: Order::Local, warpgroups: false };
