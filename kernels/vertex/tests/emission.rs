@@ -502,6 +502,29 @@ fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {
 }
 
 #[test]
+fn many_rows_of_few_edges_have_two_at_hand() {
+    let near = Target { order: Order::Local, ..F32 };
+    let of_plain = |width: u64, (nodes, edges): (u64, u64), target: Target| {
+        let data = Data { nodes, edges, bytes_per_real: target.bytes_per_real, ..data() };
+        let source = made("sums", &list(SUMS, "sums", &json!({"width": width}), &data), target).source;
+        let schedule = source.split("// plain").nth(1).and_then(|text| text.split("//   (").nth(1)).map(|text| text.split(';').next().unwrap().to_owned());
+        schedule.unwrap()
+    };
+    let (many, dense, few) = ((500_000, 1_500_000), (500_000, 10_000_000), (10_000, 30_000));
+    let of_four = "4 lanes of 4 columns a row, 8 rows a warp, 2 edges at hand";
+    assert_eq!([F32, near].map(|target| of_plain(16, many, target)), [of_four; 2]);
+    assert_eq!(of_plain(64, many, near), "8 lanes of 8 columns a row, 4 rows a warp, 2 edges at hand", "lanes have two pieces");
+    assert_eq!(of_plain(64, many, F32), "8 lanes of 4 columns a row of one of 2 slices, 4 rows a warp, 2 edges at hand", "of a table that no cache holds");
+    assert_eq!(of_plain(8, many, near), "2 lanes of 4 columns a row, 16 rows a warp, 2 edges at hand");
+    for (width, graph, target) in [(8, many, F32), (16, dense, near), (16, few, near), (16, many, Target { order: Order::Local, ..F64 })] {
+        let schedule = of_plain(width, graph, target);
+        assert!(!schedule.contains(" 2 edges at hand"), "{width} columns, {graph:?}: {schedule}");
+    }
+    // Of many edges, and rows that the second cache holds, in slices of 64 columns.
+    assert!(of_plain(256, (4000, 2_000_000), F32).starts_with("16 lanes of 4 columns a row of one of 4 slices"));
+}
+
+#[test]
 fn a_product_that_is_only_added_up_is_made_there() {
     let list = list(&text("gat"), "gat", &settings("gat"), &data());
     let launches = list.launches();

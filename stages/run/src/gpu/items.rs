@@ -26,6 +26,10 @@ pub struct Items {
 /// Edges below which a graph is small: lanes are many, and each takes a few edges.
 const SMALL: usize = 4_000_000;
 
+/// Edges of a group, or of a warp, above which a small graph with fewer rows than these is dense (one H200, ogbl-ddi, 64 columns: 59 -> 41 us; Wikipedia, which
+/// has 15, 10.3 -> 11.5).
+const DENSE: u64 = 32;
+
 /// Rows that may not stay in the second cache: of 64 columns they take 16 MB.
 const LARGE: usize = 1 << 16;
 /// Rows that are near each other: at any time so many are in the making.
@@ -49,7 +53,7 @@ impl Items {
         let degree = |row: usize| lists.iter().map(|(list, _)| list.offsets[row + 1] - list.offsets[row]).sum::<u64>() as u32;
         let edges: usize = lists.iter().map(|(list, _)| list.far.len()).sum();
         // Rows that follow each other read the same rows: they stay beside each other, but those of many edges.
-        let least = cuts.iter().map(|cut| thresholds(edges, *cut, processors)[1]).min().filter(|_| is_local(graph.nodes, &lists));
+        let least = cuts.iter().map(|cut| thresholds((graph.nodes, edges), *cut, processors)[1]).min().filter(|_| is_local(graph.nodes, &lists));
         let in_order = is_grouped && cuts.is_empty();
         let mut items = if in_order { Items::listed((0..graph.nodes as u32).collect(), degree) } else { Items::sorted(graph.nodes, degree, least) };
         let (mut far, mut edge) = (items.far.as_mut_slice(), items.edge.as_mut_slice());
@@ -135,7 +139,7 @@ impl Items {
 
     /// How many items a tier has.
     pub fn count(&self, cut: Cut, (tier, processors): (Tier, u32)) -> u32 {
-        let [block, warp] = thresholds(self.far.len(), cut, processors);
+        let [block, warp] = thresholds((self.row.len(), self.far.len()), cut, processors);
         let longer = |than: u32| self.longer(than);
         let (hubs, pieces) = self.hubs(cut, (block, processors));
         match tier {
@@ -186,11 +190,13 @@ fn is_local(nodes: usize, lists: &[(EdgeList, u32)]) -> bool {
 }
 
 /// Edges above which an item has a block, and a warp.
-fn thresholds(edges: usize, cut: Cut, processors: u32) -> [u32; 2] {
+fn thresholds((rows, edges): (usize, usize), cut: Cut, processors: u32) -> [u32; 2] {
     let warps = u64::from(processors) * u64::from(cut.blocks_per_processor) * u64::from(cut.warps);
     let groups = warps * u64::from(cut.groups_of_warp);
-    // On small graphs all lanes have little to do, and the longest row is what all wait for.
-    let share = |among: u64| if edges < SMALL { 2 * edges as u64 / among } else { edges as u64 / 2 / among };
+    // On small graphs all lanes have little to do, and the longest row is what all wait for; but where rows are fewer than lanes could have and each has
+    // many edges, all have much to do, and a row for each would leave others without.
+    let is_dense = |among: u64| (rows as u64) < among && edges as u64 > DENSE * among;
+    let share = |among: u64| if edges < SMALL && !is_dense(among) { 2 * edges as u64 / among } else { edges as u64 / 2 / among };
     let in_flight = u64::from(cut.in_flight);
     let warp = share(groups).clamp(2 * in_flight, 1024.max(2 * in_flight));
     if cut.groups_of_warp == 1 {
@@ -218,6 +224,15 @@ mod tests {
         assert_eq!(of(&[20_000; 64], cut)[0], 0);
         // As many blocks as there is room for.
         assert_eq!(of(&[600_000; 3], Cut { hub_blocks: 4, ..cut }), [2, 2, 1]);
+    }
+
+    #[test]
+    fn rows_are_shared_sooner_where_they_are_few_and_have_many_edges() {
+        let cut = Cut { groups_of_warp: 2, warps: 8, in_flight: 4, blocks_per_processor: 6, hub_blocks: 512, rows_of_group: 1 };
+        // ogbl-ddi, and Wikipedia, whose rows are as few but have fewer edges; artist has more rows than groups.
+        assert_eq!(thresholds((4267, 2_135_822), cut, 132), [168, 84]);
+        assert_eq!(thresholds((4777, 184_812), cut, 132), [58, 29]);
+        assert_eq!(thresholds((50_515, 1_638_396), cut, 132), [517, 258]);
     }
 
     #[test]

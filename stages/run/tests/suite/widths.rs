@@ -161,23 +161,50 @@ fn heads_of_many_rows_agree() {
     trained_by::<f32>("heads of many rows, one after the other", &direct, &list, Some(Order::Local));
 }
 
+/// The sums of a program over many rows, in both orders or in one, whose kernels have a text that says how they are gone about.
+fn sums_of_many_rows_agree((program, name): (&str, &str), (direct, widths): (&Direct, &[u64]), (orders, says): (&[Order], &str)) {
+    for &width in widths {
+        let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
+        let known = Data { bytes_per_real: 4, ..direct.known(CLASSES as u64, Loss::CrossEntropy) };
+        let list = compile(program, name, &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        for &order in orders {
+            if let Some(grid) = gpu().and_then(|facts| facts.grid.as_ref()) {
+                let (processors, shared_bytes) = (grid.processors, grid.shared_bytes_most);
+                let target = Target { bytes_per_real: 4, processors, shared_bytes, matmul: Matmul::F32, order, warpgroups: false };
+                let source = emit(&apart(&list), target).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
+                assert!(source.contains(says), "{width} columns, {order:?}: no kernel says `{says}`");
+            }
+            trained_by::<f32>(&format!("{name} of {width} columns, {order:?}, {says}"), direct, &list, Some(order));
+        }
+    }
+}
+
+fn weighted(plain: Direct) -> Direct {
+    let weight = Some(signed(37, plain.source.len()));
+    Direct { weight, ..plain }
+}
+
 #[test]
 fn rows_one_after_the_other_agree() {
-    // A block has 32 rows, and a processor two of each of five blocks.
-    let plain = many_rows(2 * 5 * 32);
-    let weight = Some(signed(37, plain.source.len()));
-    let weighted = Direct { weight, ..plain };
-    for width in [66, 128, 200, 256] {
-        let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
-        let known = Data { bytes_per_real: 4, ..weighted.known(CLASSES as u64, Loss::CrossEntropy) };
-        let list = compile(PLAIN, "sums", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
-        if let Some(grid) = gpu().and_then(|facts| facts.grid.as_ref()) {
-            let (processors, shared_bytes) = (grid.processors, grid.shared_bytes_most);
-            let near = Target { bytes_per_real: 4, processors, shared_bytes, matmul: Matmul::F32, order: Order::Local, warpgroups: false };
-            let source = emit(&apart(&list), near).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
-            assert!(source.contains("ROWS = 4"), "{width} columns: no group has several rows");
-        }
-        trained_by::<f32>(&format!("rows of {width} columns, one after the other"), &weighted, &list, Some(Order::Local));
+    // As many rows for each processor as keep their order.
+    sums_of_many_rows_agree((PLAIN, "sums"), (&weighted(many_rows(512)), &[66, 128, 200, 256]), (&[Order::Local], "ROWS = 4"));
+}
+
+/// With rows of their own that are read before and after.
+const OWN: &str = include_str!("../../../../kernels/vertex/tests/near_programs/own.py");
+
+#[test]
+fn rows_of_few_edges_agree() {
+    // A block has 64 rows of 16 columns and of 32, 32 of 64, 256 of one lane; a processor has eight blocks, or five where lanes have two pieces.
+    let (short, wide) = (weighted(many_rows(8 * 64)), weighted(many_rows(5 * 64)));
+    let says = "2 edges at hand";
+    sums_of_many_rows_agree((PLAIN, "sums"), (&short, &[16, 22]), (&[Order::Spread, Order::Local], says));
+    sums_of_many_rows_agree((PLAIN, "sums"), (&wide, &[32, 47, 64]), (&[Order::Local], says));
+    sums_of_many_rows_agree((PLAIN, "sums"), (&wide, &[100]), (&[Order::Spread], says));
+    sums_of_many_rows_agree((OWN, "own"), (&short, &[13, 24]), (&[Order::Spread], says));
+    sums_of_many_rows_agree((OWN, "own"), (&wide, &[64, 100]), (&[Order::Local], says));
+    if !is_brief() {
+        sums_of_many_rows_agree((PLAIN, "sums"), (&weighted(many_rows(8 * 256)), &[2, 3, 8]), (&[Order::Local], says));
     }
 }
 

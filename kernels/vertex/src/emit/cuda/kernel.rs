@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::along;
+use super::few::Schedule;
 use super::hub;
 use super::running;
 use super::table::{Table, identity};
@@ -23,9 +24,10 @@ pub(super) const THREADS: u32 = 256;
 /// Places of a slice, of rows wider than this.
 const SLICE: usize = 128;
 
-/// Bytes of a table that stay in the second cache with all else, and of one slice of 32 columns of it.
+/// Bytes of a table that stay in the second cache with all else, of one slice of 32 columns of it, and of one of 64.
 const CACHED_BYTES: u64 = 60 << 20;
 const SLICED_BYTES: u64 = 100 << 20;
+const WIDE_SLICED_BYTES: u64 = 40 << 20;
 
 /// A parameter of a kernel: how it is declared, and what is given.
 pub(super) struct Parameters {
@@ -248,7 +250,8 @@ fn owners(table: &Table) -> Table {
 
 impl Unit<'_> {
     /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice of all rows is read before the next,
-    /// and more of it stays there (amazon0505, 256 columns, slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200).
+    /// and more of it stays there (amazon0505, 256 columns, slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200). Slices that stay there
+    /// anyway are no narrower (soc-BlogCatalog of 256 columns 227 us in slices of 32, 210 in those of 64).
     /// Where rows read near rows, these are there anyway, and a whole row costs less than its slices (DD, 128 columns: 211 us in slices, 104 whole).
     fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
         let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
@@ -256,25 +259,19 @@ impl Unit<'_> {
         let mut sums = walk.steps.iter().filter(|step| is_sum(step));
         let (only, none) = (sums.next()?, sums.next());
         let is_plain = none.is_none() && only.columns() == places && walk.steps.iter().all(is_simple) && self.target.bytes_per_real == 4;
-        let is_plain = is_plain && self.target.order == Order::Spread;
-        let nodes = self.nodes();
-        if !is_plain || nodes * places as u64 * 4 <= CACHED_BYTES {
+        if !is_plain {
             return None;
         }
-        let slice = if nodes * 128 <= SLICED_BYTES { 32 } else { 64 };
+        let nodes = self.nodes();
+        if nodes * places as u64 * 4 <= CACHED_BYTES {
+            return self.narrow_slices(places);
+        }
+        if self.target.order == Order::Local {
+            return None;
+        }
+        let slice = if nodes * 256 <= WIDE_SLICED_BYTES || nodes * 128 > SLICED_BYTES { 64 } else { 32 };
         let slices = places / slice;
         (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes { places, vector: 4, lanes: slice / 4, chunks: 1, slices })
-    }
-
-    /// Half as many lanes a row, of a plain sum whose rows read near rows: those have few edges or are in a cache, so that what counts is how many
-    /// rows are on their way (one H200, sums of 64 columns in an epoch of GIN: OVCAR-8H's counts 490 -> 318 us, DD's 100 -> 72, and of
-    /// the backward part 537 -> 490, 109 -> 99, with five blocks, which spill; with four 329, 72 and 500, 102; with two edges at hand 331 and 515, with
-    /// a quarter of the lanes 382 and 673; where more is done with an edge, as in GAT, all of these are slower).
-    fn halved(&self, writer: &Writer) -> Option<Lanes> {
-        let lanes = writer.lanes;
-        let fits = self.target.order == Order::Local && writer.walk.passes() == 1 && lanes.lanes == WIDE_LANES && !lanes.overlaps();
-        let is_plain = fits && Load::of(writer, 1, self.target.bytes_per_real).is_wide();
-        is_plain.then_some(Lanes { lanes: lanes.lanes / 2, chunks: lanes.chunks * 2, ..lanes })
     }
 
     /// Vertices, as far as the arena tells.
@@ -322,8 +319,8 @@ impl Unit<'_> {
             return self.in_groups(&writer, &stores, groups);
         }
         let along = written(&walk, (&frame, along::whole(lanes)), None).ok().and_then(|(writer, _)| self.along(&writer));
-        let halved = self.halved(&written(&walk, (&frame, lanes), None)?.0);
-        let lanes = along.map(|along| along.lanes).or(halved).unwrap_or(lanes);
+        let few = self.few(&written(&walk, (&frame, lanes), None)?.0);
+        let lanes = along.map(|along| along.lanes).or(few.map(|few| few.lanes)).unwrap_or(lanes);
         let tail = self.tail_of(&mut walk, &lanes);
         let (mut writer, mut stores) = written(&walk, (&frame, lanes), tail.as_ref())?;
         let mut parameters = Parameters::new();
@@ -342,7 +339,7 @@ impl Unit<'_> {
         let (body, cut) = if let Some(along) = along {
             along::over_edges(&writer, &stores, along)
         } else if walk.passes() > 0 {
-            over_edges(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, halved.map(|_| (HALVED_EDGES, halved_blocks(&walk)))))
+            over_edges(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, few))
         } else {
             (over_rows(&writer, &stores, turns), None)
         };
@@ -504,17 +501,11 @@ const REGISTERS_OF_THREE_PLAIN: usize = 76;
 const REGISTERS_OF_TWO_MIXED: usize = 112;
 const REGISTERS_OF_FOUR_MIXED: usize = 94;
 
-/// Edges at hand where a row has half as many lanes.
-const HALVED_EDGES: usize = 4;
-
-/// Blocks of a processor then: what is read of other rows than those that are summed takes registers.
-fn halved_blocks(walk: &Walk) -> u32 {
-    let widest = walk.leaves.iter().map(|leaf| leaf.columns).max().unwrap_or(1);
-    if walk.leaves.iter().filter(|leaf| leaf.columns == widest && leaf.rows == Rows::Nodes).count() > 1 { 3 } else { 4 }
-}
-
-/// Lanes of a group from which on few edges at a time and many warps are worth more than many edges.
+/// Lanes of a group from which on few edges at a time and many warps are worth more than many edges, and where nothing of the row is read before (one H200,
+/// 32 columns, us, eight edges and four blocks, four and six: artist 23.4 and 22.4, soc-Slashdot0902 16.2 and 15.5, amazon0505 98 and 87, soc-BlogCatalog 29.2
+/// and 29.8).
 const WIDE_LANES: usize = 16;
+const WIDE_LANES_ALONE: usize = 8;
 
 /// What a walk over edges holds, in registers of a thread.
 #[derive(Clone, Copy, Debug)]
@@ -540,6 +531,8 @@ pub(super) struct Load {
     draws_of_row: bool,
     /// Whether something of the row is there before its edges are walked, and may be wanted after.
     waits: bool,
+    /// Whether how the walk is gone about is said elsewhere (`few.rs`): whatever pieces a lane has, it does little with them.
+    is_few: bool,
     bytes_per_real: u64,
 }
 
@@ -570,6 +563,7 @@ impl Load {
             kept,
             sums: writer.passes[pass].sums.len(),
             waits: !writer.rows[pass - 1].is_empty(),
+            is_few: false,
             draws: writer.streams.iter().any(|stream| matches!(stream, Stream::Kept(..))),
             draws_of_row: writer.walk.draws(),
             bytes_per_real,
@@ -675,21 +669,32 @@ impl Load {
 
     /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many warps.
     fn is_wide(self) -> bool {
-        self.is_plain() && self.lanes >= WIDE_LANES
+        self.is_plain() && self.lanes >= if self.waits { WIDE_LANES } else { WIDE_LANES_ALONE }
+    }
+
+    /// What lists have of an edge: one number each, of 32 bits.
+    pub fn lists(self) -> usize {
+        self.listed
+    }
+
+    /// Whether something of the row is there before its edges are walked.
+    pub fn waits(self) -> bool {
+        self.waits
     }
 
     /// Whether one short row is read of an edge and little done with it, so that several turns may be done as one.
-    fn is_plain(self) -> bool {
-        self.bytes_per_real == 4 && self.reads <= 1 && self.loaded <= 4 && self.made <= 4 && self.kept <= 8
+    pub fn is_plain(self) -> bool {
+        self.is_few || self.bytes_per_real == 4 && self.reads <= 1 && self.loaded <= 4 && self.made <= 4 && self.kept <= 8
     }
 }
 
-/// `asked` says how many edges are at hand, and blocks a processor has, if that is not found out here.
-fn over_edges(writer: &Writer, (sums_of_tail, stores): (&str, &str), (bytes_per_real, asked): (u64, Option<(usize, u32)>)) -> (String, Option<Cut>) {
-    let loads: Vec<Load> = (1..writer.passes.len()).map(|pass| Load::of(writer, pass, bytes_per_real)).collect();
+/// `few` says how many edges are at hand, and blocks a processor has, if that is not found out here.
+fn over_edges(writer: &Writer, (sums_of_tail, stores): (&str, &str), (bytes_per_real, few): (u64, Option<Schedule>)) -> (String, Option<Cut>) {
+    let of = |pass| Load { is_few: few.is_some_and(|few| few.asks), ..Load::of(writer, pass, bytes_per_real) };
+    let loads: Vec<Load> = (1..writer.passes.len()).map(of).collect();
     let in_flight = loads.iter().map(|load| load.in_flight()).min().unwrap_or(1);
     let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
-    let (in_flight, blocks) = asked.unwrap_or((in_flight, blocks));
+    let (in_flight, blocks) = few.map_or((in_flight, blocks), |few| (few.edges, few.blocks));
     let cut = Cut {
         groups_of_warp: 32 / writer.lanes.lanes as u32,
         warps: THREADS / 32,

@@ -8,6 +8,7 @@ mod along;
 mod beside;
 pub mod bus;
 mod dense;
+mod few;
 mod groups;
 pub mod hub;
 mod kernel;

@@ -17,7 +17,7 @@ typedef unsigned long long offset_t;
 #if __CUDA_ARCH__ == 900
 #define ON_HOPPER(blocks) blocks
 #else
-#define ON_HOPPER(blocks) blocks - 1
+#define ON_HOPPER(blocks) blocks - (blocks < 7 ? 1 : 2)
 #endif
 struct Yes { static constexpr bool value = true; };
 struct No { static constexpr bool value = false; };

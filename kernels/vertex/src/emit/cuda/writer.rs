@@ -842,16 +842,21 @@ impl<'a> Writer<'a> {
     }
 
     /// Where a lane's place of all rows of a buffer lies, found once in front of the pass that reads rows of edges: then a row's takes one
-    /// instruction in place of three. None where a lane has several pieces of a row, whose registers leave no room for an address.
+    /// instruction in place of three. None where a lane has several pieces of a row, whose registers leave no room for an address, but for two of
+    /// as many lanes as have work (`few.rs`).
     fn place_of_all(&mut self, pointer: &str, table: &Table, scope: Scope) -> Option<String> {
         let (Scope::Edge(pass) | Scope::Lane(pass)) = scope else { return None };
-        if !self.finds_places || self.lanes.chunks > 1 {
+        let has_room = self.lanes.chunks == 1 || self.lanes.chunks == 2 && self.lanes.lanes < 32 && !self.lanes.has_tail();
+        if !self.finds_places || !has_room {
             return None;
         }
         let place = self.group_element(table);
+        if self.lanes.chunks > 1 && place != "c[q]" {
+            return None;
+        }
         let name = self.name("place");
         let _infallible = writeln!(self.passes[pass].places, "const real* {name} = {pointer} + {}; keep({name});", place.replace("[q]", "[0]"));
-        Some(name)
+        Some(if self.lanes.chunks > 1 { format!("{name} + q * L * V") } else { name })
     }
 
     fn loaded(&mut self, (leaf, at, kind): (usize, At, Type), table: &Table, scope: Scope) -> Result<Held, Refused> {
