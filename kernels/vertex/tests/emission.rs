@@ -480,12 +480,17 @@ fn products_of_few_columns_are_made_where_their_rows_are() {
 /// Sums over edges of which nothing of a row is read before.
 const SUMS: &str = include_str!("near_programs/sums.py");
 
+/// Their source, of so many columns and of a graph of so many vertices and edges.
+fn of_sums(width: u64, (nodes, edges): (u64, u64), target: Target) -> String {
+    let data = Data { nodes, edges, bytes_per_real: target.bytes_per_real, ..data() };
+    made("sums", &list(SUMS, "sums", &json!({"width": width}), &data), target).source
+}
+
 #[test]
 fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {
     let near = Target { order: Order::Local, ..F32 };
-    let along = |width: u64, (nodes, edges): (u64, u64), target: Target| {
-        let data = Data { nodes, edges, bytes_per_real: target.bytes_per_real, ..data() };
-        let source = made("sums", &list(SUMS, "sums", &json!({"width": width}), &data), target).source;
+    let along = |width: u64, graph: (u64, u64), target: Target| {
+        let source = of_sums(width, graph, target);
         let kernels = source.split("extern \"C\"").filter(|kernel| kernel.contains("slot_far"));
         let [plain, weighted] = ["o_plain", "slots_given_weight"].map(|out| kernels.clone().find(|kernel| kernel.contains(out)).unwrap().contains("ROWS = 4"));
         (plain, weighted)
@@ -504,9 +509,8 @@ fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {
 #[test]
 fn many_rows_of_few_edges_have_two_at_hand() {
     let near = Target { order: Order::Local, ..F32 };
-    let of_plain = |width: u64, (nodes, edges): (u64, u64), target: Target| {
-        let data = Data { nodes, edges, bytes_per_real: target.bytes_per_real, ..data() };
-        let source = made("sums", &list(SUMS, "sums", &json!({"width": width}), &data), target).source;
+    let of_plain = |width: u64, graph: (u64, u64), target: Target| {
+        let source = of_sums(width, graph, target);
         let schedule = source.split("// plain").nth(1).and_then(|text| text.split("//   (").nth(1)).map(|text| text.split(';').next().unwrap().to_owned());
         schedule.unwrap()
     };

@@ -42,8 +42,7 @@ impl Unit<'_> {
     pub(super) fn along(&self, writer: &Writer) -> Option<Along> {
         let (walk, lanes) = (writer.walk, writer.lanes);
         let is_near = self.target.order == Order::Local && self.target.bytes_per_real == 4 && walk.passes() == 1;
-        let is_followed = self.joined.walked.values().any(|head| *head == self.number);
-        if !is_near || is_followed || walk.draws() || lanes.overlaps() || lanes.slices > 1 {
+        if !is_near || self.is_followed() || walk.draws() || lanes.overlaps() || lanes.slices > 1 {
             return None;
         }
         let blocks = Load::of(writer, 1, self.target.bytes_per_real).blocks_along()?;

@@ -1,9 +1,9 @@
-//! few: a plain sum over the edges of rows that have few, or that are done in slices: two edges of a group at hand, and as many groups as a
-//! processor holds; each lane has two pieces of a row of 32 columns and more.
+//! few: a plain sum over the edges of rows that have few, or that are done in slices: two edges of a group at hand, or four, and as many groups as
+//! a processor holds; each lane has two pieces of a row that fills its lanes, of 32 columns and more.
 //!
 //! promises  says what lanes and edges a walk has, how many blocks a processor; a row is added up in the order of its edges, as elsewhere
-//! never     is taken where more is done with an edge than to add its row up, or where rows are fewer than groups: a row's edges should all be on
-//!           their way then
+//! never     is taken where more is done with an edge than to add its row up, or, but for slices, where rows are fewer than groups: a row's edges
+//!           should all be on their way then
 use super::kernel::{Load, THREADS};
 use super::walk::Walk;
 use super::writer::{Lanes, Writer};
@@ -47,7 +47,7 @@ impl Unit<'_> {
         if walk.draws() || lanes.overlaps() || !load.is_plain() {
             return None;
         }
-        let is_followed = self.joined.walked.values().any(|head| *head == self.number);
+        let is_followed = self.is_followed();
         let after = !writer.rows[1].is_empty() || is_followed;
         // Registers: what is read before edges waits for them, what is done behind them takes a few more. Seven blocks leave a thread as many as eight.
         let (is_wide, waits_beside_two) = (has_wide_rows(walk), load.waits() && load.lists() > 1);

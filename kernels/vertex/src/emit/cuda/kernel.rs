@@ -274,6 +274,11 @@ impl Unit<'_> {
         (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes { places, vector: 4, lanes: slice / 4, chunks: 1, slices })
     }
 
+    /// Whether a product is made where this walk makes its rows.
+    pub(super) fn is_followed(&self) -> bool {
+        self.joined.walked.values().any(|head| *head == self.number)
+    }
+
     /// Vertices, as far as the arena tells.
     pub(super) fn nodes(&self) -> u64 {
         let of = |buffer: &Buffer| {
