@@ -104,9 +104,17 @@ repeated() {
 if [ -n "${REPEAT:-}" ]; then
   binary=${WARPLOOM:-target/release/warploom}
   folder=$(mktemp -d)
-  (while true; do "$binary" pipeline pipelines/gin.yaml --device cuda --store "$folder/load" --set dataset=amazon0505 --set run.epochs=200 --force --quiet >/dev/null 2>&1 || sleep 1; done) &
+  # The other training; whoever ends it waits until nothing writes into the folder any more.
+  (
+    trap 'kill "$beside" 2>/dev/null || true; wait; exit 0' TERM
+    while true; do
+      "$binary" pipeline pipelines/gin.yaml --device cuda --store "$folder/load" --set dataset=amazon0505 --set run.epochs=200 --force --quiet >/dev/null 2>&1 &
+      beside=$!
+      wait "$beside" || sleep 1
+    done
+  ) &
   load=$!
-  trap 'kill "$load" 2>/dev/null || true; rm -rf "$folder"' EXIT
+  trap 'kill "$load" 2>/dev/null || true; wait "$load" || true; rm -rf "$folder"' EXIT
   for program in ${PROGRAMS:-gcn gat gin sage}; do
     mkdir -p "$folder/$program"
     repeated "$program" "$folder/$program" || status=1
