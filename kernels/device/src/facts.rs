@@ -147,7 +147,50 @@ impl Measurement {
     }
 }
 
+/// Lanes that kernels go in step by: what every GPU of NVIDIA has.
+const LANES: u32 = 32;
+/// Threads and bytes of shared memory that every GPU kernels are tested for gives a block.
+const THREADS_LEAST: u32 = 1024;
+const SHARED_LEAST: u32 = 48 << 10;
+
 impl Facts {
+    /// Those of a file; what cannot be those of any device is refused with its field.
+    pub fn from_yaml(text: &str) -> Result<Facts, String> {
+        let facts: Facts = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+        facts.refuse_impossible().map(|()| facts)
+    }
+
+    fn refuse_impossible(&self) -> Result<(), String> {
+        let rates = [
+            ("bytes_per_second", self.bytes_per_second),
+            ("flops_per_second.f32", self.flops_per_second.f32),
+            ("flops_per_second.f64", self.flops_per_second.f64),
+            ("cache.bytes", self.cache.bytes),
+            ("cache.line_bytes", self.cache.line_bytes),
+            ("memory_bytes", self.memory_bytes.unwrap_or(1)),
+            ("host_bytes_per_second", self.host_bytes_per_second.unwrap_or(1)),
+        ];
+        if let Some((field, _)) = rates.into_iter().find(|(_, number)| *number == 0) {
+            return Err(format!("{field}: expected at least 1, found 0"));
+        }
+        if self.kind == Kind::Cpu {
+            return Ok(());
+        }
+        if self.capability().is_none() {
+            return Err(format!("architecture: expected that of a GPU, `sm_90` for one, found `{}`", self.architecture));
+        }
+        let Some(grid) = &self.grid else { return Err("grid: expected that of a GPU, found none".to_owned()) };
+        let least = [
+            ("processors", grid.processors, 1),
+            ("threads_most", grid.threads_most, THREADS_LEAST),
+            ("shared_bytes_most", grid.shared_bytes_most, SHARED_LEAST),
+        ];
+        if let Some((field, number, least)) = least.into_iter().find(|(_, number, least)| number < least) {
+            return Err(format!("grid.{field}: expected at least {least}, found {number}"));
+        }
+        if grid.lanes == LANES { Ok(()) } else { Err(format!("grid.lanes: expected {LANES}, found {}", grid.lanes)) }
+    }
+
     /// As a facts file, with how its rates were measured.
     pub fn to_yaml(&self) -> Result<String, serde_yaml::Error> {
         let measured = self.measured.as_ref().map(|measured| serde_yaml::to_string(&BTreeMap::from([("measured", measured)]))).transpose()?;
@@ -277,5 +320,27 @@ mod tests {
         assert!(read(&text("1e9")).is_ok());
         assert!(read(&text("-1")).unwrap_err().contains("from 0 on, found -1"));
         assert!(read("{name: x, kind: tpu}").unwrap_err().contains("tpu"));
+    }
+
+    #[test]
+    fn what_no_device_has_is_refused_with_the_field() {
+        let h200 = include_str!("../facts/h200.yaml");
+        let of = |old: &str, new: &str| {
+            assert!(h200.contains(old), "{old}");
+            Facts::from_yaml(&h200.replace(old, new)).map(|_| ()).unwrap_err()
+        };
+        assert!(Facts::from_yaml(h200).is_ok());
+        for (old, new, said) in [
+            ("processors: 132", "processors: 0", "grid.processors: expected at least 1, found 0"),
+            ("lanes: 32", "lanes: 7", "grid.lanes: expected 32, found 7"),
+            ("threads_most: 1024", "threads_most: 0", "grid.threads_most: expected at least 1024, found 0"),
+            ("shared_bytes_most: 232448", "shared_bytes_most: 0", "grid.shared_bytes_most: expected at least 49152, found 0"),
+            ("bytes_per_second: 4.28e12", "bytes_per_second: 0", "bytes_per_second: expected at least 1, found 0"),
+            ("line_bytes: 128", "line_bytes: 0", "cache.line_bytes: expected at least 1, found 0"),
+            ("architecture: sm_90", "architecture: foo", "architecture: expected that of a GPU, `sm_90` for one, found `foo`"),
+            ("grid: {processors: 132, lanes: 32, threads_most: 1024, shared_bytes_most: 232448}", "", "grid: expected that of a GPU, found none"),
+        ] {
+            assert_eq!(of(old, new), said);
+        }
     }
 }

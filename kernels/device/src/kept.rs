@@ -53,7 +53,7 @@ fn read(file: &Path, device: &Device) -> Result<Option<Facts>, Fault> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(wrong(file, &error.to_string())),
     };
-    let facts: Facts = serde_yaml::from_str(&text).map_err(|error| wrong(file, &error.to_string()))?;
+    let facts = Facts::from_yaml(&text).map_err(|error| wrong(file, &error))?;
     let (major, minor) = device.capability;
     let processors = facts.grid.map(|Grid { processors, .. }| processors);
     let is_its = |measured: &Measurement| {

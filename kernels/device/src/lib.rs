@@ -64,7 +64,7 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     }
     if name.ends_with(EXTENSION) {
         let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
-        return serde_yaml::from_str(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
+        return Facts::from_yaml(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
     if let (Best::OfAll, AUTO, Some(found)) = (best, name, fit()) {
         return found.map_err(|fault| absent(fault, ""));
@@ -124,7 +124,7 @@ pub fn shipped() -> Vec<Facts> {
 /// The facts of a file that comes with the program.
 pub(crate) fn known(name: &str) -> Option<Facts> {
     let (_, text) = FILES.iter().find(|(file, _)| *file == name)?;
-    serde_yaml::from_str(text).ok()
+    Facts::from_yaml(text).ok()
 }
 
 /// Widest vectors of this processor.

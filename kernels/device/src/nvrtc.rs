@@ -81,6 +81,11 @@ impl Nvrtc {
         Ok(loaded.insert(Nvrtc { version: version()?, file: mapped() }).clone())
     }
 
+    /// Whether `WARPLOOM_NVRTC` says where it is.
+    pub fn is_named() -> bool {
+        env::var_os(VARIABLE).is_some_and(|place| !place.is_empty())
+    }
+
     /// The library in this file, or in this folder or its `lib`.
     pub fn at(place: &Path) -> Result<Nvrtc, Fault> {
         let places = [place.to_path_buf(), place.join(FILE), place.join("lib").join(FILE)];

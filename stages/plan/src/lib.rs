@@ -295,10 +295,16 @@ pub fn matmul(request: &PlanRequest) -> Matmul {
     }
 }
 
-/// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run does, which says why.
+/// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run does, which says why. A compiler that was named
+/// and is not there is told of.
 fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
-    let (Some(arch), Ok(nvrtc)) = (request.device.capability(), Nvrtc::find()) else { return };
-    if let Err(fault) = kernels::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())) {
+    let Some(arch) = request.device.capability() else { return };
+    let compiled = match Nvrtc::find() {
+        Ok(nvrtc) => kernels::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())).map(|_| ()),
+        Err(fault) if Nvrtc::is_named() => Err(fault),
+        Err(_) => return,
+    };
+    if let Err(fault) = compiled {
         context.progress.warn(&format!("the kernels are compiled when the plan is run: {fault}"));
     }
 }

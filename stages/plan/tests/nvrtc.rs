@@ -263,6 +263,30 @@ fn sums_of_few_edges_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Rows that no vector divides, wider than a group of lanes: cora's, citeseer's, and those of a wide layer.
+#[test]
+fn sums_of_wide_odd_rows_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("sums_of_wide_odd_rows_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    let (few, many) = ((2_708, 10_556), (400_000, 1_600_000));
+    for (name, settings, columns, (nodes, edges), order) in [
+        ("sgc", json!({}), 1433, few, Order::Spread),
+        ("sgc", json!({}), 3703, few, Order::Local),
+        ("sgc", json!({}), 1323, many, Order::Spread),
+        ("sgc", json!({}), 1323, many, Order::Local),
+        ("gcn", json!({"hidden": 4099}), 602, few, Order::Spread),
+        ("gcn", json!({"hidden": 4099}), 602, many, Order::Spread),
+    ] {
+        let known = Data { features: Some(columns), nodes, edges, ..data(7, Features::Dense, &settings) };
+        for arch in ARCHITECTURES {
+            let source = source((&format!("pipelines/programs/{name}.py"), name), &settings, &known, Target { order, ..target(arch) });
+            assert!(source.contains("slices"), "{name} of {columns} columns");
+            found.extend(wrong(nvrtc, &format!("{name} {settings} of {columns} columns, {nodes} rows, {order:?}"), &source, arch));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Sums by groups of neighbours: of so many neighbours, lanes and threads.
 const CUTS: [(u32, u32, u32); 4] = [(4, 4, 32), (32, 16, 128), (32, 32, 256), (256, 8, 512)];
 

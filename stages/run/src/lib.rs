@@ -88,7 +88,10 @@ fn refuse_other_device(request: &RunRequest) -> Result<(), StageError> {
         Ok(here) => here,
         Err(fault) => {
             let what = format!("the plan is for `{}`, which is not here: {fault}", device.name);
-            return refuse(what, "look at it with  warploom explain  , or run on  --device cpu");
+            return refuse(
+                what,
+                "look at it with  warploom explain  , or make all stages for this machine:  warploom pipeline FILE --device cpu  and the same other options",
+            );
         }
     };
     if here.name != device.name || here.grid != device.grid || here.architecture != device.architecture {
@@ -96,7 +99,10 @@ fn refuse_other_device(request: &RunRequest) -> Result<(), StageError> {
             let processors = facts.grid.as_ref().map_or(0, |grid| grid.processors);
             format!("`{}` ({}, {processors} processors)", facts.name, facts.architecture)
         };
-        return refuse(format!("the plan is for {}, and the GPU here is {}", told(device), told(&here)), "make one for this GPU:  --device cuda");
+        return refuse(
+            format!("the plan is for {}, and the GPU here is {}", told(device), told(&here)),
+            "make one for this GPU, and what it needs:  warploom pipeline FILE --device cuda  and the same other options",
+        );
     }
     Ok(())
 }

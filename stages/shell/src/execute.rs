@@ -108,7 +108,7 @@ where
     let absent = || {
         StageError::new(warploom_contract::ErrorKind::Input, format!("there is no output of `{}` to check", S::CONTRACT.name))
             .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
-            .hint(format!("make it first:  warploom-{} --pipeline {}", S::CONTRACT.name, quoted(&chain.pipeline.file)))
+            .hint(format!("make it first:  warploom pipeline {}  with the same options", quoted(&chain.pipeline.file)))
     };
     let mut outputs = Inputs::new();
     for &kind in S::CONTRACT.writes {

@@ -44,7 +44,8 @@ impl Unit<'_> {
     pub(super) fn few(&self, writer: &Writer) -> Option<Schedule> {
         let (walk, lanes) = (writer.walk, writer.lanes);
         let load = (walk.passes() == 1).then(|| Load::of(writer, 1, self.target.bytes_per_real))?;
-        if walk.draws() || lanes.overlaps() || !load.is_plain() {
+        // Four pieces a lane (1,323 columns) fit three blocks with four edges, and neither four nor three with two.
+        if walk.draws() || lanes.overlaps() || !load.is_plain() || lanes.chunks > 2 {
             return None;
         }
         let is_followed = self.is_followed();
@@ -75,6 +76,9 @@ impl Unit<'_> {
             (true, true) => 4,
             (true, false) => 5,
         };
+        // Pieces of one or two columns, of wide rows that no whole vector divides, are as many more loads and addresses: two a lane (602 columns) do not fit
+        // seven blocks.
+        let blocks = if lanes.vector < 4 && lanes.chunks > 1 { blocks.min(5) } else { blocks };
         let lanes = if halves { half } else { lanes };
         if !self.is_many(lanes, blocks) || !(is_near || lanes.lanes >= FAR_LANES) {
             return None;

@@ -638,8 +638,9 @@ impl Load {
         if self.is_wide() {
             // One H200, 64 and 128 columns, in us, with three blocks of eight edges, and with 4, 5, 6 of four: artist 42.5, 97.9; 40.0, 82.1; 38.8, 81.4;
             // 38.7, 79.1. soc-BlogCatalog 64.6, 140.6; 55.6, 118.0; 53.7, 115.1; 53.2, 106.3. Weighted: 65.3, 133.8; 59.1, 121.7; 56.0, 114.6; 59.9, 117.2.
-            // A weighted row in several pieces a lane (3,703 columns, which no vector divides) does not fit five.
+            // A weighted row in several pieces a lane does not fit five; in four (1,433 and 3,703 columns, which no vector divides) it does not fit four.
             return match (self.waits, self.listed) {
+                (_, 2..) if self.chunks > 2 => 3,
                 (true, _) => 4,
                 (false, 2..) if self.chunks > 1 => 4,
                 (false, ..=1) => 6,
