@@ -104,13 +104,15 @@ repeated() {
 if [ -n "${REPEAT:-}" ]; then
   binary=${WARPLOOM:-target/release/warploom}
   folder=$(mktemp -d)
-  # The other training; whoever ends it waits until nothing writes into the folder any more.
+  # The other training, of a new seed each time, so that the GPU is busy and not the host; whoever ends it waits until nothing writes into the folder any more.
   (
+    seed=0
     trap 'kill "$beside" 2>/dev/null || true; wait; exit 0' TERM
     while true; do
-      "$binary" pipeline pipelines/gin.yaml --device cuda --store "$folder/load" --set dataset=amazon0505 --set run.epochs=200 --force --quiet >/dev/null 2>&1 &
+      seed=$((seed + 1))
+      "$binary" pipeline pipelines/gin.yaml --device cuda --store "$folder/load" --set dataset=amazon0505 --set run.epochs=200 --set run.seed="$seed" --quiet >/dev/null 2>"$folder/said_beside" &
       beside=$!
-      wait "$beside" || sleep 1
+      wait "$beside" || { touch "$folder/failed_beside"; exit 1; }
     done
   ) &
   load=$!
@@ -119,5 +121,6 @@ if [ -n "${REPEAT:-}" ]; then
     mkdir -p "$folder/$program"
     repeated "$program" "$folder/$program" || status=1
   done
+  [ ! -e "$folder/failed_beside" ] || { echo "NOT CHECKED BESIDE ANOTHER TRAINING, which failed:"; cat "$folder/said_beside"; status=1; }
 fi
 exit "$status"

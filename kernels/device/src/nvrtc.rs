@@ -9,7 +9,7 @@
 use std::{
     env,
     error::Error,
-    ffi::{CString, c_char, c_int},
+    ffi::{CString, OsString, c_char, c_int},
     fs,
     path::{Path, PathBuf},
     ptr,
@@ -58,6 +58,11 @@ pub struct Source<'a> {
 /// What `find` and `at` loaded; cudarc keeps to the first library it meets.
 static LOADED: Mutex<Option<Nvrtc>> = Mutex::new(None);
 
+/// What `WARPLOOM_NVRTC` says.
+fn named() -> Option<OsString> {
+    env::var_os(VARIABLE).filter(|place| !place.is_empty())
+}
+
 /// What helps where none is found.
 fn mend() -> String {
     let place = r#"python3 -c 'import nvidia.cu13 as n; print(n.__path__[0] + "/lib")'"#;
@@ -67,7 +72,7 @@ fn mend() -> String {
 impl Nvrtc {
     /// The library of `WARPLOOM_NVRTC` (its file, or the folder it is in), else where the system looks for libraries.
     pub fn find() -> Result<Nvrtc, Fault> {
-        if let Some(place) = env::var_os(VARIABLE).filter(|place| !place.is_empty()) {
+        if let Some(place) = named() {
             return Nvrtc::at(Path::new(&place));
         }
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +88,7 @@ impl Nvrtc {
 
     /// Whether `WARPLOOM_NVRTC` says where it is.
     pub fn is_named() -> bool {
-        env::var_os(VARIABLE).is_some_and(|place| !place.is_empty())
+        named().is_some()
     }
 
     /// The library in this file, or in this folder or its `lib`.

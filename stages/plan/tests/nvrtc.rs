@@ -263,7 +263,8 @@ fn sums_of_few_edges_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Rows that no vector divides, wider than a group of lanes: cora's, citeseer's, and those of a wide layer.
+/// Features that no whole vector divides, wider than a group of lanes, and summed before their product: cora's, citeseer's, and those in front of a layer
+/// that is wider still.
 #[test]
 fn sums_of_wide_odd_rows_compile_without_spills() {
     let Some(nvrtc) = nvrtc("sums_of_wide_odd_rows_compile_without_spills") else { return };

@@ -44,7 +44,7 @@ impl Unit<'_> {
     pub(super) fn few(&self, writer: &Writer) -> Option<Schedule> {
         let (walk, lanes) = (writer.walk, writer.lanes);
         let load = (walk.passes() == 1).then(|| Load::of(writer, 1, self.target.bytes_per_real))?;
-        // Four pieces a lane (1,323 columns) fit three blocks with four edges, and neither four nor three with two.
+        // Four pieces a lane (1,323 columns) fit three blocks with four edges on all architectures; with two neither four nor three do.
         if walk.draws() || lanes.overlaps() || !load.is_plain() || lanes.chunks > 2 {
             return None;
         }
