@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the binaries that the end-to-end tests start, runs every test, and lists last what was skipped and why.
+# Builds every binary and every program of tests, runs all tests, and lists last what took longest, and what was skipped and why.
 # Exits with the status of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,9 +12,13 @@ if [ -z "${WARPLOOM_TEST_LONG:-}" ]; then
 else
   export PROPTEST_CASES="${PROPTEST_CASES:-20000}"
 fi
-cargo build --workspace --bins --quiet
+# Examples are not built here; `make lint` checks them.
+TIMEFORMAT='%R %U %S'
+{ time cargo build --workspace --bins --tests --quiet 2>&3; } 3>&2 2>target/test.built
+begun=$SECONDS
 status=0
-cargo test --workspace --quiet --no-fail-fast -- --show-output >"$log" 2>&1 || status=$?
+cargo test --workspace --tests --no-fail-fast --config "target.'cfg(all())'.runner = ['$PWD/tests/timed.sh']" -- --show-output >"$log" 2>&1 || status=$?
+cargo test --workspace --doc --no-fail-fast >>"$log" 2>&1 || status=$?
 # Output of tests that passed is in the log; here only results, and what failed: tests, programs that died, which have no result, and a build.
 if [ "$status" -ne 0 ] && ! grep -q '^test result:' "$log"; then
   cat "$log"
@@ -33,6 +37,15 @@ if grep -q '^SKIPPED' "$log"; then
   echo "skipped:"
   grep '^SKIPPED' "$log" | sort -u | sed 's/^/  /'
 fi
-awk '/^test result:/ { for (i = 1; i < NF; i++) { if ($(i + 1) == "passed;") passed += $i; if ($(i + 1) == "failed;") failed += $i } }
-     END { printf "%d passed, %d failed\n", passed, failed }' "$log"
+# Each program of tests says its own time (`tests/timed.sh`), and so does each test: seconds by the clock, two at once.
+echo "the ten slowest tests, seconds by the clock:"
+awk '/^suite: / { suite = $2 } /^test .* <[0-9.]+s>$/ { took = $NF; gsub(/[<>s]/, "", took); printf "  %8.1f  %s %s\n", took, suite, $2 }' "$log" |
+  sort -rn | sed -n 1,10p
+echo "seconds of processors, of those with five or more:"
+awk '/^took: / && $4 + $5 >= 5 { printf "  %8.0f  %s\n", $4 + $5, $2 }' "$log" | sort -rn
+awk -v clock=$((SECONDS - begun)) '
+  FNR == NR { printf "built in %.0f s (%.0f s of processors); ", $1, $2 + $3; next }
+  /^took: / { spent += $4 + $5 }
+  /^test result:/ { for (i = 1; i < NF; i++) { if ($(i + 1) == "passed;") passed += $i; if ($(i + 1) == "failed;") failed += $i } }
+  END { printf "tested in %d s (%.0f s of processors)\n%d passed, %d failed\n", clock, spent, passed, failed }' target/test.built "$log"
 exit "$status"

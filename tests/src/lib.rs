@@ -2,6 +2,9 @@
 //!
 //! promises  every program runs without a terminal, without variables of ours, and is killed after two minutes
 //! never     calls a function of the product to do what a user would do at a prompt
+// See `Cargo.toml`.
+use proptest as _;
+
 mod process;
 mod scene;
 mod store;

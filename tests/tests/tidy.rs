@@ -157,6 +157,27 @@ fn no_source_is_forgotten() {
     none("no `mod` names them", forgotten);
 }
 
+/// Where cargo looks for no tests by itself, a file that no `mod` names would never be compiled.
+#[test]
+fn no_test_is_forgotten() {
+    let sources = rust();
+    let mut forgotten = Vec::new();
+    for folder in manifests().into_iter().filter(|(_, manifest)| manifest.contains("autotests = false")).map(|(folder, _)| folder.join("tests")) {
+        let of_folder: Vec<&(String, String)> = sources.iter().filter(|(name, _)| Path::new(name).starts_with(&folder)).collect();
+        assert!(!of_folder.is_empty(), "no tests in {}", folder.display());
+        for (name, _) in &of_folder {
+            let path = Path::new(name);
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            let module = if ["mod", "main"].contains(&stem) { path.parent().unwrap().file_name().unwrap().to_str().unwrap() } else { stem };
+            let is_declared = of_folder.iter().any(|(_, text)| text.lines().any(|line| code(line).trim_end().ends_with(&format!("mod {module};"))));
+            if !is_declared && path != folder.join("main.rs") {
+                forgotten.push(name.clone());
+            }
+        }
+    }
+    none("no `mod` names them", forgotten);
+}
+
 /// What stands in backticks, in fences and in indented blocks of a document, cut into words.
 fn words(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();

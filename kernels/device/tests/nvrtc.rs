@@ -2,11 +2,9 @@
 //! is told with what a person needs.
 //!
 //! NVRTC is taken from `WARPLOOM_NVRTC`, else fetched once with `tests/tools/nvrtc.sh`; without either, tests say that they were skipped.
-mod compiler;
-
 use std::path::Path;
 
-use compiler::{ARCHITECTURES, nvrtc, root};
+use crate::compiler::{ARCHITECTURES, nvrtc, root};
 use warploom_device::{
     Code, Cubin, Fault, Nvrtc,
     nvrtc::{self, Source},

@@ -2,7 +2,6 @@
 //!
 //! promises  each block ```gir, ```autodiff, ```clean, ```launches, ```fused is compared with the program of the ```python block before it;
 //!           `UPDATE=1` writes what it should be
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

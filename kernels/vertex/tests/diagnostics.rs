@@ -1,6 +1,5 @@
 //! Wrong programs, as users write them, and what is said about each: `tests/diagnostics/NAME.py` and `NAME.txt`, which
 //! `UPDATE=1` refreshes. A program may open with lines `# entry: name`, `# settings: {json}` and `# data: {json}`.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,11 +4,6 @@
 //!           follows from the list alone; what a kernel is given is what it declares, and is there; their sources are those of
 //!           `golden_source/` (`UPDATE=1` writes them anew); what has no kernel is refused with its name
 //! never     compiles a source (`stages/plan/tests/nvrtc.rs` does)
-#![allow(clippy::unwrap_used)]
-#[path = "library/compiled.rs"]
-#[allow(dead_code, reason = "a part of what it holds is wanted here")]
-mod compiled;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +14,7 @@ use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Groups, Kernel, Mat
 use warploom_vertex::gir::{Data, Op, Target as Wanted, Type};
 use warploom_vertex::launch::{Body, Buffer, Element, Joined, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
 
-use compiled::{MODELS, problem, text};
+use super::library::compiled::{MODELS, problem, text};
 
 const F32: Target = Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread, warpgroups: true };
 const F64: Target = Target { bytes_per_real: 8, ..F32 };

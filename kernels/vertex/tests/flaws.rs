@@ -1,5 +1,4 @@
 //! flaws: each thing that `validate` promises to find, put into a list that has none, and found under its own name.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 

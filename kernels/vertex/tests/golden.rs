@@ -4,7 +4,6 @@
 //! never     compares `grad.x` and `grad.graph.weight`: a launch list makes no gradient for features or weights of edges
 //! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside the workspace) and
 //!           skipped with a line when that is absent
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 

@@ -4,7 +4,6 @@
 //! promises  every kind of `Op` is made by the builder, run, and compared element by element; degenerate graphs are in
 //!           `interpret_degenerate`
 //! never     takes an expected number from the interpreter itself
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 

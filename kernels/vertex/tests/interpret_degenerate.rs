@@ -4,7 +4,6 @@
 //! promises  every operation over edges, every direction, with and without relation and mask; graphs without vertices, without edges,
 //!           of one vertex, with self loops, parallel edges, isolated vertices, relations that no edge has, graphs without vertices
 //! never     shares code with the interpreter
-#![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Function, Input, Loss, NodeId, Number, Op, Output, Pooling, Reduction, Target, Type};

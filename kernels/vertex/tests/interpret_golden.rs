@@ -5,7 +5,6 @@
 //!           states for it; infinities must be the same
 //! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside the workspace) and skipped with a
 //!           line when that is absent
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 

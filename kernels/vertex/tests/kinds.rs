@@ -4,7 +4,6 @@
 //! promises  every learned program of the library that takes `v.x` by `linear`: results, loss and gradients; launch lists, with dense
 //!           and sparse features, permuted or not; gradients also against differences; names and messages
 //! never     has an expected number that the code under test made
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

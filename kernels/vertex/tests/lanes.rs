@@ -4,16 +4,9 @@
 //!           library and for random programs, dropout drawn and not; where the two lists differ in nothing, that is said
 //!           Rows of the data set that are summed before the first epoch lie nowhere a second time, and give what single launches give
 //! never     looks at kernels (`emission` does)
-#![allow(clippy::unwrap_used)]
-#[path = "library/compiled.rs"]
-#[allow(dead_code, reason = "a part of what it holds is wanted here")]
-mod compiled;
-#[path = "random_programs/generate.rs"]
-mod generate;
-
 use std::collections::BTreeMap;
 
-use generate::{Draws, SMALL, case};
+use super::random_programs::generate::{Draws, SMALL, case};
 use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::Facts;
@@ -26,7 +19,7 @@ use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
-use compiled::{MODELS, mixed, problem, text};
+use super::library::compiled::{MODELS, mixed, problem, text};
 
 fn programs() -> u64 {
     if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") { 10_000 } else { 300 }

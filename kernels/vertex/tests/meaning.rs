@@ -2,7 +2,6 @@
 //! language says.
 //!
 //! never     takes an expected number from the interpreter or from another program
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,6 @@
 //!
 //! Tokens and bytes are deleted, doubled, swapped and taken from other programs by a fixed generator, so that each run does the
 //! same. `WARPLOOM_TEST_LONG=1` makes fifty times as many.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -1,7 +1,6 @@
 //! What each pass does to one small program, as text before and after, and what the analyses say of it.
 //!
 //! The text lies in `golden_text/passes/`; `UPDATE=1` writes it anew.
-#![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
 

@@ -4,7 +4,6 @@
 //!
 //! promises  every comparison is between two routes; draws are fixed functions of their place, so each run is the same
 //! never     compares with stored numbers (`golden` does)
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
 //! settings: what a user reads when a program or a setting is not taken.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,6 @@
 //!
 //! promises  each ```python block is followed by a ```text block, which is its result; `UPDATE=1` writes the results anew
 //! never     has a result that nobody ran
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,4 @@
 //! Every program of the language's page becomes a GIR; two of them as golden text (refresh with `UPDATE=1`), parameters by name.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::{env, fs};

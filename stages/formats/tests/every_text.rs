@@ -1,5 +1,4 @@
 //! Every format of text, in every packing and with every line end, is the same graph; and what is wrong with any file is an error.
-#![allow(clippy::unwrap_used)]
 use flate2::{Compression, write::GzEncoder};
 use std::{
     fs,

@@ -1,5 +1,4 @@
 //! Lists of edges as they are published, against what their SOURCE.txt says; skipped, and said so, where they are not.
-#![allow(clippy::unwrap_used)]
 use std::path::{Path, PathBuf};
 use warploom_formats::{
     Options, communities, detect, edge_list,

@@ -137,6 +137,6 @@ fn the_schema_is_fresh() {
         fs::write(&path, fresh).expect("the schema can be written");
     } else {
         let written = fs::read_to_string(&path).unwrap_or_default();
-        assert!(written == fresh, "pipelines/schema.json is out of date: UPDATE=1 cargo test -p warploom-spec --test golden");
+        assert!(written == fresh, "pipelines/schema.json is out of date: UPDATE=1 cargo test -p warploom-spec --test all golden::");
     }
 }

@@ -1,8 +1,8 @@
 //! differences: the gradient of every operation against central differences in f64.
 use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Number, Op, Pooling, Reduction, Unary};
 
-use crate::forms::softmax;
-use crate::worlds::{EDGE_FEATURES, FEATURES, compare_all, input, parameter, summed, where_above};
+use super::forms::softmax;
+use super::worlds::{EDGE_FEATURES, FEATURES, compare_all, input, parameter, summed, where_above};
 
 const SETS: [EdgeSet; 6] = [
     EdgeSet::IN,

@@ -1,13 +1,13 @@
 //! forms: what gradients look like: which direction sums run in, what stays by vertex, and that a choice sends exactly 0.
 //!
-//! `UPDATE=1 cargo test -p warploom-vertex --test autodiff` writes the printed programs anew; read the difference before keeping it.
+//! `UPDATE=1 cargo test -p warploom-vertex --test all autodiff::` writes the printed programs anew; read the difference before keeping it.
 use std::path::Path;
 
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Op, Output, Pooling, Reduction, Target, Type, Unary};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 
-use crate::worlds::{Case, input, parameter, run, start, where_above};
+use super::worlds::{Case, input, parameter, run, start, where_above};
 
 pub fn data() -> Data {
     Data { features: Some(5), weighted: true, target: Some(Target { columns: 3, loss: Loss::CrossEntropy }), training: true, ..Data::bare(100, 700) }
@@ -235,9 +235,9 @@ fn on_weightless(make: impl Fn(&mut Builder, NodeId) -> Made) -> (Gir, Vec<(Op, 
     let mut builder = Builder::new("weightless", &data);
     let weight = input(&mut builder, Input::Weight);
     let made = make(&mut builder, weight).unwrap();
-    let loss = crate::worlds::summed(&mut builder, made).unwrap();
+    let loss = super::worlds::summed(&mut builder, made).unwrap();
     builder.gir.loss = Some(loss);
-    let by = crate::worlds::leaves(&builder.gir);
+    let by = super::worlds::leaves(&builder.gir);
     let full = differentiate(builder.gir, &data, &by).unwrap();
     start(&mut case, &full, 1);
     let interpreter = run(&full, &case);

@@ -9,8 +9,8 @@ use warploom_vertex::gir::{Builder, Data, EdgeSet, Gir, Input, Loss, Made, NodeI
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::reference::Adam;
 
-use crate::forms::softmax;
-use crate::worlds::{input, parameter, where_above};
+use super::forms::softmax;
+use super::worlds::{input, parameter, where_above};
 
 fn rows(case: &Case, name: &str) -> Option<Rows> {
     let tensor = case.find(name)?;
@@ -56,7 +56,7 @@ fn check(case: &Case, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) 
     let target = input(&mut builder, Input::Target);
     builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[scores, target]).unwrap());
     let by: Vec<NodeId> =
-        crate::worlds::leaves(&builder.gir).into_iter().filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| case.find(&name).is_some())).collect();
+        super::worlds::leaves(&builder.gir).into_iter().filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| case.find(&name).is_some())).collect();
     let gradients = case.names("grad.").len();
     assert_eq!(by.len(), gradients, "{}: each gradient of the case is taken", case.name);
     let full = differentiate(builder.gir, &data, &by).unwrap();

@@ -2,8 +2,8 @@
 use warploom_vertex::autodiff::{Remembered, differentiate, remember};
 use warploom_vertex::gir::{Builder, Data, EdgeSet, Gir, Input, NodeId, Op, Reduction, Unary};
 
-use crate::forms::{data, finish, gat, gcn, gradients};
-use crate::worlds::{Case, input, leaves, parameter, run, start, summed};
+use super::forms::{data, finish, gat, gcn, gradients};
+use super::worlds::{Case, input, leaves, parameter, run, start, summed};
 
 fn decided<'a>(reasons: &'a [Remembered], gir: &Gir, op: &Op) -> &'a Remembered {
     reasons.iter().find(|reason| gir.node(reason.node).op == *op).unwrap_or_else(|| panic!("nothing is said of {op:?}"))

@@ -1,5 +1,4 @@
 //! autodiff: gradients against finite differences, the form that they have, and what is kept for them.
-#![allow(clippy::unwrap_used)]
 
 mod differences;
 mod forms;

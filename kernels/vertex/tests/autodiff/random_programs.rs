@@ -4,7 +4,7 @@
 //! that differences stay exact. Operations with jumps are left to `differences`.
 use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Made, Misfit, NodeId, Op, Place, Pooling, Reduction, Type, Unary};
 
-use crate::worlds::{Case, Draws, FEATURES, compare, input, parameter, summed, where_above};
+use super::worlds::{Case, Draws, FEATURES, compare, input, parameter, summed, where_above};
 
 const SMOOTH: [Unary; 8] = [Unary::Negative, Unary::Sigmoid, Unary::Tanh, Unary::Gelu, Unary::Silu, Unary::Softplus, Unary::Erf, Unary::Square];
 

@@ -2,8 +2,8 @@
 use warploom_vertex::autodiff::{Refusal, differentiate};
 use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Function, Input, Made, Number, Op, Reduction, Span, Type, Until};
 
-use crate::forms::data;
-use crate::worlds::{input, parameter};
+use super::forms::data;
+use super::worlds::{input, parameter};
 
 /// Builds a program whose loss is the sum of what is made of a parameter on each vertex, and takes its gradient.
 fn attempt(data: &Data, make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId) -> Made) -> Result<warploom_vertex::gir::Gir, Refusal> {
@@ -13,7 +13,7 @@ fn attempt(data: &Data, make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId
     builder.span = Span { start: 7, end: 9 };
     let value = builder.multiply(features, weight).unwrap();
     let made = make(&mut builder, value).unwrap();
-    builder.gir.loss = Some(crate::worlds::summed(&mut builder, made).unwrap());
+    builder.gir.loss = Some(super::worlds::summed(&mut builder, made).unwrap());
     differentiate(builder.gir, data, &[weight])
 }
 

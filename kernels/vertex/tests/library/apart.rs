@@ -7,8 +7,8 @@ use warploom_cases::Edges;
 use warploom_vertex::gir::Data;
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 
-use crate::compiled::{By, MODELS, ROUTES, Route, bare, compile, compile_by, drawn, mixed, problem, start};
-use crate::independent::{self, Matrix, Parameters};
+use super::compiled::{By, MODELS, ROUTES, Route, bare, compile, compile_by, drawn, mixed, problem, start};
+use super::independent::{self, Matrix, Parameters};
 
 /// Random graphs with self loops, parallel edges and vertices without edges.
 fn graphs() -> Vec<Edges> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::interpret::{Interpreter, Rows, Values};
 
-use crate::compiled::{ANALYTICS, Compiled, MODELS, ROUTES, Route, bare, compile, drawn, folder, problem, start};
+use super::compiled::{ANALYTICS, Compiled, MODELS, ROUTES, Route, bare, compile, drawn, folder, problem, start};
 
 /// What breaks kernels, each with a name.
 fn graphs() -> Vec<(&'static str, Edges)> {

@@ -12,8 +12,8 @@ use warploom_vertex::interpret::{Interpreter, World};
 use warploom_vertex::passes::{Numbers, PASSES, Stage};
 use warploom_vertex::trace::trace;
 
-use crate::compiled::{ANALYTICS, MODELS, Route, bare, compile, drawn, mixed, problem, start, text};
-use crate::degenerate::{dropped, of_pipeline, relations};
+use super::compiled::{ANALYTICS, MODELS, Route, bare, compile, drawn, mixed, problem, start, text};
+use super::degenerate::{dropped, of_pipeline, relations};
 
 /// A graph with parallel edges, self loops and vertices without edges.
 fn graph() -> Edges {

@@ -11,7 +11,7 @@ use warploom_vertex::gir::{Data, Loss, Place, Target};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::reference::Adam;
 
-use crate::compiled::{By, Compiled, ROUTES, Route, bare, compile, compile_by};
+use super::compiled::{By, Compiled, ROUTES, Route, bare, compile, compile_by};
 
 /// What a case says of its data set, and the data.
 fn world(case: &Case, edges: &Edges) -> (Data, World) {

@@ -10,7 +10,7 @@ use warploom_vertex::compile::compile;
 use warploom_vertex::gir::Data;
 use warploom_vertex::launch::{Body, Element, Half, LaunchList, Role, Rows};
 
-use crate::compiled::{problem, text};
+use super::compiled::{problem, text};
 
 fn list(program: &str, data: &Data) -> LaunchList {
     let settings: BTreeMap<String, Value> = BTreeMap::from([("hidden".to_owned(), 32.into())]);

@@ -1,13 +1,9 @@
 //! Random programs mean the same as programs and as launch lists: results, loss and gradients, by the interpreter and by the
 //! reference executor. Both are in f64 and add in the same order, so that values are equal bit for bit, but for sparse
 //! products, which leave zeros out. 300 programs; `WARPLOOM_TEST_LONG=1` runs 10,000.
-#![allow(clippy::unwrap_used)]
-#[path = "../random_programs/generate.rs"]
-mod generate;
-
 use std::collections::BTreeMap;
 
-use generate::{Case, Draws, SMALL, case};
+use crate::random_programs::generate::{Case, Draws, SMALL, case};
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{Data, EdgeSet, Gir, Op, Place};
 use warploom_vertex::interpret::{Interpreter, Rows, World};

@@ -6,7 +6,7 @@
 //! Passes that round in another order are compared on tame programs: 1e-9 of the value, and 1e-12 of the largest number that the
 //! program computes anywhere (a small difference of large numbers has their error). 300 programs of each sort, the same every time;
 //! `WARPLOOM_TEST_LONG=1` runs 10,000, others each time. A failure prints seed and size of its program, and the program before and after.
-mod generate;
+pub mod generate;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,0 +1,6 @@
+//! The tests of devices that need none.
+#![allow(clippy::unwrap_used)]
+
+mod absent;
+mod compiler;
+mod nvrtc;
