@@ -1,10 +1,11 @@
-//! Proves that damage is named: a flipped bit, a truncated, grown or missing file, in every file of every kind; and that the
-//! hint repairs it.
+//! Proves that damage is named: a flipped bit, a truncated, grown or missing file, in every file of every kind; that nothing is made of
+//! it; and that the hint repairs it.
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
+use warploom_contract::{Digest, Manifest};
 use warploom_tests::{Found, Recipe, Scene};
 
 /// Every file of every artifact, with its contents.
@@ -24,6 +25,96 @@ fn files(scene: &Scene) -> Vec<(Found, PathBuf, Vec<u8>)> {
 fn replace(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).unwrap();
     fs::write(path, bytes).unwrap();
+}
+
+/// The file of an artifact of a kind whose name starts and ends so.
+fn file_of(scene: &Scene, kind: &str, starts: &str) -> PathBuf {
+    let names = |artifact: &Found| artifact.files().into_iter().map(|name| artifact.path.join(name)).collect::<Vec<_>>();
+    let all = scene.view().of_kind(kind).iter().flat_map(names).collect::<Vec<_>>();
+    let found = all.into_iter().find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(starts)));
+    found.unwrap_or_else(|| panic!("no `{kind}` has a file {starts}"))
+}
+
+/// Flips a bit in the middle, which in an Arrow file is among the values; gives what was there.
+fn flip(path: &Path) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 1;
+    replace(path, &flipped);
+    bytes
+}
+
+/// Puts contents into a published artifact whose manifest says that they are right.
+fn forge(path: &Path, bytes: &[u8]) {
+    replace(path, bytes);
+    let page = path.with_file_name("manifest.json");
+    let mut manifest: Manifest = serde_json::from_slice(&fs::read(&page).unwrap()).unwrap();
+    let file = manifest.files.iter_mut().find(|file| path.ends_with(&file.name)).unwrap();
+    (file.bytes, file.blake3) = (bytes.len() as u64, Digest::of(bytes));
+    replace(&page, manifest.to_text().as_bytes());
+}
+
+fn remove(scene: &Scene, kind: &str) {
+    scene.view().of_kind(kind).iter().for_each(|artifact| fs::remove_dir_all(&artifact.path).unwrap());
+}
+
+#[test]
+fn a_damaged_input_is_named_before_anything_is_made_of_it() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let digests = scene.view().digests();
+    remove(&scene, "run");
+    for (kind, starts) in [("graph", "features"), ("csr", "in_sources"), ("permutation", "new_of_old")] {
+        let path = file_of(&scene, kind, starts);
+        let bytes = flip(&path);
+        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[path.to_str().unwrap(), "contents changed", "hint:", "rm -r"]);
+        assert!(scene.view().of_kind("run").is_empty());
+        replace(&path, &bytes);
+    }
+    scene.build(&Recipe::small());
+    assert_eq!(scene.view().digests(), digests);
+}
+
+#[test]
+fn what_is_made_of_unchecked_inputs_says_so_until_it_is_made_again() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    scene.warploom(&["store", "verify"]).expect(0).prints(&["8 artifacts looked at, 0 damaged\n"]);
+    let digests = scene.view().digests();
+    remove(&scene, "run");
+    let path = file_of(&scene, "graph", "features");
+    let bytes = flip(&path);
+    scene.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(0);
+    replace(&path, &bytes);
+    let run = scene.view().of_kind("run").remove(0).key;
+    let named = format!("`run` {run} was made of inputs that were not checked (--no-verify)");
+    scene.warploom(&["store", "verify"]).expect(0).says(&[&named, "--force"]).prints(&["0 damaged, 1 made of unchecked inputs\n"]);
+    scene.front("pipeline", &Recipe::small(), &["--verify"]).expect(0).says(&[&run, "--no-verify"]);
+    scene.front("pipeline", &Recipe::small(), &["--force"]).expect(0);
+    assert_eq!(scene.warploom(&["store", "verify"]).expect(0).stderr, "");
+    assert_eq!(scene.view().digests(), digests);
+}
+
+#[test]
+fn a_process_digests_a_file_once() {
+    let scene = Scene::stand_in();
+    // Of each input of a stage: kind, files read to check their digests, files.
+    let inputs = |stderr: &str| -> Vec<(String, u64, u64)> {
+        let of_line = |line: &str| {
+            let (kind, rest) = line.split_once(": ")?;
+            let words: Vec<&str> = rest.strip_suffix(" bytes")?.split(' ').collect();
+            let (read, of) = (words.first()?.parse().ok()?, words.get(2)?.parse().ok()?);
+            rest.contains("files read to check their digests").then(|| (kind.to_owned(), read, of))
+        };
+        stderr.lines().filter_map(of_line).collect()
+    };
+    let of_one_start = inputs(&scene.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
+    assert!(of_one_start.len() >= 10 && of_one_start.iter().all(|(_, read, of)| *read == 0 && *of > 0), "{of_one_start:?}");
+    // Another process reads each once.
+    ["partition", "plan", "run"].into_iter().for_each(|kind| remove(&scene, kind));
+    let of_another = inputs(&scene.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
+    let csr: Vec<_> = of_another.iter().filter(|(kind, ..)| kind == "csr").map(|&(_, read, of)| (read, of)).collect();
+    assert!(csr.len() >= 2 && csr[0].0 == csr[0].1 && csr[1..].iter().all(|&(read, _)| read == 0), "{of_another:?}");
 }
 
 #[test]
@@ -100,4 +191,94 @@ fn a_damaged_artifact_is_not_read_by_the_stage_after_it() {
     }
     scene.front("pipeline", &Recipe::small(), &["--verify"]).expect(1).says(&[path.to_str().unwrap()]);
     assert!(scene.view().of_kind("csr").is_empty() && scene.view().of_kind("profile").is_empty());
+}
+
+/// The same bytes with others in one place.
+fn overwrite(bytes: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    changed[at..at + with.len()].copy_from_slice(with);
+    changed
+}
+
+#[test]
+fn forged_and_unchecked_damage_is_named_and_no_panic() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let csr = scene.view().of_kind("csr").into_iter().find(|artifact| artifact.manifest["producer"]["stage"] == "extract").unwrap();
+    for kind in ["permutation", "partition", "plan", "run"] {
+        remove(&scene, kind);
+    }
+    let reordered = scene.view().of_kind("csr").into_iter().find(|artifact| artifact.key != csr.key).unwrap();
+    fs::remove_dir_all(&reordered.path).unwrap();
+    let page = fs::read(csr.path.join("manifest.json")).unwrap();
+    for name in ["in_sources.arrow", "in_offsets.arrow", "out_edge.arrow"] {
+        let path = csr.path.join(name);
+        let bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() / 2 / 64 * 64;
+        let damaged = overwrite(&bytes, middle, &[0xff; 8]);
+        // Unchecked: its digest is wrong.
+        replace(&path, &damaged);
+        scene.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(1).says(&[path.to_str().unwrap(), "hint:", "rm -r"]);
+        // Forged: its digest is right.
+        forge(&path, &damaged);
+        for further in [&[][..], &["--no-verify"]] {
+            scene.front("pipeline", &Recipe::small(), further).expect(1).says(&[path.parent().unwrap().to_str().unwrap(), "hint:", "rm -r"]);
+        }
+        assert!(scene.view().of_kind("permutation").is_empty() && scene.view().of_kind("run").is_empty());
+        replace(&path, &bytes);
+        replace(&csr.path.join("manifest.json"), &page);
+    }
+    scene.build(&Recipe::small());
+}
+
+#[test]
+fn metadata_of_an_arrow_file_may_be_damaged_anywhere() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    remove(&scene, "run");
+    let path = file_of(&scene, "graph", "features");
+    let bytes = fs::read(&path).unwrap();
+    // The metadata of the batch lie before its values; every 64th byte of them is enough for an end-to-end test.
+    for at in (0..bytes.len().min(1024)).step_by(64).map(|at| at + 1) {
+        let damaged = overwrite(&bytes, at, &[bytes[at] ^ 16]);
+        replace(&path, &damaged);
+        let said = scene.front("pipeline", &Recipe::small(), &["--no-verify"]);
+        assert!(matches!(said.code, Some(0 | 1)), "byte {at}: {said}");
+        remove(&scene, "run");
+        scene.warploom(&["store", "verify"]).expect(3).says(&[path.to_str().unwrap()]);
+    }
+}
+
+#[test]
+fn nothing_waits_for_a_manifest_that_is_none() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let graph = scene.view().of_kind("graph").remove(0).path.join("manifest.json");
+    let name = graph.to_str().unwrap();
+    for put in ["mkfifo", "ln -s /dev/zero"] {
+        fs::remove_file(&graph).unwrap();
+        let command = format!("{put} '{name}'");
+        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[name, "expected a regular file", "rm -r"]);
+        scene.warploom(&["store", "verify"]).expect(3).says(&[name]);
+        for action in ["ls", "gc"] {
+            scene.warploom(&["store", action]).expect(0);
+        }
+        for setting in ["run.init", "run.splits"] {
+            let asked = Recipe::small().set(&format!("{setting}={name}"));
+            scene.with_store("other").front("pipeline", &asked, &[]).expect(1).says(&[name, "expected a regular file"]);
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_is_missing_or_cannot_be_listed_is_told() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let folder = scene.store.join("graph-v1");
+    fs::remove_dir_all(&folder).unwrap();
+    scene.warploom(&["store", "verify"]).expect(0).says(&["no folder of kind `graph`"]);
+    // A file cannot be listed, whoever asks.
+    fs::write(&folder, "").unwrap();
+    scene.warploom(&["store", "verify"]).expect(1).says(&[folder.to_str().unwrap()]).prints(&["0 damaged, 1 could not be read"]);
 }

@@ -31,6 +31,7 @@ struct Stamp {
 pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<String> {
     let path = path.canonicalize()?;
     let before = stamp(&path)?;
+    refuse_irregular(&path)?;
     let memory = seen_dir.map(|folder| folder.join(blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex().as_str()));
     if let (Some(memory), false) = (&memory, reread)
         && let Some(digest) = recall(memory, &path, before)
@@ -38,7 +39,12 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
         return Ok(digest);
     }
     // Read, not mapped: pages of a map count as memory, and a file that shrinks under one ends the program.
-    let digest = blake3::Hasher::new().update_reader(fs::File::open(&path)?)?.finalize().to_hex().to_string();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(fs::File::open(&path)?)?;
+    if hasher.count() < before.size {
+        return Err(io::Error::other(format!("the file has {} bytes, and reading it ended after {}", before.size, hasher.count())));
+    }
+    let digest = hasher.finalize().to_hex().to_string();
     // A file that changed under the reader is not remembered.
     if let Some(memory) = memory
         && stamp(&path)? == before
@@ -46,6 +52,15 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
         let _ = remember(&memory, &Seen { path, stamp: before, digest: digest.clone() });
     }
     Ok(digest)
+}
+
+/// Refuses what has no end, or whose writer may never come.
+fn refuse_irregular(path: &Path) -> io::Result<()> {
+    match fs::metadata(path)?.file_type() {
+        kind if kind.is_file() => Ok(()),
+        kind if kind.is_dir() => Err(io::Error::other("expected a regular file, found a folder")),
+        _ => Err(io::Error::other("expected a regular file, found a device or a FIFO")),
+    }
 }
 
 /// A folder below `dir` for what comes out of this archive, as long as the archive stays the same.

@@ -204,6 +204,22 @@ mod tests {
     }
 
     #[test]
+    fn a_flipped_bit_is_an_error_or_another_value_and_never_a_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.arrow");
+        write_sparse_rows(&path, "x", vec![0, 2, 2, 3], vec![0, 5, 1], vec![1.0, 2.0, 3.0]).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 16;
+            std::fs::write(&path, &flipped).unwrap();
+            if let Err(error) = open_sparse_rows(&path, "x") {
+                assert_eq!(error.kind, crate::ErrorKind::Damaged, "byte {at}: {error}");
+            }
+        }
+    }
+
+    #[test]
     fn damaged_files_are_errors_at_every_length() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.arrow");

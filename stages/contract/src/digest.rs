@@ -11,6 +11,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::regular_file::{self, Refusal};
+
 /// Bytes that are read at once.
 const BLOCK_BYTES: usize = 4 << 20;
 
@@ -28,8 +30,17 @@ impl Digest {
     /// Digest of a file's contents, read block by block: a file that changes under us cannot crash the program, as a map could,
     /// and what was read counts for nobody's memory. The threads share a block.
     pub fn of_file(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        Digest::of_open(&mut regular_file::open(path)?)
+    }
+
+    /// The same of a file that is open. What ends before its size does, as files of a torn network do, has no digest.
+    pub fn of_open(file: &mut File) -> io::Result<Self> {
         let length = file.metadata()?.len();
+        Digest::of_reader(file, length)
+    }
+
+    fn of_reader(file: &mut impl Read, length: u64) -> io::Result<Self> {
+        let mut read = 0;
         let mut block = vec![0; BLOCK_BYTES.min(length as usize).max(1)];
         let mut hasher = blake3::Hasher::new();
         loop {
@@ -43,7 +54,11 @@ impl Digest {
                 }
             }
             hasher.update_rayon(&block[..filled]);
+            read += filled as u64;
             if filled < block.len() {
+                if read < length {
+                    return Err(Refusal::CutShort(read, length).into());
+                }
                 return Ok(Digest(hasher.finalize().to_hex().to_string()));
             }
         }
@@ -94,6 +109,14 @@ mod tests {
             let path = folder.path().join("f");
             std::fs::write(&path, &bytes).unwrap();
             assert_eq!(Digest::of_file(&path).unwrap(), Digest::of(&bytes));
+        }
+    }
+
+    #[test]
+    fn a_file_that_ends_before_its_size_has_no_digest() {
+        for (there, length) in [(0, 1), (9, 10), (BLOCK_BYTES, BLOCK_BYTES + 1)] {
+            let error = Digest::of_reader(&mut &vec![7u8; there][..], length as u64).unwrap_err();
+            assert_eq!(Refusal::of(&error), Some(Refusal::CutShort(there as u64, length as u64)));
         }
     }
 }

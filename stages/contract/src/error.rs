@@ -4,6 +4,8 @@
 //! never     panics; carries a backtrace or a type of another crate
 use std::{fmt, io, path::Path};
 
+use crate::regular_file::Refusal;
+
 /// What went wrong, as far as a caller must tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -135,6 +137,9 @@ impl StageError {
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         let shown = path.display();
         let base = |kind, what: String| StageError::new(kind, what).at(shown);
+        if let Some(Refusal::CutShort(..)) = Refusal::of(error) {
+            return base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint(PASSING_HINT);
+        }
         match error.kind() {
             io::ErrorKind::FileTooLarge => base(ErrorKind::DiskFull, format!("cannot {doing}: {error}")).hint(FILE_SIZE_HINT),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => base(ErrorKind::DiskFull, format!("cannot {doing}: {error}"))
@@ -147,10 +152,14 @@ impl StageError {
                 base(ErrorKind::Input, format!("cannot {doing}: expected a folder, found a file"))
                     .hint(format!("`{file}` is a file: name a folder with  --store DIR"))
             }
-            io::ErrorKind::OutOfMemory => base(ErrorKind::Memory, format!("cannot {doing}: {error}")),
+            io::ErrorKind::OutOfMemory => base(ErrorKind::Memory, format!("cannot {doing}: {error}"))
+                .hint("free some memory, or raise the limit on it, as  ulimit -v  or the scheduler shows it"),
             _ if error.raw_os_error() == Some(5) || error.raw_os_error() == Some(116) => {
-                base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint("the file system answered with a fault that may pass; start again")
+                base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint(PASSING_HINT)
             }
+            // EMFILE, ENFILE.
+            _ if error.raw_os_error() == Some(24) || error.raw_os_error() == Some(23) => base(ErrorKind::Input, format!("cannot {doing}: {error}"))
+                .hint("more files have to be open at once: raise the limit, as  ulimit -n  shows it, for example with  ulimit -n 1024"),
             _ => base(ErrorKind::Input, format!("cannot {doing}: {error}")),
         }
     }
@@ -184,6 +193,8 @@ impl fmt::Display for StageError {
 
 impl std::error::Error for StageError {}
 
+/// What helps where the file system answers with a fault.
+const PASSING_HINT: &str = "the file system answered with a fault that may pass; start again";
 /// What helps where a file may not grow, however much space there is.
 pub const FILE_SIZE_HINT: &str = "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it, or choose a place whose file system takes larger ones with  --store DIR";
 

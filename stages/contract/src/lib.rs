@@ -18,8 +18,10 @@ pub mod kinds;
 pub mod manifest;
 pub mod mapped;
 pub mod order;
+pub mod panics;
 #[cfg(feature = "tables")]
 pub mod parquet_file;
+pub mod regular_file;
 pub mod stage;
 pub mod store;
 pub mod windows;

@@ -1,13 +1,23 @@
 //! The manifest: one readable page in every artifact, saying what it is, what made it and what its files hold.
 //!
 //! promises  reading it back proves its own bytes (`self_digest`) and that its key is the hash of its key document
-//! never     has a path outside the artifact
-use std::{collections::BTreeMap, fs, path::Path, time::SystemTime};
+//! never     has a path outside the artifact: a name is one plain part of a path
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Component, Path},
+    time::SystemTime,
+};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Digest, Key, KeyDocument, Kind, StageError};
+use crate::{
+    Digest, Key, KeyDocument, Kind, StageError,
+    regular_file::{self, Refusal},
+    store::digest_cache,
+};
 
 /// Where data come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +43,7 @@ impl Provenance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileEntry {
-    /// Path inside the artifact, with `/`.
+    /// Its name in the artifact's folder: one plain part of a path.
     pub name: String,
     /// Its size.
     pub bytes: u64,
@@ -79,6 +89,10 @@ pub struct Manifest {
     pub producer: Producer,
     /// Artifacts it was made from. (Not in the key: keys hold their digests.)
     pub inputs: Vec<InputEntry>,
+    /// Whether the files that were read of these were compared with their digests first. Missing: nothing was read, or an earlier
+    /// version made it, which did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs_verified: Option<bool>,
     /// Payload, in order of names.
     pub files: Vec<FileEntry>,
     /// Numbers worth knowing without opening a file: nodes, edges, ...
@@ -99,6 +113,19 @@ pub struct Manifest {
 
 /// File name of the manifest.
 pub const MANIFEST_FILE: &str = "manifest.json";
+/// No manifest is larger: they have a line or two for each file and setting.
+const BYTES_MOST: u64 = 16 << 20;
+
+/// What was read to compare digests; the rest was known to this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Files of which digests were compared.
+    pub files: u64,
+    /// Those of them that were read for it.
+    pub files_read: u64,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+}
 
 impl Manifest {
     /// The page as written, sealed with its own digest.
@@ -128,6 +155,9 @@ impl Manifest {
         if manifest.kind != kind.name() || manifest.format != kind.version() {
             return Err(damaged(format!("expected kind `{}` format {}, found `{}` format {}", kind.name(), kind.version(), manifest.kind, manifest.format)));
         }
+        if let Some(file) = manifest.files.iter().find(|file| !is_plain(&file.name)) {
+            return Err(damaged(format!("expected plain names of files, found `{}`", file.name.escape_debug())));
+        }
         let document_key = manifest.key_document.key();
         if document_key != manifest.key || (kind != Kind::Checkpoint && directory.file_name().is_none_or(|name| name != manifest.key.as_str())) {
             return Err(damaged(format!("expected key `{document_key}`, found `{}`", manifest.key)));
@@ -153,16 +183,40 @@ impl Manifest {
 
     /// Reads every file and compares digests; the first that differs is named.
     pub fn check_digests(&self, directory: &Path) -> Result<(), StageError> {
+        self.compare_digests(directory, |path| digest_cache::digest_anew(path).map(|digest| (digest, true)), |_| {}).map(drop)
+    }
+
+    /// Compares digests, and reads only files whose digests this process does not know; `advance` hears of the bytes of each file.
+    pub fn check_digests_once(&self, directory: &Path, advance: impl Fn(u64) + Sync) -> Result<Reading, StageError> {
+        self.compare_digests(directory, digest_cache::digest, advance)
+    }
+
+    fn compare_digests(
+        &self,
+        directory: &Path,
+        digest: impl Fn(&Path) -> io::Result<(Digest, bool)> + Sync,
+        advance: impl Fn(u64) + Sync,
+    ) -> Result<Reading, StageError> {
         self.check_sizes(directory)?;
-        for file in &self.files {
+        let compare = |file: &FileEntry| -> Result<Option<u64>, StageError> {
             let path = directory.join(&file.name);
-            let found = Digest::of_file(&path).map_err(|error| StageError::io("read a file", &path, &error))?;
+            let (found, was_read) = digest(&path).map_err(|error| StageError::io("read a file", &path, &error))?;
             if found != file.blake3 {
                 let what = format!("contents changed: expected BLAKE3 {}, found {}", &file.blake3.as_str()[..16], &found.as_str()[..16]);
                 return Err(StageError::damaged(&path, what).hint(rebuild_hint(directory)));
             }
+            advance(file.bytes);
+            Ok(was_read.then_some(file.bytes))
+        };
+        let compared: Vec<Result<Option<u64>, StageError>> = self.files.par_iter().map(compare).collect();
+        let mut reading = Reading { files: self.files.len() as u64, ..Reading::default() };
+        for bytes in compared {
+            if let Some(bytes) = bytes? {
+                reading.files_read += 1;
+                reading.bytes_read += bytes;
+            }
         }
-        Ok(())
+        Ok(reading)
     }
 
     /// Bytes of all files.
@@ -171,7 +225,14 @@ impl Manifest {
     }
 }
 
-fn rebuild_hint(directory: &Path) -> String {
+/// Whether a name is one part of a path that stays where it is joined to.
+fn is_plain(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name) && !name.contains('\0')
+}
+
+/// What repairs an artifact.
+pub(crate) fn rebuild_hint(directory: &Path) -> String {
     format!("remove it and run again, which rebuilds it:  rm -r {}", crate::error::quoted(directory))
 }
 
@@ -203,10 +264,16 @@ const LOOKS: u32 = 3;
 /// the manifest and a look for the directory is no damage, so only what is still without a manifest at the last look is.
 fn read_published(directory: &Path, path: &Path) -> Result<Option<Vec<u8>>, StageError> {
     for _ in 0..LOOKS {
-        match fs::read(path) {
+        match regular_file::read(path, BYTES_MOST) {
             Ok(bytes) => return Ok(Some(bytes)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !directory.exists() => return Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.exists() => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if matches!(Refusal::of(&error), Some(Refusal::NotRegular(_) | Refusal::TooLarge(..))) => {
+                return Err(StageError::damaged(path, error.to_string()).hint(rebuild_hint(directory)));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory && directory.symlink_metadata().is_ok() => {
+                return Err(StageError::damaged(directory, "expected the folder of an artifact, found something else").hint(rebuild_hint(directory)));
+            }
             Err(error) => return Err(StageError::io("read a manifest", path, &error)),
         }
     }
@@ -216,6 +283,12 @@ fn read_published(directory: &Path, path: &Path) -> Result<Option<Vec<u8>>, Stag
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_stay_inside() {
+        assert!(["edges.parquet", "a b", ".hidden", "..a"].into_iter().all(is_plain));
+        assert!(!["", ".", "..", "/etc/passwd", "../x", "a/b", "a/", "./a", "a\0b"].into_iter().any(is_plain));
+    }
 
     #[test]
     fn days_become_dates() {

@@ -17,7 +17,7 @@ use arrow_ipc::{
 };
 use memmap2::Mmap;
 
-use crate::StageError;
+use crate::{StageError, panics, regular_file};
 
 /// Bytes from which an array asks for large pages.
 const LARGE: usize = 1 << 22;
@@ -41,7 +41,7 @@ pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
 
 /// Maps a whole file for reading. An empty file gives an empty buffer.
 pub fn map_file(path: &Path) -> Result<Buffer, StageError> {
-    let file = File::open(path).map_err(|error| StageError::io("open", path, &error))?;
+    let file = regular_file::open(path).map_err(|error| StageError::io("open", path, &error))?;
     let length = file.metadata().map_err(|error| StageError::io("look at", path, &error))?.len();
     if length == 0 {
         return Ok(Buffer::from(Vec::<u8>::new()));
@@ -70,6 +70,12 @@ pub fn map_own(file: &File) -> std::io::Result<Buffer> {
 /// Opens an uncompressed Arrow IPC file that holds at most one record batch; every column lies in the map.
 pub fn open_arrow(path: &Path) -> Result<RecordBatch, StageError> {
     let bytes = map_file(path)?;
+    // The decoder takes sizes and offsets of the metadata for right, and panics where they are not.
+    let decoded = panics::catch(|| decode(path, &bytes));
+    decoded.unwrap_or_else(|_| Err(StageError::damaged(path, "not a readable Arrow file: its metadata contradict its contents")))
+}
+
+fn decode(path: &Path, bytes: &Buffer) -> Result<RecordBatch, StageError> {
     let damaged = |what: String| StageError::damaged(path, what);
     let wrong = |error: arrow_schema::ArrowError| damaged(format!("not a readable Arrow file: {error}"));
     if bytes.len() < 20 || &bytes[..6] != b"ARROW1" || &bytes[bytes.len() - 6..] != b"ARROW1" {
@@ -82,7 +88,6 @@ pub fn open_arrow(path: &Path) -> Result<RecordBatch, StageError> {
     let footer = root_as_footer(&bytes[footer_start..trailer]).map_err(|error| damaged(format!("not a readable Arrow footer: {error}")))?;
     let fields = footer.schema().ok_or_else(|| damaged("the footer has no schema".into()))?;
     let schema = Arc::new(try_fb_to_schema(fields).map_err(wrong)?);
-    let decoder = FileDecoder::new(schema.clone(), footer.version()).with_require_alignment(true);
     let blocks = footer.recordBatches().map_or(&[][..], |blocks| blocks.bytes());
     let count = footer.recordBatches().map_or(0, |blocks| blocks.len());
     if count > 1 {
@@ -91,7 +96,8 @@ pub fn open_arrow(path: &Path) -> Result<RecordBatch, StageError> {
     let Some(block) = footer.recordBatches().filter(|blocks| !blocks.is_empty()).map(|blocks| *blocks.get(0)) else {
         return Ok(RecordBatch::new_empty(schema));
     };
-    let message = slice_of_block(&bytes, &block).ok_or_else(|| damaged("the record batch lies outside the file".into()))?;
+    let decoder = FileDecoder::new(schema, footer.version()).with_require_alignment(true);
+    let message = slice_of_block(bytes, &block).ok_or_else(|| damaged("the record batch lies outside the file".into()))?;
     let batch = decoder.read_record_batch(&block, &message).map_err(wrong)?;
     batch.ok_or_else(|| damaged("the record batch cannot be read".into()))
 }

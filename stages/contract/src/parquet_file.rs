@@ -4,9 +4,10 @@
 //! never     is used for what must be mapped
 use std::{
     fs::File,
-    io::BufWriter,
+    io::{self, BufReader, BufWriter, Read},
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, types::ArrowPrimitiveType};
@@ -15,11 +16,19 @@ use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     basic::{Compression, Encoding, ZstdLevel},
     errors::ParquetError,
-    file::properties::{EnabledStatistics, WriterProperties},
+    file::{
+        properties::{EnabledStatistics, WriterProperties},
+        reader::{ChunkReader, Length},
+    },
     schema::types::ColumnPath,
 };
 
-use crate::{StageError, arrow_file::Number};
+use crate::{
+    StageError,
+    arrow_file::Number,
+    panics,
+    regular_file::{self, Refusal},
+};
 
 /// Rows of a row group, and of what is read at once.
 pub const ROW_GROUP: usize = 1 << 20;
@@ -106,7 +115,7 @@ fn write_error(path: &Path, error: ParquetError) -> StageError {
 
 /// Rows and fields of a table, from its footer alone.
 pub fn describe(path: &Path) -> Result<(u64, Arc<Schema>), StageError> {
-    let reader = reader(path)?;
+    let (_, reader) = reader(path)?;
     let rows = reader.metadata().file_metadata().num_rows();
     Ok((u64::try_from(rows).unwrap_or(0), reader.schema().clone()))
 }
@@ -128,16 +137,15 @@ pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageE
 
 /// Hands over a table, or some of its columns, a row group at a time.
 pub fn scan_table(path: &Path, columns: Option<&[&str]>, mut take: impl FnMut(&RecordBatch) -> Result<(), StageError>) -> Result<Arc<Schema>, StageError> {
-    let wrong = |error: String| StageError::damaged(path, format!("not a readable Parquet table: {error}"));
-    let mut reader = reader(path)?;
+    let (bytes, mut reader) = reader(path)?;
     if let Some(columns) = columns {
         let mask = parquet::arrow::ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
         reader = reader.with_projection(mask);
     }
-    let reader = reader.with_batch_size(ROW_GROUP).build().map_err(|error| wrong(error.to_string()))?;
+    let mut reader = decode(path, &bytes, || reader.with_batch_size(ROW_GROUP).build())?;
     let schema = arrow_array::RecordBatchReader::schema(&reader);
-    for batch in reader {
-        take(&batch.map_err(|error| wrong(error.to_string()))?)?;
+    while let Some(batch) = decode(path, &bytes, || reader.next().transpose())? {
+        take(&batch)?;
     }
     Ok(schema)
 }
@@ -159,9 +167,82 @@ fn concat(schema: &Arc<Schema>, batches: &[RecordBatch]) -> Result<RecordBatch, 
     RecordBatch::try_new(schema.clone(), columns.collect::<Result<_, arrow_schema::ArrowError>>()?)
 }
 
-fn reader(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, StageError> {
-    let file = File::open(path).map_err(|error| StageError::io("open", path, &error))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| StageError::damaged(path, format!("not a readable Parquet table: {error}")))
+fn reader(path: &Path) -> Result<(TableBytes, ParquetRecordBatchReaderBuilder<TableBytes>), StageError> {
+    let file = regular_file::open(path).map_err(|error| StageError::io("open", path, &error))?;
+    let length = file.metadata().map_err(|error| StageError::io("look at", path, &error))?.len();
+    let bytes = TableBytes { file: Arc::new(file), length, fault: Arc::default() };
+    let reader = decode(path, &bytes, || ParquetRecordBatchReaderBuilder::try_new(bytes.clone()))?;
+    Ok((bytes, reader))
+}
+
+/// Calls the decoder: a fault of the disk is told as one, and what the decoder does not expect of damaged bytes is a panic in it.
+fn decode<T, E: std::fmt::Display>(path: &Path, bytes: &TableBytes, work: impl FnOnce() -> Result<T, E>) -> Result<T, StageError> {
+    let decoded = panics::catch(work).map_err(|_| "its decoder does not expect what it holds".to_owned());
+    decoded.and_then(|done| done.map_err(|error| error.to_string())).map_err(|error| match bytes.fault.get() {
+        Some(fault) => StageError::io("read", path, fault),
+        None => StageError::damaged(path, format!("not a readable Parquet table: {error}")),
+    })
+}
+
+/// A file as the decoder reads it. The decoder's errors do not say whether the disk or the contents are at fault, so the disk's are kept here.
+#[derive(Clone)]
+struct TableBytes {
+    file: Arc<File>,
+    length: u64,
+    fault: Arc<OnceLock<io::Error>>,
+}
+
+/// From a place on.
+struct BytesFrom {
+    bytes: TableBytes,
+    at: u64,
+}
+
+impl TableBytes {
+    fn keep(&self, error: io::Error) -> io::Error {
+        let again = io::Error::new(error.kind(), error.to_string());
+        let _first = self.fault.set(error);
+        again
+    }
+}
+
+impl Length for TableBytes {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl Read for BytesFrom {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = self.bytes.length.saturating_sub(self.at).min(buffer.len() as u64) as usize;
+        if room == 0 {
+            return Ok(0);
+        }
+        let read = match self.bytes.file.read_at(&mut buffer[..room], self.at) {
+            Ok(0) => return Err(self.bytes.keep(Refusal::CutShort(self.at, self.bytes.length).into())),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            read => read.map_err(|error| self.bytes.keep(error))?,
+        };
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl ChunkReader for TableBytes {
+    type T = BufReader<BytesFrom>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        Ok(BufReader::new(BytesFrom { bytes: self.clone(), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
+        if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
+            return Err(ParquetError::EOF(format!("{length} bytes at {start} of {}", self.length)));
+        }
+        let mut read = Vec::with_capacity(length);
+        BytesFrom { bytes: self.clone(), at: start }.take(length as u64).read_to_end(&mut read)?;
+        Ok(read.into())
+    }
 }
 
 impl Table {
@@ -191,4 +272,30 @@ pub fn numbers_of<'a, T: Number>(path: &Path, batch: &'a RecordBatch, name: &str
 /// A field that has no nulls.
 pub fn field(name: &str, data_type: DataType) -> Field {
     Field::new(name, data_type, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorKind, arrow_file::numbers};
+
+    #[test]
+    fn a_fault_of_the_disk_is_none_of_the_contents() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        write_table(&path, vec![(field("x", DataType::UInt32), numbers((0..9u32).collect()))]).unwrap();
+        assert_eq!(read_table(&path, None).unwrap().numbers::<u32>("x").unwrap().len(), 9);
+        // As a network file system that says more bytes than it gives.
+        let file = File::open(&path).unwrap();
+        let length = file.metadata().unwrap().len() + 10;
+        let bytes = TableBytes { file: Arc::new(file), length, fault: Arc::default() };
+        let error = decode(&path, &bytes, || ParquetRecordBatchReaderBuilder::try_new(bytes.clone())).err().unwrap();
+        assert_eq!(error.kind, ErrorKind::Transient, "{error}");
+        // Contents that end too soon are damaged.
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(read_table(&path, None).unwrap_err().kind, ErrorKind::Damaged, "{length}");
+        }
+    }
 }

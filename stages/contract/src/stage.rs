@@ -165,6 +165,7 @@ pub struct Outputs {
     provenance: Provenance,
     made_up: Vec<String>,
     inputs: Vec<crate::manifest::InputEntry>,
+    inputs_verified: Option<bool>,
 }
 
 impl Outputs {
@@ -177,7 +178,7 @@ impl Outputs {
             key: artifact.manifest.key.clone(),
             digest: artifact.manifest.digest.clone(),
         });
-        Ok(Outputs { drafts, document, provenance: inputs.provenance(), made_up: inputs.made_up(), inputs: entries.collect() })
+        Ok(Outputs { drafts, document, provenance: inputs.provenance(), made_up: inputs.made_up(), inputs: entries.collect(), inputs_verified: None })
     }
 
     /// The key that everything here will have.
@@ -217,6 +218,11 @@ impl Outputs {
         self.made_up = made_up;
     }
 
+    /// Says whether the files that are read of the inputs were compared with their digests; without inputs there is nothing to say.
+    pub fn set_inputs_verified(&mut self, verified: bool) {
+        self.inputs_verified = (!self.inputs.is_empty()).then_some(verified);
+    }
+
     /// Validates, syncs and publishes every kind.
     pub fn publish(self, store: &Store) -> Result<Vec<Artifact>, StageError> {
         self.finish(store, false).map(|published| published.into_iter().map(|(artifact, _)| artifact).collect())
@@ -228,7 +234,7 @@ impl Outputs {
     }
 
     fn finish(self, store: &Store, replace: bool) -> Result<Vec<(Artifact, bool)>, StageError> {
-        let Outputs { drafts, document, provenance, made_up, inputs } = self;
+        let Outputs { drafts, document, provenance, made_up, inputs, inputs_verified } = self;
         let stage = (document.stage.clone(), document.version);
         let mut sealed = Vec::new();
         for (kind, draft) in drafts {
@@ -239,6 +245,7 @@ impl Outputs {
                 key_document: document.clone(),
                 producer: crate::manifest::Producer { stage: stage.0.clone(), version: stage.1 },
                 inputs: inputs.clone(),
+                inputs_verified,
                 files: Vec::new(),
                 counts: BTreeMap::new(),
                 facts: BTreeMap::new(),

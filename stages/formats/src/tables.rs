@@ -28,6 +28,7 @@ use layout::Part;
 pub use layout::{is_end, is_table};
 use nodes::Table;
 use open::Source;
+pub use open::is_guarded;
 use std::path::{Path, PathBuf};
 
 /// Names of the column of ids.

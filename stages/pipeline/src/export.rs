@@ -26,6 +26,7 @@ use serde_json::json;
 use warploom_contract::{
     Artifact, ErrorKind, Kind, StageError,
     manifest::MANIFEST_FILE,
+    panics,
     parquet_file::{ROW_GROUP, TableWriter},
     store::drafts::{self, Beside},
 };
@@ -85,7 +86,8 @@ pub fn export(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'
     for artifact in artifacts {
         artifact.manifest.check_digests(&artifact.path)?;
         let target = if several { asked.output.join(artifact.kind.name()) } else { asked.output.to_path_buf() };
-        let files = write_whole(&target, environment.force, |folder| write_all(&artifact, asked.form, folder))?;
+        let written = panics::catch(|| write_whole(&target, environment.force, |folder| write_all(&artifact, asked.form, folder)));
+        let files = written.unwrap_or_else(|panic| Err(StageError::defect(panic))).map_err(|error| artifact.blame(error))?;
         let bytes: u64 = files.iter().filter_map(|file| fs::metadata(target.join(file)).ok()).map(|facts| facts.len()).sum();
         crate::print_as(
             environment,

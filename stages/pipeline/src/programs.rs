@@ -9,13 +9,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_contract::{ErrorKind, Kind, StageError};
+use warploom_contract::{ErrorKind, Kind, StageError, regular_file};
 use warploom_plan::compile::{Compiled, Program, show as show_form};
 use warploom_shell::{
     Chain, Environment, Options,
     binary::read_pipelines,
     contracts,
-    requests::{PlanRequest, Request, catalog_error, mistake_error},
+    requests::{PROGRAM_BYTES_MOST, PlanRequest, Request, catalog_error, mistake_error},
     talk::Talk,
 };
 use warploom_spec::{Mistakes, Pipeline};
@@ -37,7 +37,7 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     let Asked { path, dataset, show } = *asked;
     let (path, entry) = parts_of(path);
     let path = path.as_path();
-    let text = std::fs::read_to_string(path).map_err(|error| StageError::io("read a program", path, &error))?;
+    let text = regular_file::read_text(path, PROGRAM_BYTES_MOST).map_err(|error| StageError::io("read a program", path, &error))?;
     if let Some(name) = dataset {
         warploom_catalog::find(name).map_err(|error| catalog_error(&error))?;
     }

@@ -7,6 +7,8 @@ use warploom_shell::{Environment, limits::show_size, talk::Talk};
 
 use crate::arguments::StoreAction;
 
+mod verify;
+
 /// Artifacts that an error lists.
 const CANDIDATES_MOST: usize = 12;
 
@@ -24,7 +26,7 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
             }
             Ok(())
         }
-        StoreAction::Verify { key } => verify(environment, talk, key.as_deref()),
+        StoreAction::Verify { key } => verify::run(environment, talk, key.as_deref()),
         StoreAction::Gc { older_than, keep, unreachable, runs, dry_run } => {
             let request = gc::Request { older_than: *older_than, keep_bytes: *keep, unreachable: *unreachable, runs: *runs, dry: *dry_run };
             collect(environment, &request)
@@ -32,6 +34,7 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
     }
 }
 
+/// Every artifact whose manifest can be read.
 fn all(environment: &Environment) -> Vec<Artifact> {
     Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
 }
@@ -113,35 +116,6 @@ fn list(environment: &Environment) -> Result<(), StageError> {
     };
     crate::print_as(environment, || text, || all.iter().map(line).collect());
     Ok(())
-}
-
-fn verify(environment: &Environment, talk: &Talk, key: Option<&str>) -> Result<(), StageError> {
-    let mut broken = 0;
-    let mut looked_at = 0;
-    for kind in Kind::ALL {
-        let Ok(entries) = std::fs::read_dir(environment.store.kind_directory(kind)) else { continue };
-        let mut keys: Vec<_> = entries.flatten().filter_map(|entry| warploom_contract::Key::parse(entry.file_name().to_str()?)).collect();
-        keys.sort();
-        // A checkpoint's folder holds steps, each proved when it is resumed from.
-        for found in keys.iter().filter(|_| kind != Kind::Checkpoint).filter(|found| key.is_none_or(|key| found.as_str().starts_with(key))) {
-            looked_at += 1;
-            if let Err(error) = environment.store.open(kind, found, true) {
-                broken += 1;
-                talk.error(&error);
-            }
-        }
-    }
-    crate::print_as(
-        environment,
-        || format!("{looked_at} artifacts looked at, {broken} damaged\n"),
-        || vec![json!({"artifacts": looked_at, "damaged": broken})],
-    );
-    match (broken, looked_at, key) {
-        (0, 0, Some(key)) => find(environment, key).map(drop),
-        (0, ..) => Ok(()),
-        _ => Err(StageError::new(ErrorKind::CheckFailed, format!("{broken} of {looked_at} artifacts are damaged"))
-            .hint("remove those that are named above and run again: they are rebuilt")),
-    }
 }
 
 fn collect(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use arrow_buffer::ArrowNativeType;
-use warploom_contract::{StageError, stage::StopFlag};
+use warploom_contract::{ErrorKind, StageError, stage::StopFlag};
 use warploom_ops::change::{changed_count, over, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
@@ -383,7 +383,7 @@ fn home<E: ArrowNativeType>(
     let bytes = count * size_of::<E>();
     if bytes as u64 > place.bytes {
         let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);
-        return Err(StageError::defect(what));
+        return Err(StageError::new(ErrorKind::Damaged, what));
     }
     let start = place.offset as usize;
     Ok(Home::Arena(start..start + bytes))
@@ -403,7 +403,7 @@ fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> 
     let given = given.ok_or_else(|| missing(what))?;
     if given.len() != count {
         let what = format!("the plan was made for a {what} of {count} numbers, the graph has {}", given.len());
-        return Err(StageError::defect(what));
+        return Err(StageError::new(ErrorKind::Damaged, what));
     }
     Ok(given)
 }

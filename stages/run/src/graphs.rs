@@ -5,7 +5,7 @@
 //! never     reads graphs.parquet for a plan that has no rows of graphs
 //! limits    memory: 8 bytes a vertex and 8 a graph
 use warploom_contract::{
-    Artifact, StageError,
+    Artifact, ErrorKind, StageError,
     kinds::graph::{self, GraphTable, NodeTable},
 };
 use warploom_ops::evaluate::GraphList;
@@ -65,7 +65,7 @@ pub fn read(artifact: &Artifact, list: &LaunchList) -> Result<Option<GraphTable>
     let table = graph::read_graphs(artifact)?;
     let found = table.as_ref().map_or(1, |table| table.ids.len() as u64);
     if found != count {
-        return Err(StageError::defect(format!("the plan was made for {count} graphs, and the set has {found}")).at(artifact.path.display()));
+        return Err(StageError::new(ErrorKind::Damaged, format!("the plan was made for {count} graphs, and the set has {found}")));
     }
     Ok(table)
 }

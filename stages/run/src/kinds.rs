@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{
-    Artifact, StageError,
+    Artifact, ErrorKind, StageError,
     arrow_file::View,
     kinds::graph::{self, Features},
 };
@@ -77,7 +77,7 @@ pub fn sparse<T: Precision>(artifact: &Artifact, list: &LaunchList, by_columns: 
         let rows = (offsets.len() as u64).saturating_sub(1);
         if !matches!(buffer.rows, warploom_vertex::launch::Rows::Fixed(planned) if planned == rows) || buffer.columns != columns as u64 {
             let what = format!("the plan was made for features of kind {kind} of {} x {}, the graph has {rows} x {columns}", buffer.rows, buffer.columns);
-            return Err(StageError::defect(what));
+            return Err(StageError::new(ErrorKind::Damaged, what));
         }
         let values: View<T> = T::of_view(&entries.values);
         let mut sparse = Sparse { offsets: offsets.into(), index: entries.index.clone(), values, columns, by_columns: None };

@@ -6,7 +6,7 @@
 use std::{io::Write, panic, path::PathBuf, process::ExitCode};
 
 use clap::{Arg, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser};
-use warploom_contract::{ErrorKind, Inputs, Stage, StageError};
+use warploom_contract::{ErrorKind, Inputs, Stage, StageError, panics};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -248,10 +248,15 @@ pub fn print_data(text: &str) {
 /// Runs a main function so that a panic becomes a report of a defect.
 pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
-        let error = StageError::defect(format!("{info}"));
-        let _closed = writeln!(std::io::stderr().lock(), "{error}");
+        // Readers of foreign files catch what their decoders do, and a stage's panic is told once it is known whether an input is damaged.
+        if !warploom_formats::tables::is_guarded() && !panics::keep(info) {
+            let _closed = writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));
+        }
     }));
-    let code = panic::catch_unwind(panic::AssertUnwindSafe(main)).unwrap_or_else(|_| ExitCode::from(ErrorKind::Defect.exit_code()));
+    let code = panics::catch(main).unwrap_or_else(|said| {
+        let _closed = writeln!(std::io::stderr().lock(), "{}", StageError::defect(said));
+        ExitCode::from(ErrorKind::Defect.exit_code())
+    });
     signals::wait_if_leaving();
     code
 }

@@ -1,14 +1,26 @@
 //! Where a start of a program runs and what it may do: the options, resolved. Nothing of it is in a key, but the device.
 use std::path::PathBuf;
 
-use warploom_contract::{ErrorKind, StageError, Store};
+use warploom_contract::{ErrorKind, StageError, Store, regular_file};
 use warploom_device::{AUTO, Best, Facts};
 use warploom_spec::{Dtype, Pipeline};
 
 use crate::{
     flags::{Format, Options, Real},
     limits,
+    requests::PROGRAM_BYTES_MOST,
 };
+
+/// Which digests are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verify {
+    /// None.
+    Nothing,
+    /// Those of files that a stage reads to make something.
+    Inputs,
+    /// Those of hits and of raw files too.
+    All,
+}
 
 /// The options, resolved.
 #[derive(Clone, Debug)]
@@ -27,8 +39,8 @@ pub struct Environment {
     pub real: Real,
     /// Rebuild hits.
     pub force: bool,
-    /// Check digests.
-    pub verify: bool,
+    /// Which digests are checked.
+    pub verify: Verify,
     /// Whether a missing data set may be downloaded.
     pub network: bool,
     /// What stdout gets.
@@ -52,10 +64,19 @@ impl Environment {
             device: options.device.clone(),
             real: options.real.unwrap_or(if scheduler { Real::Yes } else { Real::No }),
             force: options.force,
-            verify: options.verify || scheduler,
+            verify: match (options.verify, options.no_verify) {
+                (_, true) => Verify::Nothing,
+                (asked, false) if asked || scheduler => Verify::All,
+                _ => Verify::Inputs,
+            },
             network: true,
             format: options.format,
         }
+    }
+
+    /// Whether raw files are read again although their digests are remembered.
+    pub fn rereads(&self) -> bool {
+        self.verify == Verify::All
     }
 
     /// Facts of the device to plan for: the command line's, else the pipeline's. `auto` takes a GPU for what has kernels on one: not for
@@ -74,7 +95,7 @@ impl Environment {
 /// Whether a GPU has kernels for what a pipeline runs. Of a program that does not read, whoever reads it next says why.
 fn fits_gpu(pipeline: &Pipeline) -> bool {
     let repeats = || {
-        let text = std::fs::read_to_string(&pipeline.plan.program.file).unwrap_or_default();
+        let text = regular_file::read_text(&pipeline.plan.program.file, PROGRAM_BYTES_MOST).unwrap_or_default();
         warploom_vertex::syntax::parse(&text).is_ok_and(|file| file.repeats())
     };
     matches!(pipeline.run.dtype, Dtype::F32 | Dtype::F64) && !repeats()

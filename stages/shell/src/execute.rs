@@ -1,12 +1,20 @@
 //! Hit or build: the one piece of code by which every stage decides and runs.
 //!
-//! promises  a hit opens no payload; a build validates its inputs, leases them, and publishes all of its kinds or none
+//! promises  a hit opens no payload; a build checks the digests of its inputs and validates them, leases them, and publishes all of its
+//!           kinds or none
 //! never     builds what is there (without `--force`)
 use std::time::Instant;
 
-use warploom_contract::{Artifact, Context, Inputs, Kind, Outputs, Stage, StageError, Violation, error::quoted, kinds::checkpoint};
+use warploom_contract::{
+    Artifact, Context, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    error::quoted,
+    kinds::{Depth, checkpoint},
+    manifest::Reading,
+    panics,
+    stage::Progress,
+};
 
-use crate::{Chain, Outcome, Step, explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk};
+use crate::{Chain, Environment, Outcome, Step, environment::Verify, explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk};
 
 /// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to the stages after it.
 pub fn execute<S>(chain: &mut Chain<'_>, talk: &Talk) -> Outcome
@@ -25,7 +33,7 @@ where
             outcome.error = Some(error);
         }
     }
-    warploom_contract::stage::Progress::end(talk);
+    talk.end();
     outcome.seconds = begun.elapsed().as_secs_f64();
     outcome
 }
@@ -41,12 +49,7 @@ where
     if !environment.force
         && let Some(artifacts) = chain.find(&S::CONTRACT, &step.key())?
     {
-        for artifact in &artifacts {
-            if environment.verify {
-                artifact.manifest.check_digests(&artifact.path)?;
-            }
-            environment.store.mark_used(artifact);
-        }
+        take_hit(environment, talk, &artifacts)?;
         outcome.status = Status::Hit;
         outcome.why = "in the store, nothing it depends on has changed".to_owned();
         outcome.artifacts = artifacts;
@@ -54,11 +57,40 @@ where
     }
     outcome.why = if environment.force { "asked for by --force".to_owned() } else { explain::why_missing(chain, &S::CONTRACT, &step.document) };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
-    let inputs = open_inputs(environment, &step.inputs)?;
+    let inputs = open_inputs(environment, talk, &step.inputs)?;
+    let done = panics::catch(|| build::<S>(environment, talk, step, &inputs, outcome));
+    let done = done.unwrap_or_else(|panic| Err(StageError::defect(panic)));
+    done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
+    outcome.status = Status::Built;
+    refuse_made_up(environment.real, outcome)
+}
+
+/// Takes what is there; with `--verify`, after its digests.
+fn take_hit(environment: &Environment, talk: &Talk, artifacts: &[Artifact]) -> Result<(), StageError> {
+    for artifact in artifacts {
+        if environment.verify == Verify::All {
+            artifact.manifest.check_digests(&artifact.path)?;
+            if artifact.manifest.inputs_verified == Some(false) {
+                let (kind, key) = (artifact.kind.name(), &artifact.manifest.key);
+                talk.warn(&format!("`{kind}` {key} was made with --no-verify, of inputs that nobody had checked; --force makes it again"));
+            }
+        }
+        environment.store.mark_used(artifact);
+    }
+    Ok(())
+}
+
+/// Runs the stage over inputs that are open, and publishes.
+fn build<S>(environment: &Environment, talk: &Talk, step: Step<S::Request>, inputs: &Inputs, outcome: &mut Outcome) -> Result<(), StageError>
+where
+    S: Stage,
+    S::Request: Request,
+{
     let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(artifact)).collect();
-    let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, &inputs)?;
+    let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
+    outputs.set_inputs_verified(environment.verify != Verify::Nothing);
     let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
-    S::run(&context, &mut outputs, &inputs, &step.request)?;
+    S::run(&context, &mut outputs, inputs, &step.request)?;
     if environment.force {
         let published = outputs.publish_over(&environment.store)?;
         let replaced = published.iter().any(|(_, replaced)| *replaced);
@@ -73,16 +105,24 @@ where
         // The run is over: its saved steps are of no use to anybody.
         checkpoint::remove(&environment.store, &artifact.manifest.key);
     }
-    outcome.status = Status::Built;
-    refuse_made_up(environment.real, outcome)
+    Ok(())
 }
 
-/// Opens what a stage reads: schema and cheap invariants, digests with `--verify`.
-fn open_inputs(environment: &crate::Environment, inputs: &Inputs) -> Result<Inputs, StageError> {
+/// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows them; then schema and cheap invariants.
+fn open_inputs(environment: &Environment, talk: &Talk, inputs: &Inputs) -> Result<Inputs, StageError> {
     let mut opened = Inputs::new();
     for artifact in inputs.iter() {
         environment.store.mark_used(artifact);
-        opened.insert(environment.store.open(artifact.kind, &artifact.manifest.key, environment.verify)?);
+        let found = environment.store.get(artifact.kind, &artifact.manifest.key)?;
+        if environment.verify != Verify::Nothing {
+            talk.begin(&format!("checking digests of the {}", artifact.kind.name()), found.manifest.bytes(), "bytes");
+            let reading = found.manifest.check_digests_once(&found.path, |bytes| talk.advance(bytes))?;
+            talk.end();
+            let Reading { files, files_read, bytes_read } = reading;
+            talk.detail(&format!("{}: {files_read} of {files} files read to check their digests, {bytes_read} bytes", artifact.kind.name()));
+        }
+        found.validate(Depth::Open)?;
+        opened.insert(found);
     }
     Ok(opened)
 }
@@ -93,7 +133,7 @@ fn refuse_made_up(real: Real, outcome: &Outcome) -> Result<(), StageError> {
         return Ok(());
     }
     let what = format!("the graph is real, but its {} are made up, which --real=strict refuses", made_up.join(" and "));
-    Err(StageError::new(warploom_contract::ErrorKind::Input, what).hint("use  --real  to accept made-up features and labels of a real graph"))
+    Err(StageError::new(ErrorKind::Input, what).hint("use  --real  to accept made-up features and labels of a real graph"))
 }
 
 /// Proves a stage's output that is in the store.
@@ -106,7 +146,7 @@ where
     let step: Step<S::Request> = chain.step(&S::CONTRACT)?;
     let environment = chain.environment;
     let absent = || {
-        StageError::new(warploom_contract::ErrorKind::Input, format!("there is no output of `{}` to check", S::CONTRACT.name))
+        StageError::new(ErrorKind::Input, format!("there is no output of `{}` to check", S::CONTRACT.name))
             .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
             .hint(format!("make it first:  warploom pipeline {}  with the same options", quoted(&chain.pipeline.file)))
     };
@@ -121,7 +161,9 @@ where
         inputs.insert(environment.store.open(artifact.kind, &artifact.manifest.key, true)?);
     }
     let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
-    S::check(&context, &outputs, &inputs, &step.request)?;
+    let checked = panics::catch(|| S::check(&context, &outputs, &inputs, &step.request));
+    let checked = checked.unwrap_or_else(|panic| Err(Violation(StageError::defect(panic))));
+    checked.map_err(|violation| Violation::from(outputs.iter().chain(inputs.iter()).fold(violation.0, |error, artifact| artifact.blame(error))))?;
     let artifacts: Vec<Artifact> = outputs.iter().cloned().collect();
     chain.accept(&artifacts);
     Ok(artifacts)

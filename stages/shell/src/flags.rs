@@ -71,9 +71,12 @@ pub struct Options {
     /// Rebuild although the key is present
     #[arg(long, global = true)]
     pub force: bool,
-    /// Check digests of every file read [default in `check` and under a scheduler]
-    #[arg(long, global = true)]
+    /// Check digests of every file, of hits and raw files too [default in `check` and under a scheduler]
+    #[arg(long, global = true, conflicts_with = "no_verify")]
     pub verify: bool,
+    /// Do not check digests of the artifacts that a stage reads; what is made of them says so
+    #[arg(long, global = true)]
+    pub no_verify: bool,
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t, global = true)]
     pub format: Format,

@@ -102,6 +102,7 @@ fn keep(context: &Context, document: &KeyDocument, (cubin, source): (&Cubin, &st
         key_document: document.clone(),
         producer: Producer { stage: document.stage.clone(), version: document.version },
         inputs: Vec::new(),
+        inputs_verified: None,
         digest: Digest::of(&[]),
         files: Vec::new(),
         counts: BTreeMap::new(),

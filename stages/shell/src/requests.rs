@@ -10,11 +10,15 @@ use warploom_catalog::{Attempt, Catalog, Entry, Source};
 use warploom_contract::{
     Digest, ErrorKind, StageError,
     kinds::partition::{STAGED_BYTES, WARP},
+    regular_file,
 };
 use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
 
 use crate::{Environment, flags::Real};
+
+/// No vertex program is longer.
+pub const PROGRAM_BYTES_MOST: u64 = 4 << 20;
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
 pub trait Request: Sized {
@@ -53,7 +57,8 @@ impl Request for IngestRequest {
             Source::Real { folder, files } => {
                 for (file, path) in entry.files.iter().zip(files) {
                     warploom_catalog::digests::refuse_folder(&entry, file, path).map_err(|error| catalog_error(&error))?;
-                    let digest = warploom_catalog::seen::digest(path, Some(&seen), environment.verify).map_err(|error| StageError::io("read", path, &error))?;
+                    let digest =
+                        warploom_catalog::seen::digest(path, Some(&seen), environment.rereads()).map_err(|error| StageError::io("read", path, &error))?;
                     warploom_catalog::digests::check(&entry, file, (folder, path), &digest).map_err(|error| catalog_error(&error))?;
                     digests.insert(path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(), digest);
                 }
@@ -160,7 +165,7 @@ impl Request for PartitionRequest {
                 return Err(StageError::new(ErrorKind::Specification, what).at(path.display()).hint(hint));
             }
             (Some(path), true) => {
-                let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.verify);
+                let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.rereads());
                 let hint = "`partition.groups` is a Parquet table with the columns  node, start  and  end";
                 Some(digest.map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error).hint(hint))?)
             }
@@ -279,7 +284,7 @@ pub const COMPILER_VERSION: u32 = 14;
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let path = &pipeline.plan.program.file;
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = regular_file::read_text(path, PROGRAM_BYTES_MOST).map_err(|error| {
             StageError::io("read the vertex program", path, &error).hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file")
         })?;
         let device = environment.device_facts(pipeline)?;
@@ -371,7 +376,7 @@ fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
 /// Of a table that may be as long as the graph: remembered, as digests of raw files are.
 fn splits_digest(environment: &Environment, spec: &RunSpec) -> Result<Option<String>, StageError> {
     let Some(path) = &spec.splits else { return Ok(None) };
-    let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.verify);
+    let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.rereads());
     let hint = "`run.splits` is a table with the columns  id  and  split";
     digest.map(Some).map_err(|error| StageError::io("read the parts of `run.splits`", path, &error).hint(hint))
 }

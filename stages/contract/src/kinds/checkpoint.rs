@@ -43,6 +43,7 @@ pub fn save(store: &Store, document: &KeyDocument, provenance: Provenance, numbe
         key_document: document.clone(),
         producer: Producer { stage: document.stage.clone(), version: document.version },
         inputs: Vec::new(),
+        inputs_verified: None,
         digest: Digest::of_named([(file.name.as_str(), &file.blake3)]),
         files: vec![file],
         counts: BTreeMap::from([("steps".to_owned(), number)]),

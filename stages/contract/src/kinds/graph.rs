@@ -18,7 +18,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Depth, expect_length, has_file, need_count, need_file};
+use super::{Depth, expect_length, has_file, need_count, need_file, read_json};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{SparseColumns, View, open_rows, open_sparse_rows, write_rows, write_rows_of, write_sparse_rows},
@@ -117,8 +117,7 @@ pub fn open_names(artifact: &Artifact) -> Result<Names, StageError> {
 
 fn read_names(directory: &Path) -> Result<Names, StageError> {
     let path = directory.join(NAMES_FILE);
-    let text = std::fs::read_to_string(&path).map_err(|error| StageError::io("read", &path, &error))?;
-    serde_json::from_str(&text).map_err(|error| StageError::damaged(&path, format!("not a list of names: {error}")))
+    read_json(&path)
 }
 
 /// Whether a name can be that of a kind: it is part of file names and of parameters' names.

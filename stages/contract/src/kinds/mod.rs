@@ -19,7 +19,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Manifest, StageError};
+use crate::{Manifest, StageError, regular_file};
 
 /// What an artifact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ pub(crate) fn need_count(directory: &Path, manifest: &Manifest, name: &str) -> R
 
 /// Reads a JSON page of an artifact.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StageError> {
-    let bytes = std::fs::read(path).map_err(|error| StageError::io("read", path, &error))?;
+    let bytes = regular_file::read(path, u64::MAX - 1).map_err(|error| StageError::io("read", path, &error))?;
     serde_json::from_slice(&bytes).map_err(|error| StageError::damaged(path, format!("not the JSON page that was expected: {error}")))
 }
 

@@ -5,6 +5,7 @@
 //!           directory that starts with `.tmp-`, which `gc` recognises
 //! never     locks; changes a published file (but the manifest's time stamp, which says when it was last used)
 //! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre and GPFS
+pub(crate) mod digest_cache;
 pub mod drafts;
 pub mod gc;
 pub mod lease;
@@ -22,9 +23,10 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::{
-    Digest, Key, Kind, Manifest, StageError,
+    Digest, ErrorKind, Key, Kind, Manifest, StageError,
     kinds::{self, Depth},
-    manifest::{FileEntry, MANIFEST_FILE},
+    manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
+    panics,
 };
 
 /// A store at a place on disk. Cheap to make; makes no directory until something is written.
@@ -59,6 +61,32 @@ impl Artifact {
     /// Whether it has a file.
     pub fn has(&self, name: &str) -> bool {
         self.manifest.files.iter().any(|file| file.name == name)
+    }
+
+    /// Checks its files against its kind; what is wrong with them is told with what repairs it.
+    pub fn validate(&self, depth: Depth) -> Result<(), StageError> {
+        let looked = panics::catch(|| kinds::validate(&self.path, &self.manifest, self.kind, depth));
+        let damaged = |said: String| StageError::damaged(&self.path, format!("reading its files fails: {said}"));
+        looked.unwrap_or_else(|said| Err(damaged(said))).map_err(|error| self.with_repair(error))
+    }
+
+    /// The error of work that read this artifact. What looks like a defect may come of damage that `--no-verify` or a forged manifest let
+    /// through, so the artifact is proved as deep as can be, and what is found is the error.
+    pub fn blame(&self, error: StageError) -> StageError {
+        if error.kind != ErrorKind::Defect {
+            return self.with_repair(error);
+        }
+        let prove = |whole: Artifact| whole.manifest.check_digests(&whole.path).and_then(|()| whole.validate(Depth::Publish));
+        Artifact::in_folder(self.kind, &self.path).and_then(prove).err().unwrap_or(error)
+    }
+
+    /// An error of damage in this artifact, with what repairs it. Where no place is named it is the plan that contradicts the graph.
+    fn with_repair(&self, error: StageError) -> StageError {
+        if error.kind == ErrorKind::Damaged && error.place.is_none() && self.kind == Kind::Plan {
+            return error.at(self.file(kinds::plan::PLAN_FILE).display()).hint(rebuild_hint(&self.path));
+        }
+        let is_here = error.place.as_deref().is_some_and(|place| Path::new(place).starts_with(&self.path));
+        if error.kind == ErrorKind::Damaged && error.hint.is_none() && is_here { error.hint(rebuild_hint(&self.path)) } else { error }
     }
 
     /// A number of its manifest.
@@ -97,18 +125,23 @@ impl Store {
         Ok(Some(Artifact { kind, path, manifest }))
     }
 
-    /// Opens an artifact for use: `find`, then schema and cheap invariants. With `verify`, digests of every file too.
-    pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
+    /// Looks up an artifact that has to be there.
+    pub fn get(&self, kind: Kind, key: &Key) -> Result<Artifact, StageError> {
         let absent = || {
-            StageError::new(crate::ErrorKind::Input, format!("no `{}` with key {key} in the store", kind.name()))
+            StageError::new(ErrorKind::Input, format!("no `{}` with key {key} in the store", kind.name()))
                 .at(self.path(kind, key).display())
                 .hint("run the stage that makes it, or the whole pipeline:  warploom pipeline FILE")
         };
-        let artifact = self.find(kind, key)?.ok_or_else(absent)?;
+        self.find(kind, key)?.ok_or_else(absent)
+    }
+
+    /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, digests of every file too, all read now.
+    pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
+        let artifact = self.get(kind, key)?;
         if verify {
             artifact.manifest.check_digests(&artifact.path)?;
         }
-        kinds::validate(&artifact.path, &artifact.manifest, kind, Depth::Open)?;
+        artifact.validate(Depth::Open)?;
         Ok(artifact)
     }
 
@@ -145,15 +178,18 @@ impl Store {
     pub fn publish(&self, sealed: Sealed, replace: bool) -> Result<(Artifact, bool), StageError> {
         let Sealed { draft, manifest } = sealed;
         let target = self.path(draft.kind, &draft.key);
-        let mut replaced = false;
+        let (mut makes_way, mut replaced) = (false, false);
         if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
-            if old.manifest.digest == manifest.digest {
+            let now_verified = manifest.inputs_verified == Some(true) && old.manifest.inputs_verified != Some(true);
+            if old.manifest.digest == manifest.digest && !now_verified {
                 return Ok((old, false));
             }
-            replaced = true;
+            makes_way = true;
+            replaced = old.manifest.digest != manifest.digest;
         }
-        if replaced || (target.exists() && self.find(draft.kind, &draft.key).is_err()) {
-            // Other bytes under --force, or a damaged artifact: it makes way by another name, so that no reader sees half.
+        if makes_way || (target.exists() && self.find(draft.kind, &draft.key).is_err()) {
+            // Other bytes under --force, the same ones made of inputs that are verified now, or a damaged artifact: it makes way by
+            // another name, so that no reader sees half.
             self.trash(&target)?;
         }
         match drafts::give_name(&draft.path, &target) {
@@ -212,27 +248,30 @@ impl Draft {
     /// Hard-links (or copies) a published file.
     pub fn share(&self, name: &str, from: &Path) -> Result<(), StageError> {
         let to = self.file(name);
-        fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).map_err(|error| StageError::io("copy", &to, &error))
+        digest_cache::link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).map_err(|error| StageError::io("copy", &to, &error))
     }
 
     /// Digests and syncs every file, validates the whole, and writes the manifest.
     pub fn seal(mut self, mut manifest: Manifest) -> Result<Sealed, StageError> {
-        let mut names = Vec::new();
-        collect_files(&self.path, "", &mut names)?;
-        names.sort();
+        let names = names_of_files(&self.path)?;
         let entry = |name: &String| -> Result<FileEntry, StageError> {
             let path = self.path.join(name);
             let wrong = |error: io::Error| StageError::io("write", &path, &error);
             fs::File::open(&path).and_then(|file| file.sync_all()).map_err(wrong)?;
-            Ok(FileEntry { name: name.clone(), bytes: fs::metadata(&path).map_err(wrong)?.len(), blake3: Digest::of_file(&path).map_err(wrong)? })
+            let (blake3, _) = digest_cache::digest(&path).map_err(wrong)?;
+            Ok(FileEntry { name: name.clone(), bytes: fs::metadata(&path).map_err(wrong)?.len(), blake3 })
         };
         manifest.files = names.par_iter().map(entry).collect::<Result<_, _>>()?;
         let payload = manifest.files.iter().filter(|file| !self.kind.is_record(&file.name));
         manifest.digest = Digest::of_named(payload.map(|file| (file.name.as_str(), &file.blake3)));
         manifest.counts = std::mem::take(&mut self.counts);
         manifest.facts = std::mem::take(&mut self.facts);
-        kinds::validate(&self.path, &manifest, self.kind, Depth::Publish).map_err(|error| {
-            StageError::defect(format!("a `{}` that a stage wrote is not valid: {}", self.kind.name(), error.what)).at(error.place.unwrap_or_default())
+        // What a stage wrote may be wrong, which is its defect; that the disk does not give it back is not.
+        kinds::validate(&self.path, &manifest, self.kind, Depth::Publish).map_err(|error| match error.kind {
+            ErrorKind::Damaged => {
+                StageError::defect(format!("a `{}` that a stage wrote is not valid: {}", self.kind.name(), error.what)).at(error.place.unwrap_or_default())
+            }
+            _ => error,
         })?;
         let path = self.path.join(MANIFEST_FILE);
         let write = || -> io::Result<()> {
@@ -254,19 +293,19 @@ impl Drop for Draft {
     }
 }
 
-fn collect_files(directory: &Path, prefix: &str, names: &mut Vec<String>) -> Result<(), StageError> {
+/// Names of the files of a draft. An artifact has no folders: its manifest names its files by one part of a path.
+fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
     let wrong = |error: io::Error| StageError::io("list", directory, &error);
+    let mut names = Vec::new();
     for entry in fs::read_dir(directory).map_err(wrong)? {
         let entry = entry.map_err(wrong)?;
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if entry.file_type().map_err(wrong)?.is_dir() {
-            collect_files(&entry.path(), &format!("{name}/"), names)?;
-            sync_directory(&entry.path())?;
-        } else {
-            names.push(name);
+            return Err(StageError::defect("an artifact that is written has a folder").at(entry.path().display()));
         }
+        names.push(entry.file_name().to_string_lossy().into_owned());
     }
-    Ok(())
+    names.sort();
+    Ok(names)
 }
 
 fn sync_directory(path: &Path) -> Result<(), StageError> {

@@ -95,6 +95,47 @@ fn force_keeps_equal_bytes_and_replaces_different_ones() {
 }
 
 #[test]
+fn what_is_made_again_of_checked_inputs_says_so_though_its_bytes_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let mut inputs = Inputs::new();
+    inputs.insert(publish(&store, 1, vec![0, 1]));
+    let made = |verified: bool| {
+        let mut outputs = Outputs::begin(&store, &CONTRACT, document(2), &inputs).unwrap();
+        crate::kinds::permutation::write(&mut outputs, vec![1, 0], &quality()).unwrap();
+        outputs.set_inputs_verified(verified);
+        let (artifact, replaced) = outputs.publish_over(&store).unwrap().remove(0);
+        (artifact.manifest.inputs_verified, replaced)
+    };
+    assert_eq!(made(false), (Some(false), false));
+    assert_eq!(made(true), (Some(true), false));
+    assert_eq!(made(false), (Some(true), false));
+    assert_eq!(store.find(Kind::Permutation, &document(1).key()).unwrap().unwrap().manifest.inputs_verified, None);
+}
+
+#[test]
+fn a_manifest_that_cannot_be_one_is_damaged_and_nothing_waits_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![0]);
+    let path = artifact.file(MANIFEST_FILE);
+    let found = || store.find(Kind::Permutation, &document(1).key()).unwrap_err();
+    for name in ["/etc/passwd", "../../etc/passwd"] {
+        let mut forged = artifact.manifest.clone();
+        forged.files[0].name = name.into();
+        fs::write(&path, forged.to_text()).unwrap();
+        assert!(found().what.contains("expected plain names of files"), "{}", found());
+    }
+    for put in ["mkfifo", "mkdir", "ln -s /dev/zero"] {
+        fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).unwrap();
+        let command = format!("{put} '{}'", path.display());
+        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        assert_eq!(found().kind, ErrorKind::Damaged);
+        assert!(found().what.contains("expected a regular file"), "{}", found());
+    }
+}
+
+#[test]
 fn truncation_deletion_and_flipped_bits_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());

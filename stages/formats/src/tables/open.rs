@@ -23,6 +23,7 @@ use parquet::{
     file::metadata::ColumnChunkMetaData,
 };
 use std::{
+    cell::Cell,
     fs::File,
     io::{self, BufReader, Read as _, Seek, SeekFrom},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -61,10 +62,22 @@ enum Form {
     Messages,
 }
 
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic on this thread is caught here: a program's panic hook has nothing to say of it.
+pub fn is_guarded() -> bool {
+    GUARDED.get()
+}
+
 /// Calls the decoding crates: what they do not expect of damaged bytes is a panic in them, and an error here.
 fn guarded<T>(path: &Path, work: impl FnOnce() -> Read<T>) -> Read<T> {
     let damaged = || Box::new(ReadError::new(path, "the table is damaged in a way that its decoder does not expect").hint(AGAIN));
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(damaged()))
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done.unwrap_or_else(|_| Err(damaged()))
 }
 
 fn damaged(path: &Path, what: impl std::fmt::Display) -> Box<ReadError> {

@@ -285,6 +285,7 @@ mod tests {
             key_document: document,
             producer: Producer { stage: "extract".into(), version: 1 },
             inputs: Vec::new(),
+            inputs_verified: None,
             files: Vec::new(),
             counts: [("splits".to_owned(), 2), ("train".to_owned(), 1200)].into(),
             facts: Default::default(),

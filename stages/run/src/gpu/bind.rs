@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use warploom_contract::StageError;
+use warploom_contract::{ErrorKind, StageError};
 use warploom_device::gpu::{Grid, Memory, Parameter, ParameterKind, Value};
 use warploom_device::{Fault, Gpu};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
@@ -208,7 +208,7 @@ impl Layout {
                 }
                 Some(place) if place.bytes < bytes => {
                     let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);
-                    return Err(StageError::defect(what));
+                    return Err(StageError::new(ErrorKind::Damaged, what));
                 }
                 Some(place) => Place { offset: place.offset, bytes },
                 None => layout.take(side, bytes),

@@ -21,7 +21,7 @@ use warploom_contract::{
     stage::{Progress, Silence, StopFlag},
 };
 use warploom_run::{RunStage, tensors::Tensors};
-use warploom_shell::{Chain, Environment, flags::Format, flags::Real, requests::Request};
+use warploom_shell::{Chain, Environment, environment::Verify, flags::Format, flags::Real, requests::Request};
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::LaunchList;
 
@@ -83,7 +83,7 @@ impl Workshop {
             device: None,
             real: Real::No,
             force: false,
-            verify: false,
+            verify: Verify::Inputs,
             network: false,
             format: Format::Human,
         };

@@ -1,0 +1,52 @@
+//! Panics that somebody catches: what damaged bytes make a decoder or a stage do becomes an error with a name.
+//!
+//! promises  a caught panic prints nothing; its message and place go to whoever catches it
+//! never     hides a panic that nobody catches
+use std::{
+    panic::{self, AssertUnwindSafe, PanicHookInfo},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// Catches at work, on whatever thread: the threads of a pool panic for the one that waits for them.
+static CATCHES: AtomicUsize = AtomicUsize::new(0);
+/// The first panic since the last catch: those after it follow from it.
+static FIRST: Mutex<Option<String>> = Mutex::new(None);
+
+/// For the program's panic hook: keeps the message of a panic that will be caught. False: nobody catches it.
+pub fn keep(info: &PanicHookInfo<'_>) -> bool {
+    let caught = CATCHES.load(Ordering::SeqCst) > 0;
+    if caught {
+        first().get_or_insert_with(|| info.to_string());
+    }
+    caught
+}
+
+/// Does work that may panic, here or on threads that it waits for; the error is what the first panic said.
+pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    CATCHES.fetch_add(1, Ordering::SeqCst);
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    CATCHES.fetch_sub(1, Ordering::SeqCst);
+    done.map_err(|payload| {
+        let plain = payload.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| payload.downcast_ref::<String>().cloned());
+        // Without the program's hook, as in tests, there is the payload alone.
+        first().take().or(plain).unwrap_or_else(|| "a panic without a message".to_owned())
+    })
+}
+
+fn first() -> MutexGuard<'static, Option<String>> {
+    FIRST.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_its_message() {
+        assert_eq!(catch(|| 5), Ok(5));
+        assert_eq!(catch(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
+    }
+}

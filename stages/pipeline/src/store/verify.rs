@@ -1,0 +1,145 @@
+//! `warploom store verify`: every file of every artifact against its digest, and what artifacts were made of.
+//!
+//! promises  what cannot be listed or read is named and fails, as what is damaged does; an artifact that was made of inputs that nobody
+//!           had checked is named, and so is what was made of it
+//! never     changes anything
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use serde_json::json;
+use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, stage::Progress};
+use warploom_shell::{Environment, talk::Talk};
+
+/// What was found.
+#[derive(Default)]
+struct Report {
+    looked_at: usize,
+    damaged: usize,
+    /// The first error of what could not be read, and how many there are.
+    unreadable: Option<(StageError, usize)>,
+}
+
+impl Report {
+    fn take(&mut self, talk: &Talk, error: StageError) {
+        talk.error(&error);
+        if error.kind == ErrorKind::Damaged {
+            self.damaged += 1;
+        } else {
+            self.unreadable.get_or_insert((error, 0)).1 += 1;
+        }
+    }
+}
+
+/// Looks at all artifacts, or at those whose keys start with these digits.
+pub fn run(environment: &Environment, talk: &Talk, digits: Option<&str>) -> Result<(), StageError> {
+    let mut report = Report::default();
+    for kind in Kind::ALL {
+        let keys = match keys(&environment.store.kind_directory(kind)) {
+            Ok(keys) => keys,
+            Err(error) => {
+                report.take(talk, error);
+                continue;
+            }
+        };
+        // A checkpoint's folder holds steps, each proved when it is resumed from.
+        for key in keys.iter().filter(|_| kind != Kind::Checkpoint).filter(|key| digits.is_none_or(|digits| key.as_str().starts_with(digits))) {
+            report.looked_at += 1;
+            if let Err(error) = environment.store.open(kind, key, true) {
+                report.take(talk, error);
+            }
+        }
+    }
+    let all = super::all(environment);
+    if digits.is_none() {
+        warn_of_missing_kinds(environment, talk, &all);
+    }
+    let unverified = unverified(&all);
+    let unverified: Vec<&Artifact> =
+        unverified.into_iter().filter(|artifact| digits.is_none_or(|digits| artifact.manifest.key.as_str().starts_with(digits))).collect();
+    for artifact in &unverified {
+        let (kind, key) = (artifact.kind.name(), &artifact.manifest.key);
+        talk.warn(&format!("`{kind}` {key} was made of inputs that were not checked (--no-verify); --force makes it again"));
+    }
+    tell(environment, &report, &unverified);
+    end(environment, report, digits)
+}
+
+fn tell(environment: &Environment, report: &Report, unverified: &[&Artifact]) {
+    let Report { looked_at, damaged, .. } = report;
+    let unreadable = report.unreadable.as_ref().map_or(0, |(_, count)| *count);
+    crate::print_as(
+        environment,
+        || {
+            let mut text = format!("{looked_at} artifacts looked at, {damaged} damaged");
+            if unreadable > 0 {
+                text += &format!(", {unreadable} could not be read");
+            }
+            if !unverified.is_empty() {
+                text += &format!(", {} made of unchecked inputs", unverified.len());
+            }
+            text + "\n"
+        },
+        || {
+            let named: Vec<_> = unverified.iter().map(|artifact| json!({"kind": artifact.kind.name(), "key": artifact.manifest.key})).collect();
+            vec![json!({"artifacts": looked_at, "damaged": damaged, "unreadable": unreadable, "unverified": named})]
+        },
+    );
+}
+
+fn end(environment: &Environment, report: Report, digits: Option<&str>) -> Result<(), StageError> {
+    let Report { looked_at, damaged, unreadable } = report;
+    match (damaged, unreadable, digits) {
+        (0, Some((error, count)), _) => {
+            let what = format!("{count} of the files and folders of the store cannot be read");
+            Err(StageError::new(error.kind, what).at(environment.store.root().display()).hint("they are named above: see to their permissions, or to the disk"))
+        }
+        (0, None, Some(digits)) if looked_at == 0 => super::find(environment, digits).map(drop),
+        (0, None, _) => Ok(()),
+        _ => Err(StageError::new(ErrorKind::CheckFailed, format!("{damaged} of {looked_at} artifacts are damaged"))
+            .hint("remove those that are named above and run again: they are rebuilt")),
+    }
+}
+
+/// The keys that a folder of a kind holds; none where there is no such folder.
+fn keys(folder: &Path) -> Result<Vec<Key>, StageError> {
+    let wrong = |error: io::Error| StageError::io("list a folder of the store", folder, &error);
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(wrong)?,
+    };
+    let mut keys = Vec::new();
+    for entry in entries {
+        keys.extend(entry.map_err(wrong)?.file_name().to_str().and_then(Key::parse));
+    }
+    keys.sort();
+    Ok(keys)
+}
+
+/// Says which kinds have no folder any more although artifacts were made of them: `gc` leaves the folder.
+fn warn_of_missing_kinds(environment: &Environment, talk: &Talk, all: &[Artifact]) {
+    let folders: Vec<String> =
+        fs::read_dir(environment.store.root()).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let is_there = |kind: &str| folders.iter().any(|folder| folder.rsplit_once("-v").is_some_and(|(name, _)| name == kind));
+    let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
+    for input in all.iter().flat_map(|artifact| &artifact.manifest.inputs).filter(|input| !is_there(&input.kind)) {
+        *missing.entry(input.kind.as_str()).or_default() += 1;
+    }
+    for (kind, count) in missing {
+        talk.warn(&format!(
+            "the store has no folder of kind `{kind}`, and {count} of its artifacts were made of such; the next start makes what it needs again"
+        ));
+    }
+}
+
+/// Artifacts of which an input was not checked when they were made, and what was made of these.
+fn unverified(all: &[Artifact]) -> Vec<&Artifact> {
+    let mut named: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    // Each round knows what is one stage farther.
+    for _ in Kind::ALL {
+        for Artifact { kind, manifest, .. } in all {
+            let of_input = || manifest.inputs.iter().any(|input| named.get(&(input.kind.as_str(), input.key.as_str())).copied().unwrap_or(false));
+            let is_unverified = manifest.inputs_verified == Some(false) || of_input();
+            named.insert((kind.name(), manifest.key.as_str()), is_unverified);
+        }
+    }
+    all.iter().filter(|artifact| named.get(&(artifact.kind.name(), artifact.manifest.key.as_str())).copied().unwrap_or(false)).collect()
+}
