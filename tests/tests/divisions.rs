@@ -35,7 +35,7 @@ fn divisions_are_built_found_proved_and_change_no_result() {
     assert_eq!(scene.build(&turned)[3]["key"], scene.build(&recipe().set("partition.scheme=[rows, merge-path]"))[3]["key"]);
     scene.front("check", &divided, &[]).expect(0);
     scene.stage("partition", &divided, &["check"]).expect(0);
-    let told = scene.warploom(&divided.arguments(&["explain"])).expect(0);
+    let told = scene.warploom(&divided.arguments(&["explain", "-v"])).expect(0);
     told.prints(&["partition: rows (asked for), ", "partition: neighbour-groups (asked for)", "in_groups: ", "places empty", "(row u32, start u32)"]);
     let out = scene.path("exported");
     scene.warploom(&["export", lines[3]["key"].as_str().unwrap(), "-o", out.to_str().unwrap()]).expect(0);

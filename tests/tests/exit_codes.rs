@@ -83,6 +83,50 @@ fn a_typo_in_a_pipeline_file_has_a_place_a_caret_and_the_nearest_name() {
     scene.front("pipeline", &Recipe::small().set("run.mode=iterate"), &[]).expect(1).says(&["run.mode: iterate"]);
 }
 
+/// On a large graph, or in a queue, the stages before `plan` are an hour.
+#[test]
+fn what_can_be_known_is_found_before_the_first_stage() {
+    let scene = Scene::stand_in();
+    let program = |name: &str, text: &str| format!("plan.program={}", scene.write(format!("{name}.py").as_str(), text).display());
+    let file = |name: &str, text: &str| scene.write(name, text).display().to_string();
+    let no_colon = program("bare", "def bare(v)\n    return v.x\n");
+    let (other, tensors) = (file("other.csv", "name,part\n1,train\n"), file("none.safetensors", "no tensors at all"));
+    let cases: [(&str, Vec<String>, &[&str]); 11] = [
+        ("plan", vec![no_colon], &["the text is not Python", "bare.py:1:"]),
+        ("plan", vec!["plan.program=nofile.py".into()], &["cannot read the vertex program", "nofile.py"]),
+        ("plan", vec!["plan.set.hiden=64".into()], &["hiden", "hidden", "^"]),
+        ("plan", vec!["run.splits=no.csv".into()], &["cannot read the parts of `run.splits`", "no.csv"]),
+        ("run", vec![format!("run.splits={other}")], &["the table of parts has no column `id`", "id,split"]),
+        ("run", vec!["run.init=x".into()], &["cannot read initial parameters"]),
+        ("run", vec![format!("run.init={tensors}")], &["not a safetensors file"]),
+        ("run", vec!["run.mode=infer".into()], &["none are named for `gcn`", "run.init="]),
+        ("plan", vec!["run.mode=link".into()], &["links are not learned in this version yet"]),
+        ("plan", vec!["run.mode=iterate".into()], &["run.mode: iterate"]),
+        ("partition", vec!["partition.scheme=file".into()], &["scheme `file` needs a table"]),
+    ];
+    for (stage, settings, words) in &cases {
+        let recipe = settings.iter().fold(Recipe::small(), |recipe, setting| recipe.set(setting));
+        let output = scene.front("pipeline", &recipe, &[]).expect(1).says(words);
+        let lines = output.lines();
+        assert_eq!((lines.len(), lines[0]["stage"].as_str(), lines[0]["status"].as_str()), (1, Some(*stage), Some("failed")), "{output}");
+    }
+    for device in [["--device", "gpu"], ["--device", "nothing.yaml"]] {
+        scene.front("pipeline", &Recipe::small(), &device).expect(1).says(&["no device `", "hint:"]);
+    }
+    // The second variant, and a stage's own binary.
+    let matrix = scene.write("two.yaml", format!("dataset: karate\nplan: {{program: {}}}\nmatrix: {{run.mode: [train, link]}}\n", gcn()));
+    scene.front("pipeline", &Recipe::file(matrix), &[]).expect(1).says(&["links are not learned"]);
+    scene.stage("ingest", &Recipe::small().set("run.mode=link"), &[]).expect(1).says(&["links are not learned"]);
+    assert!(scene.view().of_kind("graph").is_empty(), "a stage ran before the mistake was found");
+    let human = scene.warploom(&["pipeline", "two.yaml"]).expect(1);
+    assert!(human.stdout.is_empty(), "no stage ran, so no table: {human}");
+}
+
+/// The program of the library.
+fn gcn() -> String {
+    warploom_tests::repository().join("pipelines/programs/gcn.py").display().to_string()
+}
+
 #[test]
 fn unknown_names_are_answered_with_the_nearest() {
     let scene = Scene::stand_in();

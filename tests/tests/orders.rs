@@ -197,7 +197,7 @@ fn auto_weighs_bytes_against_seconds() {
     let device = scene.write("tiny.yaml", facts);
     let device = device.to_str().unwrap();
     let run = |sets: &[&str]| {
-        let recipe = sets.iter().fold(Recipe::of("pagerank", "hidden").set("reorder.method=auto"), |recipe, set| recipe.set(set));
+        let recipe = sets.iter().fold(Recipe::of("gcn", "hidden").set("reorder.method=auto"), |recipe, set| recipe.set(set));
         for stage in ["ingest", "extract"] {
             scene.stage(stage, &recipe, &[]).expect(0);
         }
@@ -206,7 +206,7 @@ fn auto_weighs_bytes_against_seconds() {
     let once = run(&["reorder.runs=1", "run.mode=train", "run.epochs=1"]);
     let found = quality(&once);
     assert_eq!(found["method"], "none", "{found}");
-    assert!(found["why"].as_str().unwrap().contains("over 4 walks (4 of a run, 1 runs) at 64 columns on tiny, whose cache holds 64.0 KiB"), "{found}");
+    assert!(found["weighed"].as_str().unwrap().contains("over 4 walks (4 of a run, 1 runs) at 64 columns on tiny, whose cache holds 64.0 KiB"), "{found}");
     let often = run(&["reorder.runs=100", "run.mode=train", "run.epochs=200"]);
     let found = quality(&often);
     assert_eq!(found["method"], "rabbit", "{found}");

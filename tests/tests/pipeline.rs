@@ -148,10 +148,10 @@ fn explain_names_the_ingredient_that_differs() {
     assert_eq!(lines[2]["differences"], difference);
     let alone = scene.stage("reorder", &changed, &["explain"]).expect(0).lines();
     assert_eq!(alone[0], lines[2]);
-    scene.warploom(&changed.arguments(&["explain"])).expect(0).prints(&["request.settings.method: \"degree\" now, \"none\" there"]);
+    scene.warploom(&changed.arguments(&["explain"])).expect(0).prints(&["reorder.method is \"degree\" (nearest earlier run: \"none\")"]);
     let built = scene.build(&changed);
     assert_eq!(each(&built[..3], "status"), ["hit", "hit", "built"]);
-    assert!(built[2]["why"].as_str().unwrap().contains("request.settings.method"), "{}", built[2]["why"]);
+    assert!(built[2]["why"].as_str().unwrap().contains("reorder.method is"), "{}", built[2]["why"]);
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
         let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
         return Facts::from_yaml(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
-    if let (Best::OfAll, AUTO, Some(found)) = (best, name, fit()) {
+    if let (Best::OfAll, AUTO, Some(found)) = (best, name, gpu_for_auto()) {
         return found.map_err(|fault| absent(fault, ""));
     }
     let facts = known(if name == AUTO { "cpu" } else { name });
@@ -106,7 +106,7 @@ pub enum Best {
 
 /// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto` takes. Looked for once. Kept facts that do not
 /// read are a fault, and no reason to take another device.
-fn fit() -> Option<Result<Facts, Fault>> {
+pub fn gpu_for_auto() -> Option<Result<Facts, Fault>> {
     static FOUND: OnceLock<Option<Result<Facts, Fault>>> = OnceLock::new();
     let look = || {
         let device = Gpu::look(0).ok().filter(|device| device.capability >= CAPABILITY_LEAST)?;
@@ -166,7 +166,7 @@ mod tests {
     fn auto_is_the_best_and_absent_devices_say_why() {
         let resolve = |name| resolve(name, Best::OfAll);
         assert_eq!(super::resolve(AUTO, Best::Cpu), resolve("cpu"));
-        assert_eq!(resolve(AUTO), fit().map_or_else(|| resolve("cpu"), |found| Ok(found.unwrap())));
+        assert_eq!(resolve(AUTO), gpu_for_auto().map_or_else(|| resolve("cpu"), |found| Ok(found.unwrap())));
         assert_eq!(resolve("cpu").unwrap().simd, simd_class());
         assert!(resolve("cuda:x").unwrap_err().why.contains("`cuda:N`") && resolve("cudamax").is_err());
         assert!(resolve("h2o").unwrap_err().why.contains("`h200`"));

@@ -24,15 +24,16 @@ impl Stage for Extract {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, _request: &ExtractSpec) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Graph)?;
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
-        context.progress.begin("grouping edges", edges, "edges");
+        context.progress.begin(&format!("reading {edges} edges"), 0, "edges");
         let table = graph::read_edges(artifact)?;
+        context.progress.begin(&format!("grouping {edges} edges"), 0, "edges");
         let mut parts = group::both_directions(nodes as usize, &table);
         drop(table);
-        context.progress.advance(edges);
-        context.progress.begin("measuring", 0, "edges");
         let attributes = profile::Attributes::read(artifact)?;
         parts.graphs.clone_from(&attributes.graph_of);
-        let profile = profile::measure(&parts, attributes);
+        context.progress.begin("measuring", profile::GROUPS, "groups of figures");
+        let profile = profile::measure(&parts, attributes, context.progress);
+        context.progress.begin("writing", 0, "edges");
         let degrees = |direction: &csr::DirectionParts| direction.rows().degrees().collect::<Vec<u64>>();
         warploom_contract::kinds::profile::write_degrees(outputs, degrees(&parts.incoming), degrees(&parts.outgoing))?;
         warploom_contract::kinds::profile::write(outputs, &profile)?;

@@ -17,6 +17,7 @@ use warploom_contract::{
         profile::{FeatureFigures, GraphFigures, Profile, log_bin},
     },
     order,
+    stage::Progress,
 };
 
 /// What a graph artifact says of nodes and graphs, as far as it is measured.
@@ -43,41 +44,64 @@ impl Attributes {
     }
 }
 
+/// Groups of figures that `measure` tells of, one by one.
+pub const GROUPS: u64 = 8;
+
 /// All facts of a graph.
-pub fn measure(parts: &CsrParts, attributes: Attributes) -> Profile {
+pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress) -> Profile {
+    let done = |what: &str| {
+        progress.advance(1);
+        progress.note(what);
+    };
+    progress.note("degrees");
     let (incoming, outgoing) = (parts.incoming.rows(), parts.outgoing.rows());
     let (nodes, edges) = (incoming.len(), incoming.neighbours.len() as u64);
     let rows = |count: &(dyn Fn(usize) -> u64 + Sync)| (0..nodes).into_par_iter().with_min_len(1 << 12).map(count).sum::<u64>();
     let isolated = rows(&|row| u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty()));
     let self_loops = rows(&|row| incoming.row(row).iter().filter(|&&source| source as usize == row).count() as u64);
     let parallel_edges = incoming.repeats(parts.types.is_some());
+    done("components and communities");
     // One thread goes through the components while the others find communities.
     let ((components, component_largest), community) = rayon::join(|| parts::components(incoming), || communities::find(incoming, outgoing));
+    done("spans");
     let spans = spans(incoming);
     let relation_edges = relation_edges(parts);
+    let (in_degree, out_degree) = (degrees::spread(incoming), degrees::spread(outgoing));
+    done("symmetry");
+    let symmetric = is_symmetric(parts);
+    done("order");
+    let order = order::measure(incoming);
+    done("blocks");
+    let (blocks, blocks_nearly) = (parts::blocks(incoming, outgoing, u64::MAX), parts::blocks(incoming, outgoing, parts::near(&spans)));
+    done("communities and windows");
+    let communities = warploom_contract::communities::figures(&community, incoming, outgoing);
+    let windows = warploom_contract::windows::windows(incoming, edges - parallel_edges);
+    done("labels and features");
+    let homophily = attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing));
+    progress.advance(1);
     Profile {
         nodes: nodes as u64,
         edges,
-        in_degree: degrees::spread(incoming),
-        out_degree: degrees::spread(outgoing),
+        in_degree,
+        out_degree,
         isolated,
         self_loops,
         parallel_edges,
-        symmetric: is_symmetric(parts),
+        symmetric,
         weighted: parts.weights.is_some(),
         relations: relation_edges.len() as u64,
         relation_edges,
-        order: order::measure(incoming),
-        blocks: parts::blocks(incoming, outgoing, u64::MAX),
-        blocks_nearly: parts::blocks(incoming, outgoing, parts::near(&spans)),
+        order,
+        blocks,
+        blocks_nearly,
         spans,
         components,
         component_largest,
-        communities: warploom_contract::communities::figures(&community, incoming, outgoing),
-        windows: warploom_contract::windows::windows(incoming, edges - parallel_edges),
+        communities,
+        windows,
         kind_nodes: attributes.kinds.map_or_else(Vec::new, |kinds| tally(&kinds, 0)),
         features: attributes.features,
-        homophily: attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing)),
+        homophily,
         labels: attributes.labels.as_ref().map(labels::figures),
         graphs: attributes.graphs.map(|(count, labels)| graph_figures(count, &attributes.graph_of.unwrap_or_default(), labels.as_ref())),
     }

@@ -76,6 +76,26 @@ pub fn read(path: &Path, known: Known<'_>) -> Read<Parts> {
     of_text(path, known)
 }
 
+/// Bytes of a text that show its columns.
+const HEAD_BYTES: usize = 1 << 16;
+
+/// Refuses a table without the columns of parts, by its first lines or its schema alone.
+pub fn refuse_other_columns(path: &Path) -> Read<()> {
+    #[cfg(feature = "tables")]
+    if tables::begins_as_one(path) {
+        return tables::refuse_without_parts(path, IDS);
+    }
+    let (mut plain, mut head) = (Plain::open(path)?, Vec::new());
+    if plain.fill(&mut head, HEAD_BYTES)? == HEAD_BYTES {
+        head.truncate(head.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
+    }
+    match head.is_empty() {
+        // One line longer than that: the run says what is wrong with it.
+        true if plain.size() != Some(0) => Ok(()),
+        _ => columns_of(&Table::of_text((path.to_path_buf(), head), None, &Options::default())?, path).map(drop),
+    }
+}
+
 /// What was found so far.
 struct Found {
     splits: Vec<Vec<u8>>,
@@ -93,8 +113,8 @@ impl Found {
     }
 }
 
-fn of_text(path: &Path, known: Known<'_>) -> Read<Parts> {
-    let table = Table::read(Plain::open(path)?, None, &Options::default())?;
+/// Which columns have the ids, and the parts of each split.
+fn columns_of(table: &Table, path: &Path) -> Read<(usize, Vec<usize>)> {
     let column = |name: &str| table.names().iter().position(|known| known.trim().eq_ignore_ascii_case(name));
     let missing = |name: &str| {
         let error = ReadError::new(path, format!("the table of parts has no column `{name}`")).expected("the columns id and split", table.names().join(", "));
@@ -108,6 +128,12 @@ fn of_text(path: &Path, known: Known<'_>) -> Read<Parts> {
     if columns.is_empty() {
         return Err(missing("split"));
     }
+    Ok((id, columns))
+}
+
+fn of_text(path: &Path, known: Known<'_>) -> Read<Parts> {
+    let table = Table::read(Plain::open(path)?, None, &Options::default())?;
+    let (id, columns) = columns_of(&table, path)?;
     let mut found = Found::new(known, columns.len());
     for row in 0..table.rows() {
         let text = table.text(row, id)?;
@@ -164,6 +190,21 @@ mod tests {
         read(&path, known)
     }
 
+    /// What the columns alone say.
+    fn columns(text: &str) -> Read<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("parts.csv");
+        fs::write(&path, text).unwrap();
+        refuse_other_columns(&path)
+    }
+
+    #[test]
+    fn columns_are_known_by_the_first_lines() {
+        assert!(columns(&format!("id,split\n{}7,", "7,train\n".repeat(HEAD_BYTES))).is_ok());
+        assert!(columns(&format!("id,part\n{}", "7,train\n".repeat(HEAD_BYTES))).unwrap_err().what.contains("`split`"));
+        assert!(columns(&"x".repeat(HEAD_BYTES * 2)).is_ok());
+    }
+
     #[test]
     fn rows_go_where_their_ids_are() {
         let parts = of("split,id,note\ntest,90,x\nTRAIN,3,\n2,5,y\n", Known::Numbers(&NUMBERS)).unwrap();
@@ -194,6 +235,8 @@ mod tests {
         for (text, missing) in [("node_name,split\n1,train\n", "id"), ("id,part\n1,train\n", "split"), ("", "id")] {
             let error = of(text, Known::Numbers(&NUMBERS)).unwrap_err();
             assert!(error.what.contains(&format!("no column `{missing}`")) && error.hint.contains("id,split"), "{error}");
+            let by_head = columns(text).unwrap_err();
+            assert_eq!((by_head.what, by_head.hint), (error.what, error.hint), "{text}");
         }
         assert!(read(Path::new("/nowhere/parts.csv"), Known::Numbers(&NUMBERS)).unwrap_err().io.is_some());
     }

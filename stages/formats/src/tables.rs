@@ -165,6 +165,18 @@ pub(crate) fn parts(path: &Path, ids: &[&str]) -> Read<(Table, NodeIds, Vec<Vec<
     Ok((table, ids, splits))
 }
 
+/// Refuses a table without the columns of parts, by its schema alone.
+pub(crate) fn refuse_without_parts(path: &Path, ids: &[&str]) -> Read<()> {
+    const PARTS: &[&str] = &["split", "splits", "split_0", "train_mask", "val_mask", "valid_mask", "validation_mask", "test_mask"];
+    let source = open::open(&Part { path: path.to_path_buf(), constants: Vec::new() })?;
+    for (name, known) in [("id", ids), ("split", PARTS)] {
+        if !source.schema.fields().iter().any(|field| known.iter().any(|known| field.name().eq_ignore_ascii_case(known))) {
+            return Err(Box::new(source.error(format!("the table has no column `{name}`")).expected(format!("`{name}`"), source.names())));
+        }
+    }
+    Ok(())
+}
+
 /// Features as a table has them.
 pub(crate) enum Tabled {
     /// Row by row.

@@ -90,7 +90,7 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     narrowed.graph.edges = Default::default();
     narrowed.in_degrees = in_degrees;
     if let Some(neighbours) = neighbours {
-        context.progress.begin("communities", narrowed.graph.nodes().into(), "nodes");
+        context.progress.begin("looking for communities", 0, "nodes");
         let limit = source::limit(context);
         let found = neighbours.communities(request.spec.seed, &limit);
         narrowed.community = Some(found.map_err(|error| StageError::io("write beside", &limit.folder, &error))?);
@@ -169,7 +169,12 @@ impl Sorting<'_> {
         let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options).map_err(target::transform_error)?;
         let mut runs = Runs::<C>::new(layout, self.nodes, options, &limit).map_err(fault)?;
         context.progress.begin("sorting", spilled.edges, "edges");
+        let mut pushed = 0u64;
         let push = |edge: Edge| {
+            pushed += 1;
+            if pushed.is_multiple_of(ROWS_WRITTEN as u64) {
+                context.progress.advance(ROWS_WRITTEN as u64);
+            }
             let carried = carried(&edge);
             runs.push(edge, carried)?;
             match self.inverse {

@@ -117,7 +117,7 @@ pub struct Filled {
 /// Transforms and fills in.
 pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<Filled, StageError> {
     let edges = std::mem::take(&mut narrowed.graph.edges);
-    context.progress.begin("sorting", edges.len() as u64, "edges");
+    context.progress.begin(&format!("sorting {} edges", edges.len()), 0, "edges");
     let options = options(request, &narrowed.graph);
     let nodes = narrowed.graph.nodes();
     let transformed = transform::transform(edges, nodes, narrowed.graph.relations.len(), &options).map_err(transform_error)?;
@@ -145,6 +145,7 @@ fn announce(context: &Context, request: &IngestRequest, had_features: bool, made
 pub fn filled_in(context: &Context, request: &IngestRequest, narrowed: Narrowed) -> Result<Filled, StageError> {
     let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
     let had_features = graph.features.is_some();
+    context.progress.begin("filling in features, labels and splits", 0, "nodes");
     let (made_up, short) = fill_in(request, &mut graph, (community, in_degrees))?;
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));

@@ -1,23 +1,32 @@
 //! `warploom explain`: hit or miss by stage, and the choices of the plan with their reasons.
+//!
+//! promises  what decided on a page, equal reasons once; with `-v` every table, launch and reason, in the same units; nothing of a device that
+//!           was not asked for
+use std::collections::BTreeMap;
+
 use warploom_contract::{Kind, StageError, kinds};
 use warploom_shell::{Chain, Environment, explain::explain_all, limits::show_size, talk::Talk};
 use warploom_spec::Pipeline;
-use warploom_vertex::launch::LaunchList;
+use warploom_vertex::launch::{LaunchList, Reason};
 
 /// Explains every variant of a pipeline file.
-pub fn explain(environment: &Environment, _talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+pub fn explain(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
         let all = explain_all(&mut chain)?;
-        let choices = choices(&chain)?;
+        let is_verbose = talk.is_verbose();
+        let choices = choices(&chain, is_verbose)?;
         crate::print_as(
             environment,
             || {
                 let mut text = format!("{} on {}\n", pipeline.name, pipeline.dataset);
-                all.iter().for_each(|explanation| text += &explanation.to_text());
+                all.iter().for_each(|explanation| text += &explanation.to_text(is_verbose));
                 choices.iter().for_each(|choice| text += &choice.text);
+                if !is_verbose && !choices.is_empty() {
+                    text += "\nall of it:  -v\n";
+                }
                 text
             },
             || all.iter().map(|explanation| explanation.to_json()).chain(choices.iter().map(|choice| choice.json.clone())).collect(),
@@ -50,6 +59,114 @@ fn predicted(predicted: &kinds::plan::Predicted) -> String {
     text
 }
 
+/// Groups of launches that are told where not all are.
+const GROUPS_TOLD: usize = 4;
+
+/// What a step should take, and which launches take most of it, those of one kind together.
+fn predicted_in_short(predicted: &kinds::plan::Predicted) -> String {
+    let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
+    let mut groups: BTreeMap<(String, &str), (u64, u64)> = BTreeMap::new();
+    for launch in &predicted.launches {
+        let (count, nanoseconds) = groups.entry((family(&launch.name), launch.limit.as_str())).or_default();
+        (*count, *nanoseconds) = (*count + 1, *nanoseconds + launch.nanoseconds);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, (_, nanoseconds))| std::cmp::Reverse(*nanoseconds));
+    let mut text = format!("predicted step: {}, {} launches, most of it in\n", milliseconds(predicted.nanoseconds_step), predicted.launches.len());
+    for ((name, limit), (count, nanoseconds)) in groups.into_iter().take(GROUPS_TOLD) {
+        text += &format!("  {name}{}: {} ({limit})\n", times(count), milliseconds(nanoseconds));
+    }
+    text
+}
+
+/// What launches of one kind are called: their name up to its first number, of which two parts say enough.
+fn family(name: &str) -> String {
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = name.split('.').take_while(|part| !is_number(part)).take(2).collect();
+    if parts.is_empty() { name.to_owned() } else { parts.join(".") }
+}
+
+/// How many there are, of several.
+fn times(count: u64) -> String {
+    if count == 1 { String::new() } else { format!(" x {count}") }
+}
+
+/// Reasons, a line each: those that differ in numbers alone are one, with the sums of their bytes.
+fn reasons_in_short(reasons: &[Reason]) -> String {
+    struct Group<'a> {
+        first: &'a Reason,
+        count: u64,
+        bytes: BTreeMap<&'a str, u64>,
+    }
+    let mut groups: Vec<(String, Group)> = Vec::new();
+    for reason in reasons {
+        let key = format!("{}: {} ({})", without_numbers(&reason.what), reason.chosen, without_numbers(&reason.why));
+        let at = groups.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            groups.push((key, Group { first: reason, count: 0, bytes: BTreeMap::new() }));
+            groups.len() - 1
+        });
+        let group = &mut groups[at].1;
+        group.count += 1;
+        reason.alternatives.iter().for_each(|(name, bytes)| *group.bytes.entry(name).or_default() += bytes);
+    }
+    let mut text = String::new();
+    for (_, Group { first, count, bytes }) in groups {
+        let bytes: Vec<String> = bytes.into_iter().map(|(name, bytes)| format!("{name}: {}", show_size(bytes))).collect();
+        let bytes = if bytes.is_empty() { String::new() } else { format!("; {}", bytes.join(", ")) };
+        text += &format!("  {}{}: {} ({}){bytes}\n", first.what, times(count), first.chosen, in_sizes(&first.why));
+    }
+    text
+}
+
+/// A text without its numbers.
+fn without_numbers(text: &str) -> String {
+    let mut plain: String = text.chars().map(|letter| if letter.is_ascii_digit() { '#' } else { letter }).collect();
+    while plain.contains("##") {
+        plain = plain.replace("##", "#");
+    }
+    plain
+}
+
+/// A text with sizes in place of counts of bytes, and of what they are held against.
+fn in_sizes(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let size = |word: &str| -> Option<String> {
+        let digits = word.trim_end_matches([',', ';', ':', ')']);
+        Some(format!("{}{}", show_size(digits.parse().ok()?), &word[digits.len()..]))
+    };
+    let mut made = Vec::new();
+    let mut rest = words.iter().peekable();
+    let mut of_bytes = false;
+    while let Some(word) = rest.next() {
+        let unit = rest.peek().map_or("", |next| next.trim_end_matches([',', ';', ':', ')']));
+        match size(word) {
+            Some(shown) if unit == "bytes" => {
+                let behind = rest.next().map_or("", |next| &next["bytes".len()..]);
+                made.push(format!("{shown}{behind}"));
+                of_bytes = true;
+            }
+            Some(shown) if of_bytes && made.last().is_some_and(|last| last == "against") => made.push(shown),
+            _ => made.push((*word).to_owned()),
+        }
+    }
+    made.join(" ")
+}
+
+/// What each division takes, and why it is there.
+fn divided_in_short(page: &kinds::partition::Partition) -> String {
+    let told = |division: &kinds::partition::Division| format!("{} ({}), {}", division.scheme.name(), division.why, show_size(division.bytes()));
+    format!("partition: {}\n", page.schemes.iter().map(told).collect::<Vec<_>>().join("; "))
+}
+
+/// Which order was taken, and why.
+fn order_in_short(quality: &kinds::permutation::Quality) -> String {
+    let aes = match quality.method.as_str() {
+        "none" => String::new(),
+        _ => format!("; an edge spans {:.0} rows on average, {:.0} before", quality.after.order.aes, quality.before.order.aes),
+    };
+    format!("\nreorder: {}, {}{aes}\n", quality.method, quality.why)
+}
+
 /// What each division takes, table by table, and what of it lies empty.
 fn divided(page: &kinds::partition::Partition) -> String {
     let mut text = String::new();
@@ -64,23 +181,33 @@ fn divided(page: &kinds::partition::Partition) -> String {
     text
 }
 
+/// A reason, with what each way would take.
+fn reason_text(reason: &Reason) -> String {
+    let mut text = format!("  {}: {} ({})\n", reason.what, reason.chosen, in_sizes(&reason.why));
+    for (name, bytes) in &reason.alternatives {
+        text += &format!("      {name}: {}\n", show_size(*bytes));
+    }
+    text
+}
+
 struct Choice {
     text: String,
     json: serde_json::Value,
 }
 
 /// What an order was worth, before and after.
-fn order_text(quality: &kinds::permutation::Quality) -> String {
+fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
     let (before, after) = (&quality.before, &quality.after);
     let (was, is) = (&before.order, &after.order);
+    let weighed = quality.weighed.as_ref().map_or_else(String::new, |weighed| format!("\n         {weighed}"));
     let mut text = format!(
-        "\nreorder: {} ({})\n         AES {:.1} -> {:.1}, bandwidth {} -> {}, profile {} -> {}, lines per 32 edges {:.2} -> {:.2}\n",
+        "\nreorder: {}, {}{weighed}\n         AES {:.1} -> {:.1}, bandwidth {} -> {}, profile {} -> {}, lines per 32 edges {:.2} -> {:.2}\n",
         quality.method, quality.why, was.aes, is.aes, was.bandwidth, is.bandwidth, before.profile, after.profile, was.lines_per_32_edges, is.lines_per_32_edges
     );
     for (was, is) in before.windows.iter().zip(&after.windows) {
         text += &format!("         windows of {} rows: {:.1}% -> {:.1}% full\n", was.rows, 100.0 * was.density, 100.0 * is.density);
     }
-    for (was, is) in before.predicted.iter().zip(&after.predicted) {
+    for (was, is) in before.predicted.iter().zip(&after.predicted).filter(|(was, _)| was.device == device) {
         let [from, to, through] = [was.memory_bytes, is.memory_bytes, is.cache_bytes].map(warploom_shell::limits::show_size);
         text += &format!("         a sum of {} columns on {}: {from} -> {to} to and from memory, {through} through the cache\n", is.columns, is.device);
     }
@@ -94,31 +221,72 @@ fn order_text(quality: &kinds::permutation::Quality) -> String {
 }
 
 /// What reorder, partition and plan chose, if they are in the store.
-fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
+fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageError> {
+    let device = chain.environment.device_facts(chain.pipeline)?.name;
     let mut found = Vec::new();
     if let Some(artifact) = chain.available(Kind::Permutation) {
         let quality: kinds::permutation::Quality = kinds::read_json(&artifact.file(kinds::permutation::QUALITY_FILE))?;
-        let text = order_text(&quality);
+        let text = if is_verbose { order_text(&quality, &device) } else { order_in_short(&quality) };
         found.push(Choice { text, json: serde_json::json!({"choice": "reorder", "quality": quality}) });
     }
     if let Some(artifact) = chain.available(Kind::Partition) {
         let page = kinds::partition::open(artifact)?;
-        found.push(Choice { text: divided(&page), json: serde_json::json!({"choice": "partition", "schemes": page.schemes}) });
+        let text = if is_verbose { divided(&page) } else { divided_in_short(&page) };
+        found.push(Choice { text, json: serde_json::json!({"choice": "partition", "schemes": page.schemes}) });
     }
     if let Some(artifact) = chain.available(Kind::Plan) {
         let plan = kinds::plan::open(artifact)?;
         let list: LaunchList =
             serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
-        let mut text = format!("\nplan: {} for {}, predicted peak {}\n", plan.mode, plan.device["name"], show_size(plan.memory.bytes_peak));
-        text += &predicted(&plan.predicted);
-        for reason in &list.reasons {
-            text += &format!("  {}: {} ({})\n", reason.what, reason.chosen, reason.why);
-            for (name, bytes) in &reason.alternatives {
-                text += &format!("      {name}: {}\n", show_size(*bytes));
-            }
+        let mut text = format!(
+            "{}plan: {} for {}, predicted peak {}\n",
+            if is_verbose { "\n" } else { "" },
+            plan.mode,
+            plan.device["name"],
+            show_size(plan.memory.bytes_peak)
+        );
+        if is_verbose {
+            text += &predicted(&plan.predicted);
+            list.reasons.iter().for_each(|reason| text += &reason_text(reason));
+            let listing = LaunchList { reasons: Vec::new(), ..list.clone() }.render();
+            text += &format!("\n{}", listing.lines().map(|line| in_sizes(line) + "\n").collect::<String>());
+        } else {
+            text += &predicted_in_short(&plan.predicted);
+            text += &reasons_in_short(&list.reasons);
         }
-        text += &format!("\n{}", list.render());
         found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": list.reasons, "memory": plan.memory, "predicted": plan.predicted}) });
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(what: &str, why: &str, alternatives: &[(&str, u64)]) -> Reason {
+        let alternatives = alternatives.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect();
+        Reason { what: what.to_owned(), chosen: "the other way".to_owned(), why: why.to_owned(), alternatives }
+    }
+
+    #[test]
+    fn reasons_that_differ_in_numbers_alone_are_one_line() {
+        let of = |number: u64| {
+            let why = format!("the product makes 4 columns of 16; {} bytes an epoch against 9824640", 4_000_000 + number);
+            reason(&format!("product transposed (%{number})"), &why, &[("as written", 1 << 20), ("the other way", 1 << 19)])
+        };
+        let text = reasons_in_short(&[of(10), of(11), reason("fusion", "fewer launches", &[]), of(12)]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].starts_with("  product transposed (%10) x 3: the other way (") && lines[0].contains("3.81 MiB an epoch against 9.37 MiB"), "{text}");
+        assert!(lines[0].ends_with("; as written: 3.00 MiB, the other way: 1.50 MiB"), "{text}");
+        assert_eq!(lines[1], "  fusion: the other way (fewer launches)");
+    }
+
+    #[test]
+    fn bytes_are_said_as_sizes() {
+        assert_eq!(in_sizes("5437 launches, 2846882680 bytes instead"), "5437 launches, 2.65 GiB instead");
+        assert_eq!(in_sizes("h = sum(x) | 21668 bytes, rows of 16"), "h = sum(x) | 21.2 KiB, rows of 16");
+        assert_eq!(family("back.sum.1"), "back.sum");
+        assert_eq!([family("divide.6232"), family("update.rgcn.relational.0.w"), family("7")], ["divide", "update.rgcn", "7"]);
+    }
 }

@@ -15,11 +15,13 @@ use warploom_shell::{
     Chain, Environment, Options,
     binary::read_pipelines,
     contracts,
+    program::matmul,
     requests::{PROGRAM_BYTES_MOST, PlanRequest, Request, catalog_error, mistake_error},
+    samples::{generous, of_graphs},
     talk::Talk,
 };
 use warploom_spec::{Mistakes, Pipeline};
-use warploom_vertex::gir::{Data, Loss, Target};
+use warploom_vertex::gir::Data;
 
 /// What is to be checked.
 #[derive(Clone, Copy, Debug)]
@@ -62,20 +64,20 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     }
     let invented = data.is_none();
     let lanes = request.device.kind == warploom_device::Kind::Cuda;
-    let [still, training] = data.unwrap_or_else(|| [generous(false), generous(true)]).map(|data| Data { lanes, ..data });
+    let [still, training] = data.unwrap_or_else(|| [generous(), Data { training: true, ..generous() }]).map(|data| Data { lanes, ..data });
     let made = match program.learns(&still)? {
         false => program.compile(still)?,
         // What is invented may as well have labels of graphs as of vertices.
-        true => {
-            program.compile(training).or_else(|error| if invented { program.compile(Data { lanes, ..of_graphs() }).map_err(|_| error) } else { Err(error) })?
-        }
+        true => program
+            .compile(training)
+            .or_else(|error| if invented { program.compile(Data { lanes, training: true, ..of_graphs() }).map_err(|_| error) } else { Err(error) })?,
     };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
         let page = show_form(
             &made,
             form,
-            (&request.text, &request.device, (warploom_plan::matmul(&request), request.spec.schedule, warploom_vertex::emit::cuda::Order::Spread)),
+            (&request.text, &request.device, (matmul(&request.spec), request.spec.schedule, warploom_vertex::emit::cuda::Order::Spread)),
         )?;
         crate::print_as(environment, || page.clone(), || vec![json!({"program": entry, "for": known_of, "form": form, "text": page})]);
         return Ok(());
@@ -145,24 +147,6 @@ fn in_store(environment: &Environment, pipeline: &Pipeline, request: &PlanReques
     // Without labels nothing is trained, and the program's own error says so.
     let training = if still.target.is_some() { warploom_plan::data_of(&inputs, request, true)? } else { Data { training: true, ..still.clone() } };
     Ok(Some([still, training]))
-}
-
-/// A data set that has a little of everything.
-fn generous(training: bool) -> Data {
-    Data {
-        features: Some(16),
-        edge_features: 4,
-        weighted: true,
-        relations: vec!["0".to_owned(), "1".to_owned()],
-        target: Some(Target { columns: 7, loss: Loss::CrossEntropy }),
-        training,
-        ..Data::bare(1000, 10_000)
-    }
-}
-
-/// The same, with the labels on the graphs of a set of many.
-fn of_graphs() -> Data {
-    Data { graphs: 100, many_graphs: true, ..generous(true) }
 }
 
 fn parameters(made: &Compiled) -> Vec<(&str, &[u64])> {

@@ -1,6 +1,6 @@
 //! All stages in order.
 //!
-//! promises  stages after a failed one are not tried; each stage's JSON line is written as soon as it is known; what `run.repeat` asked for comes
+//! promises  whatever can be known of all variants is checked before the first stage of the first; stages after a failed one are not tried; each stage's JSON line is written as soon as it is known; what `run.repeat` asked for comes
 //!           last, with mean and spread
 use warploom_contract::{Artifact, Provenance, StageError};
 use warploom_extract::Extract;
@@ -12,9 +12,11 @@ use warploom_run::RunStage;
 use warploom_shell::{
     Chain, Environment, Outcome,
     binary::print_data,
+    contracts,
     execute::{check, execute},
     flags::Format,
     outcome::{Status, table},
+    preflight,
     talk::Talk,
 };
 use warploom_spec::Pipeline;
@@ -31,6 +33,11 @@ const CLASSES_TOLD: usize = 12;
 
 /// Runs every variant of a pipeline file; the first failure ends it.
 pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+    let checked = preflight::check(environment, pipelines, &contracts::ALL).and_then(|()| preflight::check_gpus(environment, pipelines));
+    if let Err(found) = checked {
+        crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
+        return Err(found.error);
+    }
     let mut groups = Vec::new();
     for pipeline in pipelines {
         let mut chain = Chain::new(environment, pipeline);
@@ -46,7 +53,9 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
                 break;
             }
         }
-        if environment.format == Format::Human {
+        // Where nothing ran, the error alone says it.
+        let is_empty = outcomes.iter().all(|outcome| outcome.status == Status::Failed);
+        if environment.format == Format::Human && !is_empty {
             print_data(&summary(pipeline, &outcomes));
         }
         if let Some(artifact) = run_of(&outcomes) {

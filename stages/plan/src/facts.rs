@@ -13,7 +13,7 @@ use warploom_contract::{
     parquet_file::describe,
 };
 use warploom_shell::{
-    columns,
+    columns, program,
     requests::{Learned, PlanRequest},
 };
 use warploom_spec::{Loss, Mode, nearest};
@@ -57,8 +57,8 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         graphs: if artifact.has(graph::GRAPHS_FILE) { count("graphs") } else { 1 },
         many_graphs: artifact.has(graph::GRAPHS_FILE),
         labels_of_nodes: !are_of_graphs(artifact),
-        bytes_per_real: crate::bytes_per_real(request.run.dtype),
-        half: crate::half(request.run.dtype),
+        bytes_per_real: program::bytes_per_real(request.run.dtype),
+        half: program::half(request.run.dtype),
         lanes: request.device.kind == warploom_device::Kind::Cuda,
         ..Data::bare(profile.nodes, profile.edges)
     })

@@ -18,27 +18,28 @@ mod walks;
 use std::collections::BTreeMap;
 
 use warploom_contract::{
-    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         plan::{self, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
     manifest::InputEntry,
+    stage::Progress,
 };
 use warploom_device::Nvrtc;
 use warploom_shell::{
     budget, contracts, kernels,
-    requests::{PlanRequest, mistake_error},
+    program::{self, Compiled, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops, refuse_links, refuse_other_mode, setting_error},
+    requests::PlanRequest,
 };
-use warploom_spec::{Dtype, EdgeSchedule, Loss, MistakeKind, Mode, Residence};
+use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
 use warploom_vertex::{
     Facts,
-    builtin::{self, Builtin, SettingError},
-    emit::cuda::{Argument, Emitted, Matmul, Order},
-    launch::{Body, Element, Half, LaunchList, LossKind},
+    builtin::{self, Builtin},
+    emit::cuda::{Argument, Emitted, Order},
+    launch::{Element, LaunchList, LossKind},
 };
 
-use compile::{Compiled, Program};
 use features::Needed;
 
 /// The setting that a program's widths follow, where it has one.
@@ -54,10 +55,12 @@ impl Stage for PlanStage {
     const CONTRACT: Contract = contracts::PLAN;
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
+        context.progress.begin(&format!("compiling `{}`", request.spec.program.entry), 0, "launches");
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
-        refuse_halves_of_loops(request, &list)?;
+        refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         let order = order::of(is_gpu(request), inputs)?;
+        context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "launches");
         let (emitted, Needed { memory, host, by_launch, reason }) = settled(request, (&mut list, &facts), (&profile, order))?;
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
@@ -65,7 +68,8 @@ impl Stage for PlanStage {
         list.reasons.extend(reason);
         let is_grouped = request.spec.schedule == EdgeSchedule::NeighbourGroups;
         list.reasons.extend(emitted.iter().filter(|_| is_grouped).map(|emitted| walks::grouped(&list, emitted)).collect::<Vec<_>>());
-        let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory };
+        context.progress.begin("weighing smaller numbers and widths", 0, "plans");
+        let memory = Memory { smaller: smaller(context.progress, inputs, request, &settings), ..memory };
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
@@ -148,9 +152,7 @@ struct Made {
 }
 
 fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Made, StageError> {
-    if request.run.mode == Mode::Link {
-        return Err(no_links());
-    }
+    refuse_links(&request.run)?;
     let Some(builtin) = shipped(inputs, request)? else {
         let program = program(request, settings);
         let made = compiled(inputs, request, &program)?;
@@ -160,19 +162,15 @@ fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serd
         let predicts = if made.data.inferring { kind_of_scores(request, &made) } else { None };
         return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings, predicts });
     };
-    let facts = facts::built_in(inputs, request, mode(request, builtin)?)?;
-    let list = builtin.build(settings, &facts).map_err(|error| setting_error(request, &error))?;
+    refuse_other_mode(&request.run, builtin.name, builtin.learns)?;
+    let facts = facts::built_in(inputs, request, builtin.learns)?;
+    let list = builtin.build(settings, &facts).map_err(|error| setting_error(&request.spec, &error))?;
     if let Err(flaws) = list.validate() {
         let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
         return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", builtin.name, all.join("; "))));
     }
-    let settings = builtin.resolve(settings).map_err(|error| setting_error(request, &error))?;
+    let settings = builtin.resolve(settings).map_err(|error| setting_error(&request.spec, &error))?;
     Ok(Made { list, facts, settings, warnings: Vec::new(), predicts: None })
-}
-
-fn no_links() -> StageError {
-    StageError::new(ErrorKind::Specification, "links are not learned in this version yet")
-        .hint("learn a column of the nodes:  --set run.mode=train --set run.target=COLUMN  ; edges are scored by a column of edges that a program returns")
 }
 
 /// The shipped program that a text is, if it is one.
@@ -201,17 +199,10 @@ fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_js
 fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result<Compiled, StageError> {
     let still = facts::data(inputs, request, false)?;
     // Whoever asks for as many columns as there are classes has no width where there are none.
-    let learns = program.learns(&still).map_err(|error| facts::refuse_no_classes(inputs, request).err().unwrap_or_else(|| at_setting(request, error)))?;
-    let wrong = |what: &str, mode: &str| {
-        let what = format!("`{}` {what}, so it cannot be run with `run.mode: {mode}`", program.entry);
-        Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.mode  out: it follows from the program"))
-    };
+    let learns = program.learns(&still).map_err(|error| facts::refuse_no_classes(inputs, request).err().unwrap_or_else(|| at_setting(&request.spec, error)))?;
+    refuse_other_mode(&request.run, program.entry, learns)?;
     match (request.run.mode, learns) {
-        (Mode::Train, false) => wrong("has nothing to learn", "train"),
-        (Mode::Infer, false) => wrong("has nothing that was learned", "infer"),
-        (Mode::Iterate, true) => wrong("has parts to learn", "iterate"),
-        (Mode::Infer, true) => program.compile(still),
-        (_, false) => program.compile(still),
+        (Mode::Infer, _) | (_, false) => program.compile(still),
         (_, true) => program.compile(facts::data(inputs, request, true)?),
     }
 }
@@ -234,35 +225,14 @@ fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {
     })
 }
 
-/// An error about a setting stands where the setting does, if it names one that is given.
-fn at_setting(request: &PlanRequest, error: StageError) -> StageError {
-    let named = request.spec.set.iter().find(|setting| error.what.contains("setting") && error.what.contains(&format!("`{}`", setting.name)));
-    let Some(setting) = named else { return error };
-    let place = if error.what.ends_with("does not fit") { &setting.value_place } else { &setting.name_place };
-    let label = error.detail.as_deref().and_then(|page| page.lines().find_map(|line| Some(line.split_once('^')?.1.trim_start_matches(['^', ' ']))));
-    let mut shown = mistake_error(&place.clone().mistake(MistakeKind::UnknownValue, error.what.clone(), label.unwrap_or("this setting")));
-    shown.hint = error.hint;
-    shown
-}
-
 /// One form of the program that a request names, as text.
 pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
     if form == "launches" {
         return Ok(make(inputs, request, &request.given_settings())?.list.render());
     }
     let settings = request.given_settings();
-    let how = (matmul(request), request.spec.schedule, order::of(is_gpu(request), inputs)?);
+    let how = (matmul(&request.spec), request.spec.schedule, order::of(is_gpu(request), inputs)?);
     compile::show(&compiled(inputs, request, &program(request, &settings))?, form, (&request.text, &request.device, how))
-}
-
-/// Rounded again and again, supersteps would end elsewhere, or never.
-fn refuse_halves_of_loops(request: &PlanRequest, list: &LaunchList) -> Result<(), StageError> {
-    if half(request.run.dtype).is_none() || !list.parameters.is_empty() {
-        return Ok(());
-    }
-    let (name, entry) = (request.run.dtype.name(), &request.spec.program.entry);
-    let what = format!("`run.dtype: {name}` is for programs that learn, and `{entry}` has nothing to learn");
-    Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.dtype  out, or set it to  f32  or  f64"))
 }
 
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
@@ -270,29 +240,12 @@ fn for_gpu(request: &PlanRequest, (list, facts): (&LaunchList, &Facts), (profile
     if !is_gpu(request) {
         return Ok(None);
     }
-    let refuse = |what: String| Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"));
-    if let Body::Iterate(iterate) = &list.body
-        && !iterate.loops.is_empty()
-    {
-        return refuse(format!("`{}` goes in supersteps, which this version does on the CPU alone", request.spec.program.entry));
-    }
-    if half(request.run.dtype).is_some() {
-        return refuse(format!("`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and `f64`", request.run.dtype.name()));
-    }
     let groups = match request.spec.schedule {
         EdgeSchedule::Rows => Vec::new(),
         EdgeSchedule::NeighbourGroups => predict::groups(list, facts, &request.device, profile.in_degree.gini),
     };
-    compile::emitted(list, (bytes_per_real(request.run.dtype), matmul(request), order, &groups), &request.device).map(Some)
-}
-
-/// What products multiply.
-pub fn matmul(request: &PlanRequest) -> Matmul {
-    match request.spec.matmul {
-        warploom_spec::Matmul::F32 => Matmul::F32,
-        warploom_spec::Matmul::Tf32 => Matmul::Tf32,
-        warploom_spec::Matmul::Bf16 => Matmul::Bf16,
-    }
+    let asked = OnGpu { program: &request.spec.program.entry, dtype: request.run.dtype, matmul: matmul(&request.spec), order, groups: &groups };
+    program::for_gpu(list, &asked, &request.device).map(Some)
 }
 
 /// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run does, which says why. A compiler that was named
@@ -312,36 +265,6 @@ fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
 /// What a compiled program may know of the data set of a request.
 pub fn data_of(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<warploom_vertex::gir::Data, StageError> {
     facts::data(inputs, request, training)
-}
-
-/// Whether to train.
-fn mode(request: &PlanRequest, builtin: &Builtin) -> Result<bool, StageError> {
-    let wrong = |what: &str, mode: &str| {
-        let what = format!("`{}` {what}, so it cannot be run with `run.mode: {mode}`", builtin.name);
-        Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.mode  out: it follows from the program"))
-    };
-    match (request.run.mode, builtin.learns) {
-        (Mode::Train, false) => wrong("has nothing to learn", "train"),
-        (Mode::Infer, false) => wrong("has nothing that was learned", "infer"),
-        (Mode::Iterate, true) => wrong("has no loop to iterate", "iterate"),
-        (_, learns) => Ok(learns),
-    }
-}
-
-fn setting_error(request: &PlanRequest, error: &SettingError) -> StageError {
-    let place = match error {
-        SettingError::Unknown { setting, .. } => request.spec.set.get(setting).map(|setting| setting.name_place.clone()),
-        SettingError::WrongType { setting, .. } | SettingError::OutOfRange { setting, .. } => {
-            request.spec.set.get(setting).map(|setting| setting.value_place.clone())
-        }
-        SettingError::Unfit { .. } => None,
-    };
-    let mut shown = match place {
-        Some(place) => mistake_error(&place.mistake(MistakeKind::UnknownValue, error.to_string(), "here")),
-        None => StageError::new(ErrorKind::Specification, error.to_string()),
-    };
-    shown.hint = Some(error.hint());
-    shown
 }
 
 /// What a run needs, by what it is for at the moment at which most is wanted.
@@ -406,12 +329,15 @@ fn lies_nowhere(names: &[String], emitted: &Emitted) -> bool {
 }
 
 /// What a run would need with smaller numbers, or fewer of them: each is planned.
-fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Vec<Smaller> {
+fn smaller(progress: &dyn Progress, inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Vec<Smaller> {
     let mut ways = Vec::new();
     let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
         // A program that refuses a setting has said so in vain.
-        let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
+        let refused = |made: &Made| half(request.run.dtype).is_some() && made.list.parameters.is_empty();
+        let made = make(inputs, request, settings).ok().filter(|made| !refused(made));
         let profile = inputs.get(Kind::Profile).and_then(profile::open).ok();
+        progress.advance(1);
+        progress.note(&set);
         let needed = made.zip(profile).and_then(|(mut made, profile)| {
             let order = order::of(is_gpu(request), inputs).ok()?;
             Some(settled(request, (&mut made.list, &made.facts), (&profile, order)).ok()?.1)
@@ -447,21 +373,4 @@ fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, s
 
 fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {
     serde_json::to_value(value).map_err(|error| StageError::defect(error.to_string()))
-}
-
-/// Bytes of a real of the run.
-fn bytes_per_real(dtype: Dtype) -> u64 {
-    match dtype {
-        Dtype::F32 | Dtype::Bf16 | Dtype::F16 => 4,
-        Dtype::F64 => 8,
-    }
-}
-
-/// What wide rows are kept as, if not as reals.
-fn half(dtype: Dtype) -> Option<Half> {
-    match dtype {
-        Dtype::F32 | Dtype::F64 => None,
-        Dtype::Bf16 => Some(Half::Bf16),
-        Dtype::F16 => Some(Half::F16),
-    }
 }

@@ -6,7 +6,7 @@
 //! promises  a decision that depends on the graph without its self loops, the device's facts, the width, and the walks; with all numbers
 //!           in the reason
 //! never     tries an order that could not pay even if it left nothing to fetch twice
-use warploom_contract::{StageError, kinds::csr::Csr};
+use warploom_contract::{StageError, kinds::csr::Csr, stage::Progress};
 use warploom_shell::requests::ReorderRequest;
 use warploom_spec::{Method, ReorderSpec};
 
@@ -73,12 +73,15 @@ impl<'a> Scales<'a> {
 pub struct Decision {
     /// The order, if one pays.
     pub taken: Option<(Method, Order)>,
-    /// Why.
+    /// Why, in a sentence.
     pub why: String,
+    /// All that was weighed.
+    pub weighed: String,
 }
 
 /// Decides.
-pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageError> {
+pub fn decide(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageError> {
+    progress.begin("weighing orders", TRIED.len() as u64 + 1, "orders");
     let as_it_stands = walk(csr, None);
     let scales = Scales::of(request, as_it_stands.size());
     let curve = Curve::of(&as_it_stands, scales.block.rows);
@@ -86,8 +89,10 @@ pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageErro
     let least = curve.distinct() as f64 * scales.block.bytes as f64;
     let at_most = scales.saved(before - least);
     let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
-    let (mut told, mut best): (Vec<String>, Option<(f64, Method, Order)>) = (Vec::new(), None);
+    let (mut told, mut tried, mut best): (Vec<String>, Vec<Tried>, Option<(f64, Method, Order)>) = (Vec::new(), Vec::new(), None);
     for (method, nanoseconds) in TRIED {
+        progress.advance(1);
+        progress.note(method.name());
         let cost = scales.cost(nanoseconds);
         if at_most <= cost {
             told.push(format!("{} would cost {cost:.3} s", method.name()));
@@ -97,6 +102,7 @@ pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageErro
         let fetched = scales.block.fetched(&Curve::of(&walk(csr, Some(&order.new_of_old)), scales.block.rows));
         let saved = scales.saved(before - fetched);
         told.push(format!("{} fetches {}, which saves {saved:.3} s for {cost:.3} s", method.name(), megabytes(fetched)));
+        tried.push(Tried { method, saved, cost });
         let gain = saved - cost;
         if gain > best.as_ref().map_or(0.0, |(best, ..)| *best) {
             best = Some((gain, method, order));
@@ -104,9 +110,61 @@ pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageErro
     }
     let outset =
         format!("a walk fetches {} of rows and no order less than {}, worth {at_most:.3} s {}", megabytes(before), megabytes(least), scales.of_walks());
-    Ok(Decision { why: format!("{outset}; {}", told.join("; ")), taken: best.map(|(_, method, order)| (method, order)) })
+    let taken = best.map(|(_, method, order)| (method, order));
+    let why = reason(taken.as_ref().map(|(method, _)| *method), &tried, (at_most, request.spec.runs));
+    Ok(Decision { why, weighed: format!("{outset}; {}", told.join("; ")), taken })
+}
+
+/// A method that was tried, with the seconds that it would save and those that it takes.
+struct Tried {
+    method: Method,
+    saved: f64,
+    cost: f64,
+}
+
+/// Why a method is taken, or none, in a sentence.
+fn reason(taken: Option<Method>, tried: &[Tried], (at_most, runs): (f64, u64)) -> String {
+    let over = if runs == 1 { "over 1 run".to_owned() } else { format!("over {runs} runs") };
+    let other = |tried: &Tried| format!("{}: {}", tried.method.name(), seconds(tried.saved));
+    match tried.iter().find(|tried| Some(tried.method) == taken) {
+        Some(of) => {
+            let others: Vec<String> = tried.iter().filter(|tried| tried.method != of.method).map(other).collect();
+            let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join("; ")) };
+            format!("saves an estimated {} {over} for {}{others}", seconds(of.saved), seconds(of.cost))
+        }
+        None if tried.is_empty() => format!("a perfect order would save {} {over}, less than any takes to find", seconds(at_most)),
+        None => {
+            let all: Vec<String> = tried.iter().map(|tried| format!("{} for {}", other(tried), seconds(tried.cost))).collect();
+            format!("no order saves more than it takes, {over} ({})", all.join("; "))
+        }
+    }
+}
+
+/// Seconds with two digits.
+fn seconds(value: f64) -> String {
+    match value.abs() {
+        v if v >= 10.0 => format!("{value:.0} s"),
+        v if v >= 0.095 => format!("{value:.1} s"),
+        v if v >= 0.0005 => format!("{:.0} ms", value * 1e3),
+        _ => "0 s".to_owned(),
+    }
 }
 
 fn walk<'a>(csr: &'a Csr, new_of_old: Option<&'a [u32]>) -> Walk<'a> {
     Walk::new(csr.incoming.rows(), csr.outgoing.rows(), new_of_old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_a_sentence_with_the_seconds_that_decided() {
+        let of = |method, saved, cost| Tried { method, saved, cost };
+        let tried = [of(Method::Degree, -1.2, 0.4), of(Method::HubCluster, 0.96, 0.4), of(Method::Rabbit, 173.2, 0.878)];
+        assert_eq!(reason(Some(Method::Rabbit), &tried, (200.0, 10)), "saves an estimated 173 s over 10 runs for 0.9 s (degree: -1.2 s; hub-cluster: 1.0 s)");
+        assert_eq!(reason(None, &[], (0.0002, 1)), "a perfect order would save 0 s over 1 run, less than any takes to find");
+        let wanted = "no order saves more than it takes, over 10 runs (degree: -1.2 s for 0.4 s; hub-cluster: 1.0 s for 0.4 s)";
+        assert_eq!(reason(None, &tried[..2], (2.0, 10)), wanted);
+    }
 }

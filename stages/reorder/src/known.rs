@@ -60,7 +60,8 @@ pub fn find(store: &Store, own: &Key, digest: &str, nodes: usize) -> Option<Choi
     let quality: Quality = read_json(&artifact.file(QUALITY_FILE)).ok()?;
     let is_kept = quality.method == warploom_spec::Method::None.name();
     let new_of_old = (!is_kept).then(|| new_of_old.to_vec());
-    Some(Choice { method: quality.method, why: quality.why, new_of_old, communities: quality.communities, cut: quality.cut })
+    let (method, why, weighed) = (quality.method, quality.why, quality.weighed);
+    Some(Choice { method, why, weighed, new_of_old, communities: quality.communities, cut: quality.cut })
 }
 
 fn is_bijection(numbers: &[u32], nodes: usize) -> bool {

@@ -37,14 +37,15 @@ impl Stage for Reorder {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
         need::refuse_too_large(&csr, request.spec.method, context.memory)?;
-        context.progress.begin("looking for an order", csr.edges() as u64, "edges");
+        context.progress.begin("looking whether the order is known", 0, "edges");
         let aes_rule = order::aes_rule(aes_without_loops(&csr), csr.nodes());
         let digest = known::digest(&csr, request);
         let choice = match known::find(context.store, &outputs.key(), &digest, csr.nodes()) {
             Some(choice) => choice,
-            None => choice::choose(request, &csr, aes_rule)?,
+            None => choice::choose(context.progress, request, &csr, aes_rule)?,
         };
         let devices = devices(request);
+        context.progress.begin("measuring the order", 0, "edges");
         let before = worth::standing(csr.incoming.rows(), csr.outgoing.rows(), csr.types.is_some(), &devices);
         let (after, new_of_old) = match choice.new_of_old {
             None => {
@@ -52,13 +53,16 @@ impl Stage for Reorder {
                 (before.clone(), (0..csr.nodes() as u32).collect())
             }
             Some(new_of_old) => {
+                context.progress.begin("renumbering", 0, "edges");
                 let parts = permute::permute(&csr, &new_of_old);
+                context.progress.begin("measuring the new order", 0, "edges");
                 let after = standing_of(&parts, &devices);
                 csr::write(outputs, parts)?;
                 (after, new_of_old)
             }
         };
-        let quality = Quality { method: choice.method, why: choice.why, aes_rule, communities: choice.communities, cut: choice.cut, before, after };
+        let (method, why, weighed) = (choice.method, choice.why, choice.weighed);
+        let quality = Quality { method, why, weighed, aes_rule, communities: choice.communities, cut: choice.cut, before, after };
         outputs.fact(Kind::Permutation, known::FACT, digest);
         permutation::write(outputs, new_of_old, &quality)
     }

@@ -37,7 +37,7 @@ use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Grouping, Plan},
 };
-use warploom_shell::{budget, contracts, requests::RunRequest, signals};
+use warploom_shell::{budget, contracts, gpu_present, requests::RunRequest, signals};
 use warploom_vertex::{
     emit::cuda::{Groups, Matmul, Order},
     launch::{Body, LaunchList, LossKind},
@@ -54,7 +54,7 @@ impl Stage for RunStage {
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &RunRequest) -> Result<(), StageError> {
         let _guard = signals::saves_on_stop();
-        refuse_other_device(request)?;
+        gpu_present::refuse_other_device(&request.device)?;
         let (page, list) = open_plan(inputs)?;
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&page.memory, room)?;
@@ -75,36 +75,6 @@ impl Stage for RunStage {
             _ => prove::results::<f32>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
         }
     }
-}
-
-/// A plan for a device that is not here can be made and looked at, not run; one for a GPU runs on such a GPU alone.
-fn refuse_other_device(request: &RunRequest) -> Result<(), StageError> {
-    let device = &request.device;
-    if device.kind == warploom_device::Kind::Cpu {
-        return Ok(());
-    }
-    let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Specification, what).hint(hint));
-    let here = match warploom_device::cuda(device.ordinal) {
-        Ok(here) => here,
-        Err(fault) => {
-            let what = format!("the plan is for `{}`, which is not here: {fault}", device.name);
-            return refuse(
-                what,
-                "look at it with  warploom explain  , or make all stages for this machine:  warploom pipeline FILE --device cpu  and the same other options",
-            );
-        }
-    };
-    if here.name != device.name || here.grid != device.grid || here.architecture != device.architecture {
-        let told = |facts: &warploom_device::Facts| {
-            let processors = facts.grid.as_ref().map_or(0, |grid| grid.processors);
-            format!("`{}` ({}, {processors} processors)", facts.name, facts.architecture)
-        };
-        return refuse(
-            format!("the plan is for {}, and the GPU here is {}", told(device), told(&here)),
-            "make one for this GPU, and what it needs:  warploom pipeline FILE --device cuda  and the same other options",
-        );
-    }
-    Ok(())
 }
 
 /// The plan's page and its launches, proved sound.

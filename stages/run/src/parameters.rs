@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, path::Path};
 use safetensors::Dtype;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::random::{glorot_uniform, normal};
+use warploom_shell::parameter_file;
 use warploom_spec::{RunSpec, nearest};
 use warploom_vertex::launch::{Init, LaunchList, LossKind, Parameter};
 
@@ -23,20 +24,13 @@ pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Ve
     if let Some(path) = &spec.init {
         return read(list, path, &spec.init_map);
     }
-    if let Some(ours) = spec.init_map.keys().next() {
-        return Err(StageError::new(ErrorKind::Specification, format!("`run.init_map` names `{ours}`, and there is no file to load from"))
-            .hint("name it:  --set run.init=FILE.safetensors"));
-    }
+    parameter_file::refuse_none(spec, &list.program)?;
     Ok(list.parameters.iter().map(|parameter| drawn(parameter, spec.seed)).collect())
 }
 
 /// The parameters of a file, in the order of the list; there must be one.
 pub fn given<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Vec<T>>, StageError> {
-    if spec.init.is_none() {
-        let what = format!("`run.mode: infer` applies parameters that were learned before, and none are named for `{}`", list.program);
-        return Err(StageError::new(ErrorKind::Specification, what)
-            .hint("take those of a run:  warploom export run --pipeline FILE -o DIR --as files  , then  --set run.init=DIR/parameters.safetensors"));
-    }
+    parameter_file::refuse_none(spec, &list.program)?;
     initial(list, spec)
 }
 
@@ -51,9 +45,7 @@ fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
 
 fn read<T: Precision>(list: &LaunchList, path: &Path, map: &BTreeMap<String, String>) -> Result<Vec<Vec<T>>, StageError> {
     let bytes = std::fs::read(path).map_err(|error| StageError::io("read initial parameters", path, &error))?;
-    let file = Tensors::of_bytes(&bytes).map_err(|error| {
-        StageError::new(ErrorKind::Data, format!("not a safetensors file: {error}")).at(path.display()).hint("write it with  safetensors.torch.save_file")
-    })?;
+    let file = Tensors::of_bytes(&bytes).map_err(|error| parameter_file::not_safetensors(path, error))?;
     let refuse = |what: String, hint: Option<String>| {
         let mut error = StageError::new(ErrorKind::Data, what).at(path.display()).detail(both_sides(list, &file));
         error.hint = hint;

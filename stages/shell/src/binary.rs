@@ -13,6 +13,7 @@ use crate::{
     Chain, Environment, Options, execute, explain,
     flags::Format,
     outcome::{self, Outcome, error_json},
+    preflight,
     requests::Request,
     signals,
     talk::Talk,
@@ -103,6 +104,13 @@ where
         Ok(pipelines) => pipelines,
         Err(refusal) => return refusal.finish(&talk, environment.format),
     };
+    let builds = arguments.action.is_none() && show.is_none();
+    if builds && let Err(found) = preflight::check(&environment, &pipelines, preflight::stages_from(S::CONTRACT.name)) {
+        if environment.format == Format::Json {
+            print_data(&format!("{}\n", found.outcome().to_json()));
+        }
+        return finish_with_if(false, &talk, environment.format, &found.error);
+    }
     let mut code = ExitCode::SUCCESS;
     for pipeline in &pipelines {
         let mut chain = Chain::new(&environment, pipeline);
@@ -116,7 +124,7 @@ where
             None => build::<S>(&mut chain, &talk),
             Some(Action::Check) => prove::<S>(&mut chain, &talk),
             Some(Action::Explain) => explain::explain(&mut chain, &S::CONTRACT).map(|explanation| {
-                print_data(&if environment.format == Format::Json { format!("{}\n", explanation.to_json()) } else { explanation.to_text() });
+                print_data(&if environment.format == Format::Json { format!("{}\n", explanation.to_json()) } else { explanation.to_text(talk.is_verbose()) });
             }),
             Some(Action::Key) => chain.document(&S::CONTRACT).map(|document| print_data(&key_text(&document, environment.format))),
         };

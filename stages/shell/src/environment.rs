@@ -1,14 +1,14 @@
 //! Where a start of a program runs and what it may do: the options, resolved. Nothing of it is in a key, but the device.
 use std::path::PathBuf;
 
-use warploom_contract::{ErrorKind, StageError, Store, regular_file};
+use warploom_contract::{ErrorKind, StageError, Store};
 use warploom_device::{AUTO, Best, Facts};
-use warploom_spec::{Dtype, Pipeline};
+use warploom_spec::Pipeline;
 
 use crate::{
+    auto,
     flags::{Format, Options, Real},
     limits,
-    requests::PROGRAM_BYTES_MOST,
 };
 
 /// Which digests are checked.
@@ -79,24 +79,19 @@ impl Environment {
         self.verify == Verify::All
     }
 
-    /// Facts of the device to plan for: the command line's, else the pipeline's. `auto` takes a GPU for what has kernels on one: not for
-    /// supersteps, nor for rows of 16 bits.
+    /// Facts of the device to plan for: the command line's, else the pipeline's. `auto` takes a GPU that has kernels for all of the program.
     pub fn device_facts(&self, pipeline: &Pipeline) -> Result<Facts, StageError> {
-        let name = self.device.as_deref().unwrap_or(&pipeline.plan.device);
-        let best = if name == AUTO && fits_gpu(pipeline) { Best::OfAll } else { Best::Cpu };
+        let name = self.device_name(pipeline);
+        let best = if name == AUTO && auto::takes_gpu(pipeline) { Best::OfAll } else { Best::Cpu };
         warploom_device::resolve(name, best).map_err(|unknown| {
-            let near = warploom_spec::nearest(&unknown.name, warploom_device::NAMES);
+            let near = if unknown.name == "gpu" { Some("cuda") } else { warploom_spec::nearest(&unknown.name, warploom_device::NAMES) };
             let other = || format!("use  --device {}  or leave it out; `warploom doctor` says what there is", near.unwrap_or("cpu"));
             StageError::new(ErrorKind::Specification, format!("no device `{}`: {}", unknown.name, unknown.why)).hint(unknown.hint.unwrap_or_else(other))
         })
     }
-}
 
-/// Whether a GPU has kernels for what a pipeline runs. Of a program that does not read, whoever reads it next says why.
-fn fits_gpu(pipeline: &Pipeline) -> bool {
-    let repeats = || {
-        let text = regular_file::read_text(&pipeline.plan.program.file, PROGRAM_BYTES_MOST).unwrap_or_default();
-        warploom_vertex::syntax::parse(&text).is_ok_and(|file| file.repeats())
-    };
-    matches!(pipeline.run.dtype, Dtype::F32 | Dtype::F64) && !repeats()
+    /// The device that is asked for.
+    pub fn device_name<'a>(&'a self, pipeline: &'a Pipeline) -> &'a str {
+        self.device.as_deref().unwrap_or(&pipeline.plan.device)
+    }
 }

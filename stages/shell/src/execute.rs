@@ -91,6 +91,7 @@ where
     outputs.set_inputs_verified(environment.verify != Verify::Nothing);
     let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
     S::run(&context, &mut outputs, inputs, &step.request)?;
+    warploom_contract::stage::Progress::begin(talk, "checking and storing", 0, "files");
     if environment.force {
         let published = outputs.publish_over(&environment.store)?;
         let replaced = published.iter().any(|(_, replaced)| *replaced);

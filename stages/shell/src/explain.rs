@@ -34,13 +34,14 @@ impl Explanation {
         json!({"stage": self.stage, "status": self.status, "key": self.key, "why": self.why, "differences": differences})
     }
 
-    /// Lines for a person.
-    pub fn to_text(&self) -> String {
+    /// A line for a person; what differs, line by line, where all is asked for.
+    pub fn to_text(&self, is_verbose: bool) -> String {
         let key = self.key.as_deref().map_or("-", |key| &key[..10]);
         let mut text = format!("{:<10} {:<8} {key:<12} {}\n", self.stage, self.status, self.why);
         // One alone stands behind `why` already.
-        for (path, ours, theirs) in self.differences.iter().take(12).filter(|_| self.differences.len() > 1) {
-            text += &format!("{:>21}{path}: {} now, {} there\n", "", clip(ours), clip(theirs));
+        let lines = in_words(self.stage, &self.differences);
+        for line in lines.iter().take(12).filter(|_| is_verbose && lines.len() > 1) {
+            text += &format!("{:>21}{line}\n", "");
         }
         text
     }
@@ -50,7 +51,7 @@ impl Explanation {
 pub fn explain(chain: &mut Chain<'_>, contract: &Contract) -> Result<Explanation, StageError> {
     let ready = contract.reads.iter().all(|&kind| chain.available(kind).is_some());
     if !ready {
-        let why = "its key depends on the stages before it, of which one is missing".to_owned();
+        let why = "known once the stages before it are there".to_owned();
         return Ok(Explanation { stage: contract.name, status: "unknown", key: None, why, differences: Vec::new() });
     }
     let document = chain.document(contract)?;
@@ -71,7 +72,7 @@ pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError
     for contract in &contracts::ALL {
         let broken = all.iter().any(|explanation| explanation.status != "hit");
         if broken {
-            let why = "its key depends on the stages before it, of which one is missing".to_owned();
+            let why = "known once the stages before it are there".to_owned();
             all.push(Explanation { stage: contract.name, status: "unknown", key: None, why, differences: Vec::new() });
         } else {
             all.push(explain(chain, contract)?);
@@ -83,16 +84,61 @@ pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError
 /// One line for the table: what differs from the nearest artifact.
 pub fn why_missing(chain: &Chain<'_>, contract: &Contract, document: &KeyDocument) -> String {
     let Some(differences) = nearest(chain, contract, document) else { return "not in the store yet".to_owned() };
-    let (inputs, own): (Vec<_>, Vec<_>) = differences.iter().partition(|(path, ..)| path.starts_with("inputs."));
-    match own.as_slice() {
+    let (inputs, own): (Vec<_>, Vec<_>) = differences.iter().partition(|(path, ..)| path.starts_with(INPUTS));
+    let (inputs, own) = (in_words(contract.name, inputs), in_words(contract.name, own));
+    match (own.as_slice(), inputs.as_slice()) {
         // Another data set or program altogether: its differences explain nothing.
-        many if many.len() > TELLING_MOST => "not in the store yet".to_owned(),
-        [] => match inputs.first().and_then(|(path, ..)| path.split('.').nth(1)) {
-            Some(kind) => format!("its input `{kind}` is another one"),
-            None => "one of its artifacts was missing".to_owned(),
-        },
-        [(path, ours, theirs)] => format!("{path}: {} now, {} there", clip(ours), clip(theirs)),
-        [(path, ours, theirs), rest @ ..] => format!("{path}: {} now, {} there, and {} more", clip(ours), clip(theirs), rest.len()),
+        (many, _) if many.len() > TELLING_MOST => "not in the store yet".to_owned(),
+        ([], [first, ..]) | ([first], _) => first.clone(),
+        ([], []) => "one of its artifacts was missing".to_owned(),
+        ([first, second], _) => format!("{first}; {second}"),
+        ([first, rest @ ..], _) => format!("{first}, and {} more differences", rest.len()),
+    }
+}
+
+/// Where a key document has what a stage reads, and what it is told.
+const INPUTS: &str = "inputs.";
+const REQUEST: &str = "request.";
+
+/// Differences as a person would say them, each once.
+fn in_words<'a>(stage: &str, differences: impl IntoIterator<Item = &'a (String, Value, Value)>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for (path, ours, theirs) in differences {
+        let words = difference(stage, path, (ours, theirs));
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    all
+}
+
+/// One difference: what it is now, and what it was in the nearest artifact.
+fn difference(stage: &str, path: &str, (ours, theirs): (&Value, &Value)) -> String {
+    let values = |what: &str| format!("{what} is {} (nearest earlier run: {})", clip(ours), clip(theirs));
+    let file = |setting: &str| match (ours, theirs) {
+        (Value::Null, _) => format!("{setting}: none now, a file before"),
+        (_, Value::Null) => format!("{setting}: a file now, none before"),
+        _ => format!("{setting}: another file"),
+    };
+    if let Some(input) = path.strip_prefix(INPUTS) {
+        return format!("its input `{}` has changed", input.split('.').next().unwrap_or(input));
+    }
+    let Some(request) = path.strip_prefix(REQUEST) else { return if path == "version" { "another version of the stage".to_owned() } else { values(path) } };
+    let (first, rest) = request.split_once('.').unwrap_or((request, ""));
+    match (first, rest) {
+        ("device", _) => "device differs".to_owned(),
+        ("program", _) => "the program's text has changed".to_owned(),
+        ("entry", _) => values("the program's entry"),
+        ("compiler", _) => "another version of the compiler".to_owned(),
+        ("catalog", _) => "what the catalogue says of the data set has changed".to_owned(),
+        ("source", _) => "the raw files have changed".to_owned(),
+        ("walks", _) => values("the number of walks over the graph"),
+        ("init" | "splits", _) => file(&format!("run.{first}")),
+        ("groups", _) => file("partition.groups"),
+        ("settings", "") | ("run", "") => values(stage),
+        ("settings", setting) => values(&format!("{stage}.{setting}")),
+        ("run", setting) => values(&format!("run.{setting}")),
+        _ => values(request),
     }
 }
 
@@ -109,4 +155,27 @@ fn nearest(chain: &Chain<'_>, contract: &Contract, document: &KeyDocument) -> Op
 fn clip(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 40 { text } else { text.chars().take(37).chain("...".chars()).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_said_as_a_person_would() {
+        let device = json!({"cache": {"bytes": 2097152}});
+        let cases = [
+            ("ingest", "request.settings.features", json!("none"), json!("auto"), "ingest.features is \"none\" (nearest earlier run: \"auto\")"),
+            ("plan", "request.device", json!(null), device, "device differs"),
+            ("run", "request.init", json!("4475a1"), json!(null), "run.init: a file now, none before"),
+            ("plan", "request.run.dtype", json!("f64"), json!("f32"), "run.dtype is \"f64\" (nearest earlier run: \"f32\")"),
+            ("extract", "inputs.graph.digest", json!("a"), json!("b"), "its input `graph` has changed"),
+            ("plan", "request.program", json!("a"), json!("b"), "the program's text has changed"),
+        ];
+        for (stage, path, ours, theirs, wanted) in cases {
+            assert_eq!(difference(stage, path, (&ours, &theirs)), wanted);
+        }
+        let twice = [("inputs.csr.digest".to_owned(), json!(1), json!(2)), ("inputs.csr.provenance".to_owned(), json!(1), json!(2))];
+        assert_eq!(in_words("plan", &twice), ["its input `csr` has changed"]);
+    }
 }

@@ -6,6 +6,7 @@
 //! never     knows how a stage does its work
 //!
 //! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute` (hit or build).
+pub mod auto;
 pub mod binary;
 pub mod budget;
 pub mod chain;
@@ -15,11 +16,16 @@ pub mod environment;
 pub mod execute;
 pub mod explain;
 pub mod flags;
+pub mod gpu_present;
 pub mod hints;
 pub mod kernels;
 pub mod limits;
 pub mod outcome;
+pub mod parameter_file;
+pub mod preflight;
+pub mod program;
 pub mod requests;
+pub mod samples;
 pub mod signals;
 pub mod talk;
 

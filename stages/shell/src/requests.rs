@@ -353,8 +353,13 @@ impl PlanRequest {
 
     /// The program's settings as they stand in the pipeline.
     pub fn given_settings(&self) -> BTreeMap<String, Value> {
-        self.spec.set.iter().map(|setting| (setting.name.clone(), json_of(&setting.value))).collect()
+        given_settings(&self.spec)
     }
+}
+
+/// A program's settings as they stand in a pipeline.
+pub fn given_settings(spec: &PlanSpec) -> BTreeMap<String, Value> {
+    spec.set.iter().map(|setting| (setting.name.clone(), json_of(&setting.value))).collect()
 }
 
 fn json_of(value: &Scalar) -> Value {

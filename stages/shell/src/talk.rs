@@ -1,19 +1,24 @@
 //! What is said on stderr while work goes on: bars on a terminal, a line every few seconds in a log, warnings, errors.
 //!
-//! promises  nothing here goes to stdout; work that is over within a second is not mentioned in a log
+//! promises  nothing here goes to stdout; work that is over within two seconds is not mentioned in a log; work that says nothing of itself is
+//!           shown with the time that it has taken, on a terminal and in a log
 //! never     asks a question
 use std::{
     io::{IsTerminal, Write},
-    sync::Mutex,
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::{Duration, Instant},
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use warploom_contract::{StageError, stage::Progress};
 
 use crate::flags::{Color, Options};
 
+/// How long work goes on before a log has a line of it, and until the next one.
+const FIRST_LINE: Duration = Duration::from_secs(2);
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// How often a bar moves by itself, and how often somebody looks whether a line is due.
+const TICK: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -29,8 +34,32 @@ struct Work {
     done: u64,
     note: String,
     begun: Instant,
-    said: Instant,
+    /// When a line is due.
+    due: Instant,
     bar: Option<ProgressBar>,
+}
+
+/// What is going on.
+#[derive(Default)]
+struct Current {
+    stage: Mutex<String>,
+    work: Mutex<Option<Work>>,
+}
+
+/// What it holds, whatever became of who had it before.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Current {
+    /// Writes a line of the work that goes on, if one is due.
+    fn write_if_due(&self) {
+        let mut work = held(&self.work);
+        let Some(work) = work.as_mut().filter(|work| Instant::now() >= work.due) else { return };
+        work.due = Instant::now() + LINE_EVERY;
+        let text = format!("{}: {}", held(&self.stage), describe(work, work.begun.elapsed().as_secs_f64()));
+        let _closed = writeln!(std::io::stderr().lock(), "{text}");
+    }
 }
 
 /// The voice of a program.
@@ -39,8 +68,8 @@ pub struct Talk {
     quiet: bool,
     verbose: u8,
     color: bool,
-    stage: Mutex<String>,
-    work: Mutex<Option<Work>>,
+    current: Arc<Current>,
+    clock: Once,
 }
 
 impl Talk {
@@ -57,12 +86,12 @@ impl Talk {
             Color::Never => false,
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none(),
         };
-        Talk { mode, quiet: options.quiet, verbose: options.verbose, color, stage: Mutex::new(String::new()), work: Mutex::new(None) }
+        Talk { mode, quiet: options.quiet, verbose: options.verbose, color, current: Arc::default(), clock: Once::new() }
     }
 
     /// Names the stage that the next lines are about.
     pub fn stage(&self, name: &str) {
-        *self.stage.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = name.to_owned();
+        name.clone_into(&mut held(&self.current.stage));
     }
 
     /// A line, unless quiet.
@@ -70,6 +99,11 @@ impl Talk {
         if !self.quiet {
             self.line(text);
         }
+    }
+
+    /// Whether more was asked for.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose > 0
     }
 
     /// A line for those who asked for more.
@@ -111,7 +145,7 @@ impl Talk {
             // A closed stderr is nobody's loss.
             let _closed = writeln!(std::io::stderr().lock(), "{text}");
         };
-        let work = self.work.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let work = held(&self.current.work);
         match work.as_ref().and_then(|work| work.bar.as_ref()) {
             Some(bar) => bar.suspend(print),
             None => print(),
@@ -119,7 +153,23 @@ impl Talk {
     }
 
     fn prefix(&self) -> String {
-        self.stage.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        held(&self.current.stage).clone()
+    }
+
+    /// Lines of work that says nothing of itself; ends with the voice.
+    fn start_clock(&self) {
+        let current = Arc::downgrade(&self.current);
+        self.clock.call_once(|| {
+            let tick = move || {
+                while let Some(current) = current.upgrade() {
+                    current.write_if_due();
+                    drop(current);
+                    std::thread::sleep(TICK);
+                }
+            };
+            // Without a thread lines come with the next piece of work.
+            let _none = std::thread::Builder::new().name("clock".to_owned()).spawn(tick);
+        });
     }
 }
 
@@ -128,36 +178,41 @@ impl Progress for Talk {
         self.end();
         let now = Instant::now();
         let bar = (self.mode == Mode::Bar).then(|| {
-            let template = if total > 0 {
-                "{prefix:>9} {msg} {wide_bar:.cyan/dim} {human_pos}/{human_len} {per_sec} {eta}"
-            } else {
-                "{prefix:>9} {msg} {spinner} {human_pos} {per_sec} {elapsed}"
-            };
+            let template = if total > 0 { "{prefix:>9} {msg} {wide_bar:.cyan/dim} {told}" } else { "{prefix:>9} {msg} {spinner} {told}" };
             let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style = style.with_key("told", move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                // A terminal that is gone is nobody's loss.
+                let _closed = text.write_str(&pace((state.pos(), total, unit), state.elapsed().as_secs_f64()));
+            });
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);
+            bar.enable_steady_tick(TICK);
             bar.set_prefix(self.prefix());
             bar.set_message(what.to_owned());
             bar
         });
-        let work = Work { what: what.to_owned(), unit, total, done: 0, note: String::new(), begun: now, said: now, bar };
-        *self.work.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(work);
+        let work = Work { what: what.to_owned(), unit, total, done: 0, note: String::new(), begun: now, due: now + FIRST_LINE, bar };
+        *held(&self.current.work) = Some(work);
+        if self.mode == Mode::Lines {
+            self.start_clock();
+        }
     }
 
     fn advance(&self, units: u64) {
-        let mut work = self.work.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Some(work) = work.as_mut() else { return };
-        work.done += units;
-        if let Some(bar) = &work.bar {
-            bar.set_position(work.done);
-        } else if self.mode == Mode::Lines && work.said.elapsed() >= LINE_EVERY {
-            work.said = Instant::now();
-            let text = format!("{}: {}", self.prefix(), describe(work, work.begun.elapsed().as_secs_f64()));
-            let _closed = writeln!(std::io::stderr().lock(), "{text}");
+        {
+            let mut work = held(&self.current.work);
+            let Some(work) = work.as_mut() else { return };
+            work.done += units;
+            if let Some(bar) = &work.bar {
+                bar.set_position(work.done);
+            }
+        }
+        if self.mode == Mode::Lines {
+            self.current.write_if_due();
         }
     }
 
     fn note(&self, text: &str) {
-        let mut work = self.work.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut work = held(&self.current.work);
         if let Some(work) = work.as_mut() {
             work.note = text.to_owned();
             if let Some(bar) = &work.bar {
@@ -167,7 +222,7 @@ impl Progress for Talk {
     }
 
     fn end(&self) {
-        let work = self.work.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        let work = held(&self.current.work).take();
         if let Some(bar) = work.and_then(|work| work.bar) {
             bar.finish_and_clear();
         }
@@ -180,19 +235,44 @@ impl Progress for Talk {
 }
 
 fn describe(work: &Work, seconds: f64) -> String {
-    let seconds = seconds.max(1e-9);
-    let rate = work.done as f64 / seconds;
-    let mut text = work.what.clone();
-    if work.total > 0 {
-        let left = (work.total.saturating_sub(work.done)) as f64 / rate.max(1e-9);
-        text += &format!(" {:.0}% ({} {}/s, {} left)", 100.0 * work.done as f64 / work.total as f64, short(rate), work.unit, span(left));
-    } else {
-        text += &format!(" {} {} ({}/s)", short(work.done as f64), work.unit, short(rate));
+    let share = if work.total > 0 && work.done > 0 { format!(" {}%", 100 * work.done.min(work.total) / work.total) } else { String::new() };
+    let note = if work.note.is_empty() { String::new() } else { format!(", {}", work.note) };
+    format!("{}{share} ({}){note}", work.what, pace((work.done, work.total, work.unit), seconds))
+}
+
+/// How far, how fast and how long; of work that has said nothing yet, how long alone.
+fn pace((done, total, unit): (u64, u64, &str), seconds: f64) -> String {
+    if done == 0 {
+        return span(seconds);
     }
-    if !work.note.is_empty() {
-        text += &format!(", {}", work.note);
+    let each_second = done as f64 / seconds.max(1e-9);
+    let (done_of, rate) = (count(done), rate(each_second));
+    if total == 0 {
+        return format!("{done_of} {unit}, {rate}/s, {}", span(seconds));
     }
-    text
+    let left = total.saturating_sub(done) as f64 / each_second;
+    format!("{done_of} of {} {unit}, {rate}/s, {} left", count(total), span(left))
+}
+
+/// A number of things: whole, or with three digits.
+fn count(value: u64) -> String {
+    if value < 10_000 { value.to_string() } else { short(value as f64) }
+}
+
+/// A rate with two digits: `2.7 M`, `76`, `0.45`.
+fn rate(value: f64) -> String {
+    let (value, unit) = match value {
+        v if v >= 0.995e9 => (v / 1e9, " G"),
+        v if v >= 0.995e6 => (v / 1e6, " M"),
+        v if v >= 0.995e3 => (v / 1e3, " k"),
+        v => (v, ""),
+    };
+    match value {
+        v if v >= 99.5 => format!("{:.0}{unit}", (v / 10.0).round() * 10.0),
+        v if v >= 9.95 => format!("{v:.0}{unit}"),
+        v if v >= 0.995 => format!("{v:.1}{unit}"),
+        v => format!("{v:.2}{unit}"),
+    }
 }
 
 /// A number with three digits: `1.23 M`.
@@ -218,10 +298,41 @@ fn span(seconds: f64) -> String {
 mod tests {
     use super::*;
 
+    fn work(total: u64, done: u64) -> Work {
+        let begun = Instant::now();
+        Work { what: "parsing".into(), unit: "bytes", total, done, note: String::new(), begun, due: begun, bar: None }
+    }
+
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
-        let begun = Instant::now();
-        let work = Work { what: "parsing".into(), unit: "bytes", total: 40_000_000, done: 10_000_000, note: String::new(), begun, said: begun, bar: None };
-        assert_eq!(describe(&work, 10.0), "parsing 25% (1.00 M bytes/s, 30 s left)");
+        assert_eq!(describe(&work(40_000_000, 10_000_000), 10.0), "parsing 25% (10.00 M of 40.00 M bytes, 1.0 M/s, 30 s left)");
+        assert_eq!(describe(&work(0, 1234), 10.0), "parsing (1234 bytes, 120/s, 10 s)");
+        let noted = Work { note: "loss 0.5".to_owned(), ..work(200, 37) };
+        assert_eq!(describe(&noted, 10.0), "parsing 18% (37 of 200 bytes, 3.7/s, 44 s left), loss 0.5");
+    }
+
+    #[test]
+    fn work_that_says_nothing_of_itself_is_shown_with_its_time() {
+        assert_eq!((describe(&work(16_777_216, 0), 3.2), describe(&work(0, 0), 130.0)), ("parsing (3 s)".to_owned(), "parsing (2 min)".to_owned()));
+        let talk = Talk::new(&Options { no_progress: false, ..Options::default() });
+        talk.begin("looking", 5, "edges");
+        let due = |talk: &Talk| held(&talk.current.work).as_ref().map(|work| work.due);
+        let first = due(&talk).unwrap();
+        talk.current.write_if_due();
+        assert_eq!(due(&talk), Some(first), "work that is over within two seconds is not mentioned");
+        held(&talk.current.work).as_mut().unwrap().due = Instant::now();
+        talk.current.write_if_due();
+        assert!(due(&talk).unwrap() > first, "one line, and the next one later");
+        talk.end();
+        assert!(due(&talk).is_none());
+    }
+
+    #[test]
+    fn rates_have_two_digits() {
+        let cases =
+            [(76.4562, "76"), (2.67e6, "2.7 M"), (0.4512, "0.45"), (123.0, "120"), (9_960.0, "10 k"), (999.0, "1.0 k"), (1.234e9, "1.2 G"), (7.0, "7.0")];
+        for (value, wanted) in cases {
+            assert_eq!(rate(value), wanted, "{value}");
+        }
     }
 }

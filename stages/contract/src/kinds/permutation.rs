@@ -29,6 +29,9 @@ pub struct Quality {
     pub method: String,
     /// Why that one.
     pub why: String,
+    /// All that was weighed, where a choice was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weighed: Option<String>,
     /// Document 000's rule: reorder when sqrt(AES) > floor(sqrt(nodes) / 100).
     pub aes_rule: AesRule,
     /// What the method found beside the order, where it looks for communities.

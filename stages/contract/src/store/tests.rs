@@ -12,7 +12,16 @@ const CONTRACT: Contract = Contract { name: "reorder", version: 1, reads: &[], w
 
 fn quality() -> Quality {
     let aes_rule = AesRule { left: 0.0, right: 0.0, worth_it: false };
-    Quality { method: "none".into(), why: "test".into(), aes_rule, communities: None, cut: None, before: Standing::default(), after: Standing::default() }
+    Quality {
+        method: "none".into(),
+        why: "test".into(),
+        weighed: None,
+        aes_rule,
+        communities: None,
+        cut: None,
+        before: Standing::default(),
+        after: Standing::default(),
+    }
 }
 
 fn document(seed: u64) -> KeyDocument {

@@ -11,6 +11,8 @@ use warploom_contract::kinds::{
 };
 
 use super::*;
+use warploom_contract::stage::Silence;
+
 use crate::{group::both_directions, prove};
 
 type Edges = Vec<(u32, u32)>;
@@ -153,7 +155,7 @@ fn same_spread(found: &Spread, expected: &Spread) {
 #[track_caller]
 fn same_as_slow(nodes: usize, edges: &Edges, kind: Option<Vec<u16>>) {
     let parts = csr(nodes, edges, kind.clone());
-    let found = measure(&parts, Attributes::default());
+    let found = measure(&parts, Attributes::default(), &Silence);
     let degrees = |end: fn(&(u32, u32)) -> u32| (0..nodes as u32).map(|node| edges.iter().filter(|edge| end(edge) == node).count() as u64).collect::<Vec<_>>();
     let (ins, outs) = (degrees(|edge| edge.1), degrees(|edge| edge.0));
     same_spread(&found.in_degree, &slow::spread(&ins));
@@ -246,7 +248,7 @@ proptest! {
     fn figures_of_classes_equal_the_slow_ones((nodes, edges, _) in graphs(), drawn in proptest::collection::vec(proptest::option::of(0u32..5), 70)) {
         let classes: Vec<Option<u32>> = drawn[..nodes].to_vec();
         let parts = csr(nodes, &edges, None);
-        let found = measure(&parts, Attributes { labels: Some(Labels::Classes(classes.clone())), ..Attributes::default() });
+        let found = measure(&parts, Attributes { labels: Some(Labels::Classes(classes.clone())), ..Attributes::default() }, &Silence);
         let (found_homophily, expected) = (found.homophily.unwrap(), slow::homophily(&edges, &classes));
         prop_assert_eq!(found_homophily.edges, expected.edges);
         near(found_homophily.share, expected.share);
@@ -410,7 +412,7 @@ fn planted_communities_are_found_by_any_number_of_threads() {
     let parts = csr(nodes, &edges, None);
     let find = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (communities::find(parts.incoming.rows(), parts.outgoing.rows()), measure(&parts, Attributes::default())))
+        pool.install(|| (communities::find(parts.incoming.rows(), parts.outgoing.rows()), measure(&parts, Attributes::default(), &Silence)))
     };
     let (community, found) = find(1);
     for &(a, b) in &edges {

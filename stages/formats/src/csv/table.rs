@@ -27,7 +27,12 @@ impl Table {
     /// Reads a table; its first line names the columns unless they are given, and shows what separates them unless the options say it.
     pub fn read(plain: Plain, names: Option<&[&str]>, options: &Options) -> Read<Table> {
         let path = plain.path().to_path_buf();
-        let mut table = Table { path, text: plain.read_all()?, names: Vec::new(), cells: Vec::new() };
+        Table::of_text((path, plain.read_all()?), names, options)
+    }
+
+    /// The same of a text that is there.
+    pub fn of_text((path, text): (PathBuf, Vec<u8>), names: Option<&[&str]>, options: &Options) -> Read<Table> {
+        let mut table = Table { path, text, names: Vec::new(), cells: Vec::new() };
         if let Some(names) = names {
             table.names = names.iter().map(|&name| name.to_owned()).collect();
         }

@@ -20,16 +20,16 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     }
     context.progress.begin("generating", generator.edges(), "edges");
     let own = request.spec.seed;
+    let told = |edges: u64| context.progress.advance(edges);
     // `check` has seen that these fit.
     let edges = match generator {
-        Generator::Rmat { nodes, edges, seed } => shapes::rmat(nodes as u32, edges, seed ^ own),
-        Generator::Random { nodes, edges, seed } => shapes::random(nodes as u32, edges, seed ^ own),
+        Generator::Rmat { nodes, edges, seed } => shapes::rmat(nodes as u32, edges, seed ^ own, &told),
+        Generator::Random { nodes, edges, seed } => shapes::random(nodes as u32, edges, seed ^ own, &told),
         Generator::Grid { width, height } => shapes::grid(width as u32, height as u32),
         Generator::Star { nodes } => shapes::star(nodes as u32),
         Generator::CliqueBatch { count, size } => shapes::cliques(count as u32, size as u32),
         Generator::Planted(_) => return Err(StageError::defect("a planted graph was made twice")),
     };
-    context.progress.advance(generator.edges());
     let nodes = generator.nodes() as u32;
     let mut graph = RawGraph { ids: NodeIds::Count(nodes), edges, directed: Some(request.entry.directed), ..RawGraph::default() };
     let mut community = None;
@@ -41,15 +41,19 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     Ok(Read { graph, provenance: Provenance::Real, community, spilled: None })
 }
 
+/// What goes on while edges are made of which nobody counts those that are done.
+fn generating(edges: u64) -> String {
+    format!("generating {edges} edges")
+}
+
 /// A graph of planted communities, or of many small graphs.
 pub fn planted(context: &Context, request: &IngestRequest, recipe: &entry::Recipe, provenance: Provenance) -> Result<Read, StageError> {
-    context.progress.begin("generating", recipe.edges, "edges");
+    context.progress.begin(&generating(recipe.edges), 0, "edges");
     let seed = recipe.seed ^ request.spec.seed;
     let (graph, community) = graph_of(recipe, seed).map_err(|error| {
         let whose = if provenance == Provenance::StandIn { "the stand-in of " } else { "" };
         StageError::new(ErrorKind::Specification, format!("{whose}`{}`: {error}", request.entry.name))
     })?;
-    context.progress.advance(recipe.edges);
     Ok(Read { graph, provenance, community: Some(community), spilled: None })
 }
 

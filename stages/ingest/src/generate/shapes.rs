@@ -23,12 +23,25 @@ fn each(count: u64, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
     Edges { source, target, ..Edges::default() }
 }
 
+/// Who is told of edges that are done, some at a time.
+pub type Told<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// The same, and somebody is told.
+fn each_told(count: u64, told: Told, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
+    each(count, |at| {
+        if at % PIECE_EDGES as u64 == PIECE_EDGES as u64 - 1 {
+            told(PIECE_EDGES as u64);
+        }
+        edge(at)
+    })
+}
+
 /// R-MAT: in each of log2(nodes) steps a quarter of the matrix is chosen. Repeats and self loops stay.
-pub fn rmat(nodes: u32, edges: u64, seed: u64) -> Edges {
+pub fn rmat(nodes: u32, edges: u64, seed: u64, told: Told) -> Edges {
     let scale = u32::BITS - nodes.saturating_sub(1).leading_zeros();
     let counter = Counter::new(seed, "rmat");
     let words = u64::from(scale.div_ceil(CHANCES));
-    each(edges, |edge| {
+    each_told(edges, told, |edge| {
         let drawn = (0..TRIES).map(|attempt| quarters(counter.part(attempt), edge * words, scale));
         drawn.into_iter().find(|&(source, target)| source < nodes && target < nodes).unwrap_or_else(|| {
             let (source, target) = quarters(counter, edge * words, scale);
@@ -53,9 +66,9 @@ fn quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
 }
 
 /// Pairs of different nodes, drawn evenly. Repeats stay.
-pub fn random(nodes: u32, edges: u64, seed: u64) -> Edges {
+pub fn random(nodes: u32, edges: u64, seed: u64, told: Told) -> Edges {
     let (heads, tails) = (Counter::new(seed, "random source"), Counter::new(seed, "random target"));
-    each(edges, |edge| {
+    each_told(edges, told, |edge| {
         let source = heads.below(edge, u64::from(nodes)) as u32;
         let other = tails.below(edge, u64::from(nodes) - 1) as u32;
         (source, other + u32::from(other >= source))
@@ -108,7 +121,7 @@ mod tests {
         assert_eq!(pairs(&grid(3, 1)), [(0, 1), (1, 0), (1, 2), (2, 1)]);
         assert_eq!(pairs(&star(4)), [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)]);
         assert_eq!(pairs(&cliques(2, 3)), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (3, 4), (3, 5), (4, 3), (4, 5), (5, 3), (5, 4)]);
-        assert!(star(1).is_empty() && star(0).is_empty() && cliques(5, 1).is_empty() && grid(1, 1).is_empty() && rmat(1, 0, 1).is_empty());
+        assert!(star(1).is_empty() && star(0).is_empty() && cliques(5, 1).is_empty() && grid(1, 1).is_empty() && rmat(1, 0, 1, &|_| ()).is_empty());
     }
 
     #[test]
@@ -118,14 +131,14 @@ mod tests {
             edges.target.iter().for_each(|&target| degrees[target as usize] += 1);
             degrees.into_iter().max().unwrap()
         };
-        let (skewed, flat) = (rmat(1 << 14, 1 << 18, 5), random(1 << 14, 1 << 18, 5));
+        let (skewed, flat) = (rmat(1 << 14, 1 << 18, 5, &|_| ()), random(1 << 14, 1 << 18, 5, &|_| ()));
         assert!(skewed.len() == 1 << 18 && largest(&skewed, 1 << 14) > 1000 && largest(&flat, 1 << 14) < 50);
         assert!(pairs(&flat).iter().all(|(source, target)| source != target));
         // The share of each quarter of the matrix.
         let half = 1 << 13;
         let lower = pairs(&skewed).iter().filter(|&&(source, target)| source < half && target < half).count() as f64 / f64::from(1 << 18);
         assert!((lower - 0.57).abs() < 0.005, "{lower}");
-        let odd = rmat(1000, 5000, 5);
+        let odd = rmat(1000, 5000, 5, &|_| ());
         assert!(odd.len() == 5000 && pairs(&odd).iter().all(|&(source, target)| source < 1000 && target < 1000));
     }
 
@@ -133,8 +146,8 @@ mod tests {
     fn the_bytes_do_not_depend_on_threads_but_on_the_seed() {
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert!(pool.install(|| rmat(5000, 100_000, 1)) == rmat(5000, 100_000, 1) && pool.install(|| grid(300, 200)) == grid(300, 200));
+            assert!(pool.install(|| rmat(5000, 100_000, 1, &|_| ())) == rmat(5000, 100_000, 1, &|_| ()) && pool.install(|| grid(300, 200)) == grid(300, 200));
         }
-        assert!(rmat(5000, 100_000, 1) != rmat(5000, 100_000, 2) && random(50, 100, 1) != random(50, 100, 2));
+        assert!(rmat(5000, 100_000, 1, &|_| ()) != rmat(5000, 100_000, 2, &|_| ()) && random(50, 100, 1, &|_| ()) != random(50, 100, 2, &|_| ()));
     }
 }

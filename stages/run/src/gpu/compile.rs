@@ -4,9 +4,12 @@
 //!           driver does not take it
 //! never     keys code by anything that a compiler puts into it
 use warploom_contract::{Context, StageError};
+use warploom_device::Gpu;
 use warploom_device::gpu::Module;
-use warploom_device::{Gpu, Nvrtc};
-use warploom_shell::kernels::{self, Compiled};
+use warploom_shell::{
+    gpu_present,
+    kernels::{self, Compiled},
+};
 use warploom_vertex::emit::cuda::{self, Emitted, Target};
 use warploom_vertex::launch::LaunchList;
 
@@ -41,6 +44,6 @@ pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready,
 
 /// Its code on the device.
 pub fn load(context: &Context, gpu: &Gpu, ready: &Ready) -> Result<(Module, Compiled), StageError> {
-    let nvrtc = Nvrtc::find().map_err(failed)?;
+    let nvrtc = gpu_present::compiler()?;
     kernels::code(context, (&nvrtc, gpu.facts().capability), &ready.source, |bytes, name| gpu.load(bytes, name)).map_err(failed)
 }

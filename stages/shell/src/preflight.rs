@@ -1,0 +1,217 @@
+//! preflight: whatever can be known of a pipeline before its first stage is checked there: program, settings, device, files that it names.
+//!
+//! promises  all variants are checked before one of them starts; an error is the one that the stage would give, and is said to be that stage's;
+//!           a program is refused only for what is wrong whatever the data set is
+//! never     reads an artifact, or more of a file than its head and what goes into a key
+use warploom_catalog::Catalog;
+use warploom_contract::{Contract, StageError};
+use warploom_device::Kind;
+use warploom_formats::split_table;
+use warploom_spec::{Mode, Pipeline};
+use warploom_vertex::{builtin, gir::Data, trace::Traced};
+
+use crate::{
+    Chain, Environment, Outcome,
+    auto::{self, Verdict},
+    contracts, gpu_present,
+    outcome::Status,
+    parameter_file,
+    program::{self, Program, at_setting, setting_error},
+    requests::{PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error, read_error},
+    samples,
+};
+
+/// What is wrong, and the stage that would have found it.
+#[derive(Debug)]
+pub struct Finding {
+    /// Its name.
+    pub stage: &'static str,
+    /// What it would have said.
+    pub error: StageError,
+}
+
+impl Finding {
+    /// As the stage's own failure.
+    pub fn outcome(&self) -> Outcome {
+        let why = "checked before the first stage".to_owned();
+        Outcome { stage: self.stage, status: Status::Failed, key: None, artifacts: Vec::new(), seconds: 0.0, why, error: Some(self.error.clone()) }
+    }
+}
+
+/// The stages from one on.
+pub fn stages_from(name: &str) -> &'static [Contract] {
+    let first = contracts::ALL.iter().position(|contract| contract.name == name).unwrap_or(0);
+    contracts::ALL.get(first..).unwrap_or_default()
+}
+
+/// Checks pipelines for the stages that are going to run.
+pub fn check(environment: &Environment, pipelines: &[Pipeline], stages: &[Contract]) -> Result<(), Box<Finding>> {
+    for (number, pipeline) in pipelines.iter().enumerate() {
+        for contract in stages {
+            let stage = contract.name;
+            let checked = match stage {
+                // The first data set is looked for by the first stage, at once.
+                "ingest" if number > 0 => known_data_set(environment, pipeline),
+                "reorder" => ReorderRequest::resolve(environment, pipeline).map(drop),
+                "partition" => PartitionRequest::resolve(environment, pipeline).map(drop),
+                "plan" => check_plan(environment, pipeline),
+                "run" => check_run(environment, pipeline),
+                _ => Ok(()),
+            };
+            checked.map_err(|error| Box::new(Finding { stage, error }))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a GPU that is not here, or has no compiler here, before the first stage of pipelines that are going to be run; what was run needs none.
+pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(), Box<Finding>> {
+    for pipeline in pipelines {
+        let check = || {
+            let device = environment.device_facts(pipeline)?;
+            if device.kind == Kind::Cpu || was_run(environment, pipeline) {
+                return Ok(());
+            }
+            gpu_present::refuse_other_device(&device)?;
+            gpu_present::compiler().map(drop)
+        };
+        check().map_err(|error| Box::new(Finding { stage: contracts::RUN.name, error }))?;
+    }
+    Ok(())
+}
+
+/// Whether the results of a pipeline are in the store.
+fn was_run(environment: &Environment, pipeline: &Pipeline) -> bool {
+    let quiet = Environment { network: false, ..environment.clone() };
+    let mut chain = Chain::new(&quiet, pipeline);
+    let run = &contracts::RUN;
+    let found = chain.follow_to(run.name).and_then(|()| chain.document(run)).and_then(|document| chain.find(run, &document.key()));
+    !environment.force && found.is_ok_and(|artifacts| artifacts.is_some())
+}
+
+fn known_data_set(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
+    Catalog::here().find_or_infer(&pipeline.dataset, &environment.data).map(drop).map_err(|error| catalog_error(&error))
+}
+
+fn check_plan(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
+    let request = PlanRequest::resolve(environment, pipeline)?;
+    check_program(&request)
+}
+
+fn check_run(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
+    let spec = &RunRequest::resolve(environment, pipeline)?.spec;
+    parameter_file::refuse_none(spec, &pipeline.plan.program.entry)?;
+    spec.init.as_deref().map_or(Ok(()), parameter_file::refuse_other_format)?;
+    spec.splits.as_deref().map_or(Ok(()), |path| split_table::refuse_other_columns(path).map_err(|error| read_error(&error)))
+}
+
+/// Refuses a program, its settings, or what is asked of it, for what is wrong on every data set.
+pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
+    let (spec, run, settings) = (&request.spec, &request.run, request.given_settings());
+    let entry = spec.program.entry.as_str();
+    program::refuse_links(run)?;
+    if let Some(builtin) = builtin::find(&request.text, entry) {
+        builtin.resolve(&settings).map_err(|error| setting_error(spec, &error))?;
+    }
+    let program = Program { file: &spec.program.file, text: &request.text, entry, settings: &settings };
+    let inferring = run.mode == Mode::Infer;
+    let samples = samples::of_text(&request.text);
+    let Some(traced) = on_some(&program, samples.iter().map(|data| Data { inferring, ..data.clone() })).map_err(|error| at_setting(spec, error))? else {
+        return Ok(());
+    };
+    let learns = program::is_learned(&traced);
+    program::refuse_other_mode(run, entry, learns)?;
+    if learns && !inferring {
+        on_some(&program, samples.into_iter().map(|data| Data { training: true, ..data }))?;
+    }
+    program::refuse_halves_of_loops(run.dtype, entry, learns)?;
+    match request.device.kind {
+        Kind::Cuda if let Verdict::NoKernels(why) = auto::verdict(&program, (spec, run), &request.device) => Err(why),
+        _ => Ok(()),
+    }
+}
+
+/// The program's values on the first sample that it fits; an error where it fits none and all say the same; nothing where they differ, since
+/// the data set then decides.
+fn on_some(program: &Program, samples: impl Iterator<Item = Data>) -> Result<Option<Traced>, StageError> {
+    let mut refused: Vec<Vec<_>> = Vec::new();
+    for data in samples {
+        match program.try_trace(&data) {
+            Ok(traced) => return Ok(Some(traced)),
+            Err(wrong) => refused.push(wrong),
+        }
+    }
+    match refused.split_first() {
+        Some((first, others)) if others.iter().all(|other| other == first) => Err(program.error(first)),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use warploom_device::Best;
+
+    use super::*;
+
+    /// The program of the library, or a text, as the pipeline of a stand-in would name it.
+    fn checked(name: &str, text: &str, settings: &[&str]) -> Result<(), StageError> {
+        let yaml = format!("dataset: karate\nplan: {{program: {name}.py}}\n");
+        let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        let pipeline = warploom_spec::read_text(&yaml, Path::new("check.yaml"), &settings).unwrap().remove(0);
+        let device = warploom_device::resolve("cpu", Best::Cpu).unwrap();
+        let (spec, run) = (pipeline.plan.clone(), pipeline.run.clone());
+        let learned = std::sync::OnceLock::new();
+        check_program(&PlanRequest { spec, text: text.to_owned(), device, run, learned, init_digest: None, splits_digest: None, compiler: 0 })
+    }
+
+    #[test]
+    fn programs_of_the_library_are_not_refused() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs");
+        let programs: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some()).collect();
+        assert!(programs.len() > 15);
+        for path in programs {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            checked(name, &std::fs::read_to_string(&path).unwrap(), &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+
+    #[test]
+    fn what_a_data_set_decides_is_not_refused() {
+        let texts = [
+            "def p(v):\n    return v.age + 1\n",
+            "def p(v):\n    v.h = v.age if v.is_old else 2.0 * v.year\n    return v.h\n",
+            "def p(v):\n    return sum(u.x for u in v.innbs[\"cites\"])\n",
+            "def p(v):\n    return sum(u.x for u in v.innbs[\"is cited by\"])\n",
+            "def p(v):\n    w = param((433, 3))\n    return v.x @ w\n",
+            "def p(v):\n    return linear(v.x, v.classes)\n",
+            "def p(v):\n    return v.kind == \"author\"\n",
+        ];
+        for text in texts {
+            checked("p", text, &[]).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_on_every_data_set_is_refused() {
+        let iterated = "def p(v, times=3):\n    v.h = 1.0\n    for k in range(times):\n        v.h = sum(u.h for u in v.innbs)\n    return v.h\n";
+        let learned = "def p(v):\n    return linear(v.x, v.classes)\n";
+        let cases: [(&str, &[&str], &str); 10] = [
+            ("def p(v)\n    return 1\n", &[], "not Python"),
+            ("def q(v):\n    return v.x\n", &[], "no function `p`"),
+            ("def p(v):\n    return np.mean(v.x)\n", &[], "no module `np`"),
+            ("def p(v):\n    return sum(u.x for u in v.innbs) + unknown_name\n", &[], "unknown_name"),
+            (iterated, &["plan.set.tiems=4"], "no setting `tiems`"),
+            (iterated, &["plan.set.times=many"], "`times` does not fit"),
+            (iterated, &["run.mode=train"], "nothing to learn"),
+            (iterated, &["run.dtype=bf16"], "`run.dtype: bf16`"),
+            (learned, &["run.mode=iterate"], "parts to learn"),
+            (learned, &["run.mode=link"], "links are not learned"),
+        ];
+        for (text, settings, words) in cases {
+            let error = checked("p", text, settings).expect_err(text);
+            assert!(error.to_string().contains(words), "{text} {settings:?}: {error}");
+        }
+    }
+}
