@@ -145,7 +145,9 @@ fn in_sizes(text: &str) -> String {
                 made.push(format!("{shown}{behind}"));
                 of_bytes = true;
             }
-            Some(shown) if of_bytes && made.last().is_some_and(|last| last == "against") => made.push(shown),
+            Some(shown) if of_bytes && (made.ends_with(&["against".to_owned()]) || made.ends_with(&["instead".to_owned(), "of".to_owned()])) => {
+                made.push(shown)
+            }
             _ => made.push((*word).to_owned()),
         }
     }
@@ -284,7 +286,8 @@ mod tests {
 
     #[test]
     fn bytes_are_said_as_sizes() {
-        assert_eq!(in_sizes("5437 launches, 2846882680 bytes instead"), "5437 launches, 2.65 GiB instead");
+        let fused = "5437 launches instead of 6846, 2846882680 bytes instead of 3739654640";
+        assert_eq!(in_sizes(fused), "5437 launches instead of 6846, 2.65 GiB instead of 3.48 GiB");
         assert_eq!(in_sizes("h = sum(x) | 21668 bytes, rows of 16"), "h = sum(x) | 21.2 KiB, rows of 16");
         assert_eq!(family("back.sum.1"), "back.sum");
         assert_eq!([family("divide.6232"), family("update.rgcn.relational.0.w"), family("7")], ["divide", "update.rgcn", "7"]);

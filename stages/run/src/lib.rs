@@ -34,7 +34,7 @@ pub mod upload;
 use std::time::Instant;
 
 use warploom_contract::{
-    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Grouping, Plan},
 };
 use warploom_shell::{budget, contracts, gpu_present, requests::RunRequest, signals};
