@@ -11,7 +11,7 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{csr, graph},
 };
-use warploom_shell::contracts;
+use warploom_shell::{contracts, talk::count};
 use warploom_spec::ExtractSpec;
 
 /// The stage.
@@ -24,9 +24,9 @@ impl Stage for Extract {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, _request: &ExtractSpec) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Graph)?;
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
-        context.progress.begin(&format!("reading {edges} edges"), 0, "edges");
+        context.progress.begin(&format!("reading {} edges", count(edges)), 0, "edges");
         let table = graph::read_edges(artifact)?;
-        context.progress.begin(&format!("grouping {edges} edges"), 0, "edges");
+        context.progress.begin(&format!("grouping {} edges", count(edges)), 0, "edges");
         let mut parts = group::both_directions(nodes as usize, &table);
         drop(table);
         let attributes = profile::Attributes::read(artifact)?;

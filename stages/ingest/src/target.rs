@@ -8,7 +8,7 @@ use warploom_catalog::{
     entry::{Expected, Recipe, SplitRule},
 };
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
-use warploom_shell::requests::IngestRequest;
+use warploom_shell::{requests::IngestRequest, talk::count};
 use warploom_spec::{self as spec, Symmetrize};
 
 use crate::{
@@ -117,7 +117,7 @@ pub struct Filled {
 /// Transforms and fills in.
 pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<Filled, StageError> {
     let edges = std::mem::take(&mut narrowed.graph.edges);
-    context.progress.begin(&format!("sorting {} edges", edges.len()), 0, "edges");
+    context.progress.begin(&format!("sorting {} edges", count(edges.len() as u64)), 0, "edges");
     let options = options(request, &narrowed.graph);
     let nodes = narrowed.graph.nodes();
     let transformed = transform::transform(edges, nodes, narrowed.graph.relations.len(), &options).map_err(transform_error)?;

@@ -17,6 +17,8 @@ use crate::flags::{Color, Options};
 /// How long work goes on before a log has a line of it, and until the next one.
 const FIRST_LINE: Duration = Duration::from_secs(2);
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// Fewer steps than these are of different sizes.
+const STEPS_WITH_RATE: u64 = 10;
 /// How often a bar moves by itself, and how often somebody looks whether a line is due.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -250,12 +252,16 @@ fn pace((done, total, unit): (u64, u64, &str), seconds: f64) -> String {
     if total == 0 {
         return format!("{done_of} {unit}, {rate}/s, {}", span(seconds));
     }
+    // A few large steps have no rate.
+    if total < STEPS_WITH_RATE {
+        return format!("{done_of} of {total} {unit}, {}", span(seconds));
+    }
     let left = total.saturating_sub(done) as f64 / each_second;
     format!("{done_of} of {} {unit}, {rate}/s, {} left", count(total), span(left))
 }
 
 /// A number of things: whole, or with three digits.
-fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     if value < 10_000 { value.to_string() } else { short(value as f64) }
 }
 
@@ -307,6 +313,7 @@ mod tests {
     fn a_line_says_how_far_how_fast_and_how_long() {
         assert_eq!(describe(&work(40_000_000, 10_000_000), 10.0), "parsing 25% (10.00 M of 40.00 M bytes, 1.0 M/s, 30 s left)");
         assert_eq!(describe(&work(0, 1234), 10.0), "parsing (1234 bytes, 120/s, 10 s)");
+        assert_eq!(describe(&work(8, 2), 10.0), "parsing 25% (2 of 8 bytes, 10 s)");
         let noted = Work { note: "loss 0.5".to_owned(), ..work(200, 37) };
         assert_eq!(describe(&noted, 10.0), "parsing 18% (37 of 200 bytes, 3.7/s, 44 s left), loss 0.5");
     }

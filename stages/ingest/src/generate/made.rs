@@ -5,7 +5,7 @@
 use warploom_catalog::{Generator, entry};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_formats::raw::{Graphs, NodeIds, RawGraph};
-use warploom_shell::requests::IngestRequest;
+use warploom_shell::{requests::IngestRequest, talk::count};
 
 use super::{batch, communities, relations, shapes};
 use crate::{fill::labels, source::Read};
@@ -43,7 +43,7 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
 
 /// What goes on while edges are made of which nobody counts those that are done.
 fn generating(edges: u64) -> String {
-    format!("generating {edges} edges")
+    format!("generating {} edges", count(edges))
 }
 
 /// A graph of planted communities, or of many small graphs.
