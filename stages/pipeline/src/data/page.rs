@@ -266,6 +266,7 @@ mod tests {
     use super::*;
     use crate::data::plot::WIDTH;
     use serde_json::json;
+    use warploom_contract::stage::Silence;
     use warploom_contract::{
         Digest, KeyDocument, Kind, Manifest,
         kinds::graph::{EdgeTable, Labels},
@@ -315,6 +316,7 @@ mod tests {
                 graphs: Some((3, Some(Labels::Classes(vec![Some(0), Some(1), Some(0)])))),
                 features: features.into(),
             },
+            &Silence,
         );
         let words = |words: [&str; 2]| words.map(str::to_owned).to_vec();
         let names = Names { kinds: words(["paper", "author"]), relations: words(["cites", "writes"]), classes: words(["toxic", "harmless"]) };
@@ -339,7 +341,7 @@ mod tests {
 
     #[test]
     fn an_empty_graph_has_a_page() {
-        let page = page(&shown(Provenance::Real, &[], measure(&both_directions(0, &EdgeTable::default()), Attributes::default()), Names::default()));
+        let page = page(&shown(Provenance::Real, &[], measure(&both_directions(0, &EdgeTable::default()), Attributes::default(), &Silence), Names::default()));
         assert!(page.contains("0 nodes, 0 edges") && !page.contains("NaN"), "{page}");
     }
 
