@@ -11,6 +11,19 @@ use warploom_device::Nvrtc;
 /// Architectures that have to work: those of A100, H100 and H200, B200.
 pub const ARCHITECTURES: [(u32, u32); 3] = [(8, 0), (9, 0), (10, 0)];
 
+/// Whether a case, by its number and how many there are, is compiled for an architecture. `make test-long` compiles every case for each. `make test`
+/// lets them take turns: a test is one schedule or family of kernels and its cases are widths and settings of that, so that each schedule is
+/// compiled for each architecture, and each case for one of them, or for two where there are fewer than three.
+pub fn is_taken((case, cases): (usize, usize), arch: (u32, u32)) -> bool {
+    let turns = ARCHITECTURES.len().min(cases);
+    is_long() || ARCHITECTURES.iter().position(|of| *of == arch).is_some_and(|at| at % turns == case % turns)
+}
+
+/// Whether everything was asked for: `make test-long`.
+pub fn is_long() -> bool {
+    std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// The repository, from a crate two folders below it.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -253,6 +253,9 @@ pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
 /// Asks for one type and order of each list.
 pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
 
+/// Asks for a sample of what `BRIEF` runs: `0/2` takes of each list of cases those at even places. See `taken`.
+pub const SAMPLED: &str = "WARPLOOM_TEST_SAMPLED";
+
 /// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.
 pub const GROUPS: &str = "WARPLOOM_TEST_GROUPS";
 
@@ -274,6 +277,22 @@ fn groups(list: &LaunchList) -> Vec<Option<Groups>> {
 /// Whether one type and order of each list is enough.
 pub fn is_brief() -> bool {
     std::env::var_os(BRIEF).is_some()
+}
+
+/// The cases of a list that are run: all of them, or where a sample `PART/PARTS` is asked for those whose place leaves PART when divided by PARTS, and
+/// of a shorter list one. A list is of one schedule or family, so that each is run; its cases are widths, rows and settings, in rising or changing order,
+/// so that narrow and wide ones are among those that are taken.
+pub fn taken<T: Clone>(cases: &[T]) -> Vec<T> {
+    let Ok(asked) = std::env::var(SAMPLED) else { return cases.to_vec() };
+    let numbers = asked.split_once('/').and_then(|(part, parts)| Some((part.parse::<usize>().ok()?, parts.parse::<usize>().ok()?)));
+    let Some((part, parts)) = numbers.filter(|(part, parts)| part < parts) else { panic!("{SAMPLED} is `{asked}`, expected PART/PARTS") };
+    let is_taken = |at: &usize| if part < cases.len() { at % parts == part } else { *at == part % cases.len() };
+    (0..cases.len()).filter(is_taken).map(|at| cases[at].clone()).collect()
+}
+
+/// Whether a sample was asked for.
+pub fn is_sampled() -> bool {
+    std::env::var_os(SAMPLED).is_some()
 }
 
 /// The GPU that lists are to run on, if one is asked for; looked at once, since a driver takes milliseconds to tell.

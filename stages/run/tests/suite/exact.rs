@@ -21,7 +21,7 @@ use warploom_vertex::{
     launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
 };
 
-use crate::direct::{Direct, apart, executor, go, gpu, held, is_brief};
+use crate::direct::{Direct, apart, executor, go, gpu, held, is_brief, is_sampled};
 use crate::golden::{Comparison, direct, initial, twins};
 use crate::steep::Moves;
 use crate::workshop::program_text;
@@ -105,7 +105,11 @@ fn exactly(names: &[&str]) {
 
 /// With features as they are given, or as what of them is not 0.
 fn exactly_as(names: &[&str], is_sparse: bool) {
-    for case in names.iter().filter_map(|name| Case::read(name)) {
+    // Of a sample each model has its last case, which has most: odd rows, weights, bases, features of edges.
+    let model = |name: &str| name.split('_').next().map(str::to_owned);
+    let is_last = |at: usize| names.get(at + 1).is_none_or(|next| model(next) != model(names[at]));
+    let names = (0..names.len()).filter(|at| !is_sampled() || is_last(*at)).map(|at| names[at]);
+    for case in names.filter_map(Case::read) {
         let twins = twins(&case);
         for reordered in [false, true].into_iter().skip(usize::from(is_brief())) {
             let direct = Direct { reordered, is_sparse, ..direct(&case) };
@@ -137,6 +141,10 @@ fn gcn_of_a_citation_graph_agrees() {
 
 #[test]
 fn gat_of_a_citation_graph_agrees() {
+    // Of a sample `gcn` has such a graph, and `gat` sparse features of another.
+    if is_sampled() {
+        return;
+    }
     exactly_as(&["gat_planetoid"], true);
 }
 

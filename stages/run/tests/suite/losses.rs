@@ -12,7 +12,7 @@ use warploom_vertex::{
     launch::{LossKind, Operation},
 };
 
-use crate::direct::{Direct, executor_of, go, gpu, held, is_brief};
+use crate::direct::{Direct, executor_of, go, gpu, held, is_brief, taken};
 use crate::graphs::{random, signed, uniform};
 use crate::widths::trained;
 
@@ -47,7 +47,7 @@ fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
 
 fn agree(loss: LossKind, columns: usize) {
     let processors = gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
-    for nodes in [1, 61, 77 + 9 * processors * rows_of_block(columns)] {
+    for nodes in taken(&[1, 61, 77 + 9 * processors * rows_of_block(columns)]) {
         let direct = direct(nodes, columns, loss);
         let known = Data { lanes: true, ..direct.known(columns as u64, loss) };
         let list = compile(SCORES, "scores", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;

@@ -16,7 +16,7 @@ use warploom_vertex::{
     launch::{Element, Joined, LaunchList, Rows},
 };
 
-use crate::direct::{Direct, apart, executor_of, first_apart, go, gpu, held, scale_of};
+use crate::direct::{Direct, apart, executor_of, first_apart, go, gpu, held, scale_of, taken};
 use crate::graphs::{random, signed};
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;
@@ -64,7 +64,7 @@ fn fewest_of_groups() -> usize {
 
 #[test]
 fn rows_that_fit_with_the_matrix_agree() {
-    for nodes in [1, 61, many()] {
+    for nodes in taken(&[1, 61, many()]) {
         agree(&[33, 70, 9, 5], nodes);
     }
     let (direct, list) = chain_of(SMOOTH, &[20, 48, 5], most());
@@ -81,7 +81,7 @@ fn rows_that_groups_of_warps_multiply_agree() {
     }
     trained::<f32>("rows for groups of warps", &direct, &list);
     // So long that a part of the matrix at a time has room, and so few that a group of three has none.
-    for nodes in [fewest_of_groups(), most()] {
+    for nodes in taken(&[fewest_of_groups(), most()]) {
         let (direct, list) = chain_of(SMOOTH, &[711, 64, 44, 5], nodes);
         assert_eq!(emit(&list, target()).unwrap().source.contains("so_far"), target().warpgroups, "{nodes} rows");
         trained::<f32>(&format!("{nodes} long rows for groups of warps"), &direct, &list);
@@ -91,7 +91,7 @@ fn rows_that_groups_of_warps_multiply_agree() {
 /// Wide products of rows that groups of warps have just made, forward and backward: of as many columns and of fewer, and of rows that end within a step.
 #[test]
 fn wide_products_that_groups_of_warps_make_agree() {
-    for (widths, nodes) in [(&[20, 64, 48, 40][..], most()), (&[66, 64, 64, 64, 36], most()), (&[66, 64, 48, 40], fewest_of_groups())] {
+    for (widths, nodes) in taken(&[(&[20, 64, 48, 40][..], most()), (&[66, 64, 64, 64, 36], most()), (&[66, 64, 48, 40], fewest_of_groups())]) {
         let (direct, list) = chain_of(SMOOTH, widths, nodes);
         let emitted = emit(&list, target()).unwrap();
         assert_eq!(emitted.source.contains("right_of_next + half"), target().warpgroups, "{widths:?}");
@@ -102,7 +102,7 @@ fn wide_products_that_groups_of_warps_make_agree() {
 /// Outer products of which a group has all columns of the narrower side: of wider ones that end with a tile and within one.
 #[test]
 fn outer_products_that_are_turned_round_agree() {
-    for widths in [&[96, 64, 87, 50, 80][..], &[66, 64, 5]] {
+    for widths in taken(&[&[96, 64, 87, 50, 80][..], &[66, 64, 5]]) {
         let (direct, list) = chain_of(SMOOTH, widths, most());
         let turned = emit(&list, target()).unwrap().source.matches("1 of them beside each other, 3 take turns of 16 rows").count();
         assert_eq!(turned, if target().warpgroups { widths.windows(2).filter(|sides| *sides.iter().min().unwrap() >= 49).count() } else { 0 }, "{widths:?}");
@@ -142,7 +142,7 @@ fn rows_that_are_made_where_they_are_multiplied_agree() {
     };
     let chains = [&[190, 64, 3][..], &[200, 64, 12, 5], &[150, 60, 23, 7]].map(|widths| (format!("{widths:?}"), chain_of("relu", widths, nodes)));
     let sages = [(66, 2), (96, 11), (100, 3), (66, 12)].map(|(features, classes)| (format!("sage, {features}, {classes}"), sage(features, classes)));
-    for (what, (direct, list)) in chains.into_iter().chain(sages) {
+    for (what, (direct, list)) in taken(&chains.into_iter().chain(sages).collect::<Vec<_>>()) {
         let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
         let makers: Vec<usize> = joined.sources.keys().copied().collect();
         let is_made = makers.iter().any(|maker| emitted.launches[*maker].is_empty());
@@ -153,7 +153,7 @@ fn rows_that_are_made_where_they_are_multiplied_agree() {
 
 #[test]
 fn narrow_and_wide_products_of_the_same_rows_agree() {
-    for nodes in [61, many(), most()] {
+    for nodes in taken(&[61, many(), most()]) {
         let direct = given(nodes, 24);
         let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
         let list = compile(BOTH, "both", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
@@ -201,12 +201,12 @@ fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
 
 #[test]
 fn rows_so_long_that_the_matrix_does_not_fit_agree() {
-    for widths in [&[1323, 64, 3][..], &[5, 1903, 33, 2], &[1100, 129, 2]] {
+    for widths in taken(&[&[1323, 64, 3][..], &[5, 1903, 33, 2], &[1100, 129, 2]]) {
         let list = agree(widths, many());
         assert!(emit(&list, target()).unwrap().source.contains("multiply_many_rows<MANY, TILES>(all"), "{widths:?}: no matrix came in steps");
     }
     // Few rows that are dropped out are multiplied by warps alone on every device.
-    for (widths, nodes) in [(&[300, 16, 7][..], 61), (&[1100, 64, 2], few())] {
+    for (widths, nodes) in taken(&[(&[300, 16, 7][..], 61), (&[1100, 64, 2], few())]) {
         let (direct, list) = chain_of("dropout(relu(@), 0.25)", widths, nodes);
         assert!(emit(&list, target()).unwrap().source.contains("(queue + slot * STAGE)"), "{widths:?}: no matrix came in steps");
         trained::<f32>(&format!("{widths:?}, {nodes} rows, dropped out"), &direct, &list);
@@ -217,7 +217,7 @@ fn rows_so_long_that_the_matrix_does_not_fit_agree() {
 /// rows that are made; a product that follows.
 #[test]
 fn rows_whose_elements_blocks_share_agree() {
-    for (widths, nodes) in [
+    for (widths, nodes) in taken(&[
         (&[1323, 64, 3][..], few()),
         (&[5, 1903, 33, 2], few()),
         (&[700, 129, 2], few()),
@@ -228,7 +228,7 @@ fn rows_whose_elements_blocks_share_agree() {
         (&[300, 7, 2], 77),
         (&[300, 20, 2], 100),
         (&[300, 52, 2], few()),
-    ] {
+    ]) {
         let list = agree(widths, nodes);
         let (emitted, joined) = (emit(&list, target()).unwrap(), Joined::of(&list));
         assert_eq!(emitted.source.contains("own_ticket"), target().warpgroups, "{widths:?}: blocks share nothing");
@@ -241,7 +241,7 @@ fn products_with_a_side_in_common_agree() {
     // Wider sides first and last, columns that no vector divides, few rows and those of groups of warps; slopes of few columns, whose products are
     // added up in one kernel.
     for (features, hidden, classes, nodes) in
-        [(66, 64, 2, most()), (24, 33, 3, many()), (9, 40, 9, most()), (130, 12, 7, 61), (515, 64, 6, few()), (5, 3, 1, 7)]
+        taken(&[(66, 64, 2, most()), (24, 33, 3, many()), (9, 40, 9, most()), (130, 12, 7, 61), (515, 64, 6, few()), (5, 3, 1, 7)])
     {
         let direct = Direct { labels: signed(42, nodes * classes), ..given(nodes, features) };
         let known = Data { lanes: true, ..direct.known(classes as u64, Loss::MeanSquares) };
@@ -313,7 +313,7 @@ fn given(nodes: usize, features: usize) -> Direct {
 
 #[test]
 fn products_of_rows_that_are_not_the_same_agree() {
-    for nodes in [7, 61, many()] {
+    for nodes in taken(&[7, 61, many()]) {
         let direct = given(nodes, 24);
         let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
         let list = compile(APART, "apart", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
@@ -332,13 +332,13 @@ fn products_of_rows_that_are_not_the_same_agree() {
 #[test]
 fn products_that_one_kernel_makes_agree() {
     // Layers whose rows the next one multiplies: of eight tiles and five, whose end is within a step, long ones, and few, which warps share.
-    for (widths, nodes) in [(&[33, 64, 20, 9, 3][..], many()), (&[300, 16, 7], 61), (&[64, 37, 22, 2], many()), (&[9, 28, 12, 1], 1)] {
+    for (widths, nodes) in taken(&[(&[33, 64, 20, 9, 3][..], many()), (&[300, 16, 7], 61), (&[64, 37, 22, 2], many()), (&[9, 28, 12, 1], 1)]) {
         let list = agree(widths, nodes);
         let (target, joined) = (target(), Joined::of(&list));
         let emitted = emit(&list, target).unwrap();
         assert!(joined.followers.keys().any(|follower| emitted.launches[*follower].is_empty()), "{widths:?}: no product is made with another");
     }
-    for (features, wide, narrow, nodes) in [(96, 64, 24, many()), (20, 48, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)] {
+    for (features, wide, narrow, nodes) in taken(&[(96, 64, 24, many()), (20, 48, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)]) {
         let direct = given(nodes, features);
         let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
         let settings = [("wide".to_owned(), json!(wide)), ("narrow".to_owned(), json!(narrow))].into();

@@ -6,7 +6,7 @@
 //! In training a sum may come so near to 0 that its sign is rounding's: a leaky relu then has one slope or the other, and the weights of
 //! that one column end elsewhere. In gatv2_odd this is row 56 of both matrices: in f64, moved by at most 2^-21, they end just where they end
 //! in f32, 6.7e-5 away, while all others stay within 1.2e-5 of their tensor's largest.
-use std::{cell::OnceCell, collections::BTreeMap};
+use std::{cell::RefCell, collections::BTreeMap};
 
 use warploom_cases::Case;
 use warploom_cases::models::Twin;
@@ -23,17 +23,26 @@ const MOVED_BY: [f64; 3] = [1.2e-7, 2.4e-7, 4.8e-7];
 /// Draws of each.
 const DRAWS: u32 = 6;
 
-/// How far final parameters move; found when it is asked for.
+/// How far final parameters move: the furthest of the draws until now. A draw is a training in f64, so that there are no more than are asked for.
 pub struct Moves<'a> {
     case: &'a Case,
     twins: &'a [Twin],
     given: (&'a Direct, &'a LaunchList),
-    found: OnceCell<BTreeMap<String, Vec<f64>>>,
+    drawn: RefCell<Drawn>,
+}
+
+#[derive(Default)]
+struct Drawn {
+    /// Trainings that began with moved parameters.
+    count: usize,
+    /// Final parameters of the one that did not; empty before the first draw.
+    still: BTreeMap<String, Vec<f64>>,
+    moves: BTreeMap<String, Vec<f64>>,
 }
 
 impl<'a> Moves<'a> {
     pub fn new(case: &'a Case, twins: &'a [Twin], given: (&'a Direct, &'a LaunchList)) -> Self {
-        Moves { case, twins, given, found: OnceCell::new() }
+        Moves { case, twins, given, drawn: RefCell::default() }
     }
 
     /// What was got, with what was wanted in the place of steep elements.
@@ -43,34 +52,39 @@ impl<'a> Moves<'a> {
         if outside.is_empty() || outside.len() * ONE_OF > want.len().max(ONE_OF) {
             return held;
         }
-        let moved = &self.found.get_or_init(|| self.find())[&twin.ours];
-        for at in outside {
-            let apart = (got[at] - want[at]).abs();
-            if apart <= TIMES * moved[at] {
-                println!("{} (f32): {}[{at}] is steep: {apart:.1e} apart, in f64 it moves {:.1e}", self.case.name, twin.ours, moved[at]);
-                held[at] = want[at];
-            }
+        let drawn = &mut *self.drawn.borrow_mut();
+        // The furthest only grows: who is excused already stays so.
+        let is_excused = |drawn: &Drawn, at: usize| drawn.moves.get(&twin.ours).is_some_and(|moved| (got[at] - want[at]).abs() <= TIMES * moved[at]);
+        while !outside.iter().all(|at| is_excused(drawn, *at)) && self.draw(drawn) {}
+        for at in outside.into_iter().filter(|at| is_excused(drawn, *at)) {
+            let (apart, moved) = ((got[at] - want[at]).abs(), drawn.moves[&twin.ours][at]);
+            println!("{} (f32): {}[{at}] is steep: {apart:.1e} apart, in f64 it moves {moved:.1e}", self.case.name, twin.ours);
+            held[at] = want[at];
         }
         held
     }
 
-    fn find(&self) -> BTreeMap<String, Vec<f64>> {
+    /// One more training; whether there was one.
+    fn draw(&self, drawn: &mut Drawn) -> bool {
         let first = initial(self.case, self.twins);
-        let still = by_reference(self.case, self.twins, self.given, &first).parameters;
-        let mut moves: BTreeMap<String, Vec<f64>> = still.iter().map(|(name, values)| (name.clone(), vec![0.0; values.len()])).collect();
-        for (draw, by) in (0..DRAWS).flat_map(|draw| MOVED_BY.map(|by| (draw, by))) {
-            let mut count = 0u32;
-            let mut drawn = || {
-                count += 1;
-                let word = count.wrapping_add(draw << 20).wrapping_mul(0x9e37_79b9);
-                f64::from((word ^ (word >> 15)).wrapping_mul(0x85eb_ca6b)) / f64::from(u32::MAX) - 0.5
-            };
-            let near = first.iter().map(|(name, values)| (name.clone(), values.iter().map(|value| value * (1.0 + 2.0 * by * drawn())).collect()));
-            for (name, values) in by_reference(self.case, self.twins, self.given, &near.collect()).parameters {
-                let furthest = moves.get_mut(&name).expect("the same parameters").iter_mut();
-                furthest.zip(values.iter().zip(&still[&name])).for_each(|(furthest, (near, still))| *furthest = furthest.max((near - still).abs()));
-            }
+        if drawn.still.is_empty() {
+            drawn.still = by_reference(self.case, self.twins, self.given, &first).parameters;
+            drawn.moves = drawn.still.iter().map(|(name, values)| (name.clone(), vec![0.0; values.len()])).collect();
         }
-        moves
+        let mut all = (0..DRAWS).flat_map(|draw| MOVED_BY.map(|by| (draw, by)));
+        let Some((draw, by)) = all.nth(drawn.count) else { return false };
+        drawn.count += 1;
+        let mut count = 0u32;
+        let mut chance = || {
+            count += 1;
+            let word = count.wrapping_add(draw << 20).wrapping_mul(0x9e37_79b9);
+            f64::from((word ^ (word >> 15)).wrapping_mul(0x85eb_ca6b)) / f64::from(u32::MAX) - 0.5
+        };
+        let near = first.iter().map(|(name, values)| (name.clone(), values.iter().map(|value| value * (1.0 + 2.0 * by * chance())).collect()));
+        for (name, values) in by_reference(self.case, self.twins, self.given, &near.collect()).parameters {
+            let furthest = drawn.moves.get_mut(&name).expect("the same parameters").iter_mut();
+            furthest.zip(values.iter().zip(&drawn.still[&name])).for_each(|(furthest, (near, still))| *furthest = furthest.max((near - still).abs()));
+        }
+        true
     }
 }

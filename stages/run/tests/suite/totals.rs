@@ -16,7 +16,7 @@ use warploom_vertex::{
     launch::{Joined, LaunchList, Operand, Operation, Rows},
 };
 
-use crate::direct::{Direct, apart, executor_of, go, gpu, held};
+use crate::direct::{Direct, apart, executor_of, go, gpu, held, taken};
 use crate::graphs::{random, signed};
 use crate::products::most;
 
@@ -118,7 +118,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
 
 /// One chain on few rows. Each is a test of its own, since a tool has a process for each.
 fn agrees(widths: &[usize]) {
-    for nodes in [1, 61, 501] {
+    for nodes in taken(&[1, 61, 501]) {
         assert_eq!(compare(widths, nodes, Matmul::F32), [widths.len() - 1; 2], "{widths:?}: sums and outer products");
     }
 }

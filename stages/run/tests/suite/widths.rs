@@ -16,7 +16,7 @@ use warploom_vertex::{
 };
 
 use crate::differential::{SEED, stepped};
-use crate::direct::{Direct, apart, executor, executor_by, gpu, is_brief};
+use crate::direct::{Direct, apart, executor, executor_by, gpu, is_brief, taken};
 use crate::graphs::{signed, uniform};
 
 const NODES: usize = 60;
@@ -103,7 +103,7 @@ fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, orde
 
 fn agree(widths: &[u64], (most, drop): (usize, f64)) {
     let direct = direct(most);
-    for width in widths {
+    for width in taken(widths) {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width)), ("drop".to_owned(), json!(drop))].into();
         let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
         let list = compile(WIDTHS, "widths", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
@@ -120,7 +120,7 @@ fn agree(widths: &[u64], (most, drop): (usize, f64)) {
 fn sums_agree() {
     let plain = direct(MORE);
     let direct = Direct { weight: Some(signed(37, plain.source.len())), ..plain };
-    for width in [1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 128, 256, 602] {
+    for width in taken(&[1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 128, 256, 602]) {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
         let list = compile(SUMS, "sums", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
@@ -163,7 +163,7 @@ fn heads_of_many_rows_agree() {
 
 /// The sums of a program over many rows, in both orders or in one, whose kernels have a text that says how they are gone about.
 fn sums_of_many_rows_agree((program, name): (&str, &str), (direct, widths): (&Direct, &[u64]), (orders, says): (&[Order], &str)) {
-    for &width in widths {
+    for width in taken(widths) {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = Data { bytes_per_real: 4, ..direct.known(CLASSES as u64, Loss::CrossEntropy) };
         let list = compile(program, name, &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
