@@ -9,7 +9,7 @@ use warploom_contract::{Digest, Manifest};
 use warploom_tests::{Found, Recipe, Scene};
 
 /// Every file of every artifact, with its contents.
-fn files(scene: &Scene) -> Vec<(Found, PathBuf, Vec<u8>)> {
+pub fn files(scene: &Scene) -> Vec<(Found, PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     for artifact in scene.view().artifacts() {
         for name in artifact.files().iter().map(String::as_str).chain(["manifest.json"]) {
@@ -22,7 +22,7 @@ fn files(scene: &Scene) -> Vec<(Found, PathBuf, Vec<u8>)> {
 }
 
 /// Puts other contents under a name, without writing through a hard link.
-fn replace(path: &Path, bytes: &[u8]) {
+pub fn replace(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).unwrap();
     fs::write(path, bytes).unwrap();
 }

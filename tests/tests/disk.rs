@@ -15,7 +15,7 @@ fn behind(scene: &Scene, script: &str, recipe: &Recipe, further: &[&str]) -> Out
 }
 
 /// A command with others in front of it.
-fn wrapped(program: &Command, front: &[&str]) -> Command {
+pub fn wrapped(program: &Command, front: &[&str]) -> Command {
     let mut command = Command::new(front[0]);
     command.args(&front[1..]).arg(program.get_program()).args(program.get_args());
     for (name, value) in program.get_envs() {

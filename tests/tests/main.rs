@@ -20,6 +20,12 @@ mod emulated;
 #[cfg(test)]
 mod exit_codes;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod flips;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod help;
 #[cfg(test)]
 mod interchange;
