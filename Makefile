@@ -16,7 +16,7 @@ OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --dev
 WARPLOOM = $(or $(CARGO_TARGET_DIR),target)/release/warploom
 
 .DEFAULT_GOAL := help
-.PHONY: help build pipeline explain test test-long test-gpu test-emulated check lint bench bench-gpu accuracy fetch submit report
+.PHONY: help build pipeline explain test test-long test-gpu smoke-gpu test-emulated check lint bench bench-gpu accuracy fetch submit report
 
 help: ## List what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,16 +43,21 @@ fetch: $(WARPLOOM) ## Download the raw files of DATASET
 submit report: $(WARPLOOM) ## Not in this version: batch jobs, and a page about a run
 	@$(WARPLOOM) $@
 
-# Short campaigns of kills, races and full disks; `test-long` runs them long.
-test: ## Run all tests
+# Short campaigns of kills, failing calls, flipped bits, mutants of files, races and full disks, and samples of the sweeps over widths, schedules and
+# architectures; `test-long` runs them long and whole.
+test: ## Run all tests, and say what took longest
 	@tests/run.sh
 
-test-long: ## Run all tests, with long campaigns of kills, races, full disks and random inputs
+test-long: ## Run all tests, with long campaigns of kills, failing calls, damage, races, full disks and random inputs, and whole sweeps
 	@WARPLOOM_TEST_LONG=1 tests/run.sh
 
 test-gpu: ## Run lists on the GPU that is here, under sanitizers too, and trainings 20 times (SANITIZE= REPEAT= leave these out); without one it says that nothing ran
 	@if [ -e /dev/nvidia0 ] && [ -n "$${REPEAT-20}" ]; then $(MAKE) --no-print-directory build; fi
 	@SANITIZE=$${SANITIZE-1} REPEAT=$${REPEAT-20} SANITIZE_SECONDS=$${SANITIZE_SECONDS-900} tests/gpu.sh
+
+smoke-gpu: ## Golden models, one epoch of each program, repeated bits and four timed epochs on the GPU that is here, in eight minutes, as a table: make smoke-gpu [BESIDE=FILE] [RECORD=FOLDER]; without one it says that nothing ran
+	@if [ -e /dev/nvidia0 ] && [ -z "$(SUITE)" ]; then $(MAKE) --no-print-directory build; fi
+	@SUITE="$(SUITE)" BESIDE="$(BESIDE)" RECORD="$(RECORD)" tests/smoke-gpu.sh
 
 test-emulated: ## Run lists on an emulated GPU: both types, both orders, threads both ways (minutes)
 	@tests/emulated.sh
