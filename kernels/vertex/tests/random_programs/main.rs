@@ -21,7 +21,7 @@ use warploom_vertex::reference::Ending;
 
 const SUPERSTEPS_MAX: u64 = 6;
 
-fn is_long() -> bool {
+pub fn is_long() -> bool {
     std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1")
 }
 
