@@ -80,7 +80,7 @@ def gcn(store, *more):
 
 
 def artifact(lines, stage, kind):
-    line = next(line for line in lines if line["stage"] == stage)
+    line = next(line for line in lines if line.get("stage") == stage)
     return pathlib.Path(next(a["path"] for a in line["artifacts"] if a["kind"] == kind))
 
 

@@ -162,6 +162,14 @@ impl Output {
     }
 }
 
+impl Output {
+    /// The JSON objects on stdout that are of a stage: not the summary of a run, nor what is told of several.
+    #[track_caller]
+    pub fn stages(&self) -> Vec<Value> {
+        self.lines().into_iter().filter(|line| line.get("stage").is_some()).collect()
+    }
+}
+
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Output { shown, code, signal, took, stdout, stderr } = self;

@@ -163,7 +163,7 @@ impl Scene {
     /// All six stages, which must succeed.
     #[track_caller]
     pub fn build(&self, recipe: &Recipe) -> Vec<Value> {
-        let lines = self.front("pipeline", recipe, &[]).expect(0).lines();
+        let lines = self.front("pipeline", recipe, &[]).expect(0).stages();
         assert_eq!(lines.len() % 6, 0, "expected a line for each of six stages");
         lines
     }

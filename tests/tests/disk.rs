@@ -135,7 +135,7 @@ fn a_store_that_cannot_be_written_serves_hits_and_refuses_the_rest() {
     scene.build(&Recipe::small());
     let before = scene.view().snapshot();
     let with = |recipe: &Recipe, further: &[&str]| read_only(&scene, &scene.command("warploom", &recipe.arguments(&[further, &["--format", "json"]].concat())));
-    let hits = with(&Recipe::small(), &["pipeline"]).expect(0).lines();
+    let hits = with(&Recipe::small(), &["pipeline"]).expect(0).stages();
     assert_eq!(crate::pipeline::each(&hits, "status"), ["hit"; 6]);
     with(&Recipe::small(), &["pipeline", "--verify"]).expect(0);
     with(&Recipe::small(), &["check"]).expect(0);
@@ -193,7 +193,7 @@ fn data_that_cannot_be_written_to_stdout_are_an_error_and_a_reader_that_went_awa
     scene.build(&Recipe::small());
     for arguments in [Recipe::small().arguments(&["pipeline", "--format", "json"]), vec!["schema".into()], vec!["store".into(), "ls".into()]] {
         let program = scene.command("warploom", &arguments);
-        start(wrapped(&program, &["sh", "-c", "exec \"$@\" >/dev/full", "sh"])).wait().expect(1).says(&["No space left on device"]);
+        start(wrapped(&program, &["sh", "-c", "exec \"$@\" >/dev/full", "sh"])).wait().expect(1).says(&["No space left on device", "what stdout leads to"]);
         start(wrapped(&program, &["sh", "-c", "{ \"$@\"; echo $? >&2; } | true", "sh"])).wait().expect(0).says(&["0\n"]);
     }
 }

@@ -4,12 +4,14 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use warploom_tests::{Scene, repository, start};
 
 /// Arguments before `--help`.
-const FRONT_DOOR: [&[&str]; 21] = [
+const FRONT_DOOR: [&[&str]; 23] = [
     &[],
     &["pipeline"],
     &["explain"],
     &["check"],
     &["export"],
+    &["new"],
+    &["runs"],
     &["store"],
     &["store", "ls"],
     &["store", "path"],
@@ -91,6 +93,28 @@ fn every_sub_command_that_help_names_has_golden_text() {
         }
     }
     assert!(listed(&[]).len() >= 10);
+}
+
+#[test]
+fn short_help_has_what_is_of_the_command_and_usage_names_what_must_be_typed() {
+    let scene = Scene::stand_in();
+    let short = |program: &str, arguments: &[&str]| {
+        let mut command = scene.bare(program);
+        command.args(arguments).arg("-h").env("WARPLOOM_STORE", "/elsewhere");
+        start(command).wait().expect(0).stdout
+    };
+    let text = short("warploom", &["store", "ls"]);
+    assert!(text.lines().count() < 10 && text.contains("List artifacts") && text.contains("listed by --help") && !text.contains("--threads"), "{text}");
+    assert!(short("warploom-ingest", &[]).starts_with("Read raw files"), "a stage says first what it does");
+    let all = said("warploom", &["store", "ls"]);
+    assert!(all.lines().count() < 40 && all.contains("Common options:"), "{all}");
+    let mut command = scene.bare("warploom");
+    command.arg("completions").env("WARPLOOM_STORE", "/elsewhere").env("WARPLOOM_DATA", "/one:/two");
+    let said = start(command).wait().expect(2).stderr;
+    assert!(said.contains("Usage: warploom completions <SHELL>") || said.contains("Usage: warploom completions [OPTIONS] <SHELL>"), "{said}");
+    let bare = start(scene.bare("warploom")).wait().expect(2).stderr;
+    let later = ["submit", "report", "compare", "tune", "status", "cancel"];
+    assert!(!later.iter().any(|name| bare.contains(&format!("  {name} "))), "{bare}");
 }
 
 #[test]

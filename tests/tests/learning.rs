@@ -30,17 +30,19 @@ fn repeats_are_runs_of_their_own_and_their_mean_is_told() {
     let runs: Vec<&Value> = stages.iter().filter(|line| line["stage"] == "run").collect();
     assert_eq!(runs.iter().map(|run| run["status"].as_str().unwrap()).collect::<Vec<_>>(), ["built", "hit", "built"]);
     assert_eq!(runs[1]["key"], alone[5]["key"], "a repeat is the run that its seed alone gives");
-    assert_eq!(told.len(), 1);
+    let (told, summaries): (Vec<Value>, Vec<Value>) = told.into_iter().partition(|line| line.get("repeats").is_some());
+    assert_eq!((told.len(), summaries.len()), (1, 3));
+    assert_eq!(summaries.iter().map(|line| line["summary"]["seed"].as_u64().unwrap()).collect::<Vec<_>>(), [4, 5, 6]);
     let tests: Vec<f64> = runs.iter().map(|run| fact(&scene, run["key"].as_str().unwrap(), "test")).collect();
     let (mean, deviation) = spread(&tests);
     assert_eq!((told[0]["n"].as_u64(), &told[0]["seeds"]), (Some(3), &serde_json::json!([4, 5, 6])));
-    let metric = &told[0]["metrics"]["test"];
+    let metric = &told[0]["metrics"]["test_accuracy"];
     assert!((metric["mean"].as_f64().unwrap() - mean).abs() < 1e-9 && (metric["deviation"].as_f64().unwrap() - deviation).abs() < 1e-9, "{told:?} {tests:?}");
     assert!(deviation > 0.0, "different seeds, different results: {tests:?}");
     let text = scene.warploom(&recipe.set("run.repeat=3").arguments(&["pipeline"])).expect(0).stdout;
     assert!(text.contains("gcn on cora (seed 6, 3 of 3)"), "{text}");
     let last = text.lines().last().unwrap();
-    assert!(last.starts_with(&format!("gcn on cora: test {mean:.4} ± {deviation:.4}, validation ")), "{last}");
+    assert!(last.starts_with(&format!("gcn on cora: test accuracy {mean:.4} ± {deviation:.4}, validation accuracy ")), "{last}");
     assert!(last.contains("n = 3, seeds 4 to 6; of a stand-in"), "{last}");
 }
 
@@ -53,12 +55,13 @@ fn repeats_go_with_a_matrix_and_with_splits() {
     let (stages, told): (Vec<Value>, Vec<Value>) = lines.into_iter().partition(|line| line.get("stage").is_some());
     assert_eq!(each(&stages, "stage").iter().filter(|stage| **stage == "run").count(), 8);
     assert_eq!(scene.view().of_kind("run").len(), 8);
+    let told: Vec<Value> = told.into_iter().filter(|line| line.get("repeats").is_some()).collect();
     let variants: Vec<(&str, Option<&str>, u64)> = told
         .iter()
         .map(|line| (line["variant"]["plan.set.hidden"].as_str().unwrap(), line["variant"]["run.split"].as_str(), line["n"].as_u64().unwrap()))
         .collect();
     assert_eq!(variants, [("4", Some("0"), 2), ("8", Some("0"), 2), ("4", Some("2"), 2), ("8", Some("2"), 2), ("4", None, 4), ("8", None, 4)]);
-    let mean = |index: usize| told[index]["metrics"]["test"]["mean"].as_f64().unwrap();
+    let mean = |index: usize| told[index]["metrics"]["test_accuracy"]["mean"].as_f64().unwrap();
     assert!((mean(4) - f64::midpoint(mean(0), mean(2))).abs() < 1e-9, "all splits together are the mean of them");
     // A stage's binary makes the same runs, one by one.
     let again = scene.stage("run", &recipe, &[]).expect(0).lines();
@@ -95,7 +98,7 @@ fn another_column_is_learned_by_its_name() {
         .fold("id,split\n".to_owned(), |text, person| text + &format!("p{person:02},{}\n", ["train", "val", "test"][person / 4]));
     let recipe = trained("trade").set(&format!("run.splits={}", scene.write("parts.csv", parts).display()));
     let printed = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).says(&["no row for 4 of 12 ids", "the first is `p02`"]).stdout.clone();
-    assert!(printed.contains("learned: trade, 2 classes: 0 baker, 1 smith\n"), "{printed}");
+    assert!(printed.contains("learned: trade, 2 classes (0 baker, 1 smith)\n"), "{printed}");
     scene.front("check", &recipe, &[]).expect(0);
     let born = scene.build(&trained("born"));
     let height = scene.build(&trained("height"));
@@ -123,7 +126,7 @@ fn a_column_of_graphs_survives_an_export_and_is_learned() {
     let text = format!("dataset: sets\nplan: {{program: {}}}\nrun: {{epochs: 3, target: kind_of}}\n", file.display());
     let recipe = Recipe::file(scene.write("graphs.yaml", text));
     let printed = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).stdout;
-    assert!(printed.contains("learned: kind_of, 3 classes: 0 acid, 1 base, 2 salt"), "{printed}");
+    assert!(printed.contains("learned: kind_of, 3 classes (0 acid, 1 base, 2 salt)"), "{printed}");
     scene.front("check", &recipe, &[]).expect(0);
     for form in ["csv", "parquet"] {
         let folder = scene.path(&format!("out-{form}"));
@@ -192,7 +195,7 @@ fn rows_of_sixteen_bits_have_the_same_bits_for_any_number_of_threads_and_predict
     let recipe = Recipe::of("gat", "cora").set("ingest.features=random").set("run.epochs=4").set("run.dtype=bf16");
     let first = made(&scene, &scene.build(&recipe)).manifest["digest"].clone();
     let other = scene.with_store("other");
-    let lines = other.front("pipeline", &recipe, &["--threads", "1"]).expect(0).lines();
+    let lines = other.front("pipeline", &recipe, &["--threads", "1"]).expect(0).stages();
     assert_eq!(made(&other, &lines).manifest["digest"], first);
     let parameters = made(&scene, &scene.build(&recipe)).path.join("parameters.safetensors");
     let predicting = recipe.clone().set("run.mode=infer").set(&format!("run.init={}", parameters.display()));

@@ -48,6 +48,8 @@ mod provenance;
 #[cfg(test)]
 mod readings;
 #[cfg(test)]
+mod runs;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod tidy;

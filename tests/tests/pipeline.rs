@@ -177,7 +177,7 @@ fn force_builds_again_and_finds_the_same_bytes() {
     let scene = Scene::stand_in();
     scene.build(&Recipe::small());
     let before = scene.view().snapshot();
-    let forced = scene.front("pipeline", &Recipe::small(), &["--force"]).expect(0).lines();
+    let forced = scene.front("pipeline", &Recipe::small(), &["--force"]).expect(0).stages();
     assert_eq!(each(&forced, "status"), ["built"; 6]);
     for line in &forced {
         assert!(line["why"].as_str().unwrap().contains("the same bytes as before"), "{line}");
@@ -207,6 +207,29 @@ fn a_matrix_makes_several_runs_that_share_what_they_can() {
 }
 
 #[test]
+fn programs_get_a_summary_of_each_run_last() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::small().set("matrix={plan.set.hidden: [4, 8]}").set("run.seed=9");
+    let lines = scene.front("pipeline", &recipe, &[]).expect(0).lines();
+    assert_eq!(each(&lines[..12], "stage"), [STAGES, STAGES].concat());
+    assert_eq!(lines.len(), 14);
+    for (line, (hidden, run)) in lines[12..].iter().zip([("4", &lines[5]), ("8", &lines[11])]) {
+        assert_eq!(names(line), BTreeSet::from(["summary"]));
+        let summary = &line["summary"];
+        let expected = ["pipeline", "dataset", "provenance", "variant", "seed", "metrics", "epochs", "device", "run", "seconds"];
+        assert_eq!(names(summary), BTreeSet::from(expected));
+        assert_eq!(summary["variant"], serde_json::json!({"plan.set.hidden": hidden}));
+        assert_eq!((summary["pipeline"].as_str(), summary["dataset"].as_str(), &summary["run"]), (Some("gcn"), Some("karate"), &run["key"]));
+        assert_eq!((summary["provenance"].as_str(), summary["seed"].as_u64(), summary["epochs"].as_u64()), (Some("stand-in"), Some(9), Some(5)));
+        let metrics = names(&summary["metrics"]);
+        assert!(metrics.is_superset(&BTreeSet::from(["loss", "test_accuracy", "train_accuracy", "test_f1"])), "{metrics:?}");
+        assert!(summary["seconds"].as_f64().unwrap() > 0.0 && summary["device"].is_string());
+    }
+    let iterated = scene.front("pipeline", &Recipe::of("pagerank", "karate"), &[]).expect(0).lines().remove(6);
+    assert!(iterated["summary"]["supersteps"].as_u64().unwrap() > 1 && iterated["summary"]["epochs"].is_null(), "{iterated}");
+}
+
+#[test]
 fn a_person_sees_a_table_that_ends_with_the_results() {
     let scene = Scene::stand_in();
     let Output { stdout, .. } = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
@@ -216,9 +239,17 @@ fn a_person_sees_a_table_that_ends_with_the_results() {
     let rows: Vec<&str> = lines[2..8].iter().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(rows, STAGES);
     assert!(lines[8].starts_with("predicted peak memory of the run: "), "{stdout}");
-    assert!(lines[9].contains("5 epochs") && lines[9].contains("test "), "{stdout}");
+    assert!(lines[9].contains("5 epochs") && lines[9].contains("test accuracy 0.") && lines[9].contains("loss "), "{stdout}");
     assert!(lines[10].starts_with("results: ") && std::path::Path::new(&lines[10]["results: ".len()..]).is_dir(), "{stdout}");
-    assert_eq!(lines.len(), 11);
+    // The last line can be typed as it stands.
+    let export = lines[11].strip_prefix("export:  warploom ").expect("a command that exports the run");
+    let exported = warploom_tests::start({
+        let mut command = scene.bare("warploom");
+        command.args(export.split(' '));
+        command
+    });
+    exported.wait().expect(0).prints(&["(gcn on karate, STAND-IN, seed ", ", test accuracy 0."]);
+    assert_eq!(lines.len(), 12);
     let quiet = scene.warploom(&Recipe::small().arguments(&["pipeline", "-q"])).expect(0);
     assert_eq!(quiet.stderr, "", "a hit has nothing to say on stderr");
 }

@@ -49,7 +49,7 @@ fn a_stand_in_is_refused_when_real_data_are_asked_for() {
 fn real_data_say_so() {
     let Some(scene) = Scene::real("provenance::real_data_say_so") else { return };
     let recipe = Recipe::of("gcn", "cora").set("run.epochs=2");
-    let lines = scene.front("pipeline", &recipe, &["--real=strict"]).expect(0).lines();
+    let lines = scene.front("pipeline", &recipe, &["--real=strict"]).expect(0).stages();
     assert_eq!(each(&lines, "provenance"), ["real"; 6]);
     assert!(lines.iter().all(|line| line["made_up"].as_array().unwrap().is_empty()), "{lines:?}");
     let text = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0);
@@ -63,7 +63,7 @@ fn features_made_up_for_a_real_graph_are_named() {
     let Some(scene) = Scene::real("provenance::features_made_up_for_a_real_graph_are_named") else { return };
     let text = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(text.stdout.lines().next().unwrap().contains("made up: features"), "{text}");
-    let lines = scene.front("pipeline", &Recipe::small(), &["--real"]).expect(0).lines();
+    let lines = scene.front("pipeline", &Recipe::small(), &["--real"]).expect(0).stages();
     assert_eq!(each(&lines, "provenance"), ["real"; 6]);
     for line in &lines {
         assert_eq!(line["made_up"], serde_json::json!(["features", "splits"][..line["made_up"].as_array().unwrap().len()]), "{line}");
@@ -75,7 +75,7 @@ fn features_made_up_for_a_real_graph_are_named() {
     let strict = scene.front("pipeline", &Recipe::small(), &["--real=strict"]).expect(1).says(&["features", "made up", "--real=strict"]);
     assert_eq!(strict.lines().len(), 1, "stages after the refusal were tried");
     // Structure alone needs nothing that is made up.
-    let plain = scene.front("pipeline", &Recipe::of("pagerank", "karate"), &["--real=strict"]).expect(0).lines();
+    let plain = scene.front("pipeline", &Recipe::of("pagerank", "karate"), &["--real=strict"]).expect(0).stages();
     assert!(plain.iter().all(|line| line["made_up"].as_array().unwrap().is_empty()), "{plain:?}");
 }
 

@@ -146,6 +146,10 @@ impl StageError {
                 .hint("free some space, for example with  warploom store gc --keep 10GiB , or choose another place with  --store DIR"),
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => base(ErrorKind::Input, format!("cannot {doing}: {error}"))
                 .hint("choose a place that can be written with  --store DIR , or change its permissions"),
+            // A place such as /proc, where nobody makes a folder.
+            io::ErrorKind::NotFound if doing.starts_with("make a folder") => {
+                base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")).hint("choose a place that can be written with  --store DIR")
+            }
             io::ErrorKind::NotFound => base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")),
             io::ErrorKind::NotADirectory => {
                 let file = path.ancestors().find(|step| step.is_file()).unwrap_or(path).display();

@@ -1,4 +1,4 @@
 //! The binary `warploom-extract`.
 fn main() -> std::process::ExitCode {
-    warploom_shell::binary::stage_main::<warploom_extract::Extract>("Edges to neighbours in both directions, and the profile of a graph")
+    warploom_shell::binary::stage_main::<warploom_extract::Extract>("Group the edges of a graph by both ends (CSR), and measure its profile")
 }

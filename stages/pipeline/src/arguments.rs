@@ -8,12 +8,13 @@ use warploom_contract::StageError;
 use warploom_plan::compile::FORMS;
 use warploom_shell::{
     Options,
+    flags::Format,
     limits::{parse_age, parse_size},
 };
 
-/// From a raw graph and a short vertex program to the fastest run the hardware allows
+/// The command line.
 #[derive(Parser, Debug)]
-#[command(name = "warploom", version, about, disable_help_subcommand = true)]
+#[command(name = "warploom", version, about = ABOUT, disable_help_subcommand = true)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -22,6 +23,9 @@ pub struct Arguments {
     #[command(flatten)]
     pub options: Options,
 }
+
+/// What the front door does.
+const ABOUT: &str = "Train graph neural networks and run graph analytics from a pipeline file";
 
 /// The sub-commands.
 #[derive(Subcommand, Clone, Debug)]
@@ -36,9 +40,9 @@ pub enum Command {
         /// Pipeline file (YAML)
         file: Option<PathBuf>,
     },
-    /// Prove the outputs of all stages by another road than the one that made them
+    /// Verify every stage's output with an independent method; or check a program without running it
     Check {
-        /// Pipeline file (YAML), or a program (.py): then whether it has a meaning, without running it
+        /// Pipeline file (YAML), or a program (.py): its shapes, names and settings, without running it
         file: Option<PathBuf>,
         /// Data set that a program is checked against, if its graph is in the store
         #[arg(long, value_name = "NAME")]
@@ -49,7 +53,7 @@ pub enum Command {
     },
     /// Write what an artifact holds for other programs: edges, nodes, features, results, parameters
     Export {
-        /// Key, the first digits of one, KIND/DIGITS, or a kind: the only one in the store, or that of `--pipeline`
+        /// Key, the first digits of one, KIND/DIGITS, `last` for the last run, or a kind: the only one in the store, or that of `--pipeline`
         key: String,
         /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters as safetensors]
         #[arg(long = "as", value_enum, value_name = "FORM")]
@@ -58,7 +62,27 @@ pub enum Command {
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
     },
-    /// Look at the store, prove it, collect garbage
+    /// Write a program and its pipeline of one's own, NAME.py and NAME.yaml, that run as they are
+    New {
+        /// Name of the function and of both files
+        name: String,
+        /// The shipped program that they begin as: gcn, gat, sage, pagerank, and all others of `pipelines/`
+        #[arg(long, value_name = "PROGRAM", default_value = "gcn")]
+        like: String,
+    },
+    /// List runs, newest first: pipeline, program, data set, what was set, device, metrics
+    Runs {
+        /// Those of this data set
+        #[arg(long, value_name = "NAME")]
+        dataset: Option<String>,
+        /// The best first by this metric, such as test, test_f1 or loss
+        #[arg(long, value_name = "METRIC")]
+        sort: Option<String>,
+        /// What to print on stdout
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// List the store, verify it, collect garbage
     Store {
         /// What to do
         #[command(subcommand)]
@@ -115,16 +139,16 @@ pub struct Ignored {
 /// Of `warploom store`.
 #[derive(Subcommand, Clone, Debug)]
 pub enum StoreAction {
-    /// List artifacts: kind, key, size, age, data set
+    /// List artifacts: kind, key, data set, program, size, time
     Ls,
     /// Print the folder of an artifact
     Path {
-        /// Key, or the first digits of one
+        /// Key, the first digits of one, or `last` for the last run
         key: String,
     },
     /// Check the digest of every file of every artifact, or of one
     Verify {
-        /// Key, or the first digits of one
+        /// Key, the first digits of one, or `last` for the last run
         key: Option<String>,
     },
     /// Remove what killed writers left, and artifacts by age, size and reachability

@@ -1,6 +1,7 @@
 //! `warploom export`: what an artifact holds, as files that other programs open.
 //!
-//! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or of a pipeline's
+//! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or of a pipeline's; `last` is the run that
+//!           `warploom pipeline` built or found last
 //! promises  each file stands under its name whole, or not at all, and an error or a signal leaves none; nothing is replaced without
 //!           `--force`; `manifest.json` goes along and comes last, so that a stand-in stays known as one and an export that was killed has none;
 //!           what a killed export left is removed by the next one into the same folder
@@ -24,13 +25,13 @@ use arrow_schema::Field;
 use clap::ValueEnum;
 use serde_json::json;
 use warploom_contract::{
-    Artifact, ErrorKind, Kind, StageError,
+    Artifact, ErrorKind, Key, Kind, Provenance, StageError,
     manifest::MANIFEST_FILE,
     panics,
     parquet_file::{ROW_GROUP, TableWriter},
     store::drafts::{self, Beside},
 };
-use warploom_shell::{Chain, Environment, contracts, limits::show_size};
+use warploom_shell::{Chain, Environment, contracts, limits::show_size, talk::Talk};
 use warploom_spec::Pipeline;
 
 pub use arrays::Dense;
@@ -39,6 +40,10 @@ pub use files::npz as archive;
 pub(crate) use files::{npy, tensors};
 pub use items::{dense_reals, dense_wholes, lists};
 
+use crate::{
+    runs::{Run, export_command},
+    store,
+};
 use arrays::{Dtype, encode};
 use items::{Arrays, Item, Table};
 
@@ -77,11 +82,44 @@ pub struct Asked<'a> {
     pub output: &'a Path,
     /// How; none: as it is usual for each thing.
     pub form: Option<As>,
+    /// Whether the files are not listed.
+    pub brief: bool,
+}
+
+/// What an artifact is of: a run's pipeline, data set, seed and metric; of anything else its data set.
+fn title(environment: &Environment, artifact: &Artifact) -> String {
+    let all = store::all(environment);
+    let dataset = store::data_sets(&all).get(artifact.manifest.key.as_str()).copied();
+    if artifact.kind == Kind::Run
+        && let Ok(run) = Run::open(artifact.clone(), dataset)
+    {
+        return run.title();
+    }
+    let mark = if artifact.manifest.provenance == Provenance::StandIn { ", STAND-IN" } else { "" };
+    format!("{}{mark}", dataset.unwrap_or("of a graph that is gone"))
+}
+
+/// The run that a pipeline file made last, if that is in the store and a run is asked for by the file; and how to export it.
+fn other_than_last(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'_>) -> Option<(Key, String)> {
+    let file = &pipelines.first().filter(|_| asked.what == Kind::Run.name())?.file;
+    let key = environment.store.last_run(Some(file))?;
+    let artifact = environment.store.find(Kind::Run, &key).ok().flatten()?;
+    let run = Run::open(artifact, None).ok()?;
+    let form = asked.form.and_then(|form| form.to_possible_value()).map_or_else(String::new, |form| format!(" --as {}", form.get_name()));
+    let command = export_command(environment, &key, &asked.output.to_string_lossy());
+    Some((key, format!("that one ({}) is exported by  {command}{form}", run.title())))
 }
 
 /// Writes the artifacts into a folder; several get a folder each.
-pub fn export(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'_>) -> Result<(), StageError> {
-    let artifacts = wanted(environment, pipelines, asked.what)?;
+pub fn export(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], asked: &Asked<'_>) -> Result<(), StageError> {
+    let other = || other_than_last(environment, pipelines, asked);
+    let artifacts = wanted(environment, pipelines, asked.what).map_err(|error| match other() {
+        Some((_, hint)) if error.kind == ErrorKind::Input => error.hint(hint),
+        _ => error,
+    })?;
+    if let Some((last, hint)) = other().filter(|(last, _)| artifacts.iter().all(|artifact| artifact.kind == Kind::Run && artifact.manifest.key != *last)) {
+        talk.say(&format!("warning: this is not the run {} that this pipeline file made last, with other settings\nhint: {hint}", last.short()));
+    }
     let several = artifacts.len() > 1;
     for artifact in artifacts {
         artifact.manifest.check_digests(&artifact.path)?;
@@ -92,9 +130,9 @@ pub fn export(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'
         crate::print_as(
             environment,
             || {
-                let (kind, manifest) = (artifact.kind.name(), &artifact.manifest);
-                let head = format!("{kind} {} ({} data) -> {} ({})\n", manifest.key, manifest.provenance.name(), target.display(), show_size(bytes));
-                files.iter().fold(head, |text, file| text + "  " + file + "\n")
+                let (kind, key) = (artifact.kind.name(), artifact.manifest.key.short());
+                let head = format!("{kind} {key} ({}) -> {} ({})\n", title(environment, &artifact), target.display(), show_size(bytes));
+                files.iter().filter(|_| !asked.brief).fold(head, |text, file| text + "  " + file + "\n")
             },
             || {
                 let (kind, key, provenance) = (artifact.kind.name(), &artifact.manifest.key, artifact.manifest.provenance.name());
@@ -109,28 +147,29 @@ pub fn export(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'
 fn wanted(environment: &Environment, pipelines: &[Pipeline], what: &str) -> Result<Vec<Artifact>, StageError> {
     if let Some(kind) = Kind::parse(what) {
         return match pipelines {
-            [] => only_one(environment.store.list(kind), what),
-            pipelines => only_one(pipelines.iter().map(|pipeline| of_pipeline(environment, pipeline, kind)).collect::<Result<_, _>>()?, what),
+            [] => only_one(environment, environment.store.list(kind), what),
+            pipelines => only_one(environment, pipelines.iter().map(|pipeline| of_pipeline(environment, pipeline, kind)).collect::<Result<_, _>>()?, what),
         };
     }
     match what.split_once('/').and_then(|(kind, digits)| Some((Kind::parse(kind)?, digits))) {
+        Some((kind, store::LAST)) if kind == Kind::Run => store::find(environment, store::LAST),
         Some((kind, digits)) => {
             let mut found = environment.store.list(kind);
             found.retain(|artifact| artifact.manifest.key.as_str().starts_with(digits));
-            only_one(found, what)
+            only_one(environment, found, what)
         }
-        None => crate::store::find(environment, what),
+        None => store::find(environment, what),
     }
 }
 
-fn only_one(mut found: Vec<Artifact>, what: &str) -> Result<Vec<Artifact>, StageError> {
+fn only_one(environment: &Environment, mut found: Vec<Artifact>, what: &str) -> Result<Vec<Artifact>, StageError> {
     found.dedup_by(|left, right| left.path == right.path);
     match found.len() {
         1 => Ok(found),
         0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`")).hint("list them with  warploom store ls")),
         many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`"))
-            .detail(crate::store::candidates(&found))
-            .hint("give the first digits of one, or name a pipeline:  --pipeline FILE")),
+            .detail(store::candidates(environment, &found))
+            .hint(format!("give the first digits of one:  warploom export {what}/{}  or name a pipeline:  --pipeline FILE", found[0].manifest.key.short()))),
     }
 }
 

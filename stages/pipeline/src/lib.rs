@@ -8,18 +8,22 @@ pub mod data;
 pub mod doctor;
 pub mod explain;
 pub mod export;
+pub mod manual;
+pub mod new;
 pub mod programs;
 pub mod repeats;
 pub mod run_all;
+pub mod runs;
 pub mod store;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use warploom_contract::{ErrorKind, StageError};
 use warploom_shell::{
     Environment, Options,
-    binary::{finish_with, guarded, print_data, read_pipelines, start},
+    binary::{finish_with, guarded, matches_of, print_data, print_text, read_pipelines, start, with_short_help},
+    command_line,
     flags::Format,
     talk::Talk,
 };
@@ -28,8 +32,14 @@ use arguments::{Arguments, Command};
 
 /// The main function of `warploom`.
 pub fn front_door() -> ExitCode {
-    let arguments = Arguments::parse();
-    guarded(|| dispatch(arguments))
+    let arguments = matches_of(with_short_help(Arguments::command())).and_then(|matches| {
+        let read = Arguments::from_arg_matches(&matches);
+        read.map_err(|error| command_line::refuse(&error, &[]))
+    });
+    match arguments {
+        Ok(arguments) => guarded(|| dispatch(arguments)),
+        Err(code) => code,
+    }
 }
 
 fn dispatch(arguments: Arguments) -> ExitCode {
@@ -54,8 +64,17 @@ fn dispatch(arguments: Arguments) -> ExitCode {
                 Ok(pipelines) => pipelines.unwrap_or_default(),
                 Err(refusal) => return refusal.finish(&talk, environment.format),
             };
-            export::export(&environment, &pipelines, &export::Asked { what: &key, output: &output, form })
+            export::export(&environment, &talk, &pipelines, &export::Asked { what: &key, output: &output, form, brief: options.quiet })
         }
+        Command::New { name, like } => new::write(&environment, &name, &like),
+        Command::Runs { dataset, sort, format } => {
+            let pipeline = options.pipeline.as_ref().map(|file| file.to_string_lossy().into_owned());
+            runs::list(&environment, &runs::Asked { dataset: dataset.as_deref(), pipeline: pipeline.as_deref(), sort: sort.as_deref(), format })
+        }
+        Command::Store { .. } if options.pipeline.is_some() => Err(usage(
+            "`warploom store` goes over the whole store, and takes no `--pipeline`",
+            "list the runs of a pipeline with  warploom runs --pipeline FILE",
+        )),
         Command::Store { action } => store::run(&environment, &talk, &action),
         Command::Data { action } => data::run(&environment, &talk, &options, &action),
         Command::Doctor { measure: false } => doctor::run(&environment),
@@ -67,15 +86,12 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         }
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "warploom", &mut text);
+            clap_complete::generate(shell, &mut with_short_help(Arguments::command()), "warploom", &mut text);
             print_data(&String::from_utf8_lossy(&text));
             Ok(())
         }
         Command::Man => {
-            let mut text = Vec::new();
-            // Writing into memory cannot fail.
-            let _infallible = clap_mangen::Man::new(Arguments::command()).render(&mut text);
-            print_data(&String::from_utf8_lossy(&text));
+            print_data(&manual::page());
             Ok(())
         }
         later => Err(later.not_yet()),
@@ -110,8 +126,8 @@ fn with_pipelines(
 /// Prints text for a person, or an object a line.
 pub(crate) fn print_as(environment: &Environment, text: impl FnOnce() -> String, lines: impl FnOnce() -> Vec<serde_json::Value>) {
     match environment.format {
-        Format::Human => print_data(&text()),
-        Format::Json => lines().iter().for_each(|line| print_data(&format!("{line}\n"))),
+        Format::Human => print_text(&text()),
+        _ => lines().iter().for_each(|line| print_data(&format!("{line}\n"))),
     }
 }
 

@@ -1,25 +1,28 @@
 //! What several runs with different seeds came to together: the end of a start with `run.repeat`.
 //!
-//! promises  a line for each variant, and one for all published splits of a sweep over `run.split`; each says how many runs it is of; a measure
+//! promises  a line for each variant, and one for all published splits of a sweep over `run.split`; each says how many runs it is of; a metric
 //!           that a run lacks is told of none
 //! never     joins runs of different settings, but for the split
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use warploom_contract::{Artifact, Provenance, StageError, kinds::run};
 use warploom_spec::Pipeline;
 
-/// What is told, best first: the parts of the split by the measure that is chosen by.
-const PARTS: [&str; 3] = ["test", "validation", "train"];
 /// The axis whose values belong together.
 const SPLIT: &str = "run.split";
 
 /// Runs that differ in their seeds, and perhaps in their splits.
+#[derive(Clone)]
 pub struct Group {
     title: String,
     variant: Vec<(String, String)>,
     seeds: Vec<u64>,
     stand_in: bool,
-    /// For each run its numbers of `PARTS`.
-    runs: Vec<[Option<f64>; PARTS.len()]>,
+    /// The metrics that are told, the one that counts first.
+    names: Vec<String>,
+    /// For each run its metrics.
+    runs: Vec<BTreeMap<String, f64>>,
 }
 
 /// Mean and standard deviation (of a sample: the squares are divided by one less than there are).
@@ -46,13 +49,17 @@ pub fn take(groups: &mut Vec<Group>, pipeline: &Pipeline, artifact: &Artifact) -
     let Some(repeat) = pipeline.repeat else { return Ok(()) };
     if repeat.number == 0 {
         let title = format!("{} on {}", pipeline.name, pipeline.dataset);
-        groups.push(Group { title, variant: pipeline.variant.clone(), seeds: Vec::new(), stand_in: false, runs: Vec::new() });
+        groups.push(Group { title, variant: pipeline.variant.clone(), seeds: Vec::new(), stand_in: false, names: Vec::new(), runs: Vec::new() });
     }
     let Some(group) = groups.last_mut() else { return Ok(()) };
     let record = run::open_record(artifact)?;
     group.seeds.push(pipeline.run.seed);
     group.stand_in |= artifact.manifest.provenance == Provenance::StandIn;
-    group.runs.push(PARTS.map(|part| record.metrics.get(part).copied().filter(|number| number.is_finite())));
+    let metrics = run::main_metrics(artifact, &record);
+    for (name, _) in metrics.iter().filter(|(name, _)| !group.names.contains(name)).cloned().collect::<Vec<_>>() {
+        group.names.push(name);
+    }
+    group.runs.push(metrics.into_iter().collect());
     Ok(())
 }
 
@@ -64,10 +71,10 @@ pub fn with_splits_joined(groups: Vec<Group>) -> Vec<Group> {
         let variant = rest(group);
         match joined.iter_mut().find(|all| all.variant == variant && all.title == group.title) {
             Some(all) => {
-                all.runs.extend(&group.runs);
+                all.runs.extend(group.runs.iter().cloned());
                 all.stand_in |= group.stand_in;
             }
-            None => joined.push(Group { title: group.title.clone(), variant, seeds: group.seeds.clone(), stand_in: group.stand_in, runs: group.runs.clone() }),
+            None => joined.push(Group { variant, ..group.clone() }),
         }
     }
     joined.retain(|all| groups.iter().any(|group| rest(group) == all.variant && group.runs.len() < all.runs.len()));
@@ -75,21 +82,23 @@ pub fn with_splits_joined(groups: Vec<Group>) -> Vec<Group> {
 }
 
 impl Group {
-    /// The spread of each measure that every run has.
-    fn spreads(&self) -> Vec<(&'static str, Spread)> {
-        let of_part = |(index, part)| {
-            let numbers: Option<Vec<f64>> = self.runs.iter().map(|run| run[index]).collect();
-            Some((part, Spread::of(&numbers?)?))
+    /// The spread of each metric that every run has.
+    fn spreads(&self) -> Vec<(&str, Spread)> {
+        let of_metric = |name: &'_ String| {
+            let numbers: Option<Vec<f64>> = self.runs.iter().map(|run| run.get(name).copied()).collect();
+            Spread::of(&numbers?)
         };
-        PARTS.into_iter().enumerate().filter_map(of_part).collect()
+        self.names.iter().filter_map(|name| Some((name.as_str(), of_metric(name)?))).collect()
     }
 
     /// A line for people.
     pub fn to_text(&self) -> String {
         let variant: Vec<String> = self.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
         let title = if variant.is_empty() { self.title.clone() } else { format!("{} ({})", self.title, variant.join(", ")) };
-        let told: Vec<String> = self.spreads().iter().map(|(part, Spread { mean, deviation })| format!("{part} {mean:.4} ± {deviation:.4}")).collect();
-        let told = if told.is_empty() { "no measure that every run has".to_owned() } else { told.join(", ") };
+        let spreads = self.spreads();
+        let told: Vec<String> =
+            spreads.iter().map(|(name, Spread { mean, deviation })| format!("{} {mean:.4} ± {deviation:.4}", run::metric_words(name))).collect();
+        let told = if told.is_empty() { "no metric that every run has".to_owned() } else { told.join(", ") };
         let seeds = match (self.seeds.first(), self.seeds.last()) {
             (Some(first), Some(last)) => format!(", seeds {first} to {last}"),
             _ => String::new(),
@@ -102,7 +111,7 @@ impl Group {
     pub fn to_json(&self) -> serde_json::Value {
         let variant: serde_json::Map<String, serde_json::Value> = self.variant.iter().map(|(path, value)| (path.clone(), json!(value))).collect();
         let metrics: serde_json::Map<String, serde_json::Value> =
-            self.spreads().into_iter().map(|(part, Spread { mean, deviation })| (part.to_owned(), json!({"mean": mean, "deviation": deviation}))).collect();
+            self.spreads().into_iter().map(|(name, Spread { mean, deviation })| (name.to_owned(), json!({"mean": mean, "deviation": deviation}))).collect();
         let provenance = if self.stand_in { Provenance::StandIn } else { Provenance::Real };
         json!({"repeats": self.title, "variant": variant, "seeds": self.seeds, "n": self.runs.len(), "metrics": metrics, "provenance": provenance.name()})
     }
@@ -114,8 +123,11 @@ mod tests {
 
     fn group(variant: &[(&str, &str)], tests: &[Option<f64>]) -> Group {
         let variant = variant.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
-        let runs = tests.iter().map(|test| [*test, None, Some(1.0)]).collect();
-        Group { title: "gcn on cora".into(), variant, seeds: (0..tests.len() as u64).collect(), stand_in: false, runs }
+        let names = ["test_accuracy", "train_accuracy"].map(str::to_owned);
+        let run =
+            |test: &Option<f64>| [(&names[0], *test), (&names[1], Some(1.0))].into_iter().filter_map(|(name, number)| Some((name.clone(), number?))).collect();
+        let runs = tests.iter().map(run).collect();
+        Group { title: "gcn on cora".into(), variant, seeds: (0..tests.len() as u64).collect(), stand_in: false, names: names.to_vec(), runs }
     }
 
     #[test]
@@ -128,10 +140,13 @@ mod tests {
     #[test]
     fn a_line_says_what_every_run_has_and_how_many_there_are() {
         let text = group(&[("plan.set.hidden", "16")], &[Some(0.8), Some(0.9)]).to_text();
-        assert_eq!(text, "gcn on cora (plan.set.hidden=16): test 0.8500 ± 0.0707, train 1.0000 ± 0.0000 (mean ± standard deviation, n = 2, seeds 0 to 1)\n");
+        assert_eq!(
+            text,
+            "gcn on cora (plan.set.hidden=16): test accuracy 0.8500 ± 0.0707, train accuracy 1.0000 ± 0.0000 (mean ± standard deviation, n = 2, seeds 0 to 1)\n"
+        );
         let lacking = group(&[], &[Some(0.8), None]);
-        assert!(lacking.to_text().starts_with("gcn on cora: train 1.0000"), "{}", lacking.to_text());
-        assert_eq!(lacking.to_json()["metrics"], json!({"train": {"mean": 1.0, "deviation": 0.0}}));
+        assert!(lacking.to_text().starts_with("gcn on cora: train accuracy 1.0000"), "{}", lacking.to_text());
+        assert_eq!(lacking.to_json()["metrics"], json!({"train_accuracy": {"mean": 1.0, "deviation": 0.0}}));
     }
 
     #[test]
@@ -143,8 +158,8 @@ mod tests {
         let all = with_splits_joined(groups.collect());
         assert_eq!(all.len(), 6);
         let lines: Vec<String> = all[4..].iter().map(Group::to_text).collect();
-        assert!(lines[0].starts_with("gcn on cora, all splits (plan.set.hidden=16): test 0.5500 ± 0.0577"), "{}", lines[0]);
-        assert!(lines[0].contains("n = 4") && lines[1].contains("(plan.set.hidden=64): test 0.7500"), "{lines:?}");
+        assert!(lines[0].starts_with("gcn on cora, all splits (plan.set.hidden=16): test accuracy 0.5500 ± 0.0577"), "{}", lines[0]);
+        assert!(lines[0].contains("n = 4") && lines[1].contains("(plan.set.hidden=64): test accuracy 0.7500"), "{lines:?}");
         // One split is not several.
         assert_eq!(with_splits_joined(vec![group(&[(SPLIT, "3")], &[Some(0.5), Some(0.6)])]).len(), 1);
         assert_eq!(with_splits_joined(vec![group(&[], &[Some(0.5), Some(0.6)])]).len(), 1);

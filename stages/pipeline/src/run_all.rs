@@ -1,8 +1,12 @@
 //! All stages in order.
 //!
-//! promises  whatever can be known of all variants is checked before the first stage of the first; stages after a failed one are not tried; each stage's JSON line is written as soon as it is known; what `run.repeat` asked for comes
-//!           last, with mean and spread
-use warploom_contract::{Artifact, Provenance, StageError};
+//! promises  whatever can be known of all variants is checked before the first stage of the first; stages after a failed one are not tried;
+//!           each stage's JSON line is written as soon as it is known; behind the stages of all pipelines comes what `run.repeat` asked for,
+//!           with mean and spread, and last, for programs, a `summary` of each run
+use warploom_contract::{
+    Artifact, Provenance, StageError,
+    kinds::run::{self, Record},
+};
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;
 use warploom_partition::PartitionStage;
@@ -11,17 +15,21 @@ use warploom_reorder::Reorder;
 use warploom_run::RunStage;
 use warploom_shell::{
     Chain, Environment, Outcome,
-    binary::print_data,
+    binary::{print_data, print_text},
     contracts,
     execute::{check, execute},
     flags::Format,
+    limits::{counted, show_time},
     outcome::{Status, table},
     preflight,
     talk::Talk,
 };
 use warploom_spec::Pipeline;
 
-use crate::repeats;
+use crate::{
+    repeats,
+    runs::{self, Run},
+};
 
 type Runner = fn(&mut Chain<'_>, &Talk) -> Outcome;
 
@@ -38,7 +46,7 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
         return Err(found.error);
     }
-    let mut groups = Vec::new();
+    let (mut groups, mut done) = (Vec::new(), Vec::new());
     for pipeline in pipelines {
         let mut chain = Chain::new(environment, pipeline);
         let mut outcomes: Vec<Outcome> = Vec::new();
@@ -56,10 +64,12 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
         // Where nothing ran, the error alone says it.
         let is_empty = outcomes.iter().all(|outcome| outcome.status == Status::Failed);
         if environment.format == Format::Human && !is_empty {
-            print_data(&summary(pipeline, &outcomes));
+            print_text(&summary(environment, pipeline, &outcomes));
         }
         if let Some(artifact) = run_of(&outcomes) {
+            environment.store.note_last_run(&pipeline.file, &artifact.manifest.key);
             repeats::take(&mut groups, pipeline, artifact)?;
+            done.push(runs::summary(pipeline, &Run::open(artifact.clone(), Some(&pipeline.dataset))?));
         }
         if let Some(error) = outcomes.into_iter().find_map(|outcome| outcome.error) {
             return Err(error);
@@ -68,6 +78,7 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
     for group in repeats::with_splits_joined(groups) {
         crate::print_as(environment, || group.to_text(), || vec![group.to_json()]);
     }
+    crate::print_as(environment, String::new, || done);
     Ok(())
 }
 
@@ -76,7 +87,7 @@ fn run_of(outcomes: &[Outcome]) -> Option<&Artifact> {
     outcomes.iter().find(|outcome| outcome.stage == "run")?.artifacts.first()
 }
 
-fn summary(pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
+fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
     let mut variant: Vec<String> = pipeline.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
     variant.extend(pipeline.repeat.map(|repeat| format!("seed {}, {} of {}", pipeline.run.seed, repeat.number + 1, repeat.count)));
     let title = match variant.is_empty() {
@@ -84,33 +95,32 @@ fn summary(pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
         false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
     };
     let mut text = table(&title, outcomes);
-    if let Some(run) = outcomes.iter().find(|outcome| outcome.stage == "run")
-        && let Some(artifact) = run.artifacts.first()
-    {
-        if let Ok(record) = warploom_contract::kinds::run::open_record(artifact) {
-            text += &results(&record, run.provenance());
+    if let Some(artifact) = run_of(outcomes) {
+        if let Ok(record) = run::open_record(artifact) {
+            text += &results(artifact, &record);
         }
-        text += &format!("results: {}\n", artifact.path.display());
+        let export = runs::export_command(environment, &artifact.manifest.key, &format!("run-{}", artifact.manifest.key.short()));
+        text += &format!("results: {}\nexport:  {export}\n", artifact.path.display());
     }
     text
 }
 
-fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenance) -> String {
-    // By the measure that is chosen by; the others stand in the record.
-    let told = |name: &str| !name.contains('_');
+fn results(artifact: &Artifact, record: &Record) -> String {
+    // By the metric that is chosen by; the others stand in the record.
+    let loss = record.metrics.get("loss").map(|loss| ("loss".to_owned(), *loss));
     let metrics: Vec<String> =
-        record.metrics.iter().filter(|(name, value)| told(name) && value.is_finite()).map(|(name, value)| format!("{name} {value:.4}")).collect();
+        run::main_metrics(artifact, record).into_iter().chain(loss).map(|(name, value)| format!("{} {value:.4}", run::metric_words(&name))).collect();
+    let each = show_time(record.seconds_step);
     let steps = match record.mode.as_str() {
-        "train" => format!("{} epochs, {:.2} ms each", record.epochs, record.seconds_step * 1e3),
+        "train" => format!("{}, {each} each", counted(record.epochs, "epoch")),
         _ if record.supersteps == 0 && record.converged => "computed in one pass".to_owned(),
-        _ => format!(
-            "{} supersteps, {:.2} ms each, {}",
-            record.supersteps,
-            record.seconds_step * 1e3,
-            if record.converged { "converged" } else { "NOT converged" }
-        ),
+        _ => {
+            let end = if record.converged { "converged" } else { "NOT converged" };
+            format!("{}, {each} each, {end}", counted(record.supersteps, "superstep"))
+        }
     };
-    let of = if provenance == Provenance::StandIn { " (of a stand-in: they say nothing about the real data)" } else { "" };
+    let stand_in = artifact.manifest.provenance == Provenance::StandIn;
+    let of = if stand_in { " (of a stand-in: they say nothing about the real data)" } else { "" };
     let learned = record.target.as_ref().map(|name| format!("learned: {name}{}\n", classes_told(&record.classes))).unwrap_or_default();
     match metrics.is_empty() {
         true => format!("{steps}\n{learned}"),
@@ -118,14 +128,16 @@ fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenanc
     }
 }
 
-/// The names of classes by their numbers, the first of many.
+/// The names of classes in the order of their numbers, the first of many.
 fn classes_told(classes: &[String]) -> String {
     if classes.is_empty() {
         return String::new();
     }
-    let first: Vec<String> = classes.iter().take(CLASSES_TOLD).enumerate().map(|(number, name)| format!("{number} {name}")).collect();
+    let named = |(number, name): (usize, &String)| if *name == number.to_string() { name.clone() } else { format!("{number} {name}") };
+    let first: Vec<String> = classes.iter().enumerate().take(CLASSES_TOLD).map(named).collect();
     let more = if classes.len() > CLASSES_TOLD { ", ... (all in record.json)" } else { "" };
-    format!(", {} classes: {}{more}", classes.len(), first.join(", "))
+    let noun = if classes.len() == 1 { "class" } else { "classes" };
+    format!(", {} {noun} ({}{more})", classes.len(), first.join(", "))
 }
 
 /// Proves every stage's output.

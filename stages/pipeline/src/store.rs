@@ -3,9 +3,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use warploom_contract::{Artifact, ErrorKind, Kind, StageError, store::gc};
-use warploom_shell::{Environment, limits::show_size, talk::Talk};
+use warploom_shell::{
+    Environment,
+    limits::{counted, show_size},
+    talk::Talk,
+};
 
-use crate::arguments::StoreAction;
+use crate::{arguments::StoreAction, runs::local_time};
 
 mod verify;
 
@@ -26,6 +30,7 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
             }
             Ok(())
         }
+        StoreAction::Verify { key } if key.as_deref() == Some(LAST) => verify::run(environment, talk, Some(last_run(environment)?.manifest.key.as_str())),
         StoreAction::Verify { key } => verify::run(environment, talk, key.as_deref()),
         StoreAction::Gc { older_than, keep, unreachable, runs, dry_run } => {
             let request = gc::Request { older_than: *older_than, keep_bytes: *keep, unreachable: *unreachable, runs: *runs, dry: *dry_run };
@@ -35,12 +40,18 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
 }
 
 /// Every artifact whose manifest can be read.
-fn all(environment: &Environment) -> Vec<Artifact> {
+pub fn all(environment: &Environment) -> Vec<Artifact> {
     Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
 }
 
-/// Artifacts whose key starts with these digits; a stage's kinds share one key, two keys are ambiguous.
+/// What stands for the run that `warploom pipeline` built or found last.
+pub const LAST: &str = "last";
+
+/// Artifacts whose key starts with these digits, or the last run; a stage's kinds share one key, two keys are ambiguous.
 pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, StageError> {
+    if digits == LAST {
+        return last_run(environment).map(|run| vec![run]);
+    }
     let found: Vec<Artifact> = all(environment).into_iter().filter(|artifact| artifact.manifest.key.as_str().starts_with(digits)).collect();
     let mut keys: Vec<&str> = found.iter().map(|artifact| artifact.manifest.key.as_str()).collect();
     keys.sort_unstable();
@@ -49,19 +60,31 @@ pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, St
         1 => Ok(found),
         0 => Err(StageError::new(ErrorKind::Input, format!("no artifact has a key that starts with `{digits}`"))
             .at(environment.store.root().display())
-            .hint("list them with  warploom store ls")),
+            .hint("list runs with  warploom runs  and all artifacts with  warploom store ls")),
         many => {
             let error = StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`"));
-            Err(error.detail(candidates(&found)).hint("give more digits"))
+            Err(error.detail(candidates(environment, &found)).hint("give more digits"))
         }
     }
 }
 
-/// Some of these artifacts, a line each, for an error.
-pub fn candidates(found: &[Artifact]) -> String {
+fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
+    let none = |what: String| StageError::new(ErrorKind::Input, what).at(environment.store.root().display()).hint("list runs with  warploom runs");
+    let key = environment.store.last_run(None).ok_or_else(|| none("no `warploom pipeline` has noted a run in this store".to_owned()))?;
+    let found = environment.store.find(Kind::Run, &key)?;
+    found.ok_or_else(|| none(format!("the last run, {}, is not in the store any more", key.short())))
+}
+
+/// Some of these artifacts, a line each with its data set, for an error.
+pub fn candidates(environment: &Environment, found: &[Artifact]) -> String {
+    let all = all(environment);
+    let (sets, programs) = (data_sets(&all), programs(&all));
     let line = |artifact: &Artifact| {
-        let counts: Vec<String> = artifact.manifest.counts.iter().take(2).map(|(name, count)| format!("{name} {count}")).collect();
-        format!("  {}/{}  {}  {}", artifact.kind.name(), artifact.manifest.key, artifact.manifest.created, counts.join(", "))
+        let manifest = &artifact.manifest;
+        let name = |names: &BTreeMap<&str, &str>| names.get(manifest.key.as_str()).map(|name| (*name).to_owned());
+        let counts = manifest.counts.iter().take(2).map(|(name, count)| format!("{name} {count}"));
+        let about: Vec<String> = name(&sets).into_iter().chain(name(&programs)).chain(counts).collect();
+        format!("  {}/{}  {}  {}", artifact.kind.name(), manifest.key, local_time(&manifest.created), about.join(", "))
     };
     let mut lines: Vec<String> = found.iter().take(CANDIDATES_MOST).map(line).collect();
     if found.len() > CANDIDATES_MOST {
@@ -71,12 +94,22 @@ pub fn candidates(found: &[Artifact]) -> String {
 }
 
 /// The data set of every key: a graph's own, and that of an input for what was made of it. One whose graph is gone has none.
-fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
+pub fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
+    inherited(all, "dataset")
+}
+
+/// The program of every plan and of what was made of it.
+fn programs(all: &[Artifact]) -> BTreeMap<&str, &str> {
+    inherited(all, "entry")
+}
+
+/// A word of a request for the key that has it, and for every key that was made of that one.
+fn inherited<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     // Each round knows what is one stage farther.
     for _ in Kind::ALL {
         for Artifact { manifest, .. } in all {
-            let own = manifest.key_document.request.get("dataset").and_then(Value::as_str);
+            let own = manifest.key_document.request.get(field).and_then(Value::as_str);
             let name = own.or_else(|| manifest.inputs.iter().find_map(|input| names.get(input.key.as_str()).copied()));
             if let Some(name) = name {
                 names.insert(manifest.key.as_str(), name);
@@ -88,30 +121,36 @@ fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
 
 fn list(environment: &Environment) -> Result<(), StageError> {
     let all = all(environment);
-    let names = data_sets(&all);
-    let name = |artifact: &Artifact| names.get(artifact.manifest.key.as_str()).copied();
-    let widest = all.iter().filter_map(name).map(|name| name.chars().count()).max().unwrap_or(0).max("data set".len());
+    let (sets, programs) = (data_sets(&all), programs(&all));
+    let name = |names: &BTreeMap<&'_ str, &'_ str>, artifact: &Artifact| names.get(artifact.manifest.key.as_str()).map(|name| (*name).to_owned());
+    let widest = |names: &BTreeMap<&str, &str>, head: &str| names.values().map(|name| name.chars().count()).chain([head.len()]).max().unwrap_or(0);
+    let (set_width, program_width) = (widest(&sets, "data set"), widest(&programs, "program"));
     let mut total = 0;
-    let mut text = format!("{:<12} {:<32} {:<widest$} {:>9}  {:<20} {:<9} counts\n", "kind", "key", "data set", "size", "created", "data");
+    let mut text = format!(
+        "{:<12} {:<32} {:<set_width$} {:<program_width$} {:>9}  {:<16} {:<9} counts\n",
+        "kind", "key", "data set", "program", "size", "created", "data"
+    );
     for artifact in &all {
         let manifest = &artifact.manifest;
         total += manifest.bytes();
         let counts: Vec<String> = manifest.counts.iter().take(4).map(|(name, count)| format!("{name} {count}")).collect();
         text += &format!(
-            "{:<12} {:<32} {:<widest$} {:>9}  {:<20} {:<9} {}\n",
+            "{:<12} {:<32} {:<set_width$} {:<program_width$} {:>9}  {:<16} {:<9} {}\n",
             artifact.kind.name(),
             manifest.key,
-            name(artifact).unwrap_or("-"),
+            name(&sets, artifact).unwrap_or_else(|| "-".to_owned()),
+            name(&programs, artifact).unwrap_or_else(|| "-".to_owned()),
             show_size(manifest.bytes()),
-            manifest.created,
+            local_time(&manifest.created),
             manifest.provenance.name(),
             counts.join(", ")
         );
     }
-    text += &format!("{} artifacts, {}\n", all.len(), show_size(total));
+    text += &format!("{}, {}\n", counted(all.len() as u64, "artifact"), show_size(total));
     let line = |artifact: &Artifact| {
         let manifest = &artifact.manifest;
-        json!({"kind": artifact.kind.name(), "key": manifest.key, "dataset": name(artifact), "path": artifact.path.to_string_lossy(), "bytes": manifest.bytes(), "created": manifest.created,
+        json!({"kind": artifact.kind.name(), "key": manifest.key, "dataset": name(&sets, artifact), "program": name(&programs, artifact),
+            "path": artifact.path.to_string_lossy(), "bytes": manifest.bytes(), "created": manifest.created,
             "provenance": manifest.provenance.name(), "counts": manifest.counts})
     };
     crate::print_as(environment, || text, || all.iter().map(line).collect());

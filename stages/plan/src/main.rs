@@ -4,5 +4,5 @@ use warploom_shell::binary::{Show, stage_main_showing};
 
 fn main() -> std::process::ExitCode {
     let forms = Show { forms: &FORMS, help: "Print one form of the program on its way to launches, and do nothing else", text: show };
-    stage_main_showing::<PlanStage>("Vertex program, profile and device to a list of launches", &forms)
+    stage_main_showing::<PlanStage>("Compile a vertex program for a graph and a device into a list of launches", &forms)
 }

@@ -53,10 +53,10 @@ impl Measure {
     pub fn words(self) -> &'static str {
         match self {
             Measure::Accuracy => "accuracy",
-            Measure::F1 => "F1 score",
-            Measure::Auc => "area under the curve",
-            Measure::SquaredError => "mean squared error",
-            Measure::AbsoluteError => "mean absolute error",
+            Measure::F1 => "F1",
+            Measure::Auc => "AUC",
+            Measure::SquaredError => "MSE",
+            Measure::AbsoluteError => "MAE",
         }
     }
 

@@ -54,6 +54,8 @@ pub fn write<T: Precision>(
         bytes_driver: executor.gpu.as_ref().map_or(0, gpu::Machine::bytes_gone),
         epoch_kept: 0,
         metrics: BTreeMap::new(),
+        metric: None,
+        asked: request.asked.clone(),
         target: None,
         classes: Vec::new(),
         courses: Vec::new(),
@@ -66,6 +68,7 @@ pub fn write<T: Precision>(
             record.seconds_step = trained.seconds_step;
             record.resumed_at = trained.resumed_at;
             record.metrics = metrics_kept(trained);
+            record.metric = trained.measures.first().map(|measure| measure.name().to_owned());
             if let Some(learned) = &executor.machine.data.learned {
                 record.target = Some(learned.name.clone());
                 record.classes.clone_from(&learned.classes);

@@ -258,7 +258,7 @@ impl<T: Precision> Training<'_, T> {
     fn note(&self, row: &Row) {
         let mut text = format!("loss {:.4}", row.loss);
         if let Some(quality) = row.quality(VALIDATION) {
-            text.push_str(&format!(", validation {}", self.measures[0].shown(quality)));
+            text.push_str(&format!(", validation {} {}", self.measures[0].words(), self.measures[0].shown(quality)));
         }
         self.context.progress.note(&text);
     }

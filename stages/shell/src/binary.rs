@@ -5,23 +5,24 @@
 //! never     panics to the terminal: a defect is reported as one, with exit code 255
 use std::{io::Write, panic, path::PathBuf, process::ExitCode};
 
-use clap::{Arg, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser};
+use clap::{Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser};
 use warploom_contract::{ErrorKind, Inputs, Stage, StageError, panics};
 use warploom_spec::Pipeline;
 
 use crate::{
-    Chain, Environment, Options, execute, explain,
+    Chain, Environment, Options, command_line, execute, explain,
     flags::Format,
     outcome::{self, Outcome, error_json},
     preflight,
     requests::Request,
     signals,
     talk::Talk,
+    terminal,
 };
 
 #[derive(Subcommand, Clone, Copy, Debug)]
 enum Action {
-    /// Prove an existing output by another road than the one that made it
+    /// Verify an existing output with an independent method
     Check,
     /// Say hit or miss, and which ingredient differs from the nearest artifact
     Explain,
@@ -40,8 +41,9 @@ struct StageArguments {
 /// The command line of a stage's binary.
 pub fn command<S: Stage>(about: &'static str) -> Command {
     let name = format!("warploom-{}", S::CONTRACT.name);
-    let command = Command::new(name).version(env!("CARGO_PKG_VERSION")).about(about).subcommand_negates_reqs(true).disable_help_subcommand(true);
-    StageArguments::augment_args(command)
+    let command = Command::new(name).version(env!("CARGO_PKG_VERSION")).subcommand_negates_reqs(true).disable_help_subcommand(true);
+    // Last: options bring an `about` of their own.
+    with_short_help(StageArguments::augment_args(command).about(about))
 }
 
 /// Forms that a stage can print instead of doing its work, with `--show FORM`.
@@ -60,8 +62,10 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let matches = command::<S>(about).get_matches();
-    with_arguments::<S>(&matches, None)
+    match matches_of(command::<S>(about)) {
+        Ok(matches) => with_arguments::<S>(&matches, None),
+        Err(code) => code,
+    }
 }
 
 /// Runs the binary of a stage that can show what it works on.
@@ -71,9 +75,34 @@ where
     S::Request: Request,
 {
     let argument = Arg::new("show").long("show").value_name("FORM").help(show.help).value_parser(PossibleValuesParser::new(show.forms));
-    let matches = command::<S>(about).arg(argument).get_matches();
+    let matches = match matches_of(command::<S>(about).arg(argument)) {
+        Ok(matches) => matches,
+        Err(code) => return code,
+    };
     let form = matches.get_one::<String>("show").cloned();
     with_arguments::<S>(&matches, form.as_deref().map(|form| (show, form)))
+}
+
+/// What the help of each command says where it leaves the common options out.
+const MORE_OPTIONS: &str = "The options of all Warploom programs are listed by --help.";
+
+/// A command whose help has one line an option.
+pub fn with_short_help(command: Command) -> Command {
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).global(true).help("Print help (-h: without common options)");
+    command.disable_help_flag(true).arg(help)
+}
+
+/// A command whose help leaves the options of all programs out.
+fn without_common_options(command: Command) -> Command {
+    let own = command.mut_args(|arg| if arg.is_global_set() && arg.get_id() != "help" { arg.hide(true) } else { arg });
+    own.mut_subcommands(without_common_options).after_help(MORE_OPTIONS)
+}
+
+/// The command line of this process, or the exit code of one that cannot be understood.
+pub fn matches_of(command: Command) -> Result<clap::ArgMatches, ExitCode> {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = if words.iter().any(|word| word == "-h") { without_common_options(command) } else { command };
+    command.try_get_matches().map_err(|error| command_line::refuse(&error, &words))
 }
 
 fn with_arguments<S>(matches: &clap::ArgMatches, show: Option<(&Show<S::Request>, &str)>) -> ExitCode
@@ -162,27 +191,27 @@ where
     let artifacts = execute::check::<S>(chain, talk).map_err(|violation| violation.0)?;
     let keys: Vec<String> = artifacts.iter().map(|artifact| format!("{} {}", artifact.kind.name(), artifact.manifest.key)).collect();
     match chain.environment.format {
-        Format::Human => print_data(&format!("{}: the output is proved ({})\n", S::CONTRACT.name, keys.join(", "))),
-        Format::Json => print_data(&format!("{}\n", serde_json::json!({"stage": S::CONTRACT.name, "status": "proved", "key": artifacts[0].manifest.key}))),
+        Format::Human => print_text(&format!("{}: the output is proved ({})\n", S::CONTRACT.name, keys.join(", "))),
+        _ => print_data(&format!("{}\n", serde_json::json!({"stage": S::CONTRACT.name, "status": "proved", "key": artifacts[0].manifest.key}))),
     }
     Ok(())
 }
 
 fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
     match chain.environment.format {
-        Format::Human => print_data(&outcome::table(&format!("{} on {}", chain.pipeline.name, chain.pipeline.dataset), outcomes)),
-        Format::Json => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),
+        Format::Human => print_text(&outcome::table(&format!("{} on {}", chain.pipeline.name, chain.pipeline.dataset), outcomes)),
+        _ => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),
     }
 }
 
 /// The key document as text.
 pub fn key_text(document: &warploom_contract::KeyDocument, format: Format) -> String {
     match format {
-        Format::Json => format!("{}\n", document.canonical()),
         Format::Human => {
             let pretty = serde_json::to_string_pretty(document).unwrap_or_else(|_| document.canonical());
             format!("key {}\n{pretty}\n", document.key())
         }
+        _ => format!("{}\n", document.canonical()),
     }
 }
 
@@ -208,10 +237,18 @@ impl Refusal {
 
 /// Reads the pipeline file of the options.
 pub fn read_pipelines(options: &Options, file: Option<PathBuf>) -> Result<Vec<Pipeline>, Box<Refusal>> {
+    let refuse = |error: StageError| Err(Box::new(Refusal { text: error.to_string(), error }));
     let Some(file) = file else {
-        let error = StageError::new(ErrorKind::Usage, "no pipeline file was given").hint("name one:  --pipeline pipelines/gcn.yaml");
-        return Err(Box::new(Refusal { text: error.to_string(), error }));
+        return refuse(StageError::new(ErrorKind::Usage, "no pipeline file was given").hint("name one:  --pipeline pipelines/gcn.yaml"));
     };
+    if file.extension().is_some_and(|extension| extension == "py") {
+        let (shown, stem) = (warploom_spec::shell_word(&file.display().to_string()), file.file_stem().unwrap_or_default().to_string_lossy());
+        let what = "this is a program, and a pipeline file (YAML) was expected, which names one";
+        let hint = format!(
+            "check it alone:  warploom check {shown}  or give it a pipeline file {stem}.yaml with the lines  dataset: cora  and  plan: {{program: {shown}}}"
+        );
+        return refuse(StageError::new(ErrorKind::Usage, what).at(file.display()).hint(hint));
+    }
     warploom_spec::read(&file, &options.set).map_err(|mistakes| {
         let mut error = StageError::new(ErrorKind::Specification, mistakes.to_string());
         if let Some(first) = mistakes.shown.first() {
@@ -239,13 +276,22 @@ pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode 
     ExitCode::from(error.kind.exit_code())
 }
 
+/// Writes text for a person to stdout: on a terminal no line is wider than it.
+pub fn print_text(text: &str) {
+    match terminal::columns() {
+        Some(columns) => print_data(&terminal::fitted(text, columns)),
+        None => print_data(text),
+    }
+}
+
 /// Writes to stdout; a reader that went away is nobody's error.
 pub fn print_data(text: &str) {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             // Data that did not arrive must not look like success.
-            let error = StageError::io("write to stdout", std::path::Path::new("stdout"), &error);
+            let error =
+                StageError::io("write to stdout", std::path::Path::new("stdout"), &error).hint("what stdout leads to takes no more: send it to another place");
             let _closed = writeln!(std::io::stderr().lock(), "{error}");
             std::process::exit(i32::from(error.kind.exit_code()));
         }

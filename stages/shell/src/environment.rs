@@ -84,7 +84,8 @@ impl Environment {
         let name = self.device_name(pipeline);
         let best = if name == AUTO && auto::takes_gpu(pipeline) { Best::OfAll } else { Best::Cpu };
         warploom_device::resolve(name, best).map_err(|unknown| {
-            let near = if unknown.name == "gpu" { Some("cuda") } else { warploom_spec::nearest(&unknown.name, warploom_device::NAMES) };
+            let is_gpu = ["gpu", "nvidia"].iter().any(|word| unknown.name.to_lowercase().starts_with(word));
+            let near = if is_gpu { Some("cuda") } else { warploom_spec::nearest(&unknown.name, warploom_device::NAMES) };
             let other = || format!("use  --device {}  or leave it out; `warploom doctor` says what there is", near.unwrap_or("cpu"));
             StageError::new(ErrorKind::Specification, format!("no device `{}`: {}", unknown.name, unknown.why)).hint(unknown.hint.unwrap_or_else(other))
         })

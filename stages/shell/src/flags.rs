@@ -1,9 +1,12 @@
 //! The options of all binaries, as fixed in the interface.
 //!
 //! promises  every binary takes the same ones
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 
 use crate::limits::parse_size;
 
@@ -15,6 +18,14 @@ pub enum Format {
     Human,
     /// One object a line.
     Json,
+    /// A table as text with the names of its columns in the first line, where a command has one.
+    Csv,
+}
+
+/// The formats of every command; what has a table takes `csv` too, by an option of its own of the same name.
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    let named = |format: Format| format.to_possible_value().expect("no format is skipped");
+    PossibleValuesParser::new([Format::Human, Format::Json].map(named)).map(|name| Format::from_str(&name, false).expect("it is one of those"))
 }
 
 /// Whether to colour.
@@ -40,9 +51,26 @@ pub enum Real {
     No,
 }
 
+/// The store that the environment names, else the one of the current folder. It is a default, not a value from the environment: what is given so
+/// would stand in every line of usage as if it had to be typed.
+fn default_store() -> OsString {
+    std::env::var_os(STORE_VARIABLE).filter(|value| !value.is_empty()).unwrap_or_else(|| "data/store".into())
+}
+
+/// The folders of raw data that the environment names, else that of the current folder.
+fn default_data() -> Vec<OsString> {
+    let named = std::env::var_os(DATA_VARIABLE).filter(|value| !value.is_empty());
+    named.map_or_else(|| vec!["data/raw".into()], |value| std::env::split_paths(&value).map(PathBuf::into_os_string).collect())
+}
+
+/// Variable that names the store.
+pub const STORE_VARIABLE: &str = "WARPLOOM_STORE";
+/// Variable that names folders of raw data, with colons between them.
+const DATA_VARIABLE: &str = "WARPLOOM_DATA";
+
 /// Options of all binaries.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Options of all Warploom programs")]
+#[command(next_help_heading = "Common options")]
 pub struct Options {
     /// Pipeline file (YAML)
     #[arg(long, value_name = "FILE", global = true)]
@@ -50,11 +78,11 @@ pub struct Options {
     /// Override one field by its dotted path; VALUE is YAML; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
-    /// Artifact store
-    #[arg(long, value_name = "DIR", env = "WARPLOOM_STORE", hide_env_values = true, default_value = "data/store", global = true)]
+    /// Artifact store [env: WARPLOOM_STORE] [default: data/store]
+    #[arg(long, value_name = "DIR", default_value = default_store(), hide_default_value = true, global = true)]
     pub store: PathBuf,
-    /// Where raw data is looked for, as DIR/DATASET/; may be repeated
-    #[arg(long, value_name = "DIR", env = "WARPLOOM_DATA", hide_env_values = true, value_delimiter = ':', default_value = "data/raw", global = true)]
+    /// Where raw data is looked for, as DIR/DATASET/; may be repeated [env: WARPLOOM_DATA] [default: data/raw]
+    #[arg(long, value_name = "DIR", value_delimiter = ':', default_values = default_data(), hide_default_value = true, global = true)]
     pub data: Vec<PathBuf>,
     /// Threads [default: what the cgroup or the scheduler allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), global = true)]
@@ -78,7 +106,7 @@ pub struct Options {
     #[arg(long, global = true)]
     pub no_verify: bool,
     /// What to print on stdout
-    #[arg(long, value_enum, default_value_t, global = true)]
+    #[arg(long, value_parser = format_parser(), default_value = "human", global = true)]
     pub format: Format,
     /// Say more on stderr
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]

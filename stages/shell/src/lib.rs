@@ -11,6 +11,7 @@ pub mod binary;
 pub mod budget;
 pub mod chain;
 pub mod columns;
+pub mod command_line;
 pub mod contracts;
 pub mod environment;
 pub mod execute;
@@ -28,6 +29,7 @@ pub mod requests;
 pub mod samples;
 pub mod signals;
 pub mod talk;
+pub mod terminal;
 
 pub use chain::{Chain, Step};
 pub use environment::Environment;

@@ -96,9 +96,34 @@ pub fn show_size(bytes: u64) -> String {
     }
 }
 
+/// Writes a time with about three digits: `3.20 us`, `12.3 ms`, `104 s`.
+pub fn show_time(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-3 => (s * 1e6, "us"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    match value {
+        v if v < 10.0 => format!("{v:.2} {unit}"),
+        v if v < 100.0 => format!("{v:.1} {unit}"),
+        v => format!("{v:.0} {unit}"),
+    }
+}
+
+/// A number of things: `1 superstep`, `19 supersteps`.
+pub fn counted(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_and_counts_are_short() {
+        assert_eq!([0.0, 3.2e-6, 0.01234, 0.5, 104.2].map(show_time), ["0.00 us", "3.20 us", "12.3 ms", "500 ms", "104 s"]);
+        assert_eq!([0, 1, 2].map(|count| counted(count, "superstep")), ["0 supersteps", "1 superstep", "2 supersteps"]);
+    }
 
     #[test]
     fn sizes_and_spans_are_read() {

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
 use warploom_contract::{
     Digest, ErrorKind, StageError,
-    kinds::partition::{STAGED_BYTES, WARP},
+    kinds::{
+        partition::{STAGED_BYTES, WARP},
+        run::Asked,
+    },
     regular_file,
 };
 use warploom_device::Facts;
@@ -397,13 +400,21 @@ pub struct RunRequest {
     pub splits_digest: Option<String>,
     /// The device, by its static facts: results belong to a device.
     pub device: Facts,
+    /// Who asks; in the record, and in no key.
+    pub asked: Option<Asked>,
 }
 
 impl Request for RunRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
         let (init_digest, splits_digest) = (init_digest(&spec)?, splits_digest(environment, &spec)?);
-        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(pipeline)? })
+        let asked = Asked {
+            pipeline: pipeline.name.clone(),
+            file: pipeline.file.display().to_string(),
+            dataset: pipeline.dataset.clone(),
+            changed: pipeline.changed.clone(),
+        };
+        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(pipeline)?, asked: Some(asked) })
     }
 
     fn document(&self) -> Value {

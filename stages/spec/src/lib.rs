@@ -38,8 +38,8 @@ use crate::{
     assign::read_override,
     declare::spec,
     field::object,
-    matrix::Steps,
-    reader::{At, Reader, Source},
+    matrix::{Steps, Variant},
+    reader::{At, Reader, Source, shell},
     tree::{Node, Origin, Span, Value, parse},
     types::{Axes, FieldType},
 };
@@ -47,6 +47,7 @@ pub use crate::{
     field::{ChoiceDoc, FieldDoc, Range, Shape, Spec},
     mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX},
     nearest::nearest,
+    reader::shell as shell_word,
     repeat::Repeat,
     stages::{
         extract::ExtractSpec,
@@ -89,6 +90,8 @@ pub struct Pipeline {
     pub run: RunSpec,
     /// The value of each axis of the matrix, in the order of the file; empty without a matrix.
     pub variant: Vec<(String, String)>,
+    /// What differs from the file: the values of the axes and of `--set`, each setting once, as it is written.
+    pub changed: Vec<(String, String)>,
     /// Which of the runs of `run.repeat` this is; none where there is one. `run.seed` is its own, and `run.repeat` is 1.
     pub repeat: Option<Repeat>,
     /// The file that was read.
@@ -118,6 +121,11 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
     let taken = File::open(file).and_then(|opened| opened.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
     match taken {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_found(file).into()),
+        Err(_) if file.is_dir() => return Err(is_folder(file).into()),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            let hint = format!("let it be read:  chmod u+r {}", shell(&file.display().to_string()));
+            return Err(unreadable(file, "may not be read by you".to_owned(), &hint).into());
+        }
         Err(error) => return Err(unreadable(file, format!("cannot be read: {error}"), "name a pipeline file, for example  pipelines/gcn.yaml").into()),
         Ok(_) if bytes.len() > FILE_BYTES_MAX => {
             let what = format!("is larger than {} KiB", FILE_BYTES_MAX >> 10);
@@ -145,13 +153,14 @@ pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pi
     let Some(mut root) = root else { return reader.finish(Vec::new()) };
     let steps = Steps::new(&mut root, assignments, &mut reader);
     let mut pipelines = Vec::new();
-    for (variant, node) in steps.variants(&root, &top.shape, &mut reader) {
-        let spec = decode(&node, &top, &mut reader);
+    for variant in steps.variants(&root, &top.shape, &mut reader) {
+        let spec = decode(&variant.root, &top, &mut reader);
         if reader.is_full() {
             break;
         }
         if let (Some(spec), false) = (spec, reader.has_mistakes()) {
-            repeat::repeat(pipeline(spec, variant, file), &node, &mut pipelines, &mut reader);
+            let Variant { choices, changed, root } = variant;
+            repeat::repeat(pipeline(spec, (choices, changed), file), &root, &mut pipelines, &mut reader);
         }
     }
     reader.finish(pipelines)
@@ -200,10 +209,10 @@ fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSp
     FileSpec::decode(node, &at, reader)
 }
 
-fn pipeline(spec: FileSpec, variant: Vec<(String, String)>, file: &Path) -> Pipeline {
+fn pipeline(spec: FileSpec, (variant, changed): (Vec<(String, String)>, Vec<(String, String)>), file: &Path) -> Pipeline {
     let FileSpec { pipeline, dataset, ingest, extract, reorder, partition, plan, run, matrix: Axes } = spec;
     let name = pipeline.unwrap_or_else(|| file.file_stem().unwrap_or_default().to_string_lossy().into_owned());
-    Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, repeat: None, file: file.to_path_buf() }
+    Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, changed, repeat: None, file: file.to_path_buf() }
 }
 
 /// A mistake about the file as a whole.
@@ -212,22 +221,49 @@ fn unreadable(file: &Path, what: String, hint: &str) -> Mistake {
     place.mistake(MistakeKind::Unreadable, format!("`{}` {what}", file.display()), "").hint(hint)
 }
 
+/// A folder in place of a file.
+fn is_folder(folder: &Path) -> Mistake {
+    let there = pipelines_in(folder);
+    let hint = match there.first() {
+        Some(_) => format!("name a file in it:  {}", there.iter().take(8).map(|path| shown(path)).collect::<Vec<_>>().join("  ")),
+        None => format!("there is no *.yaml in `{}`", folder.display()),
+    };
+    unreadable(folder, "is a folder, and a pipeline is a file".to_owned(), &hint)
+}
+
+/// The pipeline files in a folder, by name.
+fn pipelines_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = folder.read_dir() else { return Vec::new() };
+    let files = entries.flatten().map(|entry| entry.path());
+    let mut there: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")).collect();
+    there.sort();
+    there
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(".").unwrap_or(path).display().to_string()
+}
+
+/// The dotted paths of the settings that have this name at their end, those that are nearest to the top first; `-` is `_`.
+pub fn settings_named(name: &str) -> Vec<String> {
+    let mut paths = reader::paths_of(&name.replace('-', "_"), top_field().shape.children());
+    paths.sort_by_key(|path| (path.matches('.').count(), !path.starts_with("run")));
+    paths
+}
+
 /// No such file: names the nearest one that is there, in the folder or in `pipelines` below it.
 fn not_found(file: &Path) -> Mistake {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let wanted = if file.extension().is_some() { name } else { format!("{name}.yaml") };
-    let mut there: Vec<PathBuf> = Vec::new();
-    for folder in [folder.to_path_buf(), folder.join("pipelines")] {
-        let Ok(entries) = folder.read_dir() else { continue };
-        let files = entries.flatten().map(|entry| entry.path());
-        there.extend(files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")));
-    }
+    let mut there: Vec<PathBuf> = [folder.to_path_buf(), folder.join("pipelines")].iter().flat_map(|folder| pipelines_in(folder)).collect();
     there.sort();
-    let names: Vec<String> = there.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
-    let near = nearest(&wanted, names.iter().map(String::as_str)).and_then(|near| names.iter().position(|name| name == near));
-    let shown = |path: &Path| path.strip_prefix(".").unwrap_or(path).display().to_string();
+    // Without extensions, which are alike and would bring all names near each other.
+    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let names: Vec<String> = there.iter().map(|path| stem(path)).collect();
+    let near = nearest(&stem(file), names.iter().map(String::as_str)).and_then(|near| names.iter().position(|name| name == near));
+    let text = file.to_string_lossy();
+    let is_setting = |path: &str| path.split('.').next().is_some_and(|first| top_field().shape.children().iter().any(|field| field.name == first));
     let hint = match near {
+        _ if text.split_once('=').is_some_and(|(path, _)| is_setting(path)) => format!("a setting is given with  --set {}", shell(&text)),
         Some(index) => format!("did you mean  {}", shown(&there[index])),
         None if !folder.is_dir() => format!("there is no folder `{}`", folder.display()),
         None if there.is_empty() => format!("there is no *.yaml in `{}`", folder.display()),

@@ -25,8 +25,15 @@ pub(crate) struct Steps {
     list: Vec<Step>,
 }
 
-/// A file with one value of each axis: the choices and the tree.
-pub(crate) type Variant = (Vec<(String, String)>, Node);
+/// A file with one value of each axis.
+pub(crate) struct Variant {
+    /// The value of each axis, in their order.
+    pub choices: Vec<(String, String)>,
+    /// All that is laid over the file, axes and overrides, each setting once with its last value.
+    pub changed: Vec<(String, String)>,
+    /// The file with it.
+    pub root: Node,
+}
 
 impl Steps {
     /// Takes the matrix out of the file, then follows the overrides.
@@ -139,18 +146,22 @@ impl Steps {
 
     fn variant(&self, index: usize, count: usize, root: &Node, shape: &Shape) -> Variant {
         let (mut root, mut choices, mut below) = (root.clone(), Vec::new(), count);
+        let mut changed: Vec<(String, String)> = Vec::new();
         for step in &self.list {
-            match step {
-                Step::Set(assignment) => assign(&mut root, &assignment.path, shape, &assignment.value),
+            let (name, path, value) = match step {
+                Step::Set(Assignment { name, path, value }) => (name, path, value),
                 Step::Axis { name, path, values } => {
                     below /= values.len();
                     let value = &values[index / below % values.len()];
                     choices.push((name.text.clone(), value.flow()));
-                    assign(&mut root, path, shape, value);
+                    (name, path, value)
                 }
-            }
+            };
+            assign(&mut root, path, shape, value);
+            changed.retain(|(other, _)| *other != name.text);
+            changed.push((name.text.clone(), value.flow()));
         }
-        (choices, root)
+        Variant { choices, changed, root }
     }
 }
 

@@ -1,12 +1,15 @@
 //! The nearest name to a misspelt one.
 //!
-//! promises  ignores case and treats `-` as `_`; nothing is better than a far-fetched guess
+//! promises  ignores case and treats `-` as `_`; where no name is a few edits away, one that the word begins or ends with is near, as `drop` is
+//!           to `dropout` and `auc` to `roc_auc`; nothing is better than a far-fetched guess
 //! never     compares words of more than 64 characters (the cost is the product of the lengths)
 //!
 //! The distance counts insertions, deletions, substitutions and swaps of neighbours (Damerau 1964, Levenshtein 1966; the restricted form).
 
 /// The longest word that is compared.
 const LENGTH_MAX: usize = 64;
+/// The shortest part of a word that stands for it.
+const PART_MIN: usize = 3;
 
 /// The word among the others that was probably meant, if there is one; the first of several equally near ones.
 pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -21,7 +24,8 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         if other.is_empty() || other.len() > LENGTH_MAX {
             continue;
         }
-        let begins = wanted.len() >= 3 && other.starts_with(&wanted);
+        let begins =
+            wanted.len() >= PART_MIN && other.starts_with(&wanted) || other.len() >= PART_MIN && (wanted.starts_with(&other) || wanted.ends_with(&other));
         let distance = distance(&wanted, &other);
         let near = distance <= allowed && distance < wanted.len().max(other.len());
         let rank = if near { distance } else { allowed + 1 };
@@ -77,6 +81,13 @@ mod tests {
             assert_eq!(nearest(word, names), wanted, "{word}");
         }
         assert_eq!(nearest(&"e".repeat(100_000), names), None);
+    }
+
+    #[test]
+    fn a_word_that_holds_a_name_at_one_of_its_ends_is_near_to_it() {
+        assert_eq!(nearest("dropout", ["hidden", "drop"]), Some("drop"));
+        assert_eq!(nearest("roc_auc", ["accuracy", "f1", "auc"]), Some("auc"));
+        assert_eq!(nearest("lr_max", ["lr"]), None, "two letters are no part");
     }
 
     #[test]

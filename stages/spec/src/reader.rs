@@ -427,7 +427,7 @@ fn place_name(section: &str) -> String {
 }
 
 /// A text as an argument in a shell: in quotes if it needs them.
-pub(crate) fn shell(text: &str) -> String {
+pub fn shell(text: &str) -> String {
     let plain = text.chars().all(|letter| letter.is_alphanumeric() || "._-/:=,+".contains(letter));
     if plain { text.to_string() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
@@ -450,6 +450,6 @@ pub(crate) fn all_paths(fields: &[FieldDoc]) -> Vec<String> {
 }
 
 /// The paths whose last name is this one.
-fn paths_of(name: &str, fields: &[FieldDoc]) -> Vec<String> {
+pub(crate) fn paths_of(name: &str, fields: &[FieldDoc]) -> Vec<String> {
     all_paths(fields).into_iter().filter(|path| path.rsplit('.').next() == Some(name)).collect()
 }

@@ -23,6 +23,7 @@ pub struct Repeat {
 /// Puts the pipelines that one asks for behind those that are there.
 pub(crate) fn repeat(mut pipeline: Pipeline, node: &Node, pipelines: &mut Vec<Pipeline>, reader: &mut Reader<'_>) {
     let count = std::mem::replace(&mut pipeline.run.repeat, 1);
+    pipeline.changed.retain(|(name, _)| name != "run.repeat");
     if count == 1 {
         return pipelines.push(pipeline);
     }
@@ -40,6 +41,8 @@ pub(crate) fn repeat(mut pipeline: Pipeline, node: &Node, pipelines: &mut Vec<Pi
     for (seed, number) in (first..=last).zip(0..) {
         let mut own = pipeline.clone();
         own.run.seed = seed;
+        own.changed.retain(|(name, _)| name != "run.seed");
+        own.changed.push(("run.seed".to_owned(), seed.to_string()));
         own.repeat = Some(Repeat { number, count });
         pipelines.push(own);
     }

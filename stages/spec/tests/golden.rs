@@ -106,10 +106,20 @@ fn a_file_that_is_not_there_is_answered_with_the_nearest() {
         ("sage.yml", "did you mean  FOLDER/sage.yaml"),
         ("pipelines/gnc.yaml", "did you mean  FOLDER/pipelines/gcn.yaml"),
         ("pipelines/triangles.yaml", "there are  FOLDER/pipelines/gcn.yaml"),
+        ("pipelines/nope.yaml", "there are  FOLDER/pipelines/gcn.yaml"),
         ("nowhere/gcn.yaml", "there is no folder `FOLDER/nowhere`"),
     ] {
         assert_eq!(says(name), format!("error: no such pipeline file\n  --> FOLDER/{name}\nhint: {hint}"));
     }
+}
+
+#[test]
+fn a_setting_in_the_place_of_a_file_is_answered_with_set() {
+    let says = read(Path::new("dataset=cora"), &[]).expect_err("no such file").to_string();
+    assert_eq!(says, "error: no such pipeline file\n  --> dataset=cora\nhint: a setting is given with  --set dataset=cora");
+    assert_eq!(warploom_spec::settings_named("epochs"), ["run.epochs"]);
+    assert_eq!(warploom_spec::settings_named("weight-decay")[0], "run.optimizer.adam.weight_decay");
+    assert_eq!(warploom_spec::settings_named("seed")[0], "run.seed");
 }
 
 #[test]
@@ -124,7 +134,8 @@ fn a_file_that_is_no_text_or_too_large_is_refused() {
     );
     fs::write(&path, "# \n".repeat(100_000)).expect("a file");
     assert!(says().starts_with("error: `try.yaml` is larger than 256 KiB\n  --> try.yaml\nhint: "), "{}", says());
-    assert!(read(folder.path(), &[]).expect_err("a folder").to_string().contains("cannot be read"));
+    let folder_says = read(folder.path(), &[]).expect_err("a folder").to_string();
+    assert!(folder_says.contains("is a folder, and a pipeline is a file") && folder_says.contains("name a file in it:  ") && folder_says.contains("try.yaml"));
 }
 
 /// The schema beside the pipelines is the one that the code gives.

@@ -155,6 +155,19 @@ fn a_matrix_is_expanded_in_the_order_of_the_file() {
 }
 
 #[test]
+fn what_differs_from_the_file_is_told_once_each() {
+    let changed = |text: &str, overrides: &[&str]| all(text, overrides).iter().map(|pipeline| pipeline.changed.clone()).collect::<Vec<_>>();
+    let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect::<Vec<_>>();
+    assert_eq!(changed(LEAST, &[]), [[]]);
+    assert_eq!(changed(LEAST, &["run.epochs=5", "dataset=b", "run.epochs=6"]), [pairs(&[("dataset", "b"), ("run.epochs", "6")])]);
+    let text = format!("{LEAST}matrix: {{plan.set.hidden: [16, 64]}}\n");
+    let both = changed(&text, &["run.epochs=5"]);
+    assert_eq!(both, ["16", "64"].map(|hidden| pairs(&[("plan.set.hidden", hidden), ("run.epochs", "5")])));
+    // A repeat is the run that its seed alone asks for.
+    assert_eq!(changed(LEAST, &["run.repeat=2", "run.seed=7"]), ["7", "8"].map(|seed| pairs(&[("run.seed", seed)])));
+}
+
+#[test]
 fn an_override_fixes_an_axis() {
     let text = format!("{LEAST}matrix: {{dataset: [artist, b], run.optimizer.adam.lr: [1, 2], run.seed: [1, 2]}}\n");
     assert_eq!(all(&text, &[]).len(), 8);

@@ -1,12 +1,17 @@
 //! nearest: the name that somebody may have meant.
 //!
-//! promises  a name is suggested only when at most a third of its letters (one at least) must be changed
+//! promises  a name is suggested only when at most a third of its letters (one at least) must be changed, or when the word begins or ends with
+//!           it, as `dropout` does with `drop`
+
+/// The shortest name that a word is looked through for.
+const PART_MIN: usize = 3;
 
 /// The name that takes the fewest edits from `word`, if few enough; the first of equals.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let bound = (word.chars().count() / 3).max(1);
-    let measured = names.into_iter().map(|name| (edits(word, name), name)).filter(|(edits, _)| *edits <= bound);
-    measured.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+    let holds = |name: &str| name.len() >= PART_MIN && (word.starts_with(name) || word.ends_with(name));
+    let measured = names.into_iter().map(|name| (if holds(name) { bound.min(edits(word, name)) } else { edits(word, name) }, name));
+    measured.filter(|(edits, _)| *edits <= bound).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours from one word to another (optimal string alignment; Damerau
@@ -43,5 +48,7 @@ mod tests {
         assert_eq!(nearest("Softmax", names), Some("softmax"));
         assert_eq!(nearest("rely", names), Some("relu"));
         assert_eq!(nearest("convolution", names), None);
+        assert_eq!(nearest("log_softmax", names), Some("softmax"));
+        assert_eq!(nearest("dropout", ["hidden", "drop"]), Some("drop"));
     }
 }

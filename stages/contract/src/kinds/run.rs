@@ -69,8 +69,15 @@ pub struct Record {
     pub bytes_driver: u64,
     /// Epoch whose parameters were kept.
     pub epoch_kept: u64,
-    /// Last metrics: loss, train, validation, test, as far as there are such.
+    /// Metrics of the parameters that were kept: `loss`; `train`, `validation` and `test` of the metric that `metric` names; further ones with
+    /// their names, such as `test_f1`; as far as there are such.
     pub metrics: BTreeMap<String, f64>,
+    /// Which metric `train`, `validation` and `test` are, as `run.metric` names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// Who asked for it; none in records of before there was this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
     /// The column that was learned, where it is not the label of the data set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -85,6 +92,69 @@ pub struct Record {
     pub courses: Vec<String>,
     /// Steps that were already done when this process started.
     pub resumed_at: u64,
+}
+
+/// What a run was asked for by. Another pipeline may ask for the same run later: the first one stands here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// What the pipeline is called.
+    pub pipeline: String,
+    /// Its file, as it was named.
+    pub file: String,
+    /// The data set.
+    pub dataset: String,
+    /// What differs from the file: axes of its matrix and `--set`, as written.
+    pub changed: Vec<(String, String)>,
+}
+
+impl Record {
+    /// Which metric `train`, `validation` and `test` are. Records of before `metric` are of `asked`, the setting `run.metric`; `auto` is then
+    /// the mean squared error where there is an absolute one beside it, else the accuracy.
+    fn metric_name<'a>(&'a self, asked: Option<&'a str>) -> &'a str {
+        let errors = || self.metrics.keys().any(|name| name.ends_with("_mae"));
+        match (self.metric.as_deref(), asked) {
+            (Some(name), _) => name,
+            (None, Some(name)) if name != "auto" => name,
+            _ if errors() => "mse",
+            _ => "accuracy",
+        }
+    }
+
+    /// Every metric under its whole name: `loss`, `test_accuracy`, `test_f1`.
+    fn named_metrics(&self, asked: Option<&str>) -> BTreeMap<String, f64> {
+        let metric = self.metric_name(asked);
+        let named = |name: &str| if PARTS.contains(&name) { format!("{name}_{metric}") } else { name.to_owned() };
+        self.metrics.iter().filter(|(_, value)| value.is_finite()).map(|(name, value)| (named(name), *value)).collect()
+    }
+}
+
+/// Parts of a split, the one that counts first.
+pub const PARTS: [&str; 3] = ["test", "validation", "train"];
+
+/// Every metric of a run under its whole name: `loss`, `test_accuracy`, `test_f1`; those that are no number are left out.
+pub fn metrics(artifact: &Artifact, record: &Record) -> BTreeMap<String, f64> {
+    record.named_metrics(asked_metric(artifact))
+}
+
+/// The metrics that a run was judged by, the part that counts first, each under its whole name.
+pub fn main_metrics(artifact: &Artifact, record: &Record) -> Vec<(String, f64)> {
+    let metric = record.metric_name(asked_metric(artifact));
+    let of_part = |part: &str| Some((format!("{part}_{metric}"), record.metrics.get(part).copied().filter(|value| value.is_finite())?));
+    PARTS.into_iter().filter_map(of_part).collect()
+}
+
+/// The name of a metric in a sentence: `test accuracy`, `test MSE`.
+pub fn metric_words(name: &str) -> String {
+    let word = |word: &str| match word {
+        "f1" | "auc" | "mse" | "mae" => word.to_uppercase(),
+        _ => word.to_owned(),
+    };
+    name.split('_').map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn asked_metric(artifact: &Artifact) -> Option<&str> {
+    artifact.manifest.key_document.request["settings"]["metric"].as_str()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -131,4 +201,29 @@ pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(metrics: &[(&str, f64)], metric: Option<&str>) -> Record {
+        let text = serde_json::json!({
+            "mode": "train", "program": "gcn", "device": {}, "threads": 1, "seed": 0, "dtype": "f32", "epochs": 1, "supersteps": 0, "converged": true,
+            "seconds": 0.0, "seconds_step": 0.0, "seconds_by_launch": {}, "bytes_predicted": 0, "bytes_peak": 0, "epoch_kept": 1, "resumed_at": 0,
+            "metrics": metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect::<BTreeMap<_, _>>(),
+        });
+        Record { metric: metric.map(str::to_owned), ..serde_json::from_value(text).unwrap() }
+    }
+
+    #[test]
+    fn metrics_have_whole_names_in_old_records_too() {
+        let names = |record: &Record, asked| record.named_metrics(asked).into_keys().collect::<Vec<_>>();
+        let classes = [("loss", 0.5), ("test", 0.8), ("test_f1", 0.7), ("train", f64::NAN)];
+        assert_eq!(names(&record(&classes, Some("accuracy")), Some("auto")), ["loss", "test_accuracy", "test_f1"]);
+        assert_eq!(names(&record(&classes, None), Some("auto")), ["loss", "test_accuracy", "test_f1"]);
+        assert_eq!(names(&record(&[("test", 0.5), ("test_f1", 0.7)], None), Some("auc")), ["test_auc", "test_f1"]);
+        assert_eq!(names(&record(&[("test", 4.0), ("test_mae", 2.0)], None), Some("auto")), ["test_mae", "test_mse"]);
+        assert_eq!(["test_accuracy", "validation_mse", "loss"].map(metric_words), ["test accuracy", "validation MSE", "loss"]);
+    }
 }

@@ -173,7 +173,7 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
         let why = |item: &Item| {
             let age = item.used.elapsed().unwrap_or_default();
             match (request.older_than, request.keep_bytes) {
-                (Some(limit), _) if age > limit => Some(format!("not used for {} days", age.as_secs() / 86400)),
+                (Some(limit), _) if age > limit => Some(format!("not used for {}", span_words(age))),
                 (_, Some(keep)) if bytes > keep => Some("the least recently used, to make room".to_owned()),
                 _ => None,
             }
@@ -183,6 +183,17 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
         doomed.insert(index, why);
     }
     doomed
+}
+
+/// A span in the largest unit of which it has at least two: `3 days`, `26 hours`, `90 seconds`.
+fn span_words(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let unit = [(86400, "days"), (3600, "hours"), (60, "minutes")].into_iter().find(|(length, _)| seconds >= 2 * length);
+    match unit {
+        Some((length, name)) => format!("{} {name}", seconds / length),
+        None if seconds == 1 => "1 second".to_owned(),
+        None => format!("{seconds} seconds"),
+    }
 }
 
 fn prove_writable(root: &Path) -> Result<(), StageError> {
@@ -206,5 +217,16 @@ fn size_of(path: &Path) -> u64 {
         Ok(facts) if facts.is_dir() => entries(path).iter().map(|path| size_of(path)).sum(),
         Ok(facts) => facts.len(),
         Err(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_never_none_of_a_unit() {
+        let words = [0, 1, 90, 61 * 60, 26 * 3600, 48 * 3600, 400 * 86400].map(|seconds| span_words(Duration::from_secs(seconds)));
+        assert_eq!(words, ["0 seconds", "1 second", "90 seconds", "61 minutes", "26 hours", "2 days", "400 days"]);
     }
 }

@@ -8,6 +8,7 @@
 pub(crate) mod digest_cache;
 pub mod drafts;
 pub mod gc;
+pub mod last;
 pub mod lease;
 
 pub use drafts::abandon_drafts;

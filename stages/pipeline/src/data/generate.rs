@@ -10,7 +10,7 @@ use warploom_contract::{ErrorKind, Provenance, StageError};
 use warploom_ingest::Ingest;
 use warploom_shell::{
     Chain, Environment, Options,
-    binary::print_data,
+    binary::{print_data, print_text},
     execute::execute,
     flags::{Format, Real},
     outcome::table,
@@ -28,11 +28,11 @@ pub fn generate(environment: &Environment, talk: &Talk, options: &Options, entry
     for pipeline in pipelines(options, &entry.name)? {
         let outcome = execute::<Ingest>(&mut Chain::new(&alone, &pipeline), talk);
         match environment.format {
-            Format::Json => print_data(&format!("{}\n", outcome.to_json())),
             Format::Human => {
-                print_data(&table(&format!("{}, generated", entry.name), std::slice::from_ref(&outcome)));
+                print_text(&table(&format!("{}, generated", entry.name), std::slice::from_ref(&outcome)));
                 outcome.artifacts.iter().for_each(|artifact| print_data(&format!("{}: {}\n", kind(outcome.provenance()), artifact.path.display())));
             }
+            _ => print_data(&format!("{}\n", outcome.to_json())),
         }
         if let Some(error) = outcome.error {
             return Err(error);

@@ -1,0 +1,73 @@
+//! `warploom man`: the manual page: every sub-command with its options, the environment and the exit codes.
+//!
+//! promises  one page; what the help says is what stands here
+//! never     lists a sub-command that this version does not have
+use clap::CommandFactory;
+use clap_mangen::{
+    Man,
+    roff::{Roff, bold, roman},
+};
+use warploom_shell::binary::with_short_help;
+
+use crate::arguments::Arguments;
+
+/// Variables that are read.
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("WARPLOOM_STORE", "Artifact store, as --store names it."),
+    ("WARPLOOM_DATA", "Folders of raw data, with colons between them, as --data names them."),
+    ("WARPLOOM_CATALOG", "Folder of catalogue entries, before those that are shipped."),
+    ("WARPLOOM_NVRTC", "Folder of the compiler of kernels for GPUs, libnvrtc."),
+    ("NO_COLOR", "No colours on stderr."),
+    ("SLURM_JOB_ID, PBS_JOBID, LSB_JOBID", "In a batch job --real and --verify are on."),
+];
+
+/// What a process ends with.
+const EXIT_CODES: [(&str, &str); 8] = [
+    ("0", "Built, or found in the store."),
+    ("1", "Input, data, specification, memory of a device, or a full disk."),
+    ("2", "Usage."),
+    ("3", "A check failed, or a limit was reached: not converged."),
+    ("4", "A fault of device, node or file system that may pass; safe to start again."),
+    ("75", "Stopped by SIGTERM or SIGUSR1 after saving what can be saved: the same command goes on."),
+    ("130", "Interrupted (SIGINT)."),
+    ("255", "A defect of Warploom."),
+];
+
+/// The page.
+pub fn page() -> String {
+    let mut command = with_short_help(Arguments::command());
+    command.build();
+    let man = Man::new(command.clone());
+    let mut text = Vec::new();
+    // Writing into memory cannot fail.
+    let _infallible = man.render_title(&mut text).and_then(|()| man.render_name_section(&mut text)).and_then(|()| man.render_synopsis_section(&mut text));
+    let _infallible = man.render_description_section(&mut text).and_then(|()| man.render_options_section(&mut text));
+    let mut roff = Roff::new();
+    roff.control("SH", ["COMMANDS"]);
+    describe(&command, "warploom", &mut roff);
+    for (title, rows) in [("ENVIRONMENT", &ENVIRONMENT[..]), ("EXIT STATUS", &EXIT_CODES)] {
+        roff.control("SH", [title]);
+        for (name, about) in rows {
+            roff.control("TP", []).text([bold(*name)]).text([roman(*about)]);
+        }
+    }
+    let _infallible = roff.to_writer(&mut text);
+    let _infallible = man.render_version_section(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Sub-commands with their own options, the innermost ones too.
+fn describe(command: &clap::Command, path: &str, roff: &mut Roff) {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        let path = format!("{path} {}", sub.get_name());
+        let own: Vec<&clap::Arg> = sub.get_arguments().filter(|arg| !arg.is_global_set() && !arg.is_hide_set()).collect();
+        let places: String = own.iter().filter(|arg| arg.is_positional()).map(|arg| format!(" {}", arg.get_id().as_str().to_uppercase())).collect();
+        roff.control("SS", [format!("{path}{places}").as_str()]);
+        roff.text([roman(sub.get_about().map(ToString::to_string).unwrap_or_default())]);
+        for arg in own {
+            let name = arg.get_long().map_or_else(|| arg.get_id().as_str().to_uppercase(), |long| format!("--{long}"));
+            roff.control("TP", []).text([bold(name)]).text([roman(arg.get_help().map(ToString::to_string).unwrap_or_default())]);
+        }
+        describe(sub, &path, roff);
+    }
+}

@@ -1,0 +1,115 @@
+//! Proves how runs are named and listed: `warploom runs`, keys by their first digits and as `last`, and which run `export` takes.
+use std::fs;
+
+use serde_json::Value;
+use warploom_tests::{Recipe, Scene, repository};
+
+fn key(lines: &[Value]) -> String {
+    lines[5]["key"].as_str().unwrap().to_owned()
+}
+
+/// Three runs: of two widths of a program that learns, and of one that iterates.
+fn three(scene: &Scene) -> [String; 3] {
+    let narrow = key(&scene.build(&Recipe::small()));
+    let wide = key(&scene.build(&Recipe::small().set("plan.set.hidden=8").set("run.seed=3")));
+    let ranks = key(&scene.build(&Recipe::of("pagerank", "cora")));
+    [narrow, wide, ranks]
+}
+
+#[test]
+fn runs_are_listed_newest_first_with_what_differs_from_the_file() {
+    let scene = Scene::stand_in();
+    scene.warploom(&["runs"]).expect(0).prints(&["0 runs"]);
+    let [narrow, wide, ranks] = three(&scene);
+    let text = scene.warploom(&["runs"]).expect(0).stdout;
+    let rows: Vec<&str> = text.lines().collect();
+    assert_eq!(rows[0].split_whitespace().collect::<Vec<_>>().join(" "), "run when pipeline program data set seed device metrics changed");
+    for (row, key) in rows[1..4].iter().zip([&ranks, &wide, &narrow]) {
+        assert!(row.starts_with(&key[..10]), "{text}");
+    }
+    assert!(rows[1].contains("pagerank") && rows[1].contains("cora (STAND-IN)") && rows[1].contains(" supersteps"), "{text}");
+    assert!(rows[2].contains("karate (STAND-IN)") && rows[2].contains("test accuracy 0.") && rows[2].contains("plan.set.hidden=8"), "{text}");
+    assert!(!rows[2].contains("run.seed=") && rows[4] == "3 runs", "data set and seed have columns of their own: {text}");
+    // Programs get all of it, and a part is asked for by data set, and by the pipeline's name or file.
+    let lines = scene.warploom(&["runs", "--format", "json"]).expect(0).lines();
+    assert_eq!(lines.iter().map(|line| line["run"].as_str().unwrap()).collect::<Vec<_>>(), [&ranks, &wide, &narrow]);
+    assert_eq!((lines[1]["pipeline"].as_str(), lines[1]["program"].as_str(), lines[1]["seed"].as_u64()), (Some("gcn"), Some("gcn"), Some(3)));
+    assert_eq!(lines[1]["changed"]["plan.set.hidden"], "8");
+    assert!(lines[1]["metrics"]["test_accuracy"].is_f64() && lines[1]["file"].as_str().unwrap().ends_with("gcn.yaml"));
+    let count = |further: &[&str]| scene.warploom(&[&["runs", "--format", "json"], further].concat()).expect(0).lines().len();
+    assert_eq!([&["--dataset", "cora"][..], &["--pipeline", "gcn"], &["--pipeline", "any/gcn.yaml"], &["--dataset", "none"]].map(count), [1, 2, 2, 0]);
+    scene.warploom(&["runs", "--dataset", "cora"]).expect(0).prints(&["1 run of 3"]);
+    let csv = scene.warploom(&["runs", "--format", "csv"]).expect(0).stdout;
+    let cells: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert!(cells.len() == 4 && cells.iter().all(|row| row.len() == cells[0].len()) && cells[0].contains(&"test_accuracy"), "{csv}");
+    scene.warploom(&["store", "ls", "--format", "csv"]).expect(2);
+}
+
+#[test]
+fn runs_are_sorted_by_a_metric_the_best_first_and_old_records_are_listed() {
+    let scene = Scene::stand_in();
+    let [narrow, wide, ranks] = three(&scene);
+    let metric = |line: &Value, name: &str| line["metrics"][name].as_f64();
+    for (name, whole, less_is_better) in [("test", "test_accuracy", false), ("test F1", "test_f1", false), ("loss", "loss", true)] {
+        let lines = scene.warploom(&["runs", "--sort", name, "--format", "json"]).expect(0).lines();
+        let (first, second) = (metric(&lines[0], whole).unwrap(), metric(&lines[1], whole).unwrap());
+        assert!(if less_is_better { first <= second } else { first >= second }, "{name}: {first} before {second}");
+        assert_eq!(lines[2]["run"], ranks.as_str(), "what has no such metric comes last");
+    }
+    scene.warploom(&["runs", "--sort", "tset_auc"]).expect(1).says(&["no run has a metric `tset_auc`", "test_accuracy", "hint: --sort "]);
+    // A record of before these were told.
+    let path = scene.store.join("run-v1").join(&narrow).join("record.json");
+    let mut record: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let told = ["asked", "metric"].map(|name| record.as_object_mut().unwrap().remove(name));
+    assert!(told.iter().all(Option::is_some));
+    // A record has the size that the manifest says.
+    let text = serde_json::to_string(&record).unwrap();
+    fs::write(&path, format!("{text:<width$}", width = fs::metadata(&path).unwrap().len() as usize)).unwrap();
+    let lines = scene.warploom(&["runs", "--format", "json"]).expect(0).lines();
+    let old = lines.iter().find(|line| line["run"] == narrow.as_str()).expect("the old run is listed");
+    assert_eq!((old["dataset"].as_str(), old["program"].as_str(), &old["pipeline"]), (Some("karate"), Some("gcn"), &Value::Null));
+    assert!(metric(old, "test_accuracy").is_some() && lines.iter().any(|line| line["run"] == wide.as_str()));
+}
+
+#[test]
+fn the_last_run_is_that_of_the_last_pipeline_also_where_it_was_a_hit() {
+    let scene = Scene::stand_in();
+    scene.warploom(&["store", "path", "last"]).expect(1).says(&["no `warploom pipeline` has noted a run", "warploom runs"]);
+    let [narrow, _, ranks] = three(&scene);
+    let last = || scene.warploom(&["store", "path", "last", "--format", "json"]).expect(0).lines()[0]["key"].as_str().unwrap().to_owned();
+    assert_eq!(last(), ranks);
+    scene.build(&Recipe::small());
+    assert_eq!(last(), narrow, "a hit is the last run too");
+    scene.warploom(&["store", "verify", "last"]).expect(0).prints(&["1 artifact"]);
+    scene.warploom(&["export", "last", "-o", "out"]).expect(0).prints(&[&format!("run {} (gcn on karate, STAND-IN, seed ", &narrow[..10])]);
+    scene.warploom(&["export", &narrow[..6], "-o", "again"]).expect(0);
+    fs::remove_dir_all(scene.store.join("run-v1").join(&narrow)).unwrap();
+    scene.warploom(&["export", "last", "-o", "third"]).expect(1).says(&["is not in the store any more", "warploom runs"]);
+}
+
+/// The export of a run by its pipeline file.
+fn of_file<'a>(file: &'a str, further: &[&'a str]) -> Vec<&'a str> {
+    [&["export", "run", "--pipeline", file], further].concat()
+}
+
+#[test]
+fn export_by_a_file_says_when_its_last_run_was_another_one() {
+    let scene = Scene::stand_in();
+    let file = repository().join("pipelines/gcn.yaml");
+    let file = file.to_str().unwrap().to_owned();
+    let (plain, wide) = (Recipe::small(), Recipe::small().set("plan.set.hidden=8"));
+    scene.build(&plain);
+    let last = key(&scene.build(&wide));
+    let sets: Vec<String> = plain.arguments(&[]).iter().map(|word| word.to_str().unwrap().to_owned()).collect();
+    let sets: Vec<&str> = sets.iter().map(String::as_str).skip_while(|word| *word != "--set").collect();
+    let said = scene.warploom(&of_file(&file, &[&sets[..], &["-o", "out", "--as", "csv"]].concat())).expect(0);
+    let command = format!("warploom export {} -o out --store {} --as csv", &last[..10], scene.store.display());
+    let said = said.says(&["warning: this is not the run", "gcn on karate, STAND-IN", &command]);
+    assert!(said.stdout.starts_with("run ") && said.stdout.contains("(gcn on karate, STAND-IN, seed "), "{said}");
+    // The file alone is a run that is not there at all: the hint is the same.
+    scene.warploom(&of_file(&file, &["-o", "other"])).expect(1).says(&[&format!("warploom export {} -o other", &last[..10])]);
+    // The last one itself, and quietly: nothing is said, and no list is printed.
+    let quiet = scene.warploom(&of_file(&file, &[&sets[..], &["--set", "plan.set.hidden=8", "-o", "quiet", "-q"]].concat())).expect(0);
+    assert_eq!((quiet.stderr.as_str(), quiet.stdout.lines().count()), ("", 1));
+    scene.warploom(&["store", "ls", "--pipeline", "gcn.yaml"]).expect(2).says(&["takes no `--pipeline`", "warploom runs --pipeline FILE"]);
+}
