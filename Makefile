@@ -40,7 +40,8 @@ explain: $(WARPLOOM) ## Say for each stage hit or miss and why, and what the pla
 fetch: $(WARPLOOM) ## Download the raw files of DATASET
 	@$(WARPLOOM) data fetch $(DATASET) $(FLAGS)
 
-submit report: $(WARPLOOM) ## Not in this version: batch jobs, and a page about a run
+# Not in this version: batch jobs, and a page about a run. They say so themselves.
+submit report: $(WARPLOOM)
 	@$(WARPLOOM) $@
 
 # Short campaigns of kills, failing calls, flipped bits, mutants of files, races and full disks, and samples of the sweeps over widths, schedules and

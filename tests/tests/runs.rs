@@ -113,3 +113,23 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
     assert_eq!((quiet.stderr.as_str(), quiet.stdout.lines().count()), ("", 1));
     scene.warploom(&["store", "ls", "--pipeline", "gcn.yaml"]).expect(2).says(&["takes no `--pipeline`", "warploom runs --pipeline FILE"]);
 }
+
+#[test]
+fn a_program_of_ones_own_begins_as_the_readme_says() {
+    let scene = Scene::stand_in();
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let block = readme.split("Your own:\n").nth(1).unwrap().trim_start().split("\n\n").next().unwrap();
+    let commands: Vec<&str> = block.lines().map(|line| line.split('#').next().unwrap().trim().strip_prefix("target/release/warploom ").unwrap()).collect();
+    assert!(commands.len() >= 4 && commands[0].starts_with("new "), "{block}");
+    for command in &commands {
+        scene.warploom(&command.split(' ').collect::<Vec<_>>()).expect(0);
+    }
+    let again: Vec<&str> = commands[0].split(' ').collect();
+    scene.warploom(&again).expect(1).says(&["the file is there already", "--force"]);
+    scene.warploom(&[&again[..], &["--force"]].concat()).expect(0);
+    // Parameters are called after the program, which this pipeline names in a setting.
+    scene.warploom(&["new", "own_gcn"]).expect(0).prints(&["warploom pipeline own_gcn.yaml"]);
+    scene.build(&Recipe::file(scene.path("own_gcn.yaml")).set("dataset=karate").set("run.epochs=2"));
+    scene.warploom(&["new", "Mine"]).expect(2).says(&["cannot be the name of a function", "warploom new my_model"]);
+    scene.warploom(&["new", "mine2", "--like", "gta"]).expect(2).says(&["--like gat"]);
+}

@@ -37,8 +37,12 @@ pub fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
     }
 }
 
-/// The error of a word that stands for a setting.
+/// The error of a word that stands for a setting, or of a command that is missing.
 fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
+    if error.kind() == ErrorKind::MissingSubcommand {
+        // Not the list that would stand here otherwise: it has the commands that are hidden, too.
+        return Some("error: no command was given\nhint: the same with  --help  lists them".to_owned());
+    }
     let word = match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word)), _) => word,
         (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(word))) if word.contains('=') => word,
