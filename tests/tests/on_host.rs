@@ -26,6 +26,7 @@ struct Made {
     run: PathBuf,
     record: Value,
     plan: Value,
+    advice: Value,
 }
 
 fn made(scene: &Scene, recipe: &Recipe, device: &str) -> Option<Made> {
@@ -37,7 +38,7 @@ fn made(scene: &Scene, recipe: &Recipe, device: &str) -> Option<Made> {
         (at, page)
     };
     let (run, record) = page("run", "record.json");
-    Some(Made { run, record, plan: page("plan", "plan.json").1 })
+    Some(Made { run, record, plan: page("plan", "plan.json").1, advice: page("plan", "advice.json").1 })
 }
 
 fn number(value: &Value) -> u64 {
@@ -79,7 +80,7 @@ fn trainings_end_with_the_same_bits_wherever_features_lie() {
         let scene = Scene::stand_in();
         let Some(host) = same_bits(&scene, |features| trained(program, features)) else { return };
         assert_eq!(host.plan["host"]["buffers"], serde_json::json!(["x"]));
-        assert!(number(&host.plan["host"]["bytes_step"]) + number(&host.plan["host"]["bytes_once"]) >= 34 * 16 * 4, "{}", host.plan["host"]);
+        assert!(number(&host.advice["over_bus"]["bytes_step"]) + number(&host.advice["over_bus"]["bytes_once"]) >= 34 * 16 * 4, "{}", host.advice["over_bus"]);
         // The plan is made again from its inputs, and the results from the edges.
         front(&scene, ("check", &trained(program, "host")), &["--device", "cuda"], &[]).unwrap().expect(0);
     }
@@ -104,7 +105,7 @@ fn features_that_are_summed_once_give_their_place_up() {
         .filter(|place| place["buffer"] != "x" && number(&place["offset"]) < start + bytes && number(&place["offset"]) + number(&place["bytes"]) > start);
     assert!(over.count() > 0, "nothing was put where features were");
     assert_eq!(host.plan["host"]["buffers"], serde_json::json!(["x"]));
-    assert_eq!(number(&host.plan["host"]["bytes_step"]), 0, "they are read once");
+    assert_eq!(number(&host.advice["over_bus"]["bytes_step"]), 0, "they are read once");
     assert_eq!(bytes_of(&device), bytes_of(&host));
     for features in ["device", "host"] {
         front(&scene, ("check", &recipe(features)), &["--device", "cuda"], &[]).unwrap().expect(0);
@@ -119,7 +120,7 @@ fn rows_lie_at_the_same_strides_on_the_host() {
     let rows = 2708 * 1440 * 4;
     assert_eq!(number(&host.plan["host"]["bytes"]), u64::next_multiple_of(rows, 256));
     // Measured and drawn, each reads them; the gradient reads what was left of them, which lies on the device.
-    assert_eq!(number(&host.plan["host"]["bytes_step"]), 2 * rows);
+    assert_eq!(number(&host.advice["over_bus"]["bytes_step"]), 2 * rows);
 }
 
 /// A device that has a byte too little keeps features on the host by itself, and says so.
@@ -130,14 +131,14 @@ fn auto_leaves_on_the_host_what_does_not_fit() {
     assert!(device.plan.get("host").is_none() && device.record.get("bytes_pinned").is_none());
     let needed = number(&device.record["bytes_peak"]);
     // A row's number in another order is foreseen, whether there is one or not.
-    let foreseen = number(&device.plan["memory"]["bytes_peak"]);
+    let foreseen = number(&device.advice["memory"]["bytes_peak"]);
     let small = device_with(&scene, &device.plan, foreseen - 1);
     let host = made(&scene, &trained("gcn", "auto"), &small).unwrap();
     assert_eq!(bytes_of(&device), bytes_of(&host));
     let pinned = number(&host.record["bytes_pinned"]);
     assert_eq!((needed - number(&host.record["bytes_peak"]), number(&host.plan["host"]["bytes"])), (pinned, pinned));
-    let step = number(&host.plan["host"]["bytes_step"]);
-    assert_eq!(number(&host.plan["host"]["nanoseconds_step"]), (1e9 * step as f64 / 50e9) as u64);
+    let step = number(&host.advice["over_bus"]["bytes_step"]);
+    assert_eq!(number(&host.advice["over_bus"]["nanoseconds_step"]), (1e9 * step as f64 / 50e9) as u64);
     let told = front(&scene, ("explain", &trained("gcn", "auto")), &["--device", &small], &[]).unwrap().expect(0);
     told.prints(&["features: pinned on the host (with them the run needs ", "over the bus in each epoch or pass, which takes ", "GB/s", "all on the device: "]);
     let exact = device_with(&scene, &device.plan, foreseen);
@@ -148,7 +149,7 @@ fn auto_leaves_on_the_host_what_does_not_fit() {
 fn what_does_not_fit_is_refused_with_what_would() {
     let scene = Scene::stand_in();
     let Some(host) = made(&scene, &trained("gcn", "host"), "cuda") else { return };
-    let fits = number(&host.plan["memory"]["bytes_peak"]);
+    let fits = number(&host.advice["memory"]["bytes_peak"]);
     let plan = |features: &str, bytes: u64| {
         let small = device_with(&scene, &host.plan, bytes);
         front(&scene, ("pipeline", &trained("gcn", features)), &["--device", &small], &[]).unwrap()

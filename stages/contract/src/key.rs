@@ -46,8 +46,14 @@ impl fmt::Display for Key {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputFacts {
-    /// Input digest of the artifact.
+    /// Digest of the (name, digest) pairs of the files that the stage reads.
     pub digest: Digest,
+    /// Numbers of the manifest that it reads.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+    /// Facts of the manifest that it reads.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, Value>,
     /// Where its data come from.
     pub provenance: Provenance,
     /// What was drawn although the graph is real.
@@ -147,7 +153,7 @@ mod tests {
 
     fn document() -> KeyDocument {
         let mut document = KeyDocument::new("reorder", 1, &[Kind::Permutation, Kind::Csr], json!({"method": "none", "seed": 0}));
-        let facts = InputFacts { digest: Digest::of(b"in"), provenance: Provenance::Real, made_up: vec![] };
+        let facts = InputFacts { digest: Digest::of(b"in"), counts: BTreeMap::new(), facts: BTreeMap::new(), provenance: Provenance::Real, made_up: vec![] };
         document.inputs.insert("csr".into(), facts);
         document
     }
@@ -167,6 +173,8 @@ mod tests {
             changed(|d| d.request["method"] = json!("degree")),
             changed(|d| d.request["seed"] = json!(1)),
             changed(|d| d.inputs.get_mut("csr").unwrap().digest = Digest::of(b"other")),
+            changed(|d| d.inputs.get_mut("csr").unwrap().counts = [("classes".into(), 2)].into()),
+            changed(|d| d.inputs.get_mut("csr").unwrap().facts = [("labels".into(), json!("rows"))].into()),
             changed(|d| d.inputs.get_mut("csr").unwrap().provenance = Provenance::StandIn),
             changed(|d| d.inputs.get_mut("csr").unwrap().made_up = vec!["labels".into()]),
             changed(|d| drop(d.inputs.remove("csr"))),

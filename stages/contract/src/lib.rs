@@ -31,7 +31,7 @@ pub use error::{ErrorKind, StageError};
 pub use key::{InputFacts, Key, KeyDocument};
 pub use kinds::Kind;
 pub use manifest::{Manifest, Provenance};
-pub use stage::{Context, Contract, Inputs, Outputs, Stage, Violation};
+pub use stage::{Context, Contract, Inputs, Names, Outputs, Reads, Stage, Violation};
 pub use store::{Artifact, Store};
 
 /// Largest number of nodes: ids are u32, `u32::MAX` is the sentinel beyond every id and the one before it is kept free.

@@ -103,7 +103,7 @@ pub struct Manifest {
     pub provenance: Provenance,
     /// What was drawn although the graph is real: `features`, `labels`, `splits`.
     pub made_up: Vec<String>,
-    /// Input digest: what keys of later stages hold.
+    /// Digest of all files that are no records: whether two artifacts are the same. Keys of later stages hold that of the files that these read.
     pub digest: Digest,
     /// When it was published, RFC 3339 in UTC.
     pub created: String,
@@ -217,6 +217,12 @@ impl Manifest {
             }
         }
         Ok(reading)
+    }
+
+    /// Digest of the (name, digest) pairs of the files listed here that are no records.
+    pub fn digest_of_files(&self, kind: Kind) -> Digest {
+        let payload = self.files.iter().filter(|file| !kind.is_record(&file.name));
+        Digest::of_named(payload.map(|file| (file.name.as_str(), &file.blake3)))
     }
 
     /// Bytes of all files.

@@ -25,6 +25,36 @@ pub struct Contract {
     pub writes: &'static [Kind],
 }
 
+/// Names, or beginnings of names where they end in `*`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names(pub Vec<&'static str>);
+
+impl Names {
+    /// Whether a name is among them.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known.strip_suffix('*').map_or(*known == name, |start| name.starts_with(start)))
+    }
+}
+
+impl<const N: usize> From<[&'static str; N]> for Names {
+    fn from(names: [&'static str; N]) -> Self {
+        Names(names.into())
+    }
+}
+
+/// What a stage reads of an input artifact. It is given nothing else of it, and its key holds all of it but the records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Files.
+    pub files: Names,
+    /// Numbers of the manifest.
+    pub counts: Names,
+    /// Facts of the manifest.
+    pub facts: Names,
+    /// Files that are records: they may be shown, and may change no byte of what the stage writes.
+    pub records: Names,
+}
+
 /// A proof that failed: what, expected against found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation(pub StageError);
@@ -51,6 +81,11 @@ pub trait Stage {
     type Request;
     /// Name, version, kinds.
     const CONTRACT: Contract;
+
+    /// Decides, and keeps in the store, what the request leaves open until inputs are read. Most stages leave nothing open.
+    fn decide(_context: &Context, _inputs: &Inputs, _request: &mut Self::Request) -> Result<(), StageError> {
+        Ok(())
+    }
 
     /// Makes the outputs.
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &Self::Request) -> Result<(), StageError>;

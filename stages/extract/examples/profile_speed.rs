@@ -48,6 +48,6 @@ fn main() {
     let found = communities::find(incoming, outgoing);
     say("communities", &|| keep(communities::find(incoming, outgoing)));
     say("communities' figures", &|| keep(quality::figures(&found, incoming, outgoing)));
-    say("all", &|| keep(measure(&rows, attributes.clone())));
-    println!("{}", serde_json::to_string(&measure(&rows, attributes.clone()).communities).expect("plain numbers"));
+    say("all", &|| keep(measure(&rows, attributes.clone(), &warploom_contract::stage::Silence)));
+    println!("{}", serde_json::to_string(&measure(&rows, attributes.clone(), &warploom_contract::stage::Silence).communities).expect("plain numbers"));
 }

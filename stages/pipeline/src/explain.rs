@@ -237,7 +237,9 @@ fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageErro
         found.push(Choice { text, json: serde_json::json!({"choice": "partition", "schemes": page.schemes}) });
     }
     if let Some(artifact) = chain.available(Kind::Plan) {
-        let plan = kinds::plan::open(artifact)?;
+        let (plan, advice) = (kinds::plan::open(artifact)?, kinds::plan::open_advice(artifact)?);
+        let wrong = |error: serde_json::Error| StageError::damaged(&artifact.file(kinds::plan::ADVICE_FILE), error.to_string());
+        let reasons: Vec<Reason> = serde_json::from_value(advice.reasons).map_err(wrong)?;
         let list: LaunchList =
             serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
         let mut text = format!(
@@ -245,18 +247,18 @@ fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageErro
             if is_verbose { "\n" } else { "" },
             plan.mode,
             plan.device["name"],
-            show_size(plan.memory.bytes_peak)
+            show_size(advice.memory.bytes_peak)
         );
         if is_verbose {
-            text += &predicted(&plan.predicted);
-            list.reasons.iter().for_each(|reason| text += &reason_text(reason));
+            text += &predicted(&advice.predicted);
+            reasons.iter().for_each(|reason| text += &reason_text(reason));
             let listing = LaunchList { reasons: Vec::new(), ..list.clone() }.render();
             text += &format!("\n{}", listing.lines().map(|line| in_sizes(line) + "\n").collect::<String>());
         } else {
-            text += &predicted_in_short(&plan.predicted);
-            text += &reasons_in_short(&list.reasons);
+            text += &predicted_in_short(&advice.predicted);
+            text += &reasons_in_short(&reasons);
         }
-        found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": list.reasons, "memory": plan.memory, "predicted": plan.predicted}) });
+        found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": reasons, "memory": advice.memory, "predicted": advice.predicted}) });
     }
     Ok(found)
 }

@@ -15,7 +15,6 @@ use warploom_shell::{
     Chain, Environment, Options,
     binary::read_pipelines,
     contracts,
-    program::matmul,
     requests::{PROGRAM_BYTES_MOST, PlanRequest, Request, catalog_error, mistake_error},
     samples::{generous, of_graphs},
     talk::Talk,
@@ -74,11 +73,11 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
-        let page = show_form(
-            &made,
-            form,
-            (&request.text, &request.device, (matmul(&request.spec), request.spec.schedule, warploom_vertex::emit::cuda::Order::Spread)),
-        )?;
+        let page = match form {
+            "source" if !invented => source_in_store(environment, &pipeline, (&request, &entry))?,
+            "source" => warploom_plan::source_without_graph(&made, &request)?,
+            _ => show_form(&made, form, &request.text)?,
+        };
         crate::print_as(environment, || page.clone(), || vec![json!({"program": entry, "for": known_of, "form": form, "text": page})]);
         return Ok(());
     }
@@ -147,6 +146,21 @@ fn in_store(environment: &Environment, pipeline: &Pipeline, request: &PlanReques
     // Without labels nothing is trained, and the program's own error says so.
     let training = if still.target.is_some() { warploom_plan::data_of(&inputs, request, true)? } else { Data { training: true, ..still.clone() } };
     Ok(Some([still, training]))
+}
+
+/// The kernels that a plan for the graph in the store would have, with its cuts and its order.
+fn source_in_store(environment: &Environment, pipeline: &Pipeline, (request, entry): (&PlanRequest, &str)) -> Result<String, StageError> {
+    let mut quiet = environment.clone();
+    quiet.network = false;
+    let mut chain = Chain::new(&quiet, pipeline);
+    chain.follow_to(contracts::PLAN.name)?;
+    let mut inputs = warploom_contract::Inputs::new();
+    for artifact in contracts::PLAN.reads.iter().filter_map(|&kind| chain.available(kind)) {
+        inputs.insert(artifact.restricted(&request.reads(artifact.kind)));
+    }
+    let mut request = request.clone();
+    entry.clone_into(&mut request.spec.program.entry);
+    warploom_plan::show(&inputs, &request, "source")
 }
 
 fn parameters(made: &Compiled) -> Vec<(&str, &[u64])> {

@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, io::Read};
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
     kinds::{
+        csr,
         graph::{self, Labels, WholeNumbers},
         profile,
     },
@@ -27,9 +28,9 @@ use warploom_vertex::{
 pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Data, StageError> {
     let artifact = inputs.get(Kind::Graph)?;
     let profile = profile::open(inputs.get(Kind::Profile)?)?;
-    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
+    let count = |name: &str| artifact.find_count(name).unwrap_or(0);
     let (_, schema) = describe(&artifact.file(graph::NODES_FILE))?;
-    let typed = inputs.get(Kind::Csr)?.has("types.arrow");
+    let typed = inputs.get(Kind::Csr)?.find_fact(csr::TYPED).is_some_and(|typed| typed == true);
     let features = Some(count("feature_columns")).filter(|columns| *columns > 0);
     let inferring = request.run.mode == Mode::Infer && !training;
     let before = learned_before(request, inferring)?;
@@ -42,7 +43,8 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     let hidden = if are_of_graphs(artifact) { graph::LABEL } else { request.run.target.as_str() };
     Ok(Data {
         features,
-        sparse_features: artifact.has(graph::FEATURES_SPARSE_FILE).then(|| count("feature_entries")),
+        // Sparse features alone are counted.
+        sparse_features: artifact.find_count("feature_entries"),
         edge_features: count("edge_feature_columns"),
         weighted: profile.weighted,
         relations: if typed { relations(names.relations, profile.relations) } else { Vec::new() },
@@ -54,8 +56,8 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         },
         training,
         inferring,
-        graphs: if artifact.has(graph::GRAPHS_FILE) { count("graphs") } else { 1 },
-        many_graphs: artifact.has(graph::GRAPHS_FILE),
+        graphs: artifact.find_count("graphs").unwrap_or(1),
+        many_graphs: artifact.find_count("graphs").is_some(),
         labels_of_nodes: !are_of_graphs(artifact),
         bytes_per_real: program::bytes_per_real(request.run.dtype),
         half: program::half(request.run.dtype),
@@ -90,15 +92,14 @@ fn learned(artifact: &Artifact, request: &PlanRequest) -> Result<Option<Learned>
 
 /// What ingest counted of the labels.
 fn own_labels(artifact: &Artifact) -> Option<Learned> {
-    let manifest = &artifact.manifest;
-    let form = manifest.facts.get("labels").and_then(|labels| labels.as_str()).filter(|form| *form != "none")?;
-    let count = |name: &str| manifest.counts.get(name).copied().unwrap_or(0);
+    let form = artifact.find_fact("labels").and_then(|labels| labels.as_str()).filter(|form| *form != "none")?;
+    let count = |name: &str| artifact.find_count(name).unwrap_or(0);
     let columns = match form {
         "classes" => count("classes"),
         "rows" => count("label_columns"),
         _ => 1,
     };
-    Some(Learned { form: form.to_owned(), columns, is_binary: manifest.facts.get("label_values").is_some_and(|values| values == "binary") })
+    Some(Learned { form: form.to_owned(), columns, is_binary: artifact.find_fact("label_values").is_some_and(|values| values == "binary") })
 }
 
 /// A target that is not there, with the columns that are, the nearest first.
@@ -123,19 +124,19 @@ fn relations(mut names: Vec<String>, count: u64) -> Vec<String> {
 
 /// A kind of nodes, as the manifest counts them.
 fn kind(artifact: &Artifact, name: String) -> NodeKind {
-    let count = |what: &str| artifact.manifest.counts.get(&format!("{what}.{name}")).copied().unwrap_or(0);
-    let is_sparse = artifact.has(&graph::features_sparse_file(&name));
+    let count = |what: &str| artifact.find_count(&format!("{what}.{name}"));
     NodeKind {
-        nodes: count("nodes"),
-        features: Some(count("feature_columns")).filter(|columns| *columns > 0),
-        sparse_features: is_sparse.then(|| count("feature_entries")),
+        nodes: count("nodes").unwrap_or(0),
+        features: count("feature_columns").filter(|columns| *columns > 0),
+        // Sparse features alone are counted.
+        sparse_features: count("feature_entries"),
         name,
     }
 }
 
 /// Whether labels belong to the graphs of a set of many.
 pub fn are_of_graphs(artifact: &Artifact) -> bool {
-    artifact.manifest.facts.get("target").is_some_and(|target| target == "graphs")
+    artifact.find_fact("target").is_some_and(|target| target == "graphs")
 }
 
 /// What is learned, and what training makes small.
@@ -192,7 +193,7 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Op
         return refuse("the graph has no labels, and training needs a target".into(), hint);
     };
     refuse_without_classes(artifact, request, Some(learned))?;
-    let splits = artifact.manifest.counts.get("splits").copied().unwrap_or(0);
+    let splits = artifact.find_count("splits").unwrap_or(0);
     // A table of parts has splits of its own, which the run reads.
     if request.splits_digest.is_none() && request.run.split >= splits {
         let what = format!("split {} was asked for, and the graph has {splits}", request.run.split);

@@ -5,7 +5,7 @@
 //! never     asks what the host has: the run does, where it is; moves sparse features, whose entries are walked by lists of the device
 use std::collections::BTreeMap;
 
-use warploom_contract::kinds::plan::{Memory, OnHost};
+use warploom_contract::kinds::plan::{Memory, OnHost, OverBus};
 use warploom_shell::{limits::show_size, requests::PlanRequest};
 use warploom_spec::Residence;
 use warploom_vertex::{
@@ -20,6 +20,8 @@ pub struct Needed {
     pub memory: Memory,
     /// Of the host, if anything.
     pub host: Option<OnHost>,
+    /// What reading that takes.
+    pub over_bus: Option<OverBus>,
     /// Bytes over the bus by launch, in the order of the list.
     pub by_launch: Vec<u64>,
     /// Why, where something else was asked for than what every run does that fits.
@@ -50,10 +52,11 @@ pub fn decide(request: &PlanRequest, list: &LaunchList, (emitted, facts): (&Emit
     let memory = Memory { bytes_peak: predicted.bytes, bytes_by_use: predicted.by_use, smaller: Vec::new() };
     if on_host.is_empty() {
         let reason = (request.spec.features == Residence::Host).then(|| nothing_stays(of_all.bytes));
-        return Needed { memory, host: None, by_launch: Vec::new(), reason };
+        return Needed { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };
     }
     let traffic = bus::traffic(list, emitted, facts, &on_host);
-    let host = on_host_of(&traffic, (memory::bytes_on_host(list, facts, &on_host), request.device.bytes_per_second_of_host()), on_host);
+    let host = OnHost { bytes: memory::bytes_on_host(list, facts, &on_host), buffers: on_host };
+    let over_bus = over_bus_of(&traffic, request.device.bytes_per_second_of_host());
     let why = match request.spec.features {
         Residence::Host => "`plan.features: host` asks for it".to_owned(),
         _ => format!("with them the run needs {} of `{}`, which has {}", show_size(of_all.bytes), request.device.name, show_size(room)),
@@ -61,15 +64,15 @@ pub fn decide(request: &PlanRequest, list: &LaunchList, (emitted, facts): (&Emit
     let reason = Reason {
         what: "features".to_owned(),
         chosen: "pinned on the host".to_owned(),
-        why: format!("{why}; {}", cost(&host, &traffic)),
+        why: format!("{why}; {}", cost((&host, &over_bus), &traffic)),
         alternatives: BTreeMap::from([("all on the device".to_owned(), of_all.bytes), ("pinned on the host".to_owned(), memory.bytes_peak)]),
     };
-    Needed { memory, host: Some(host), by_launch: traffic.by_launch, reason: Some(reason) }
+    Needed { memory, host: Some(host), over_bus: Some(over_bus), by_launch: traffic.by_launch, reason: Some(reason) }
 }
 
-fn on_host_of(traffic: &bus::Traffic, (bytes, bytes_per_second): (u64, u64), buffers: Vec<BufferName>) -> OnHost {
+fn over_bus_of(traffic: &bus::Traffic, bytes_per_second: u64) -> OverBus {
     let nanoseconds_step = nanoseconds(traffic.step, bytes_per_second);
-    OnHost { buffers, bytes, bytes_once: traffic.once, bytes_step: traffic.step, bytes_per_second, nanoseconds_step }
+    OverBus { bytes_once: traffic.once, bytes_step: traffic.step, bytes_per_second, nanoseconds_step }
 }
 
 /// How long so many bytes are on the bus.
@@ -78,18 +81,18 @@ pub fn nanoseconds(bytes: u64, bytes_per_second: u64) -> u64 {
 }
 
 /// What stays, and what reading it over the bus costs.
-fn cost(host: &OnHost, traffic: &bus::Traffic) -> String {
+fn cost((host, over_bus): (&OnHost, &OverBus), traffic: &bus::Traffic) -> String {
     let launches = if traffic.launches == 1 { "1 launch reads".to_owned() } else { format!("{} launches read", traffic.launches) };
     let mut text = format!(
         "{} of `{}` stay there; {launches} {} of them over the bus in each epoch or pass, which takes {:.3} ms at {:.0} GB/s",
         show_size(host.bytes),
         host.buffers.join("`, `"),
-        show_size(host.bytes_step),
-        host.nanoseconds_step as f64 / 1e6,
-        host.bytes_per_second as f64 / 1e9
+        show_size(over_bus.bytes_step),
+        over_bus.nanoseconds_step as f64 / 1e6,
+        over_bus.bytes_per_second as f64 / 1e9
     );
-    if host.bytes_once > 0 {
-        text += &format!("; {} once before", show_size(host.bytes_once));
+    if over_bus.bytes_once > 0 {
+        text += &format!("; {} once before", show_size(over_bus.bytes_once));
     }
     if traffic.by_edges > 0 {
         text += &format!("; {} of all that is rows which edges gather", show_size(traffic.by_edges));

@@ -18,12 +18,11 @@ mod walks;
 use std::collections::BTreeMap;
 
 use warploom_contract::{
-    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
-        plan::{self, Memory, Plan, Smaller},
+        plan::{self, Advice, Cut, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
-    manifest::InputEntry,
     stage::Progress,
 };
 use warploom_device::Nvrtc;
@@ -36,7 +35,7 @@ use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin},
-    emit::cuda::{Argument, Emitted, Order},
+    emit::cuda::{Argument, Emitted, Groups, Order},
     launch::{Element, LaunchList, LossKind},
 };
 
@@ -61,26 +60,21 @@ impl Stage for PlanStage {
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         let order = order::of(is_gpu(request), inputs)?;
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "launches");
-        let (emitted, Needed { memory, host, by_launch, reason }) = settled(request, (&mut list, &facts), (&profile, order))?;
+        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) = settled(request, (&mut list, &facts), (&profile, order))?;
+        let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
-            list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
+            reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
-        list.reasons.extend(reason);
-        let is_grouped = request.spec.schedule == EdgeSchedule::NeighbourGroups;
-        list.reasons.extend(emitted.iter().filter(|_| is_grouped).map(|emitted| walks::grouped(&list, emitted)).collect::<Vec<_>>());
+        reasons.extend(reason);
+        reasons.extend(emitted.iter().filter(|_| is_grouped(request)).map(|emitted| walks::grouped(&list, emitted)).collect::<Vec<_>>());
         context.progress.begin("weighing smaller numbers and widths", 0, "plans");
-        let memory = Memory { smaller: smaller(context.progress, inputs, request, &settings), ..memory };
+        let memory = Memory { smaller: smaller(context.progress, inputs, request, &settings)?, ..memory };
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
-        let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];
-        let entry = |kind: Kind| -> Result<InputEntry, StageError> {
-            let manifest = &inputs.get(kind)?.manifest;
-            Ok(InputEntry { kind: kind.name().to_owned(), key: manifest.key.clone(), digest: manifest.digest.clone() })
-        };
+        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&profile, is_grouped(request)));
         let page = Plan {
-            inputs: needed.into_iter().map(entry).collect::<Result<_, _>>()?,
             mode: match request.run.mode {
                 Mode::Infer => "infer",
                 _ if facts.training => "train",
@@ -91,20 +85,20 @@ impl Stage for PlanStage {
             dtype: request.run.dtype.name().to_owned(),
             matmul: Some(request.spec.matmul.name().to_owned()).filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
             is_local: is_gpu(request) && order == Order::Local,
-            schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_gpu(request) && is_grouped),
+            schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
+            groups: groups(request, (&list, &facts), &profile).into_iter().map(|groups| groups.map(cut)).collect(),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
-            memory,
             host,
-            predicted: predict::predicted(&list, &facts, (&request.device, &by_launch), &profile),
         };
-        plan::write(outputs, &page)
+        plan::write(outputs, &page, &Advice { memory, predicted, over_bus, reasons: json_of(&reasons)? })
     }
 
     /// Reads the list back, proves it sound, and recomputes every launch's bytes from the profile.
     fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), Violation> {
         let page = plan::open(outputs.get(Kind::Plan)?)?;
+        let advice = plan::open_advice(outputs.get(Kind::Plan)?)?;
         let list: LaunchList =
             serde_json::from_value(page.launches).map_err(|error| Violation::new(format!("plan.json: the launches do not read back: {error}")))?;
         if let Err(flaws) = list.validate() {
@@ -119,23 +113,21 @@ impl Stage for PlanStage {
         if !nowhere.is_empty() && !emitted.as_ref().is_some_and(|emitted| lies_nowhere(nowhere, emitted)) {
             return Err(Violation::new(format!("plan.json: a kernel needs a place for one of `{}`, which lie nowhere", nowhere.join("`, `"))));
         }
+        let cuts: Vec<Option<Cut>> = groups(request, (&list, &facts), &profile).into_iter().map(|groups| groups.map(cut)).collect();
+        if cuts != page.groups {
+            return Err(Violation::new(format!("plan.json: how edges are cut: expected {cuts:?}, found {:?}", page.groups)));
+        }
         let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, &facts);
         if host != page.host {
             return Err(Violation::new(format!("plan.json: what stays on the host: expected {host:?}, found {:?}", page.host)));
         }
-        if (expected.bytes_peak, &expected.bytes_by_use) != (page.memory.bytes_peak, &page.memory.bytes_by_use) {
-            return Err(Violation::new(format!("plan.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, page.memory.bytes_peak)));
+        if (expected.bytes_peak, &expected.bytes_by_use) != (advice.memory.bytes_peak, &advice.memory.bytes_by_use) {
+            return Err(Violation::new(format!("advice.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, advice.memory.bytes_peak)));
         }
-        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), &profile);
-        if predicted != page.predicted {
-            let (expected, found) = (predicted.nanoseconds_step, page.predicted.nanoseconds_step);
-            return Err(Violation::new(format!("plan.json: predicted step: expected {expected} ns, found {found}")));
-        }
-        for input in &page.inputs {
-            let there = inputs.iter().any(|artifact| artifact.kind.name() == input.kind && artifact.manifest.digest == input.digest);
-            if !there {
-                return Err(Violation::new(format!("plan.json: its input `{}` is not the one of this pipeline", input.kind)));
-            }
+        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&profile, is_grouped(request)));
+        if predicted != advice.predicted {
+            let (expected, found) = (predicted.nanoseconds_step, advice.predicted.nanoseconds_step);
+            return Err(Violation::new(format!("advice.json: predicted step: expected {expected} ns, found {found}")));
         }
         Ok(())
     }
@@ -225,14 +217,28 @@ fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {
     })
 }
 
-/// One form of the program that a request names, as text.
+/// One form of the program that a request names, as text. The source is the plan's, with its cuts of edges and its order.
 pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
-    if form == "launches" {
-        return Ok(make(inputs, request, &request.given_settings())?.list.render());
-    }
     let settings = request.given_settings();
-    let how = (matmul(&request.spec), request.spec.schedule, order::of(is_gpu(request), inputs)?);
-    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, (&request.text, &request.device, how))
+    match form {
+        "launches" => Ok(make(inputs, request, &settings)?.list.render()),
+        "source" => {
+            program::grid_of_source(&request.device)?;
+            let Made { mut list, facts, .. } = make(inputs, request, &settings)?;
+            let profile = profile::open(inputs.get(Kind::Profile)?)?;
+            let (emitted, _) = settled(request, (&mut list, &facts), (&profile, order::of(is_gpu(request), inputs)?))?;
+            emitted.map(|emitted| emitted.source).ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
+        }
+        _ => compile::show(&compiled(inputs, request, &program(request, &settings))?, form, &request.text),
+    }
+}
+
+/// The source for a program that no graph is given for: as for one whose rows have as many edges each, in no known order.
+pub fn source_without_graph(compiled: &Compiled, request: &PlanRequest) -> Result<String, StageError> {
+    let facts = Facts::of(&compiled.data);
+    let groups = if is_grouped(request) { predict::groups(&compiled.list, &facts, &request.device, 0.0) } else { Vec::new() };
+    let how = (compiled.data.bytes_per_real, matmul(&request.spec), Order::Spread, groups.as_slice());
+    Ok(program::emitted(&compiled.list, how, &request.device)?.source)
 }
 
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
@@ -240,12 +246,23 @@ fn for_gpu(request: &PlanRequest, (list, facts): (&LaunchList, &Facts), (profile
     if !is_gpu(request) {
         return Ok(None);
     }
-    let groups = match request.spec.schedule {
-        EdgeSchedule::Rows => Vec::new(),
-        EdgeSchedule::NeighbourGroups => predict::groups(list, facts, &request.device, profile.in_degree.gini),
-    };
+    let groups = groups(request, (list, facts), profile);
     let asked = OnGpu { program: &request.spec.program.entry, dtype: request.run.dtype, matmul: matmul(&request.spec), order, groups: &groups };
     program::for_gpu(list, &asked, &request.device).map(Some)
+}
+
+/// Whether a GPU shares out edges by groups of neighbours.
+fn is_grouped(request: &PlanRequest) -> bool {
+    is_gpu(request) && request.spec.schedule == EdgeSchedule::NeighbourGroups
+}
+
+/// How the edges of each launch are cut, in the order of the list; nothing where walks go by rows.
+fn groups(request: &PlanRequest, (list, facts): (&LaunchList, &Facts), profile: &Profile) -> Vec<Option<Groups>> {
+    if is_grouped(request) { predict::groups(list, facts, &request.device, profile.in_degree.gini) } else { Vec::new() }
+}
+
+fn cut(groups: Groups) -> Cut {
+    Cut { neighbours: groups.neighbours, lanes: groups.lanes, threads: groups.threads }
 }
 
 /// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run does, which says why. A compiler that was named
@@ -281,7 +298,9 @@ fn memory(list: &LaunchList, facts: &Facts) -> Memory {
 
 /// What a run needs on its device. On a GPU all that kernels are given is there from start to end, but for what stays on the host, and features that no epoch reads.
 fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, facts: &Facts) -> Needed {
-    let Some(emitted) = emitted else { return Needed { memory: memory(list, facts), host: None, by_launch: Vec::new(), reason: None } };
+    let Some(emitted) = emitted else {
+        return Needed { memory: memory(list, facts), host: None, over_bus: None, by_launch: Vec::new(), reason: None };
+    };
     features::decide(request, list, (emitted, facts))
 }
 
@@ -328,26 +347,26 @@ fn lies_nowhere(names: &[String], emitted: &Emitted) -> bool {
     names.iter().all(|name| emitted.unmade.contains(name) && !is_given(name))
 }
 
-/// What a run would need with smaller numbers, or fewer of them: each is planned.
-fn smaller(progress: &dyn Progress, inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Vec<Smaller> {
+/// What a run would need with smaller numbers, or fewer of them: each is planned. What the compiler refuses is no way; any other error is
+/// the stage's, for what is left out would look as if it did not fit.
+fn smaller(
+    progress: &dyn Progress,
+    inputs: &Inputs,
+    request: &PlanRequest,
+    settings: &BTreeMap<String, serde_json::Value>,
+) -> Result<Vec<Smaller>, StageError> {
     let mut ways = Vec::new();
-    let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
-        // A program that refuses a setting has said so in vain.
-        let refused = |made: &Made| half(request.run.dtype).is_some() && made.list.parameters.is_empty();
-        let made = make(inputs, request, settings).ok().filter(|made| !refused(made));
-        let profile = inputs.get(Kind::Profile).and_then(profile::open).ok();
+    let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| -> Result<(), StageError> {
+        let memory = unless_refused(need_of(inputs, request, settings))?;
         progress.advance(1);
         progress.note(&set);
-        let needed = made.zip(profile).and_then(|(mut made, profile)| {
-            let order = order::of(is_gpu(request), inputs).ok()?;
-            Some(settled(request, (&mut made.list, &made.facts), (&profile, order)).ok()?.1)
-        });
-        ways.extend(needed.map(|needed| Smaller { set, bytes_peak: needed.memory.bytes_peak }));
+        ways.extend(memory.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
+        Ok(())
     };
     if is_gpu(request) && request.spec.features == Residence::Device {
         let mut on_host = request.clone();
         on_host.spec.features = Residence::Host;
-        weigh(format!("plan.features={}", Residence::Host.name()), &on_host, &request.given_settings());
+        weigh(format!("plan.features={}", Residence::Host.name()), &on_host, &request.given_settings())?;
     }
     let fewer: &[Dtype] = match request.run.dtype {
         Dtype::F64 => &[Dtype::F32, Dtype::Bf16],
@@ -357,7 +376,7 @@ fn smaller(progress: &dyn Progress, inputs: &Inputs, request: &PlanRequest, sett
     for &dtype in fewer {
         let mut short = request.clone();
         short.run.dtype = dtype;
-        weigh(format!("run.dtype={}", dtype.name()), &short, &request.given_settings());
+        weigh(format!("run.dtype={}", dtype.name()), &short, &request.given_settings())?;
     }
     let mut hidden = settings.get(WIDTH).and_then(serde_json::Value::as_u64).unwrap_or(0);
     for _ in 0..HALVINGS {
@@ -365,12 +384,45 @@ fn smaller(progress: &dyn Progress, inputs: &Inputs, request: &PlanRequest, sett
         if hidden > 0 {
             let mut narrow = request.given_settings();
             narrow.insert(WIDTH.to_owned(), hidden.into());
-            weigh(format!("plan.set.{WIDTH}={hidden}"), request, &narrow);
+            weigh(format!("plan.set.{WIDTH}={hidden}"), request, &narrow)?;
         }
     }
-    ways
+    Ok(ways)
+}
+
+/// What was made, or nothing where the compiler refuses to make it.
+fn unless_refused<T>(made: Result<T, StageError>) -> Result<Option<T>, StageError> {
+    match made {
+        Err(error) if error.kind == ErrorKind::Specification => Ok(None),
+        made => made.map(Some),
+    }
+}
+
+/// What a run with these settings needs.
+fn need_of(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Memory, StageError> {
+    let Made { mut list, facts, .. } = make(inputs, request, settings)?;
+    refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
+    let profile = profile::open(inputs.get(Kind::Profile)?)?;
+    Ok(settled(request, (&mut list, &facts), (&profile, order::of(is_gpu(request), inputs)?))?.1.memory)
 }
 
 fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {
     serde_json::to_value(value).map_err(|error| StageError::defect(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A way that could not be read is no way that does not fit: left out, it would change what is published under the same key.
+    #[test]
+    fn only_refusals_of_the_compiler_are_left_out_of_the_advice() {
+        let failed = |kind| unless_refused::<u64>(Err(StageError::new(kind, "failed")));
+        assert_eq!(failed(ErrorKind::Specification), Ok(None));
+        assert_eq!(unless_refused(Ok(7)), Ok(Some(7)));
+        use ErrorKind::{Damaged, Data, Defect, DiskFull, Input, Memory, Stopped, Transient};
+        for kind in [Input, Data, Damaged, Memory, DiskFull, Transient, Stopped, Defect] {
+            assert_eq!(failed(kind).unwrap_err().kind, kind);
+        }
+    }
 }

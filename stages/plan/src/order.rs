@@ -1,16 +1,11 @@
 //! order: whether neighbouring rows read near rows, so that what one reads is in a GPU's cache when the next is done.
 //!
-//! promises  follows from the edges as they are numbered alone: of the figures that `reorder` leaves beside its permutation those of shipped
-//!           devices are looked at, which every store has
+//! promises  follows from the edges as they are numbered alone: `reorder` states in its manifest what a walk moves on shipped devices, so
+//!           that plan's key holds what is looked at
 //! never     opens an edge
-use warploom_contract::{
-    Inputs, Kind, StageError,
-    kinds::permutation::{self, Moved},
-};
+use warploom_contract::{Inputs, Kind, StageError, kinds::permutation};
 use warploom_vertex::emit::cuda::Order;
 
-/// Columns of the rows that are looked at: the most of those that figures are for.
-const COLUMNS: u64 = 256;
 /// How much more than each row once a walk may fetch.
 const FETCHED_MOST: f64 = 1.25;
 
@@ -22,12 +17,9 @@ pub fn of(is_gpu: bool, inputs: &Inputs) -> Result<Order, StageError> {
     }
     let artifact = inputs.get(Kind::Permutation)?;
     let (nodes, edges) = (artifact.count("nodes")?, inputs.get(Kind::Csr)?.count("edges")?);
-    let after = permutation::quality(artifact)?.after;
-    let row = 4 * COLUMNS;
+    let row = 4 * permutation::WALK_COLUMNS;
     let streamed = 4 * (nodes + 1 + edges) + row * nodes;
-    let shipped = warploom_device::shipped();
-    let is_known = |moved: &&Moved| moved.columns == COLUMNS && shipped.iter().any(|device| device.name == moved.device);
-    let fetched = after.predicted.iter().filter(is_known).map(|moved| moved.memory_bytes.saturating_sub(streamed)).min();
+    let fetched = artifact.find_count(permutation::WALK_BYTES).map(|bytes| bytes.saturating_sub(streamed));
     let is_local = fetched.is_some_and(|fetched| nodes > 0 && fetched as f64 <= FETCHED_MOST * (row * nodes) as f64);
     Ok(if is_local { Order::Local } else { Order::Spread })
 }

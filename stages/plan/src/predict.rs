@@ -1,7 +1,7 @@
 //! predict: how long each launch of a list should take on a device, by what limits it.
 //!
 //! promises  the slowest of rows read at random, all bytes in a row, arithmetic, and what comes over the bus from the host, and the cost of a
-//!           launch; for a GPU the cut of every launch that walks edges; a figure for a device that is not here is made like any other
+//!           launch; the cut of every launch that walks edges, where the plan goes by groups of neighbours; a figure for a device that is not here is made like any other
 //! never     measures; promises that a kernel reaches the limit
 use warploom_contract::kinds::{
     plan::{Predicted, PredictedLaunch},
@@ -17,11 +17,16 @@ use warploom_vertex::{
 use crate::decider::{Decider, Rows};
 
 /// Every launch, and a step: an epoch, or a superstep of each loop. Of the device, what each launch reads of its host; nothing if none does.
-pub fn predicted(list: &LaunchList, facts: &Facts, (device, over_bus): (&Device, &[u64]), profile: &Profile) -> Predicted {
+pub fn predicted(list: &LaunchList, facts: &Facts, (device, over_bus): (&Device, &[u64]), (profile, is_grouped): (&Profile, bool)) -> Predicted {
     let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: profile.in_degree.gini };
     let mut decider = Decider::new(device, rows);
     let over_bus = over_bus.iter().copied().chain(std::iter::repeat(0));
-    let of_one = |(launch, over_bus): (&Launch, u64)| of_launch(list, (launch, over_bus), (facts, device), &mut decider);
+    let of_one = |(launch, over_bus): (&Launch, u64)| {
+        let mut predicted = of_launch(list, (launch, over_bus), (facts, device));
+        // Walks by rows are cut by the kernels themselves: a cut into groups would be told and not made.
+        predicted.grouping = widest(&list.work(launch, facts), facts).filter(|_| is_grouped).and_then(|columns| decider.decide(columns));
+        predicted
+    };
     let launches: Vec<PredictedLaunch> = list.launches().into_iter().zip(over_bus).map(of_one).collect();
     let once = match &list.body {
         Body::Train(train) => names(&train.prepare),
@@ -51,16 +56,11 @@ fn names(launches: &[Launch]) -> Vec<&str> {
     launches.iter().map(|launch| launch.name.as_str()).collect()
 }
 
-fn of_launch(list: &LaunchList, (launch, over_bus): (&Launch, u64), (facts, device): (&Facts, &Device), decider: &mut Decider) -> PredictedLaunch {
+fn of_launch(list: &LaunchList, (launch, over_bus): (&Launch, u64), (facts, device): (&Facts, &Device)) -> PredictedLaunch {
     let work = list.work(launch, facts);
     let on_bus = over_bus as f64 / device.bytes_per_second_of_host() as f64;
     let (seconds, limit) = Some(limited(&work, facts, device)).filter(|(seconds, _)| *seconds >= on_bus).unwrap_or((on_bus, "the bus to the host"));
-    PredictedLaunch {
-        name: launch.name.clone(),
-        nanoseconds: (1e9 * seconds) as u64 + device.launch_nanoseconds,
-        limit: limit.to_owned(),
-        grouping: widest(&work, facts).and_then(|columns| decider.decide(columns)),
-    }
+    PredictedLaunch { name: launch.name.clone(), nanoseconds: (1e9 * seconds) as u64 + device.launch_nanoseconds, limit: limit.to_owned(), grouping: None }
 }
 
 /// Seconds, and what they are spent on.

@@ -5,10 +5,7 @@
 //! never     chooses: one form of edges and one division are executed here, and this says what they save
 use std::collections::BTreeMap;
 
-use warploom_contract::{
-    Inputs, Kind, StageError,
-    kinds::partition::{self, Division, Scheme},
-};
+use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
 use warploom_vertex::{
     Facts,
     emit::cuda::{Blocks, Emitted, Walked},
@@ -51,14 +48,13 @@ pub fn reasons(list: &LaunchList, facts: &Facts, inputs: &Inputs) -> Result<Vec<
         why: format!("a row is added up where it is computed and written once: {} walks, bytes of each once", works.len()),
         alternatives: [(rows.to_owned(), by_rows), (edges.to_owned(), by_edges)].into(),
     }];
-    for Division { scheme, why, .. } in partition::open(inputs.get(Kind::Partition)?)?.schemes {
-        // What no executor of a CPU reads, it does not walk by.
-        let Scheme::Rows { unit_edges, units, unit_edges_max } = scheme else { continue };
-        let of_edges = |edges: u64| edges.saturating_mul(NUMBER + widest);
-        let (chosen, alone) = (format!("units of near {unit_edges} edges"), "one task".to_owned());
-        let why = format!("{why}; {} units of in-edges, of which the fullest has {unit_edges_max} edges: bytes that its widest walk reads", units[0]);
-        let alternatives = [(chosen.clone(), of_edges(unit_edges_max)), (alone, of_edges(facts.edges))].into();
-        reasons.push(Reason { what: "division of walks".to_owned(), chosen, why, alternatives });
-    }
+    let artifact = inputs.get(Kind::Partition)?;
+    let [unit_edges, units, unit_edges_max] = partition::UNITS.map(|name| artifact.count(name));
+    let (unit_edges, units, unit_edges_max) = (unit_edges?, units?, unit_edges_max?);
+    let of_edges = |edges: u64| edges.saturating_mul(NUMBER + widest);
+    let (chosen, alone) = (format!("units of near {unit_edges} edges"), "one task".to_owned());
+    let why = format!("{units} units of in-edges, of which the fullest has {unit_edges_max} edges: bytes that its widest walk reads");
+    let alternatives = [(chosen.clone(), of_edges(unit_edges_max)), (alone, of_edges(facts.edges))].into();
+    reasons.push(Reason { what: "division of walks".to_owned(), chosen, why, alternatives });
     Ok(reasons)
 }

@@ -8,22 +8,18 @@ use warploom_contract::{
     order::AesRule,
     stage::Progress,
 };
-use warploom_shell::requests::ReorderRequest;
-use warploom_spec::Method;
+use warploom_shell::requests::{Chosen, FoundOrder, ReorderRequest};
+use warploom_spec::{Method, ReorderSpec};
 
 use crate::{
     auto,
     methods::{self, Order},
 };
 
-/// An order, and why it was taken.
+/// An order that was taken.
 pub struct Choice {
     /// Method that was run.
     pub method: String,
-    /// Why that one.
-    pub why: String,
-    /// All that `auto` weighed.
-    pub weighed: Option<String>,
     /// `None`: the order stays.
     pub new_of_old: Option<Vec<u32>>,
     /// Communities that the method found beside the order.
@@ -33,35 +29,49 @@ pub struct Choice {
 }
 
 impl Choice {
-    fn stays(why: String) -> Self {
-        Choice { method: Method::None.name().to_owned(), why, weighed: None, new_of_old: None, communities: None, cut: None }
+    fn stays() -> Self {
+        Choice { method: Method::None.name().to_owned(), new_of_old: None, communities: None, cut: None }
     }
 
-    fn takes(method: Method, order: Order, why: String) -> Self {
-        Choice { method: method.name().to_owned(), why, weighed: None, new_of_old: Some(order.new_of_old), communities: order.communities, cut: order.cut }
+    fn takes(method: Method, order: Order) -> Self {
+        Choice { method: method.name().to_owned(), new_of_old: Some(order.new_of_old), communities: order.communities, cut: order.cut }
     }
 }
 
-/// Runs what was asked for, or what pays.
-pub fn choose(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr, rule: AesRule) -> Result<Choice, StageError> {
-    let asked = "asked for".to_owned();
-    match request.spec.method {
-        Method::None => Ok(Choice::stays(asked)),
-        Method::Auto => {
-            let verdict = format!("sqrt(AES) {:.1} {} floor(sqrt(nodes) / 100) {}", rule.left, if rule.worth_it { ">" } else { "<=" }, rule.right);
-            if !rule.worth_it {
-                return Ok(Choice { weighed: Some(verdict), ..Choice::stays("neighbours are close already".to_owned()) });
-            }
-            let decision = auto::decide(progress, request, csr)?;
-            let choice = match decision.taken {
-                Some((method, order)) => Choice::takes(method, order, decision.why),
-                None => Choice::stays(decision.why),
-            };
-            Ok(Choice { weighed: Some(format!("{verdict}; {}", decision.weighed)), ..choice })
-        }
-        method => {
-            progress.begin(&format!("looking for an order: {}", method.name()), 0, "edges");
-            methods::run(&request.spec, csr).map(|order| Choice::takes(method, order, asked))
-        }
+/// Which order pays, for `auto`.
+pub fn weigh(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr, rule: AesRule) -> Result<Chosen, StageError> {
+    let verdict = format!("sqrt(AES) {:.1} {} floor(sqrt(nodes) / 100) {}", rule.left, if rule.worth_it { ">" } else { "<=" }, rule.right);
+    if !rule.worth_it {
+        return Ok(Chosen { method: Method::None, why: "neighbours are close already".to_owned(), weighed: verdict, order: None });
     }
+    let decision = auto::decide(progress, request, csr)?;
+    let (why, weighed) = (decision.why, format!("{verdict}; {}", decision.weighed));
+    Ok(match decision.taken {
+        Some((method, order)) => {
+            let order = FoundOrder { new_of_old: order.new_of_old, communities: order.communities };
+            Chosen { method, why, weighed, order: Some(order) }
+        }
+        None => Chosen { method: Method::None, why, weighed, order: None },
+    })
+}
+
+/// Why the method is run that is.
+pub fn why(request: &ReorderRequest) -> String {
+    request.chosen.as_ref().map_or_else(|| "asked for".to_owned(), |chosen| chosen.why.clone())
+}
+
+/// Runs what was asked for, or chosen.
+pub fn choose(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> Result<Choice, StageError> {
+    let method = request.method();
+    if method == Method::None {
+        return Ok(Choice::stays());
+    }
+    let order = match request.chosen.as_ref().and_then(|chosen| chosen.order.clone()) {
+        Some(FoundOrder { new_of_old, communities }) => Order { new_of_old, communities, cut: None },
+        None => {
+            progress.begin(&format!("looking for an order: {}", method.name()), 0, "edges");
+            methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr)?
+        }
+    };
+    Ok(Choice::takes(method, order))
 }

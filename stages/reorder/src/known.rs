@@ -4,7 +4,7 @@
 //! promises  what is taken over is what would be found: the digest holds all that a method looks at
 //! never     takes figures over: they are measured on the graph at hand
 use rayon::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use warploom_contract::{
     Artifact, Digest, Key, Kind, Store,
     kinds::{
@@ -13,7 +13,6 @@ use warploom_contract::{
         read_json,
     },
 };
-use warploom_shell::requests::{ReorderRequest, Request};
 
 use crate::choice::Choice;
 
@@ -23,11 +22,11 @@ pub const FACT: &str = "order";
 const TASK_ROWS: usize = 1 << 14;
 
 /// Digest of all that an order depends on.
-pub fn digest(csr: &Csr, request: &ReorderRequest) -> String {
+pub fn digest(csr: &Csr, request: Value) -> String {
     let graphs = csr.graphs.as_ref().map(|graphs| Digest::of(&graphs.iter().flat_map(|graph| graph.to_ne_bytes()).collect::<Vec<u8>>()));
     let document = json!({
         "incoming": rows(csr.incoming.rows()), "outgoing": rows(csr.outgoing.rows()), "graphs": graphs.as_ref().map(Digest::as_str),
-        "request": request.document(), "version": warploom_shell::contracts::REORDER.version,
+        "request": request, "version": warploom_shell::contracts::REORDER.version,
     });
     Digest::of(document.to_string().as_bytes()).as_str().to_owned()
 }
@@ -60,8 +59,7 @@ pub fn find(store: &Store, own: &Key, digest: &str, nodes: usize) -> Option<Choi
     let quality: Quality = read_json(&artifact.file(QUALITY_FILE)).ok()?;
     let is_kept = quality.method == warploom_spec::Method::None.name();
     let new_of_old = (!is_kept).then(|| new_of_old.to_vec());
-    let (method, why, weighed) = (quality.method, quality.why, quality.weighed);
-    Some(Choice { method, why, weighed, new_of_old, communities: quality.communities, cut: quality.cut })
+    Some(Choice { method: quality.method, new_of_old, communities: quality.communities, cut: quality.cut })
 }
 
 fn is_bijection(numbers: &[u32], nodes: usize) -> bool {

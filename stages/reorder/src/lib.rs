@@ -19,12 +19,16 @@ use warploom_contract::{
     Artifact, Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         csr::{self, Csr, CsrParts},
-        permutation::{self, Quality, Standing},
+        permutation::{self, Moved, Quality, Standing},
     },
     order,
 };
 use warploom_device::Facts;
-use warploom_shell::{contracts, requests::ReorderRequest};
+use warploom_shell::{
+    contracts, orders,
+    requests::{ReorderRequest, Request},
+};
+use warploom_spec::Method;
 
 /// The stage.
 pub struct Reorder;
@@ -33,16 +37,31 @@ impl Stage for Reorder {
     type Request = ReorderRequest;
     const CONTRACT: Contract = contracts::REORDER;
 
+    /// What `auto` chooses is kept apart from the order: runs that weigh differently and choose alike share the order.
+    fn decide(context: &Context, inputs: &Inputs, request: &mut ReorderRequest) -> Result<(), StageError> {
+        let csr = Csr::open(inputs.get(Kind::Csr)?)?;
+        need::refuse_too_large(&csr, Method::Auto, context.memory)?;
+        context.progress.begin("looking whether the choice is known", 0, "edges");
+        let digest = known::digest(&csr, request.weighed());
+        let chosen = match orders::find_alike(context.store, &digest) {
+            Some(chosen) => chosen,
+            None => choice::weigh(context.progress, request, &csr, order::aes_rule(aes_without_loops(&csr), csr.nodes()))?,
+        };
+        orders::keep(context.store, inputs, (request, &chosen), &digest)?;
+        request.chosen = Some(chosen);
+        Ok(())
+    }
+
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &ReorderRequest) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
-        need::refuse_too_large(&csr, request.spec.method, context.memory)?;
+        need::refuse_too_large(&csr, request.method(), context.memory)?;
         context.progress.begin("looking whether the order is known", 0, "edges");
         let aes_rule = order::aes_rule(aes_without_loops(&csr), csr.nodes());
-        let digest = known::digest(&csr, request);
+        let digest = known::digest(&csr, request.document());
         let choice = match known::find(context.store, &outputs.key(), &digest, csr.nodes()) {
             Some(choice) => choice,
-            None => choice::choose(context.progress, request, &csr, aes_rule)?,
+            None => choice::choose(context.progress, request, &csr)?,
         };
         let devices = devices(request);
         context.progress.begin("measuring the order", 0, "edges");
@@ -61,8 +80,11 @@ impl Stage for Reorder {
                 (after, new_of_old)
             }
         };
-        let (method, why, weighed) = (choice.method, choice.why, choice.weighed);
-        let quality = Quality { method, why, weighed, aes_rule, communities: choice.communities, cut: choice.cut, before, after };
+        if let Some(bytes) = least_moved(&after) {
+            outputs.count(Kind::Permutation, permutation::WALK_BYTES, bytes);
+        }
+        let (why, weighed) = (choice::why(request), request.chosen.as_ref().map(|chosen| chosen.weighed.clone()));
+        let quality = Quality { method: choice.method, why, weighed, aes_rule, communities: choice.communities, cut: choice.cut, before, after };
         outputs.fact(Kind::Permutation, known::FACT, digest);
         permutation::write(outputs, new_of_old, &quality)
     }
@@ -81,8 +103,7 @@ fn keep(outputs: &mut Outputs, artifact: &Artifact, csr: &Csr) -> Result<(), Sta
     for name in csr::FILES.iter().filter(|name| artifact.has(name)) {
         outputs.share(Kind::Csr, name, &artifact.file(name))?;
     }
-    outputs.count(Kind::Csr, "nodes", csr.nodes() as u64);
-    outputs.count(Kind::Csr, "edges", csr.edges() as u64);
+    csr::state(outputs, (csr.nodes() as u64, csr.edges() as u64), csr.types.is_some());
     Ok(())
 }
 
@@ -93,6 +114,13 @@ fn devices(request: &ReorderRequest) -> Vec<Facts> {
         devices.push(request.device.clone());
     }
     devices
+}
+
+/// What a walk moves on that of the shipped devices which moves least: every store has the figures of those.
+fn least_moved(standing: &Standing) -> Option<u64> {
+    let shipped = warploom_device::shipped();
+    let is_known = |moved: &&Moved| moved.columns == permutation::WALK_COLUMNS && shipped.iter().any(|device| device.name == moved.device);
+    standing.predicted.iter().filter(is_known).map(|moved| moved.memory_bytes).min()
 }
 
 fn standing_of(parts: &CsrParts, devices: &[Facts]) -> Standing {

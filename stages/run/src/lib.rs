@@ -22,6 +22,7 @@ pub mod measures;
 pub mod optimizers;
 pub mod parameters;
 pub mod precision;
+pub mod process_memory;
 pub mod program;
 pub mod prove;
 pub mod record;
@@ -35,7 +36,7 @@ use std::time::Instant;
 
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Grouping, Plan},
+    kinds::plan::{self, Cut, Memory, Plan},
 };
 use warploom_shell::{budget, contracts, gpu_present, requests::RunRequest, signals};
 use warploom_vertex::{
@@ -43,7 +44,7 @@ use warploom_vertex::{
     launch::{Body, LaunchList, LossKind},
 };
 
-use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done, upload::Needs};
+use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, process_memory::Watch, record::Done, upload::Needs};
 
 /// The stage.
 pub struct RunStage;
@@ -56,12 +57,13 @@ impl Stage for RunStage {
         let _guard = signals::saves_on_stop();
         gpu_present::refuse_other_device(&request.device)?;
         let (page, list) = open_plan(inputs)?;
+        let memory = plan::open_advice(inputs.get(Kind::Plan)?)?.memory;
         let room = budget::Room::of(&request.device, context.memory);
-        budget::refuse_too_large(&page.memory, room)?;
+        budget::refuse_too_large(&memory, room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
-            f32::NAME | "bf16" | "f16" => execute::<f32>(context, outputs, inputs, (request, &page, &list)),
-            f64::NAME => execute::<f64>(context, outputs, inputs, (request, &page, &list)),
+            f32::NAME | "bf16" | "f16" => execute::<f32>(context, outputs, inputs, (request, (&page, &memory), &list)),
+            f64::NAME => execute::<f64>(context, outputs, inputs, (request, (&page, &memory), &list)),
             other => Err(StageError::defect(format!("the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and `f16`"))),
         }
     }
@@ -112,18 +114,17 @@ fn planned<'a>(request: &'a RunRequest, (page, groups): (&'a Plan, &'a [Option<G
 
 /// How the plan cuts the edges of each launch into groups of neighbours, if it does.
 fn groups(page: &Plan) -> Vec<Option<Groups>> {
-    let of = |grouping: &Grouping| Groups { neighbours: grouping.neighbours, lanes: grouping.lanes, threads: grouping.threads };
-    let launches = page.predicted.launches.iter().filter(|_| page.schedule.is_some());
-    launches.map(|launch| launch.grouping.as_ref().map(of)).collect()
+    let of = |cut: &Cut| Groups { neighbours: cut.neighbours, lanes: cut.lanes, threads: cut.threads };
+    page.groups.iter().map(|cut| cut.as_ref().map(of)).collect()
 }
 
 fn execute<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
     inputs: &Inputs,
-    (request, page, list): (&RunRequest, &Plan, &LaunchList),
+    (request, (page, memory), list): (&RunRequest, (&Plan, &Memory), &LaunchList),
 ) -> Result<(), StageError> {
-    let begun = Instant::now();
+    let (begun, watch) = (Instant::now(), Watch::begin());
     let spec = &request.spec;
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
     let needs = if course::are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
@@ -132,7 +133,7 @@ fn execute<T: Precision>(
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
         warploom_device::Kind::Cuda => {
             let made = Executor::on_gpu(context, list, data, (spec.seed, planned(request, (page, &groups(page)))?));
-            made.map_err(|error| gpu::with_what_fits(error, page, request.device.ordinal))?
+            made.map_err(|error| gpu::with_what_fits(error, (page, memory), request.device.ordinal))?
         }
     };
     let started = Instant::now();
@@ -154,5 +155,5 @@ fn execute<T: Precision>(
         (Done::Iterated(_), Some(kind)) => results::write_predictions(outputs, &executor, list, (kind, spec.seed))?,
         (Done::Iterated(_), None) => results::write_iteration(outputs, &executor, list, spec.seed)?,
     }
-    record::write(context, outputs, &executor, (page, &list.program), (request, &done, [begun.elapsed(), compute]))
+    record::write(context, outputs, &executor, (page, memory, &list.program), (request, &done, ([begun.elapsed(), compute], watch.taken())))
 }

@@ -7,14 +7,14 @@ use serde_json::json;
 use warploom_contract::{
     Context, Kind, Outputs, StageError,
     kinds::{
-        plan::Plan,
+        plan::{Memory, Plan},
         run::{RECORD_FILE, Record},
         write_json,
     },
 };
 use warploom_shell::requests::RunRequest;
 
-use crate::{executor::Executor, gpu, history, iterate::Iterated, precision::Precision, train::Trained};
+use crate::{executor::Executor, gpu, history, iterate::Iterated, precision::Precision, process_memory::Taken, train::Trained};
 
 /// What was done.
 pub enum Done {
@@ -29,8 +29,8 @@ pub fn write<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
     executor: &Executor<T>,
-    (plan, program): (&Plan, &str),
-    (request, done, [seconds, compute]): (&RunRequest, &Done, [Duration; 2]),
+    (plan, predicted, program): (&Plan, &Memory, &str),
+    (request, done, ([seconds, compute], taken)): (&RunRequest, &Done, ([Duration; 2], Taken)),
 ) -> Result<(), StageError> {
     let device = &request.device;
     let mut record = Record {
@@ -48,8 +48,9 @@ pub fn write<T: Precision>(
         seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
-        bytes_predicted: plan.memory.bytes_peak,
-        bytes_peak: executor.bytes_on_gpu().unwrap_or_else(bytes_peak),
+        bytes_predicted: predicted.bytes_peak,
+        bytes_peak: executor.bytes_on_gpu().unwrap_or(taken.own),
+        bytes_mapped: taken.mapped,
         bytes_pinned: executor.bytes_pinned(),
         bytes_driver: executor.gpu.as_ref().map_or(0, gpu::Machine::bytes_gone),
         epoch_kept: 0,
@@ -98,12 +99,4 @@ fn metrics_kept(trained: &Trained) -> BTreeMap<String, f64> {
     let beside = trained.kept.iter().flat_map(|(measure, parts)| history::of_parts(Some(*measure), parts));
     let qualities = history::named(&trained.measures, row).chain(beside).filter_map(|(name, quality)| Some((name, quality?)));
     qualities.chain([("loss".to_owned(), row.loss)]).collect()
-}
-
-/// Largest resident size of this process; 0 where the system does not tell.
-fn bytes_peak() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kibibytes.unwrap_or(0) << 10
 }

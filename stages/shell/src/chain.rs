@@ -1,8 +1,8 @@
-//! The chain of keys: each stage's key holds the digests of what the stages before it wrote.
+//! The chain of keys: each stage's key holds the digests of those files of the stages before it that it reads.
 //!
 //! promises  a key is known only when the stages before are in the store; then it costs a few small files to compute
 //! never     runs a stage
-use warploom_contract::{Artifact, Contract, InputFacts, Inputs, Key, KeyDocument, Kind, StageError, error::quoted};
+use warploom_contract::{Artifact, Contract, Inputs, Key, KeyDocument, Kind, StageError, error::quoted};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -25,15 +25,39 @@ pub struct Step<R> {
     pub request: R,
     /// What its key is the hash of.
     pub document: KeyDocument,
-    /// What it reads.
+    /// What it reads: each artifact with the files that are in the key and no others.
     pub inputs: Inputs,
 }
 
-impl<R> Step<R> {
+impl<R: Request> Step<R> {
+    /// With the document of a request that leaves nothing open.
+    pub fn of(contract: &Contract, request: R, inputs: Inputs) -> Self {
+        let mut document = KeyDocument::new(contract.name, contract.version, contract.writes, request.document());
+        document.inputs.extend(inputs.iter().map(|artifact| (artifact.kind.name().to_owned(), artifact.input_facts())));
+        Step { request, document, inputs }
+    }
+
+    /// The document, if nothing is to be decided before.
+    fn known(self) -> Known {
+        match self.request.undecided() {
+            None => Known::Document(self.document),
+            Some(what) => Known::Undecided(what),
+        }
+    }
+
     /// The stage's key.
     pub fn key(&self) -> Key {
         self.document.key()
     }
+}
+
+/// A stage's key document, or what has to be decided before it has one.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// What its key is the hash of.
+    Document(KeyDocument),
+    /// What the stage decides when it is run.
+    Undecided(&'static str),
 }
 
 impl<'a> Chain<'a> {
@@ -44,17 +68,13 @@ impl<'a> Chain<'a> {
 
     /// Resolves a stage whose inputs are available.
     pub fn step<R: Request>(&self, contract: &Contract) -> Result<Step<R>, StageError> {
-        let request = R::resolve(self.environment, self.pipeline)?;
+        let mut request = R::resolve(self.environment, self.pipeline)?;
         let mut inputs = Inputs::new();
-        let mut document = KeyDocument::new(contract.name, contract.version, contract.writes, request.document());
         for &kind in contract.reads {
-            let artifact = self.available.get(kind)?.clone();
-            let manifest = &artifact.manifest;
-            let facts = InputFacts { digest: manifest.digest.clone(), provenance: manifest.provenance, made_up: manifest.made_up.clone() };
-            document.inputs.insert(kind.name().to_owned(), facts);
-            inputs.insert(artifact);
+            inputs.insert(self.available.get(kind)?.restricted(&request.reads(kind)));
         }
-        Ok(Step { request, document, inputs })
+        request.settle(&self.environment.store, &inputs)?;
+        Ok(Step::of(contract, request, inputs))
     }
 
     /// The artifacts of a key, if all kinds of the stage are there.
@@ -70,34 +90,48 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Key document of a stage by name.
+    /// Key document of a stage, which must have nothing left to decide.
     pub fn document(&self, contract: &Contract) -> Result<KeyDocument, StageError> {
+        match self.known(contract)? {
+            Known::Document(document) => Ok(document),
+            Known::Undecided(what) => {
+                let what = format!("`{}` has no key yet: it is not decided {what}", contract.name);
+                let hint = format!("run the stage, which decides:  warploom-{} --pipeline {}", contract.name, quoted(&self.pipeline.file));
+                Err(StageError::new(warploom_contract::ErrorKind::Input, what).hint(hint))
+            }
+        }
+    }
+
+    /// Key document of a stage by name, or what is to be decided before.
+    pub fn known(&self, contract: &Contract) -> Result<Known, StageError> {
         Ok(match contract.name {
-            "ingest" => self.step::<IngestRequest>(contract)?.document,
-            "extract" => self.step::<warploom_spec::ExtractSpec>(contract)?.document,
-            "reorder" => self.step::<ReorderRequest>(contract)?.document,
-            "partition" => self.step::<PartitionRequest>(contract)?.document,
-            "plan" => self.step::<PlanRequest>(contract)?.document,
-            _ => self.step::<RunRequest>(contract)?.document,
+            "ingest" => self.step::<IngestRequest>(contract)?.known(),
+            "extract" => self.step::<warploom_spec::ExtractSpec>(contract)?.known(),
+            "reorder" => self.step::<ReorderRequest>(contract)?.known(),
+            "partition" => self.step::<PartitionRequest>(contract)?.known(),
+            "plan" => self.step::<PlanRequest>(contract)?.known(),
+            _ => self.step::<RunRequest>(contract)?.known(),
         })
     }
 
     /// Looks up, without building, every stage before `name`; the first that is missing is an error.
     pub fn follow_to(&mut self, name: &str) -> Result<(), StageError> {
         for contract in contracts::ALL.iter().take_while(|contract| contract.name != name) {
-            let key = self.document(contract)?.key();
-            match self.find(contract, &key)? {
+            let Known::Document(document) = self.known(contract)? else { return Err(self.missing(contract, None)) };
+            match self.find(contract, &document.key())? {
                 Some(artifacts) => self.accept(&artifacts),
-                None => return Err(self.missing(contract, &key)),
+                None => return Err(self.missing(contract, Some(&document.key()))),
             }
         }
         Ok(())
     }
 
-    fn missing(&self, contract: &Contract, key: &Key) -> StageError {
+    fn missing(&self, contract: &Contract, key: Option<&Key>) -> StageError {
         let file = quoted(&self.pipeline.file);
         StageError::new(warploom_contract::ErrorKind::Input, format!("the stage `{}` before this one has not been run", contract.name))
-            .at(self.environment.store.path(contract.writes[0], key).display())
+            .at(key
+                .map_or_else(|| self.environment.store.kind_directory(contract.writes[0]), |key| self.environment.store.path(contract.writes[0], key))
+                .display())
             .hint(format!("run  warploom-{} --pipeline {file}  with the same options, or all stages:  warploom pipeline {file}", contract.name))
     }
 

@@ -43,8 +43,17 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let step: Step<S::Request> = chain.step(&S::CONTRACT)?;
+    let mut step: Step<S::Request> = chain.step(&S::CONTRACT)?;
     let environment = chain.environment;
+    if step.request.undecided().is_some() {
+        let inputs = open_inputs(environment, talk, &step)?;
+        let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(artifact)).collect();
+        let request = &mut step.request;
+        let decided = panics::catch(|| S::decide(&context(environment, talk), &inputs, request));
+        let decided = decided.unwrap_or_else(|panic| Err(StageError::defect(panic)));
+        decided.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
+        step = Step::of(&S::CONTRACT, step.request, step.inputs);
+    }
     outcome.key = Some(step.key().to_string());
     if !environment.force
         && let Some(artifacts) = chain.find(&S::CONTRACT, &step.key())?
@@ -57,12 +66,17 @@ where
     }
     outcome.why = if environment.force { "asked for by --force".to_owned() } else { explain::why_missing(chain, &S::CONTRACT, &step.document) };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
-    let inputs = open_inputs(environment, talk, &step.inputs)?;
+    let inputs = open_inputs(environment, talk, &step)?;
     let done = panics::catch(|| build::<S>(environment, talk, step, &inputs, outcome));
     let done = done.unwrap_or_else(|panic| Err(StageError::defect(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     outcome.status = Status::Built;
     refuse_made_up(environment.real, outcome)
+}
+
+/// Where and with how much a stage runs.
+fn context<'a>(environment: &'a Environment, talk: &'a Talk) -> Context<'a> {
+    Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP }
 }
 
 /// Takes what is there; with `--verify`, after its digests.
@@ -89,7 +103,7 @@ where
     let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(artifact)).collect();
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
     outputs.set_inputs_verified(environment.verify != Verify::Nothing);
-    let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
+    let context = context(environment, talk);
     S::run(&context, &mut outputs, inputs, &step.request)?;
     warploom_contract::stage::Progress::begin(talk, "checking and storing", 0, "files");
     if environment.force {
@@ -109,12 +123,14 @@ where
     Ok(())
 }
 
-/// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows them; then schema and cheap invariants.
-fn open_inputs(environment: &Environment, talk: &Talk, inputs: &Inputs) -> Result<Inputs, StageError> {
+/// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows them; then schema and cheap invariants. The
+/// stage is given the files that are in its key, and digests are those of these files.
+fn open_inputs<R: Request>(environment: &Environment, talk: &Talk, step: &Step<R>) -> Result<Inputs, StageError> {
     let mut opened = Inputs::new();
-    for artifact in inputs.iter() {
+    for artifact in step.inputs.iter() {
         environment.store.mark_used(artifact);
-        let found = environment.store.get(artifact.kind, &artifact.manifest.key)?;
+        let whole = environment.store.get(artifact.kind, &artifact.manifest.key)?;
+        let found = whole.restricted(&step.request.reads(artifact.kind));
         if environment.verify != Verify::Nothing {
             talk.begin(&format!("checking digests of the {}", artifact.kind.name()), found.manifest.bytes(), "bytes");
             let reading = found.manifest.check_digests_once(&found.path, |bytes| talk.advance(bytes))?;
@@ -122,7 +138,7 @@ fn open_inputs(environment: &Environment, talk: &Talk, inputs: &Inputs) -> Resul
             let Reading { files, files_read, bytes_read } = reading;
             talk.detail(&format!("{}: {files_read} of {files} files read to check their digests, {bytes_read} bytes", artifact.kind.name()));
         }
-        found.validate(Depth::Open)?;
+        whole.validate(Depth::Open)?;
         opened.insert(found);
     }
     Ok(opened)

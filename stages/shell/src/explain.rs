@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use warploom_contract::{Contract, KeyDocument, StageError};
 
-use crate::{Chain, contracts};
+use crate::{Chain, Known, contracts};
 
 /// Manifests looked at, the most recently used first.
 const NEAREST_OF: usize = 200;
@@ -54,7 +54,13 @@ pub fn explain(chain: &mut Chain<'_>, contract: &Contract) -> Result<Explanation
         let why = "known once the stages before it are there".to_owned();
         return Ok(Explanation { stage: contract.name, status: "unknown", key: None, why, differences: Vec::new() });
     }
-    let document = chain.document(contract)?;
+    let document = match chain.known(contract)? {
+        Known::Document(document) => document,
+        Known::Undecided(what) => {
+            let why = format!("not decided yet: {what}");
+            return Ok(Explanation { stage: contract.name, status: "miss", key: None, why, differences: Vec::new() });
+        }
+    };
     let key = document.key();
     if let Some(artifacts) = chain.find(contract, &key)? {
         chain.accept(&artifacts);

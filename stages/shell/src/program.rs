@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
-use warploom_device::Facts;
+use warploom_device::{Facts, Grid};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
 pub use warploom_vertex::compile::Compiled;
 use warploom_vertex::{
@@ -184,13 +184,16 @@ pub fn emitted(
     (bytes_per_real, matmul, order, groups): (u64, Matmul, Order, &[Option<Groups>]),
     device: &Facts,
 ) -> Result<Emitted, StageError> {
-    let Some(grid) = &device.grid else {
-        let what = format!("`{}` compiles no source: its kernels are part of this program", device.name);
-        return Err(StageError::new(ErrorKind::Usage, what).hint("--device cuda, or look at  --show launches"));
-    };
+    let grid = grid_of_source(device)?;
     let warpgroups = device.capability().is_some_and(Target::has_warpgroups);
     let target = Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul, order, warpgroups };
     cuda::emit_in_groups(list, target, groups).map_err(|refused| refusal(&refused))
+}
+
+/// How many blocks and threads a device has, for which source is made: a CPU has none.
+pub fn grid_of_source(device: &Facts) -> Result<&Grid, StageError> {
+    let what = || format!("`{}` compiles no source: its kernels are part of this program", device.name);
+    device.grid.as_ref().ok_or_else(|| StageError::new(ErrorKind::Usage, what()).hint("--device cuda, or look at  --show launches"))
 }
 
 /// What has no kernel on a GPU.

@@ -8,9 +8,10 @@ use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
 use warploom_contract::{
-    Digest, ErrorKind, StageError,
+    Digest, ErrorKind, Inputs, Kind, Reads, StageError, Store,
     kinds::{
         partition::{STAGED_BYTES, WARP},
+        profile::CommunityFigures,
         run::Asked,
     },
     regular_file,
@@ -18,7 +19,7 @@ use warploom_contract::{
 use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
 
-use crate::{Environment, flags::Real};
+use crate::{Environment, flags::Real, orders, reads};
 
 /// No vertex program is longer.
 pub const PROGRAM_BYTES_MOST: u64 = 4 << 20;
@@ -29,6 +30,16 @@ pub trait Request: Sized {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError>;
     /// The readable part of the key.
     fn document(&self) -> Value;
+    /// What is read of an input of this kind.
+    fn reads(&self, kind: Kind) -> Reads;
+    /// Takes over what was decided before for these inputs and is in the store.
+    fn settle(&mut self, _store: &Store, _inputs: &Inputs) -> Result<(), StageError> {
+        Ok(())
+    }
+    /// What is still to be decided by the stage (`Stage::decide`) before there is a key.
+    fn undecided(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// For `ingest`.
@@ -90,6 +101,10 @@ impl Request for IngestRequest {
         }
         json!({"dataset": self.entry.name, "catalog": catalog, "settings": self.spec.document(), "source": source})
     }
+
+    fn reads(&self, _kind: Kind) -> Reads {
+        Reads::default()
+    }
 }
 
 /// A problem with the catalogue or raw data, as a stage's error.
@@ -133,6 +148,10 @@ macro_rules! plain_request {
 
             fn document(&self) -> Value {
                 json!({"settings": Spec::document(self)})
+            }
+
+            fn reads(&self, kind: Kind) -> Reads {
+                reads::$section(kind)
             }
         }
     )*};
@@ -190,6 +209,10 @@ impl Request for PartitionRequest {
         }
         document
     }
+
+    fn reads(&self, kind: Kind) -> Reads {
+        reads::partition(kind, &self.spec)
+    }
 }
 
 /// Refuses tiles that no block has room for.
@@ -219,6 +242,53 @@ pub struct ReorderRequest {
     pub device: Facts,
     /// Walks over all edges that a run makes at least, to a power of ten of its epochs.
     pub walks: u64,
+    /// What `auto` chose, once that is known.
+    pub chosen: Option<Chosen>,
+}
+
+/// The order that `auto` chose.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Its method.
+    pub method: Method,
+    /// Why that one, in a sentence.
+    pub why: String,
+    /// All that was weighed.
+    pub weighed: String,
+    /// The order, where it was found to weigh it.
+    pub order: Option<FoundOrder>,
+}
+
+/// An order that was found.
+#[derive(Clone, Debug)]
+pub struct FoundOrder {
+    /// The new number of each node.
+    pub new_of_old: Vec<u32>,
+    /// Communities that the method found beside it.
+    pub communities: Option<CommunityFigures>,
+}
+
+impl ReorderRequest {
+    /// The method that is run: `auto` while it is not known.
+    pub fn method(&self) -> Method {
+        self.chosen.as_ref().map_or(self.spec.method, |chosen| chosen.method)
+    }
+
+    /// Settings without those that shape nothing.
+    fn settings(&self, none: &[&str]) -> Value {
+        let mut settings = self.spec.document();
+        if let Some(settings) = settings.as_object_mut() {
+            // A limit shapes nothing.
+            settings.retain(|name, _| name != "seconds" && !none.contains(&name.as_str()));
+        }
+        settings
+    }
+
+    /// All that `auto` weighs beside the graph.
+    pub fn weighed(&self) -> Value {
+        let device = json!({"name": self.device.name, "cache": self.device.cache, "gather": self.device.gather});
+        json!({"settings": self.settings(&[]), "device": device, "walks": self.walks})
+    }
 }
 
 /// Walks of an epoch: two layers, forward and backward.
@@ -232,20 +302,29 @@ impl Request for ReorderRequest {
             Mode::Iterate => WALKS_OF_LOOP,
             _ => WALKS_OF_EPOCH * 10u64.pow(pipeline.run.epochs.max(1).ilog10()),
         };
-        Ok(ReorderRequest { spec: pipeline.reorder.clone(), device: environment.device_facts(pipeline)?, walks })
+        Ok(ReorderRequest { spec: pipeline.reorder.clone(), device: environment.device_facts(pipeline)?, walks, chosen: None })
     }
 
     fn document(&self) -> Value {
-        let mut settings = self.spec.document();
-        if let Some(settings) = settings.as_object_mut() {
-            // A limit shapes nothing.
-            settings.remove("seconds");
+        // What `auto` weighs is in the key of its choice (`orders`), and the order that was chosen is that of its method.
+        let mut settings = self.settings(&["columns", "runs"]);
+        settings["method"] = json!(self.method().name());
+        json!({"settings": settings})
+    }
+
+    fn settle(&mut self, store: &Store, inputs: &Inputs) -> Result<(), StageError> {
+        if self.undecided().is_some() {
+            self.chosen = orders::find(store, inputs, self)?;
         }
-        if self.spec.method != Method::Auto {
-            return json!({"settings": settings});
-        }
-        let device = json!({"name": self.device.name, "cache": self.device.cache, "gather": self.device.gather});
-        json!({"settings": settings, "device": device, "walks": self.walks})
+        Ok(())
+    }
+
+    fn undecided(&self) -> Option<&'static str> {
+        (self.method() == Method::Auto).then_some("which order pays, which `reorder.method: auto` weighs by the edges of this graph")
+    }
+
+    fn reads(&self, kind: Kind) -> Reads {
+        reads::reorder(kind)
     }
 }
 
@@ -334,6 +413,10 @@ impl Request for PlanRequest {
             document["run"]["splits"] = json!(digest);
         }
         document
+    }
+
+    fn reads(&self, kind: Kind) -> Reads {
+        reads::plan(kind, &self.run, self.device.kind)
     }
 }
 
@@ -439,5 +522,9 @@ impl Request for RunRequest {
             document["splits"] = json!(digest);
         }
         document
+    }
+
+    fn reads(&self, kind: Kind) -> Reads {
+        reads::run(kind)
     }
 }

@@ -5,6 +5,8 @@ what the backward pass needs, and backward) and of passes that only predict. Eac
 their gradients, which the plain kernels are given. All in captured graphs. `seconds_by_launch` of GAT's own epoch, each launch timed
 once and on its own, is beside it: of the launches that walk edges.
 """
+import json
+
 from . import epochs, scene as scenes
 from .scene import Failed, HERE, geometric_mean, plan, ratio, record, shown
 
@@ -30,7 +32,8 @@ plan: {program: attention.py}
 def walks(planned, ran):
     """Microseconds of the launches that walk edges, by part of the epoch and name."""
     page, spent = plan(planned), record(ran)["seconds_by_launch"]
-    walking = {launch["name"] for launch in page["predicted"]["launches"] if launch.get("grouping")}
+    predicted = json.loads((planned / "advice.json").read_text())["predicted"]
+    walking = {launch["name"] for launch in predicted["launches"] if launch["limit"] == "rows read at random"}
     body = page["launches"]["body"]["train"]
     return {part: {launch["name"]: spent.get(launch["name"], 0) * 1e6 for launch in body[part] if launch["name"] in walking} for part in ("forward", "backward")}
 

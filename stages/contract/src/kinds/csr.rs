@@ -5,7 +5,7 @@
 //! promises  offsets ascend from 0 to the number of edges; in each row neighbours ascend, then edge ids (typed graphs: type
 //!           first); an edge id is the row of edges.parquet
 //! never     drops or merges an edge
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -128,6 +128,9 @@ pub struct CsrParts {
 
 const DIRECTIONS: [(&str, &str); 2] = [("in", "sources"), ("out", "targets")];
 
+/// The fact that says whether edges have relations.
+pub const TYPED: &str = "typed";
+
 /// Names of all files that a csr may have.
 pub const FILES: [&str; 9] = [
     "in_offsets.arrow",
@@ -144,8 +147,7 @@ pub const FILES: [&str; 9] = [
 impl Csr {
     /// Maps the files of an artifact.
     pub fn open(artifact: &Artifact) -> Result<Self, StageError> {
-        let parts = open_parts(&artifact.path, &artifact.manifest)?;
-        Ok(parts)
+        open_parts(&|name| artifact.file(name), &artifact.manifest)
     }
 
     /// Number of nodes.
@@ -191,11 +193,18 @@ impl From<CsrParts> for Csr {
 pub fn write(outputs: &mut Outputs, parts: CsrParts) -> Result<(), StageError> {
     let file = |name: &str| outputs.file(Kind::Csr, &format!("{name}.arrow"));
     let (nodes, edges) = (parts.incoming.offsets.len() as u64 - 1, parts.incoming.neighbours.len() as u64);
+    let typed = parts.types.is_some();
     let columns = CsrParts::into_writes(parts);
     columns.into_par_iter().try_for_each(|(name, column)| column.write(&file(&name), &name))?;
+    state(outputs, (nodes, edges), typed);
+    Ok(())
+}
+
+/// States in the manifest how large the csr is and whether its edges have relations.
+pub fn state(outputs: &mut Outputs, (nodes, edges): (u64, u64), typed: bool) {
     outputs.count(Kind::Csr, "nodes", nodes);
     outputs.count(Kind::Csr, "edges", edges);
-    Ok(())
+    outputs.fact(Kind::Csr, TYPED, typed);
 }
 
 enum Column {
@@ -231,17 +240,17 @@ impl CsrParts {
     }
 }
 
-fn open_parts(directory: &Path, manifest: &Manifest) -> Result<Csr, StageError> {
+fn open_parts(place: &dyn Fn(&str) -> PathBuf, manifest: &Manifest) -> Result<Csr, StageError> {
     let side = |side: &str, end: &str| -> Result<Direction, StageError> {
         Ok(Direction {
-            offsets: open_numbers(&directory.join(format!("{side}_offsets.arrow")), &format!("{side}_offsets"))?,
-            neighbours: open_numbers(&directory.join(format!("{side}_{end}.arrow")), &format!("{side}_{end}"))?,
-            edges: open_numbers(&directory.join(format!("{side}_edge.arrow")), &format!("{side}_edge"))?,
+            offsets: open_numbers(&place(&format!("{side}_offsets.arrow")), &format!("{side}_offsets"))?,
+            neighbours: open_numbers(&place(&format!("{side}_{end}.arrow")), &format!("{side}_{end}"))?,
+            edges: open_numbers(&place(&format!("{side}_edge.arrow")), &format!("{side}_edge"))?,
         })
     };
-    let weights = has_file(manifest, "weights.arrow").then(|| open_numbers(&directory.join("weights.arrow"), "weights")).transpose()?;
-    let types = has_file(manifest, "types.arrow").then(|| open_numbers(&directory.join("types.arrow"), "types")).transpose()?;
-    let graphs = has_file(manifest, "graphs.arrow").then(|| open_numbers(&directory.join("graphs.arrow"), "graphs")).transpose()?;
+    let weights = has_file(manifest, "weights.arrow").then(|| open_numbers(&place("weights.arrow"), "weights")).transpose()?;
+    let types = has_file(manifest, "types.arrow").then(|| open_numbers(&place("types.arrow"), "types")).transpose()?;
+    let graphs = has_file(manifest, "graphs.arrow").then(|| open_numbers(&place("graphs.arrow"), "graphs")).transpose()?;
     Ok(Csr { incoming: side("in", "sources")?, outgoing: side("out", "targets")?, weights, types, graphs })
 }
 
@@ -251,7 +260,7 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         need_file(directory, manifest, name)?;
     }
     let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
-    let csr = open_parts(directory, manifest)?;
+    let csr = open_parts(&|name| directory.join(name), manifest)?;
     for ((side, end), direction) in DIRECTIONS.into_iter().zip([&csr.incoming, &csr.outgoing]) {
         let offsets = directory.join(format!("{side}_offsets.arrow"));
         expect_length(&offsets, "offsets", nodes + 1, direction.offsets.len() as u64)?;

@@ -76,7 +76,7 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Profile | Kind::Permutation | Kind::Partition => 2,
+            Kind::Profile | Kind::Permutation | Kind::Partition | Kind::Plan => 2,
             _ => 1,
         }
     }
@@ -86,6 +86,7 @@ impl Kind {
         match self {
             Kind::Run => file == run::RECORD_FILE || file == run::METRICS_FILE,
             Kind::Permutation => file == permutation::QUALITY_FILE,
+            Kind::Plan => file == plan::ADVICE_FILE,
             _ => false,
         }
     }

@@ -39,6 +39,11 @@ pub use tables::{Cells, Column, ColumnFacts, Table, TableFacts, Width};
 /// File that lists the schemes.
 pub const PARTITION_FILE: &str = "partition.json";
 
+/// Counts of scheme `rows`: edges aimed at, units of in-edges, and edges of the fullest.
+pub const UNITS: [&str; 3] = ["unit_edges", "units", "unit_edges_max"];
+/// Tables of scheme `rows` that hold its units, which every executor of a CPU walks by.
+pub const ROWS_FILES: [&str; 2] = ["in_rows.arrow", "out_rows.arrow"];
+
 /// Threads of a warp.
 pub const WARP: u64 = 32;
 /// Bytes of a nonzero that is staged in shared memory: its column and its value.
@@ -266,6 +271,13 @@ pub fn write(outputs: &mut Outputs, partition: &Partition, (nodes, edges): (u64,
     write_json(&outputs.file(Kind::Partition, PARTITION_FILE), partition)?;
     outputs.count(Kind::Partition, "nodes", nodes);
     outputs.count(Kind::Partition, "edges", edges);
+    let of_rows = |division: &Division| match &division.scheme {
+        Scheme::Rows { unit_edges, units, unit_edges_max } => Some([*unit_edges, units[0], *unit_edges_max]),
+        _ => None,
+    };
+    for (name, count) in UNITS.into_iter().zip(partition.schemes.iter().find_map(of_rows).into_iter().flatten()) {
+        outputs.count(Kind::Partition, name, count);
+    }
     Ok(())
 }
 

@@ -22,6 +22,11 @@ pub const PERMUTATION_FILE: &str = "new_of_old.arrow";
 /// File of the figures.
 pub const QUALITY_FILE: &str = "quality.json";
 
+/// The count of bytes that a sum over all in-edges moves under the new order, on that of the shipped devices which moves least.
+pub const WALK_BYTES: &str = "walk_bytes";
+/// Columns of the rows that it is for: the most of those that figures are for.
+pub const WALK_COLUMNS: u64 = 256;
+
 /// What an order is worth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quality {

@@ -1,25 +1,26 @@
 //! plan: what to do, in order, on one graph and one kind of device.
 //!
-//! files     `plan.json`: inputs by key, the launch list (buffers, launches, reasons), predicted memory; later
-//!           `kernels/*.cu` and `constants.arrow`
-//! promises  names its inputs by kind and key; nothing of them is copied
+//! files     `plan.json`: all that a run does: the launch list (buffers, launches) and what was decided beside it; `advice.json`: what it
+//!           should take and why it was decided so (predictions, reasons, smaller settings)
+//! promises  plan.json follows from the plan's key alone; advice.json is a record: no digest and so no run's key holds a prediction or a
+//!           reason; the manifest names the inputs by kind and key, and nothing of them is copied
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Depth, need_file, read_json, write_json};
-use crate::{Kind, Manifest, Outputs, StageError, manifest::InputEntry};
+use crate::{Kind, Manifest, Outputs, StageError};
 
-/// The readable page.
+/// What a run does.
 pub const PLAN_FILE: &str = "plan.json";
+/// What it should take, and why: a record.
+pub const ADVICE_FILE: &str = "advice.json";
 
 /// What plan.json says. The launch list is kept as JSON here: its meaning belongs to the vertex crate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Artifacts that run opens.
-    pub inputs: Vec<InputEntry>,
     /// `train`, `infer` or `iterate`.
     pub mode: String,
     /// Kind of loss that the scores of `infer` were learned with.
@@ -40,15 +41,41 @@ pub struct Plan {
     pub device: Value,
     /// Settings of the program, defaults filled in.
     pub settings: Value,
-    /// Buffers, launches, reasons.
+    /// How the edges of each launch are cut into groups of neighbours, in the order of the list, where `schedule` is by groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Option<Cut>>,
+    /// Buffers and launches.
     pub launches: Value,
-    /// Predicted memory.
-    pub memory: Memory,
     /// What stays in the host's memory, if the plan is for a GPU and something does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<OnHost>,
+}
+
+/// How the edges of a launch are cut into groups of neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Neighbours of a group at most.
+    pub neighbours: u32,
+    /// Lanes that share a group.
+    pub lanes: u32,
+    /// Threads of a block.
+    pub threads: u32,
+}
+
+/// What advice.json says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    /// Predicted memory, and settings that need less.
+    pub memory: Memory,
     /// Predicted time on the device that the plan is for.
     pub predicted: Predicted,
+    /// What is read of the host's memory, where something stays there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_bus: Option<OverBus>,
+    /// Each choice, why, and what else was possible; kept as JSON as the launches are.
+    pub reasons: Value,
 }
 
 /// How long the launches should take, by rates that were measured once and stand in the device's facts.
@@ -71,12 +98,12 @@ pub struct PredictedLaunch {
     pub nanoseconds: u64,
     /// What most of it is spent on.
     pub limit: String,
-    /// How its edges are cut, on a GPU.
+    /// How its edges are cut and what else was weighed, where the plan goes by groups of neighbours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grouping: Option<Grouping>,
 }
 
-/// How the edges of a launch are cut into groups for the threads of a GPU.
+/// A cut into groups of neighbours, and what it follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grouping {
@@ -114,6 +141,12 @@ pub struct OnHost {
     pub buffers: Vec<String>,
     /// All bytes of these.
     pub bytes: u64,
+}
+
+/// What reading rows of the host's memory takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OverBus {
     /// Bytes that are read over the bus before the first epoch, at least.
     pub bytes_once: u64,
     /// Bytes that are read over the bus in each epoch, or pass, at least.
@@ -134,10 +167,11 @@ pub struct Smaller {
     pub bytes_peak: u64,
 }
 
-/// Writes the plan.
-pub fn write(outputs: &mut Outputs, plan: &Plan) -> Result<(), StageError> {
+/// Writes the plan and the record beside it.
+pub fn write(outputs: &mut Outputs, plan: &Plan, advice: &Advice) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Plan, PLAN_FILE), plan)?;
-    outputs.count(Kind::Plan, "bytes_peak", plan.memory.bytes_peak);
+    write_json(&outputs.file(Kind::Plan, ADVICE_FILE), advice)?;
+    outputs.count(Kind::Plan, "bytes_peak", advice.memory.bytes_peak);
     outputs.fact(Kind::Plan, "mode", plan.mode.clone());
     Ok(())
 }
@@ -147,15 +181,20 @@ pub fn open(artifact: &crate::Artifact) -> Result<Plan, StageError> {
     read_json(&artifact.file(PLAN_FILE))
 }
 
+/// Reads the record beside the plan.
+pub fn open_advice(artifact: &crate::Artifact) -> Result<Advice, StageError> {
+    read_json(&artifact.file(ADVICE_FILE))
+}
+
 /// Schema and invariants.
-pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<(), StageError> {
+pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, PLAN_FILE)?;
-    let path = directory.join(PLAN_FILE);
-    let plan: Plan = read_json(&path)?;
+    need_file(directory, manifest, ADVICE_FILE)?;
+    read_json::<Plan>(&directory.join(PLAN_FILE))?;
     for kind in [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition] {
-        if !plan.inputs.iter().any(|input| input.kind == kind.name()) {
-            return Err(StageError::damaged(&path, format!("expected an input of kind `{}`, found none", kind.name())));
+        if !manifest.inputs.iter().any(|input| input.kind == kind.name()) {
+            return Err(StageError::damaged(directory, format!("the manifest of a `plan` must name an input of kind `{}`", kind.name())));
         }
     }
-    Ok(())
+    if depth == Depth::Publish { read_json::<Advice>(&directory.join(ADVICE_FILE)).map(drop) } else { Ok(()) }
 }

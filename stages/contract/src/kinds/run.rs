@@ -57,10 +57,13 @@ pub struct Record {
     pub seconds_step: f64,
     /// Seconds by launch over the whole run.
     pub seconds_by_launch: BTreeMap<String, f64>,
-    /// Bytes predicted by the plan.
+    /// What the plan predicted of `bytes_peak`.
     pub bytes_predicted: u64,
-    /// Largest resident size of the process.
+    /// Most memory at any time of the run: on a CPU of the process's own (what `--mem` of a scheduler must hold), on a GPU of its memory.
     pub bytes_peak: u64,
+    /// Most pages of mapped files that were in memory: the system drops them when others want memory.
+    #[serde(default)]
+    pub bytes_mapped: u64,
     /// Bytes of the host that were pinned for kernels to read, beside `bytes_peak`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_pinned: u64,

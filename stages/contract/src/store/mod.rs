@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::{
-    Digest, ErrorKind, Key, Kind, Manifest, StageError,
+    ErrorKind, InputFacts, Key, Kind, Manifest, Reads, StageError,
     kinds::{self, Depth},
     manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
     panics,
@@ -45,23 +45,48 @@ pub struct Artifact {
     pub path: PathBuf,
     /// What it says of itself.
     pub manifest: Manifest,
+    /// Its files, `counts/NAME` and `facts/NAME` that are not given to the stage at hand: they are in no key of that stage.
+    pub withheld: Vec<String>,
 }
 
 impl Artifact {
+    /// A whole artifact.
+    pub fn new(kind: Kind, path: PathBuf, manifest: Manifest) -> Self {
+        Artifact { kind, path, manifest, withheld: Vec::new() }
+    }
+
     /// The artifact of a kind that a folder holds, wherever the folder lies.
     pub fn in_folder(kind: Kind, folder: &Path) -> Result<Self, StageError> {
         let missing = || StageError::damaged(&folder.join(MANIFEST_FILE), format!("expected the manifest of a `{}`, found none", kind.name()));
-        Ok(Artifact { kind, path: folder.to_path_buf(), manifest: Manifest::read(folder, kind)?.ok_or_else(missing)? })
+        Ok(Artifact::new(kind, folder.to_path_buf(), Manifest::read(folder, kind)?.ok_or_else(missing)?))
     }
 
-    /// Path of one of its files.
+    /// What a stage is given of it: its manifest has the files, counts and facts that the stage reads and no others, so that
+    /// digests of the files that are read are those of `manifest.files`.
+    pub fn restricted(&self, reads: &Reads) -> Artifact {
+        let Artifact { kind, path, mut manifest, mut withheld } = self.clone();
+        let (read, others) = manifest.files.into_iter().partition(|file| reads.files.has(&file.name) || reads.records.has(&file.name));
+        manifest.files = read;
+        withheld.extend(others.into_iter().map(|file: FileEntry| file.name));
+        manifest.counts.retain(|name, _| reads.counts.has(name) || withhold(&mut withheld, format!("counts/{name}")));
+        manifest.facts.retain(|name, _| reads.facts.has(name) || withhold(&mut withheld, format!("facts/{name}")));
+        Artifact { kind, path, manifest, withheld }
+    }
+
+    /// What its files, as far as they are given, contribute to a key: records contribute nothing.
+    pub fn input_facts(&self) -> InputFacts {
+        let Manifest { counts, facts, provenance, made_up, .. } = self.manifest.clone();
+        InputFacts { digest: self.manifest.digest_of_files(self.kind), counts, facts, provenance, made_up }
+    }
+
+    /// Path of one of its files. Of a file that is withheld it is a path at which nothing lies, so that reading it fails.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        if self.is_withheld(name) { self.path.join(format!("{name} (not among the files that this stage reads)")) } else { self.path.join(name) }
     }
 
     /// Whether it has a file.
     pub fn has(&self, name: &str) -> bool {
-        self.manifest.files.iter().any(|file| file.name == name)
+        !self.is_withheld(name) && self.manifest.files.iter().any(|file| file.name == name)
     }
 
     /// Checks its files against its kind; what is wrong with them is told with what repairs it.
@@ -93,8 +118,30 @@ impl Artifact {
     /// A number of its manifest.
     pub fn count(&self, name: &str) -> Result<u64, StageError> {
         let missing = || StageError::damaged(&self.path.join(MANIFEST_FILE), format!("expected a count `{name}`, found none"));
-        self.manifest.counts.get(name).copied().ok_or_else(missing)
+        self.find_count(name).ok_or_else(missing)
     }
+
+    /// A number of its manifest, if that has it.
+    pub fn find_count(&self, name: &str) -> Option<u64> {
+        if self.is_withheld(&format!("counts/{name}")) { None } else { self.manifest.counts.get(name).copied() }
+    }
+
+    /// A fact of its manifest, if that has it.
+    pub fn find_fact(&self, name: &str) -> Option<&Value> {
+        if self.is_withheld(&format!("facts/{name}")) { None } else { self.manifest.facts.get(name) }
+    }
+
+    /// Whether the stage at hand reads what is in no key of its own: a defect, which every test finds.
+    fn is_withheld(&self, name: &str) -> bool {
+        let withheld = self.withheld.iter().any(|withheld| withheld == name);
+        debug_assert!(!withheld, "`{name}` of the {} is read, and the stage's key does not hold it", self.kind.name());
+        withheld
+    }
+}
+
+fn withhold(withheld: &mut Vec<String>, name: String) -> bool {
+    withheld.push(name);
+    false
 }
 
 impl Store {
@@ -123,7 +170,7 @@ impl Store {
         let path = self.path(kind, key);
         let Some(manifest) = Manifest::read(&path, kind)? else { return Ok(None) };
         manifest.check_sizes(&path)?;
-        Ok(Some(Artifact { kind, path, manifest }))
+        Ok(Some(Artifact::new(kind, path, manifest)))
     }
 
     /// Looks up an artifact that has to be there.
@@ -196,7 +243,7 @@ impl Store {
         match drafts::give_name(&draft.path, &target) {
             Ok(()) => {
                 sync_directory(&self.kind_directory(draft.kind))?;
-                let artifact = Artifact { kind: draft.kind, path: target, manifest };
+                let artifact = Artifact::new(draft.kind, target, manifest);
                 Ok((artifact, replaced))
             }
             Err(error) if target.exists() => {
@@ -263,8 +310,7 @@ impl Draft {
             Ok(FileEntry { name: name.clone(), bytes: fs::metadata(&path).map_err(wrong)?.len(), blake3 })
         };
         manifest.files = names.par_iter().map(entry).collect::<Result<_, _>>()?;
-        let payload = manifest.files.iter().filter(|file| !self.kind.is_record(&file.name));
-        manifest.digest = Digest::of_named(payload.map(|file| (file.name.as_str(), &file.blake3)));
+        manifest.digest = manifest.digest_of_files(self.kind);
         manifest.counts = std::mem::take(&mut self.counts);
         manifest.facts = std::mem::take(&mut self.facts);
         // What a stage wrote may be wrong, which is its defect; that the disk does not give it back is not.

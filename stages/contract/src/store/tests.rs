@@ -254,3 +254,31 @@ fn checkpoints_keep_the_two_newest() {
     remove(&store, &document(1).key());
     assert_eq!(steps(&store, &document(1).key()), []);
 }
+
+/// Of an artifact that a stage reads a part of, the rest is in no key of it and can be read by no way.
+#[test]
+fn what_is_withheld_is_in_no_key_and_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![2, 0, 1]);
+    let of_numbers = Reads { files: ["new_of_old.arrow"].into(), ..Reads::default() };
+    let numbers = artifact.restricted(&of_numbers);
+    assert_eq!(numbers.input_facts().digest, artifact.manifest.digest, "all but the record are read");
+    assert_eq!(numbers.manifest.files.len(), 1);
+    assert!(numbers.input_facts().counts.is_empty() && numbers.input_facts().facts.is_empty());
+    let of_counts = artifact.restricted(&Reads { counts: ["nod*"].into(), facts: ["method"].into(), ..Reads::default() });
+    assert_eq!(of_counts.input_facts().counts, [("nodes".to_owned(), 3)].into());
+    assert_eq!(of_counts.find_fact("method"), Some(&json!("none")));
+    assert_ne!(of_counts.input_facts().digest, artifact.manifest.digest);
+    let record = artifact.restricted(&Reads { records: ["quality.json"].into(), ..Reads::default() });
+    assert!(record.file("quality.json").exists() && record.input_facts().digest == of_counts.input_facts().digest);
+    let found = |ask: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).is_err();
+    let hidden: [&dyn Fn(); 4] = [
+        &|| drop(of_counts.file("new_of_old.arrow")),
+        &|| drop(of_counts.has("new_of_old.arrow").then_some(String::new())),
+        &|| drop(numbers.count("nodes")),
+        &|| drop(numbers.find_fact("method").cloned()),
+    ];
+    assert!(!cfg!(debug_assertions) || hidden.iter().all(|ask| found(ask)));
+    assert!(numbers.find_fact("none of its facts").is_none());
+}

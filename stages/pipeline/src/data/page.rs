@@ -296,7 +296,7 @@ mod tests {
             created: String::new(),
             self_digest: None,
         };
-        let artifact = Artifact { kind: Kind::Profile, path: "store".into(), manifest };
+        let artifact = Artifact::new(Kind::Profile, "store".into(), manifest);
         Shown { graph: artifact.clone(), artifact, profile, names }
     }
 

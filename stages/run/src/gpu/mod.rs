@@ -12,7 +12,7 @@ mod stretch;
 
 use std::collections::BTreeMap;
 
-use warploom_contract::kinds::plan::{OnHost, Plan};
+use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Module, Pinned, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
@@ -557,16 +557,16 @@ pub fn failed(fault: Fault) -> StageError {
 }
 
 /// An error, and what would fit if it is the device's memory that was not there: others may have some of it.
-pub fn with_what_fits(error: StageError, page: &Plan, ordinal: usize) -> StageError {
+pub fn with_what_fits(error: StageError, (page, predicted): (&Plan, &plan::Memory), ordinal: usize) -> StageError {
     if error.kind != ErrorKind::Memory {
         return error;
     }
     let free = Gpu::open(ordinal).ok().and_then(|gpu| gpu.facts().memory_free_bytes);
     // What the host has no room for is told where it is pinned.
-    match free.filter(|free| *free < page.memory.bytes_peak) {
+    match free.filter(|free| *free < predicted.bytes_peak) {
         None => error,
-        Some(free) if page.host.is_some() => budget::refused_by_device(error, &page.memory, (free, &[ON_CPU])),
-        Some(free) => budget::refused_by_device(error, &page.memory, (free, &[ON_HOST, ON_CPU])),
+        Some(free) if page.host.is_some() => budget::refused_by_device(error, predicted, (free, &[ON_CPU])),
+        Some(free) => budget::refused_by_device(error, predicted, (free, &[ON_HOST, ON_CPU])),
     }
 }
 

@@ -98,7 +98,7 @@ fn a_loss_that_is_not_finite_names_launch_and_node() {
 fn predicted(workshop: &Workshop, graph: &Artifact, rest: &str) -> Memory {
     let pipeline = workshop.pipeline("gcn", rest);
     let chain = workshop.planned(graph, &pipeline).unwrap();
-    plan::open(chain.available(Kind::Plan).unwrap()).unwrap().memory
+    plan::open_advice(chain.available(Kind::Plan).unwrap()).unwrap().memory
 }
 
 #[test]

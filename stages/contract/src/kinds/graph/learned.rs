@@ -46,7 +46,7 @@ pub struct Learned {
 
 /// The table that holds what is learned.
 pub fn learned_file(artifact: &Artifact) -> &'static str {
-    let of_graphs = artifact.manifest.facts.get("target").is_some_and(|target| target == "graphs");
+    let of_graphs = artifact.find_fact("target").is_some_and(|target| target == "graphs");
     if of_graphs { GRAPHS_FILE } else { NODES_FILE }
 }
 

@@ -297,7 +297,7 @@ pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
     let path = artifact.file(EDGES_FILE);
     let (rows, schema) = describe(&path)?;
     // The footer's count is compared with the manifest's when an artifact is opened.
-    let room = rows.min(artifact.manifest.counts.get("edges").copied().unwrap_or(0)) as usize;
+    let room = rows.min(artifact.find_count("edges").unwrap_or(0)) as usize;
     let has = |name: &str| schema.field_with_name(name).is_ok();
     let mut edges = EdgeTable {
         source: Vec::with_capacity(room),
@@ -421,7 +421,7 @@ pub(super) fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> R
 }
 
 fn validate_values(directory: &Path, manifest: &Manifest, nodes: u64) -> Result<(), StageError> {
-    let artifact = Artifact { kind: Kind::Graph, path: directory.to_path_buf(), manifest: manifest.clone() };
+    let artifact = Artifact::new(Kind::Graph, directory.to_path_buf(), manifest.clone());
     let path = directory.join(EDGES_FILE);
     let mut first = 0;
     scan_table(&path, Some(&["source", "target", "weight"]), |batch| {
