@@ -23,7 +23,7 @@ fn csr(nodes: usize, edges: &[(u32, u32)], kind: Option<Vec<u16>>) -> CsrParts {
 }
 
 fn profile(nodes: usize, edges: &[(u32, u32)]) -> Profile {
-    measure(&csr(nodes, edges, None), Attributes::default())
+    measure(&csr(nodes, edges, None), Attributes::default(), &Silence)
 }
 
 #[track_caller]
@@ -296,7 +296,7 @@ fn the_proof_agrees_and_finds_what_is_wrong() {
     let (source, target) = edges.iter().copied().unzip();
     let table = EdgeTable { source, target, ..EdgeTable::default() };
     let labels = Labels::Classes(vec![Some(0), Some(0), Some(2), None, Some(2), Some(0)]);
-    let found = measure(&both_directions(6, &table), Attributes { labels: Some(labels.clone()), ..Attributes::default() });
+    let found = measure(&both_directions(6, &table), Attributes { labels: Some(labels.clone()), ..Attributes::default() }, &Silence);
     let prove = |profile: &Profile| prove::profile_counts(6, profile, &table).and_then(|()| prove::profile_labels(profile, Some(&labels), &table));
     prove(&found).unwrap();
     let wrong: [fn(&mut Profile); 8] = [
@@ -341,7 +341,7 @@ fn nothing_is_not_a_number() {
         assert_eq!(serde_json::from_str::<Profile>(&page).unwrap(), found, "a number that JSON does not have");
     }
     for labels in [Labels::Classes(vec![None; 3]), Labels::Values(vec![f32::NAN; 3]), Labels::Rows { columns: 0, values: vec![] }] {
-        let found = measure(&csr(3, &[(0, 1)], None), Attributes { labels: Some(labels), ..Attributes::default() });
+        let found = measure(&csr(3, &[(0, 1)], None), Attributes { labels: Some(labels), ..Attributes::default() }, &Silence);
         let page = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<Profile>(&page).unwrap(), found);
     }
@@ -382,7 +382,7 @@ fn values_and_rows_of_labels() {
 fn graphs_of_a_set_kinds_and_their_labels() {
     let graphs = Some((4, Some(Labels::Classes(vec![Some(1), Some(0), Some(1), None]))));
     let attributes = Attributes { graph_of: Some(vec![0, 0, 0, 1, 2, 2]), kinds: Some(vec![0, 2, 2, 0, 0, 2]), graphs, ..Attributes::default() };
-    let found = measure(&csr(6, &[(0, 1)], None), attributes);
+    let found = measure(&csr(6, &[(0, 1)], None), attributes, &Silence);
     let graphs = found.graphs.unwrap();
     assert_eq!((graphs.count, graphs.least, graphs.mean, graphs.most, graphs.deviation), (4, 0, 1.5, 3, 1.25f64.sqrt()));
     assert!(matches!(graphs.labels, Some(LabelFigures::Classes { classes: 2, labelled: 3, .. })));
