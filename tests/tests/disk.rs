@@ -146,7 +146,7 @@ fn a_store_that_cannot_be_written_serves_hits_and_refuses_the_rest() {
         read_only(&scene, &scene.command("warploom", arguments)).expect(1).says(&["Read-only file system"]);
     }
     read_only(&scene, &scene.command("warploom", &["store", "verify"])).expect(0);
-    read_only(&scene, &scene.command("warploom", &["store", "ls"])).expect(0).prints(&["8 artifacts"]);
+    read_only(&scene, &scene.command("warploom", &["store", "ls"])).expect(0).prints(&["9 artifacts"]);
     assert!(before == scene.view().snapshot());
 }
 

@@ -73,7 +73,11 @@ impl<'a> Chain<'a> {
         for &kind in contract.reads {
             inputs.insert(self.available.get(kind)?.restricted(&request.reads(kind)));
         }
-        request.settle(&self.environment.store, &inputs)?;
+        match request.settle(&self.environment.store, &inputs) {
+            // What is damaged is decided anew.
+            Err(error) if self.environment.force && error.kind == warploom_contract::ErrorKind::Damaged => {}
+            settled => settled?,
+        }
         Ok(Step::of(contract, request, inputs))
     }
 

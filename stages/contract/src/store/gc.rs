@@ -160,7 +160,11 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
                 open.extend(needs(index));
             }
         }
-        doomed.extend((0..items.len()).filter(|index| !reached.contains(index)).map(|index| (index, "no run was made from it".to_owned())));
+        // A choice stays with the graph that it was made for: without it, what was made of that graph is no hit.
+        let is_choice = |index: usize| items[index].kind == Kind::Tune && needs(index).iter().any(|need| reached.contains(need));
+        doomed.extend(
+            (0..items.len()).filter(|&index| !reached.contains(&index) && !is_choice(index)).map(|index| (index, "no run was made from it".to_owned())),
+        );
     }
     // Least recently used first; what a kept plan needs stays until the plan goes.
     let mut order: Vec<usize> = (0..items.len()).collect();
