@@ -49,6 +49,7 @@ fn a_wrong_program_is_refused_with_its_line() {
     let output = scene.front("pipeline", &recipe, &[]).expect(1).says(&["reach.py:6:", "naer", "^"]);
     let last = output.lines().pop().unwrap();
     assert_eq!((last["stage"].as_str(), last["status"].as_str(), last["error"]["kind"].as_str()), (Some("plan"), Some("failed"), Some("specification")));
+    assert!(scene.view().of_kind("permutation").is_empty(), "what the graph's columns decide is found as soon as there is a graph");
     scene.warploom(&["check", "reach.py"]).expect(1).says(&["reach.py:6:", "naer"]);
 }
 

@@ -4,7 +4,7 @@
 //!           each stage's JSON line is written as soon as it is known; behind the stages of all pipelines comes what `run.repeat` asked for,
 //!           with mean and spread, and last, for programs, a `summary` of each run
 use warploom_contract::{
-    Artifact, Provenance, StageError,
+    Artifact, Inputs, Kind, Provenance, StageError,
     kinds::run::{self, Record},
 };
 use warploom_extract::Extract;
@@ -22,6 +22,7 @@ use warploom_shell::{
     limits::{counted, show_time},
     outcome::{Status, table},
     preflight,
+    requests::{PlanRequest, Request},
     talk::Talk,
 };
 use warploom_spec::Pipeline;
@@ -55,8 +56,14 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
             if environment.format == Format::Json {
                 print_data(&format!("{}\n", outcome.to_json()));
             }
-            let failed = outcome.status == Status::Failed;
+            let mut failed = outcome.status == Status::Failed;
+            let is_known = outcome.stage == contracts::EXTRACT.name && outcome.status == Status::Built;
             outcomes.push(outcome);
+            if let Some(found) = is_known.then(|| of_data(&chain)).flatten() {
+                crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
+                outcomes.push(found.outcome());
+                failed = true;
+            }
             if failed {
                 break;
             }
@@ -80,6 +87,17 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
     }
     crate::print_as(environment, String::new, || done);
     Ok(())
+}
+
+/// What is wrong with the program for the graph that there is now: an order and a division would be made in vain.
+fn of_data(chain: &Chain<'_>) -> Option<preflight::Finding> {
+    let mut inputs = Inputs::new();
+    for kind in [Kind::Graph, Kind::Csr, Kind::Profile] {
+        inputs.insert(chain.available(kind)?.clone());
+    }
+    let request = PlanRequest::resolve(chain.environment, chain.pipeline).ok()?;
+    let error = warploom_plan::refuse_other_data(&inputs, &request).err()?;
+    Some(preflight::Finding { stage: contracts::PLAN.name, error })
 }
 
 /// What the last stage left.

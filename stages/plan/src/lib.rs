@@ -199,6 +199,20 @@ fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result
     }
 }
 
+/// Refuses a program that the data set has no columns, labels or widths for, before the stages that `plan` waits for; only as far as that is cheap.
+pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
+    if shipped(inputs, request)?.is_some() {
+        return Ok(());
+    }
+    let (settings, still) = (request.given_settings(), facts::data(inputs, request, false)?);
+    let program = program(request, &settings);
+    let learns = program.learns(&still).map_err(|error| facts::refuse_no_classes(inputs, request).err().unwrap_or_else(|| at_setting(&request.spec, error)))?;
+    if !learns || request.run.mode == Mode::Infer {
+        return Ok(());
+    }
+    program.trace(&facts::data(inputs, request, true)?).map(drop)
+}
+
 /// What the one result of a program is, whose parameters are applied: what they were learned for, else what is asked for, else what
 /// its width says; nothing where it is no row of scores for each node, or graph: then values are written as they are.
 fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {

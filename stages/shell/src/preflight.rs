@@ -33,7 +33,7 @@ pub struct Finding {
 impl Finding {
     /// As the stage's own failure.
     pub fn outcome(&self) -> Outcome {
-        let why = "checked before the first stage".to_owned();
+        let why = "checked before it was to run".to_owned();
         Outcome { stage: self.stage, status: Status::Failed, key: None, artifacts: Vec::new(), seconds: 0.0, why, error: Some(self.error.clone()) }
     }
 }

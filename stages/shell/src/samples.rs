@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn what_a_text_may_name_is_found() {
-        let text = "def f(v):\n    \"\"\"Of all.\"\"\"\n    v.h = 0.5 * v.age_2 + sum(u.x for u in v.innbs['cites'])\n    return v.h if v.kind == \"paper\" else 1.0\n";
+        let text = "def f(v):\n    \"\"\"Of all.\"\"\"\n    v.h = 0.5 * v.age_2 + sum(u.x for u in v.innbs['cites'])\n\
+                    \x20   return v.h if v.kind == \"paper\" else 1.0\n";
         let named: Vec<String> = attributes(text).into_iter().collect();
         assert_eq!(named, ["age_2", "h", "innbs", "kind", "x"]);
         assert!(["cites", "paper"].iter().all(|word| strings(text).contains(*word)));
