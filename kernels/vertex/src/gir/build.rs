@@ -145,11 +145,29 @@ impl<'a> Builder<'a> {
         Ok(rows.into_iter().enumerate().map(|(position, row)| self.put(Op::Ended(number, position), &[], row)).collect())
     }
 
-    /// Place, type and shape in words: `D real [16]`.
+    /// Place, type and shape in words: `a row of 16 floats per vertex`.
     pub fn describe(&self, id: NodeId) -> String {
         let node = self.node(id);
+        let (one, many) = match node.kind {
+            Type::Bool => ("a bool", "bools"),
+            Type::Int => ("an integer", "integers"),
+            Type::Id => ("an id", "ids"),
+            Type::Real => ("a float", "floats"),
+        };
         let shape: Vec<String> = node.shape.iter().map(u64::to_string).collect();
-        format!("{} {} [{}]", node.place, node.kind, shape.join(", "))
+        let row = match node.shape.as_slice() {
+            [] => one.to_owned(),
+            [columns] => format!("a row of {columns} {many}"),
+            _ => format!("{} {many}", shape.join(" x ")),
+        };
+        let place = match node.place {
+            Place::C => "known when compiled",
+            Place::P => "shared by all vertices",
+            Place::G => "per graph",
+            Place::D => "per vertex",
+            Place::S(_) | Place::E(_) => "per edge",
+        };
+        format!("{row} {place}")
     }
 
     /// Makes a node whose row follows from its inputs. For `Reshape`, `Expand` and `Scatter` see `make_shaped`.

@@ -57,6 +57,10 @@ fn malformed(error: &ruff_python_parser::ParseError, text: &str) -> Diagnostic {
     let mut letters = message.chars();
     let first: String = letters.next().map(|letter| letter.to_lowercase().collect()).unwrap_or_default();
     let what = format!("{first}{}", letters.as_str()).trim_end_matches('.').to_owned();
+    if let Some(tab) = tab_among_spaces(text).filter(|_| what.contains("ndent")) {
+        let found = Diagnostic::error(tab, "the indentation mixes tabs and spaces", "this line is indented by a tab, others by spaces");
+        return found.hint("indent each level by four spaces");
+    }
     let mut span = span(error.location);
     // An error at the end of the text is shown at its last line.
     let end = text.trim_end().len() as u32;
@@ -73,6 +77,27 @@ fn malformed(error: &ruff_python_parser::ParseError, text: &str) -> Diagnostic {
         _ => None,
     };
     Diagnostic::error(span, "the text is not Python", what).hint_if(hint.map(str::to_owned))
+}
+
+fn is_call_of_sorted(expression: &Expr) -> bool {
+    matches!(expression, Expr::Call(call) if matches!(&*call.func, Expr::Name(name) if name.id == "sorted"))
+}
+
+/// The indentation of the first line that is indented by a tab, where others are indented by spaces.
+fn tab_among_spaces(text: &str) -> Option<Span> {
+    let mut start = 0;
+    let (mut tab, mut has_spaces) = (None, false);
+    for line in text.split_inclusive('\n') {
+        let blank = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        if !line.trim().is_empty() {
+            has_spaces |= blank.contains(' ');
+            if blank.contains('\t') && tab.is_none() {
+                tab = Some(Span { start, end: start + blank.len() as u32 });
+            }
+        }
+        start += line.len() as u32;
+    }
+    tab.filter(|_| has_spaces)
 }
 
 fn span(range: TextRange) -> Span {
@@ -283,6 +308,11 @@ impl Reader<'_> {
             Expr::List(list) => ExpressionKind::Tuple(self.all(&list.elts)?),
             Expr::Name(name) => ExpressionKind::Name(name.id.to_string()),
             Expr::Attribute(attribute) => ExpressionKind::Attribute(self.boxed(&attribute.value)?, name(&attribute.attr)),
+            // What stands before the brackets is the greater mistake.
+            Expr::Subscript(subscript) if matches!(&*subscript.slice, Expr::Slice(_)) && is_call_of_sorted(&subscript.value) => {
+                self.refuse(subscript.value.range(), ("`sorted`", crate::trace::SORTED));
+                return None;
+            }
             Expr::Subscript(subscript) => {
                 let (value, index) = (self.boxed(&subscript.value), self.boxed(&subscript.slice));
                 ExpressionKind::Index(value?, index?)

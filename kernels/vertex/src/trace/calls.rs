@@ -78,9 +78,9 @@ const ELSEWHERE: [(&str, &str); 17] = [
     ("einsum", "x @ w  or  dot(a, b)"),
     ("Linear", "linear(x, width)"),
     ("Dropout", "dropout(x, 0.5)"),
-    ("print", "results are what `return` gives"),
     ("enumerate", "for k in range(len(widths)): ... widths[k]"),
-    ("sorted", "values of edges have no order; use `min`, `max`, `mode` or `fold`"),
+    ("std", "sqrt(mean(square(u.h) for u in v.innbs) - square(mean(u.h for u in v.innbs)))"),
+    ("var", "mean(square(u.h) for u in v.innbs) - square(mean(u.h for u in v.innbs))"),
     ("round", "floor(x + 0.5)"),
     ("pow", "x ** 2"),
     ("view", "reshape(x, shape)"),
@@ -89,6 +89,24 @@ const ELSEWHERE: [(&str, &str); 17] = [
     ("global_mean_pool", "pool_mean(v.h)"),
     ("parameter", "param(shape)"),
 ];
+
+/// What has no counterpart here, and what to do instead.
+const NOWHERE: [(&[&str], &str); 6] = [
+    (&["print"], "there is no output while a program runs; return the value instead"),
+    (&["log_softmax"], "scores go out raw; the loss takes their logarithms itself"),
+    (
+        &["random", "rand", "randn", "randint", "uniform", "shuffle", "choice"],
+        "results follow from the data and `run.seed`; put random numbers into a column of the node table",
+    ),
+    (
+        &["argmax", "argmin"],
+        "first the best value, then the smallest id that has it:  v.best = max(u.h for u in v.innbs); v.who = min(u.id for u in v.innbs if u.h == v.best)",
+    ),
+    (&["median", "quantile", "percentile", "topk"], "values of edges have no order; use `mean`, `mode`, `min`, `max` or `hindex`"),
+    (&["sorted", "sort", "argsort"], SORTED),
+];
+/// Values of edges are in no order that a program could see.
+pub(crate) const SORTED: &str = "values of edges have no order; use `min`, `max`, `mode` or `fold`";
 
 /// Whether the language has this operator.
 pub(super) fn is_operator(name: &str) -> bool {
@@ -231,6 +249,9 @@ impl<'a> Tracer<'a> {
     }
 
     fn unknown_function(&self, name: &str, span: Span) -> Box<Diagnostic> {
+        if let Some((_, instead)) = NOWHERE.iter().find(|(names, _)| names.contains(&name)) {
+            return Box::new(Diagnostic::error(span, format!("`{name}` cannot be written in this language"), "no operator does this").hint(*instead));
+        }
         let functions = self.file.functions.iter().map(|function| function.name.text.as_str());
         let close = nearest(name, OPERATORS.iter().map(|(operator, _)| *operator).chain(functions));
         let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == name);
@@ -251,10 +272,12 @@ impl<'a> Tracer<'a> {
                 return Err(Box::new(found.hint(format!("operators are called without a module:  {}(...)", name.text))));
             }
             let value = self.expression(base)?;
-            let hint = if is_operator(&name.text) {
-                format!("operators are functions:  {}", usage(&name.text))
-            } else {
-                "write a function in this file:  def name(v, x): ...".to_owned()
+            let hint = match name.text.as_str() {
+                operator if is_operator(operator) => format!("operators are functions:  {}", usage(operator)),
+                "append" | "extend" | "insert" => {
+                    "make the values at once:  hs = [... for k in range(3)]  ; or widen a column in the loop:  v.all = concat(v.all, v.h)".to_owned()
+                }
+                _ => "write a function in this file:  def name(v, x): ...".to_owned(),
             };
             let label = format!("found a method of {}", self.describe(&value));
             return Err(Box::new(Diagnostic::error(name.span, format!("values have no methods, so no `{}`", name.text), label).hint(hint)));

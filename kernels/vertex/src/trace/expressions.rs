@@ -191,11 +191,11 @@ impl<'a> Tracer<'a> {
             if !found.what.contains("operands of") {
                 return found;
             }
-            let label = format!("found {} {} {}", self.builder.describe(a), operator.sign(), self.builder.describe(b));
+            let label = format!("found {} on the left, {} on the right", self.builder.describe(a), self.builder.describe(b));
             let what = format!("the sides of `{}` do not fit together", operator.sign());
             return Box::new(Diagnostic::error(found.span, what, label).hint_if(found.hint));
         }
-        let label = format!("found {} {} {}", self.builder.describe(a), operator.sign(), self.builder.describe(b));
+        let label = format!("found {} on the left, {} on the right", self.builder.describe(a), self.builder.describe(b));
         Box::new(
             Diagnostic::error(found.span, "an id is no number", label)
                 .hint("ids can be compared, and min and max of ids taken; count with numbers of your own"),

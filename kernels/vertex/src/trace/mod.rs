@@ -28,6 +28,7 @@ mod vertices;
 
 use std::collections::BTreeMap;
 
+pub(crate) use calls::SORTED;
 pub use settings::{SettingOf, settings_of};
 
 use crate::gir::{Data, Gir};

@@ -358,7 +358,7 @@ fn what_does_not_fit_the_labels_of_graphs_is_told_at_its_place() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&set(classes(GRAPHS)));
     let planned = |pipeline: &warploom_spec::Pipeline| workshop.planned(&graph, pipeline).err().unwrap();
-    let parts = ["labels belong to graphs in this data set", "expected a row for each graph, found D real [3]", "pool_mean(v.h)"];
+    let parts = ["labels belong to graphs in this data set", "expected a row for each graph, found a row of 3 floats per vertex", "pool_mean(v.h)"];
     says(&planned(&own_text(&workshop, "model", ALONE, "")), ErrorKind::Specification, &[&parts[..], &["model.py:2:"]].concat());
     // The shipped texts that have lists of their own are no exception.
     says(&planned(&workshop.pipeline("gcn", "")), ErrorKind::Specification, &[&parts[..], &["gcn.py:"]].concat());

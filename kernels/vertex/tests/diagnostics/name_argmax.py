@@ -1,0 +1,2 @@
+def program(v):
+    return argmax(u.degree for u in v.innbs)

@@ -1,0 +1,2 @@
+def program(v):
+    return median(u.degree for u in v.innbs)

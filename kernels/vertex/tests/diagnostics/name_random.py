@@ -1,0 +1,2 @@
+def program(v):
+    return random()

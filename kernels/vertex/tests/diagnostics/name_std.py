@@ -1,0 +1,2 @@
+def program(v):
+    return std(u.age for u in v.innbs)
