@@ -267,7 +267,7 @@ def one(algorithm, name):
     try:
         if algorithm in ("bfs", "sssp"):
             sources = graph.sources()
-            runs = [ours_of(algorithm, taken, [f"plan.set.source={source}"]) for source in sources]
+            runs = [ours_of(algorithm, taken, [f"plan.set.source=row:{source}"]) for source in sources]
             seconds, supersteps = sum(run[0] for run in runs), max(run[2] for run in runs)
             peers = PEERS[algorithm](graph, sources, [run[1] for run in runs])
         else:

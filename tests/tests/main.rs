@@ -55,3 +55,5 @@ mod signals;
 mod tidy;
 #[cfg(test)]
 mod tools;
+#[cfg(test)]
+mod vertices;

@@ -9,7 +9,7 @@
 //! What the operations mean where numbers are not ordinary: NaN spreads through `min`, `max`, `relu` and reductions;
 //! an element of a binary loss whose target is NaN does not count; `positive` of NaN is 0; a `select` whose condition is NaN takes its second; the loss over no training rows is 0 with
 //! gradient 0; equal infinities have change 0 and NaN always counts as changed.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::gir::{EdgeSet, Input, Node, Op, Place, Span, Type};
@@ -54,6 +54,8 @@ pub struct Inputs {
     pub edge_features: Vec<f64>,
     /// Further columns of the node table; whole numbers as reals.
     pub columns: BTreeMap<String, Vec<f64>>,
+    /// Rows in the graph artifact of the nodes that each vertex setting names.
+    pub chosen: BTreeMap<String, BTreeSet<u64>>,
     /// Graph of each node; empty: one graph.
     pub graph_of_node: Vec<u32>,
     /// Kind of each node; empty: one kind.
@@ -729,6 +731,7 @@ fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_ro
     world.edge_type.clone_from(&inputs.edge_type);
     world.graph_of_node.clone_from(&inputs.graph_of_node);
     world.kind_of_node.clone_from(&inputs.kind_of_node);
+    world.chosen.clone_from(&inputs.chosen);
     world.artifact_rows = artifact_rows.to_vec();
     let edges = graph.source.len() as u64;
     for buffer in &list.buffers {
@@ -738,6 +741,9 @@ fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_ro
                 let given = inputs.columns.get(name).map_or(&[][..], Vec::as_slice);
                 same(&format!("rows of the column `{name}`"), graph.nodes, given.len())?;
                 world.columns.insert(name.clone(), whole_or_real(buffer.element, given.len(), 1, given));
+            }
+            Input::Chosen(setting) if !inputs.chosen.contains_key(setting) => {
+                return Err(unfit(format!("nodes that `{setting}` names"), "rows of the graph", "none"));
             }
             Input::Kind | Input::PlaceAmong(_) => same("kinds of nodes", graph.nodes, inputs.kind_of_node.len())?,
             Input::FeaturesOf(kind) => {

@@ -44,6 +44,7 @@ fn inputs(world: &World, list: &LaunchList) -> Inputs {
         parameters: parameters.collect(),
         artifact_rows: world.artifact_rows.clone(),
         edge_type: world.edge_type.clone(),
+        chosen: world.chosen.clone(),
         edge_features: reals(&world.edge_features),
         columns: world.columns.iter().map(|(name, rows)| (name.clone(), rows.values.reals())).collect(),
         graph_of_node: world.graph_of_node.clone(),

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use serde_json::Value;
 use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Output, Place, Target, Type};
 use warploom_vertex::interpret::{Interpreter, Rows, Scalar, World};
 use warploom_vertex::launch::Init;
 use warploom_vertex::passes;
-use warploom_vertex::trace::trace;
+use warploom_vertex::trace::{trace, vertex_settings_of};
 
 const EDGES: [(u32, u32); 5] = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 0)];
 
@@ -57,7 +58,11 @@ fn with_kinds() -> (Data, World) {
 /// What the page says of a program: its mistakes, or its result, with and without the passes.
 fn answer(program: &str) -> String {
     let entry = program.trim_start().strip_prefix("def ").and_then(|rest| rest.split('(').next()).unwrap();
-    let (data, world) = if entry.contains("kind") { with_kinds() } else { graph() };
+    let (data, mut world) = if entry.contains("kind") { with_kinds() } else { graph() };
+    // By default, rows alone are named here.
+    let rows =
+        |default: &Value| default.as_array().map_or_else(|| std::slice::from_ref(default), Vec::as_slice).iter().map(|row| row.as_u64().unwrap()).collect();
+    world.chosen = vertex_settings_of(program, entry).iter().map(|setting| (setting.name.clone(), rows(&setting.default))).collect();
     let traced = match trace(program, entry, &BTreeMap::new(), &data) {
         Ok(traced) => traced,
         Err(found) => return found.iter().map(|diagnostic| diagnostic.render(&format!("{entry}.py"), program)).collect(),

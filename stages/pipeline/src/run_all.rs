@@ -57,9 +57,9 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
                 print_data(&format!("{}\n", outcome.to_json()));
             }
             let mut failed = outcome.status == Status::Failed;
-            let is_known = outcome.stage == contracts::EXTRACT.name && outcome.status == Status::Built;
+            let found = of_graph(&chain, &outcome);
             outcomes.push(outcome);
-            if let Some(found) = is_known.then(|| of_data(&chain)).flatten() {
+            if let Some(found) = found {
                 crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
                 outcomes.push(found.outcome());
                 failed = true;
@@ -87,6 +87,16 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
     }
     crate::print_as(environment, String::new, || done);
     Ok(())
+}
+
+/// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a program that does not fit the data.
+fn of_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
+    if outcome.stage == contracts::INGEST.name {
+        let error = warploom_run::vertices::check(chain.pipeline, chain.available(Kind::Graph)?).err()?;
+        return Some(preflight::Finding { stage: contracts::RUN.name, error });
+    }
+    let is_known = outcome.stage == contracts::EXTRACT.name && outcome.status == Status::Built;
+    is_known.then(|| of_data(chain)).flatten()
 }
 
 /// What is wrong with the program for the graph that there is now: an order and a division would be made in vain.

@@ -50,6 +50,13 @@ fn rows<T: Precision>(data: &Data<T>, input: &Input, csr: &Csr, artifact: &Artif
         Input::Kind => whole(kinds::of_rows(data, artifact)?.into_iter()),
         Input::PlaceAmong(kinds) => whole(kinds::places_among(data, kinds, artifact)?.into_iter()),
         Input::FeaturesOf(kind) => kinds::dense(artifact, *kind),
+        Input::Chosen(setting) => {
+            let rows = data
+                .chosen
+                .get(setting)
+                .ok_or_else(|| StageError::defect(format!("the plan reads the nodes that `{setting}` names, and the run knows none")))?;
+            whole((0..data.nodes).map(|row| i64::from(rows.contains(&(data.old(row) as u64)))))
+        }
         Input::Id => whole((0..data.nodes).map(|row| data.old(row) as i64)),
         Input::Degree(edges) => whole(degrees(csr, *edges).into_iter()),
         Input::Weight => match &csr.weights {

@@ -31,6 +31,7 @@ pub mod schedule;
 pub mod tensors;
 pub mod train;
 pub mod upload;
+pub mod vertices;
 
 use std::time::Instant;
 

@@ -41,6 +41,7 @@ use crate::{
     precision::Precision,
     results::{CLASS, ID, SCORES, VALUE, class_of},
     tensors::Tensors,
+    vertices,
 };
 
 /// Steps of the reference executor that a check may take: about ten seconds.
@@ -71,11 +72,11 @@ pub fn results<T: Precision>(
         }
         (Body::Iterate(_), Some(kind)) => {
             let scores = predictions::<T>(artifact, ids, kind)?;
-            let again = again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max };
+            let again = again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, request, work_max };
             again.prove_predictions::<T>(context, &scores)
         }
         (Body::Iterate(_), None) if is_compiled(list) => {
-            again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max }.prove::<T>(context)
+            again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, request, work_max }.prove::<T>(context)
         }
         (Body::Iterate(_), None) => values::<T>(artifact, graph, &nodes, (list, &record)),
     }
@@ -305,6 +306,7 @@ impl Proof<'_> {
         inputs.target = vec![0.0; excerpt.nodes.len() * target_columns as usize];
         if whole {
             read_given(&mut inputs, self.list, self.graph)?;
+            inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
             read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
             let own = match self.labelled_graphs() {
                 Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits },

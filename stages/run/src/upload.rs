@@ -6,7 +6,7 @@
 //! never     makes sparse features dense; loads what no launch asks for
 //! limits    memory: features once more where order or type differ, sparse features twice when training, 8 bytes an edge
 //!           while weights are turned round
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use warploom_contract::{
@@ -32,6 +32,7 @@ use crate::{
     given, graphs, kinds,
     lists::EdgeLists,
     precision::Precision,
+    vertices,
 };
 
 /// Rows that one task copies.
@@ -209,6 +210,8 @@ pub struct Data<T: Precision> {
     pub splits: [Vec<u32>; 3],
     /// The node, as the graph artifact counts, of each row; `None`: the same.
     pub old_of_new: Option<Vec<u32>>,
+    /// Rows of the graph artifact that each vertex setting names.
+    pub chosen: BTreeMap<String, BTreeSet<u64>>,
     /// The data set's own ids, in the graph artifact's order.
     pub ids: Ids,
     /// Those of the graphs of a set of many, where the list has rows of graphs.
@@ -272,16 +275,17 @@ pub fn shown_id(ids: &Ids, node: usize) -> String {
 pub fn load<T: Precision>(context: &Context, inputs: &Inputs, list: &LaunchList, (needs, request): (Needs, &RunRequest)) -> Result<Data<T>, StageError> {
     let stop = context.stop;
     let artifact = inputs.get(Kind::Graph)?;
+    let table = graph::read_nodes(artifact)?;
+    let chosen = vertices::rows(&request.chosen, &table.ids)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
     let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
-    let table = graph::read_nodes(artifact)?;
     go_on(stop)?;
     let order = order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     same_nodes(inputs, csr.nodes(), table.ids.len())?;
     prove(&csr, &inputs.get(Kind::Csr)?.path)?;
     go_on(stop)?;
     let mut data = Data::of_graph(&csr, units, needs);
-    data.old_of_new = order;
+    (data.old_of_new, data.chosen) = (order, chosen);
     go_on(stop)?;
     let trains = matches!(list.body, Body::Train(_));
     if trains || list.buffers.iter().any(|buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures)) {
@@ -403,6 +407,7 @@ impl<T: Precision> Data<T> {
             learned: None,
             splits: Default::default(),
             old_of_new: None,
+            chosen: BTreeMap::new(),
             ids: Ids::Numbers((0..csr.nodes() as u64).collect()),
             graph_ids: None,
         }

@@ -32,6 +32,7 @@ pub mod samples;
 pub mod signals;
 pub mod talk;
 pub mod terminal;
+pub mod vertices;
 
 pub use chain::{Chain, Known, Step};
 pub use environment::Environment;

@@ -19,7 +19,7 @@ use warploom_contract::{
 use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
 
-use crate::{Environment, flags::Real, orders, reads};
+use crate::{Environment, flags::Real, orders, reads, vertices};
 
 /// No vertex program is longer.
 pub const PROGRAM_BYTES_MOST: u64 = 4 << 20;
@@ -361,14 +361,11 @@ pub struct Learned {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 14;
+pub const COMPILER_VERSION: u32 = 15;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let path = &pipeline.plan.program.file;
-        let text = regular_file::read_text(path, PROGRAM_BYTES_MOST).map_err(|error| {
-            StageError::io("read the vertex program", path, &error).hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file")
-        })?;
+        let text = program_text(pipeline)?;
         let device = environment.device_facts(pipeline)?;
         let init_digest = if pipeline.run.mode == Mode::Infer { init_digest(&pipeline.run)? } else { None };
         let splits_digest = splits_digest(environment, &pipeline.run)?;
@@ -420,6 +417,14 @@ impl Request for PlanRequest {
     }
 }
 
+/// Text of the program that a pipeline names.
+pub(crate) fn program_text(pipeline: &Pipeline) -> Result<String, StageError> {
+    let path = &pipeline.plan.program.file;
+    regular_file::read_text(path, PROGRAM_BYTES_MOST).map_err(|error| {
+        StageError::io("read the vertex program", path, &error).hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file")
+    })
+}
+
 impl PlanRequest {
     /// The program's settings with defaults filled in, if program and settings are sound.
     fn resolved_settings(&self) -> Option<Value> {
@@ -429,7 +434,12 @@ impl PlanRequest {
         }
         let declared = warploom_vertex::trace::settings_of(&self.text, entry).ok()?;
         let mut resolved: BTreeMap<String, Value> = declared.into_iter().map(|setting| (setting.name, setting.default)).collect();
+        // What names vertices is the run's, so that one plan serves all of them.
+        let of_run: Vec<String> = warploom_vertex::trace::vertex_settings_of(&self.text, entry).into_iter().map(|setting| setting.name).collect();
         for (name, value) in given {
+            if of_run.contains(&name) {
+                continue;
+            }
             // A whole number given for a real one is that real number.
             let slot = resolved.get_mut(&name)?;
             *slot = if slot.is_f64() { value.as_f64().map_or(value, Value::from) } else { value };
@@ -485,19 +495,22 @@ pub struct RunRequest {
     pub device: Facts,
     /// Who asks; in the record, and in no key.
     pub asked: Option<Asked>,
+    /// Nodes that the program's vertex settings name.
+    pub chosen: Vec<vertices::Chosen>,
 }
 
 impl Request for RunRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
         let (init_digest, splits_digest) = (init_digest(&spec)?, splits_digest(environment, &spec)?);
+        let chosen = vertices::chosen(pipeline)?;
         let asked = Asked {
             pipeline: pipeline.name.clone(),
             file: pipeline.file.display().to_string(),
             dataset: pipeline.dataset.clone(),
             changed: pipeline.changed.clone(),
         };
-        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(pipeline)?, asked: Some(asked) })
+        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(pipeline)?, chosen, asked: Some(asked) })
     }
 
     fn document(&self) -> Value {
@@ -518,6 +531,9 @@ impl Request for RunRequest {
             }
         }
         let mut document = json!({"settings": settings, "init": self.init_digest, "device": self.device});
+        if !self.chosen.is_empty() {
+            document["vertices"] = vertices::document(&self.chosen);
+        }
         if let Some(digest) = &self.splits_digest {
             document["splits"] = json!(digest);
         }

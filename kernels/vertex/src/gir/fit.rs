@@ -111,6 +111,7 @@ impl Builder<'_> {
                 None => Err(Misfit::new(format!("column `{name}`"), "a column of the node table", "no such column")),
             },
             Input::Id => row(Place::D, Type::Id, &[]),
+            Input::Chosen(_) => row(Place::D, Type::Bool, &[]),
             Input::Degree(_) => row(Place::D, Type::Int, &[]),
             Input::Weight => row(once, Type::Real, &[]),
             Input::EdgeFeatures if data.edge_features == 0 => Err(Misfit::new("edge features", "a graph with edge features", "none")),

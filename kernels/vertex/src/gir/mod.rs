@@ -298,6 +298,8 @@ pub enum Input {
     Column(String),
     /// Row of nodes.parquet. D id.
     Id,
+    /// Whether the vertex is one of those that the setting of this name names. The run knows them, the program does not. D bool.
+    Chosen(String),
     /// Number of edges of each vertex. D int.
     Degree(EdgeSet),
     /// Weight, 1 without weights. E real.

@@ -82,6 +82,7 @@ impl Op {
         match self {
             Op::Constant(number) => number.to_string(),
             Op::Input(Input::Column(name)) => format!("column {name}"),
+            Op::Input(Input::Chosen(setting)) => format!("chosen by {setting}"),
             Op::Input(Input::Degree(edges)) => format!("degree.{edges}"),
             Op::Input(Input::FeaturesOf(kind)) => format!("features of kind {kind}"),
             Op::Input(Input::PlaceAmong(kinds)) => format!("place among kinds {kinds:?}"),

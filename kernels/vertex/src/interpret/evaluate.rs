@@ -82,6 +82,10 @@ fn input_rows(call: &Call, input: &Input) -> Rows {
         Input::PlaceAmong(kinds) => Rows::whole(call.rows(), 1, world.places_among(kinds)),
         Input::Column(name) => world.columns.get(name).cloned().expect(kept),
         Input::Id => call.whole_rows(|vertex| world.artifact_row(vertex) as i64),
+        Input::Chosen(setting) => {
+            let rows = world.chosen.get(setting).expect(kept);
+            call.whole_rows(|vertex| i64::from(rows.contains(&world.artifact_row(vertex))))
+        }
         Input::Degree(edges) => edges::degree(call, *edges),
         Input::Weight => call.element_by_element(|_, edge, _| world.weight_of(edge)),
         Input::EdgeFeatures => world.edge_features.clone().expect(kept),

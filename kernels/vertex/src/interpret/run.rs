@@ -249,6 +249,9 @@ fn check_node(gir: &Gir, node: &Node, world: &World) -> Result<(), Unfit> {
         },
         Op::Input(Input::EdgeFeatures) => there("edge features".to_owned(), world.edge_features.as_ref()),
         Op::Input(Input::Target) => there("targets".to_owned(), world.targets.as_ref()),
+        Op::Input(Input::Chosen(setting)) if !world.chosen.contains_key(setting) => {
+            Err(Unfit::new(format!("vertices that `{setting}` names"), "some, since the program reads them", "none"))
+        }
         Op::Input(Input::Column(name)) => there(format!("column `{name}`"), world.columns.get(name)),
         Op::Loss(kind) | Op::LossSlope(kind) => check_loss(*kind, gir.node(node.inputs[0]), gir.node(node.inputs[1]), world),
         _ => Ok(()),

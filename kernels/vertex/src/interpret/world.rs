@@ -2,7 +2,7 @@
 //!
 //! promises  `check` finds every length that does not fit and every number out of range, before anything is computed
 //! never     reads files; changes what it is given
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::rows::{Rows, Scalar, Values};
@@ -36,6 +36,8 @@ pub struct World {
     pub features_of_kind: BTreeMap<u32, Rows>,
     /// Further columns of the node table.
     pub columns: BTreeMap<String, Rows>,
+    /// Rows in the graph artifact of the vertices that each vertex setting names.
+    pub chosen: BTreeMap<String, BTreeSet<u64>>,
     /// For each vertex (or graph, in a set of many) the class as a real number, or the values to fit.
     pub targets: Option<Rows>,
     /// Vertices (or graphs) that the loss is taken over.

@@ -361,6 +361,7 @@ fn given_name(input: &Input) -> BufferName {
         Input::Target => "target".to_owned(),
         Input::Column(name) => format!("given.column.{name}"),
         Input::Id => "given.id".to_owned(),
+        Input::Chosen(setting) => format!("given.chosen.{setting}"),
         Input::Degree(edges) => format!("given.degree.{edges}"),
         Input::Weight => "given.weight".to_owned(),
         Input::EdgeFeatures => "given.edge_features".to_owned(),

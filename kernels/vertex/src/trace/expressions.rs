@@ -5,7 +5,7 @@ use super::constants::{self, Wrong};
 use super::tracer::{Step, Tracer};
 use super::unmade::Rows;
 use super::value::Value;
-use crate::gir::{Binary, NodeId, Number, Op, Place, Span, Type, Unary};
+use crate::gir::{Binary, Input, NodeId, Number, Op, Place, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
 
 impl<'a> Tracer<'a> {
@@ -291,6 +291,13 @@ impl<'a> Tracer<'a> {
             self.check_name_of(b, a, a_at)?;
             return constants::compare(comparison, a, b, [&self.data.relations, &self.kind_names]).map(Value::Bool).or_else(|wrong| self.wrong(span, wrong));
         }
+        match (a, b) {
+            (id, Value::Chosen(setting)) => return self.chosen(span, comparison, (setting, b_at), (id, a_at)),
+            (Value::Chosen(setting), id) if !matches!(comparison, Comparison::In | Comparison::NotIn) => {
+                return self.chosen(span, comparison, (setting, a_at), (id, b_at));
+            }
+            _ => {}
+        }
         if let Comparison::In | Comparison::NotIn = comparison {
             return self.contained(span, comparison == Comparison::In, (a, a_at), (b, b_at));
         }
@@ -337,6 +344,43 @@ impl<'a> Tracer<'a> {
             };
         }
         self.node(at, value)
+    }
+
+    /// Which vertices are those that a setting names. The run knows them, so that one plan serves all.
+    fn chosen(&mut self, span: Span, comparison: Comparison, (setting, setting_at): (&str, Span), (id, id_at): (&Value, Span)) -> Step<Value> {
+        let wanted = match comparison {
+            Comparison::Equal | Comparison::In => true,
+            Comparison::NotEqual | Comparison::NotIn => false,
+            _ => {
+                let label = format!("expected `==`, `!=` or `in`, found `{}`", comparison.sign());
+                let found = Diagnostic::error(span, format!("`{setting}` names a vertex, and vertices have no order that it could be held against"), label);
+                return Err(Box::new(found.hint(format!("v.id == {setting}"))));
+            }
+        };
+        let Value::Node(id_node) = id else { return Err(self.no_vertex(setting, setting_at, id, id_at)) };
+        let Some(mut holds) = self.is_chosen(span, setting, *id_node)? else { return Err(self.no_vertex(setting, setting_at, id, id_at)) };
+        if !wanted {
+            holds = self.make(span, |builder| builder.unary(Unary::Not, holds))?;
+        }
+        Ok(Value::Node(holds))
+    }
+
+    /// `Input::Chosen` as an id is seen: of the vertex itself, or from an edge; none where it is another id than `v.id`.
+    fn is_chosen(&mut self, span: Span, setting: &str, id: NodeId) -> Step<Option<NodeId>> {
+        let seen = self.builder.node(id);
+        let op = match &seen.op {
+            Op::Input(Input::Id) => return self.make(span, |builder| builder.make(Op::Input(Input::Chosen(setting.to_owned())), &[])).map(Some),
+            Op::Far(_) | Op::Near(_) => seen.op.clone(),
+            _ => return Ok(None),
+        };
+        let Some(own) = self.is_chosen(span, setting, seen.inputs[0])? else { return Ok(None) };
+        self.make(span, |builder| builder.make(op, &[own])).map(Some)
+    }
+
+    fn no_vertex(&self, setting: &str, setting_at: Span, found: &Value, at: Span) -> Box<Diagnostic> {
+        let label = format!("expected `v.id`, or the `id` of a neighbour, found {}", self.describe(found));
+        let wrong = Diagnostic::error(at, format!("`{setting}` names a vertex, so it is compared with `v.id` alone"), label);
+        Box::new(wrong.note("the setting", Some(setting_at)).hint(format!("keep who it is first:  v.chosen = v.id == {setting}")))
     }
 
     /// A whole number that an id is compared with: a row of the node table.

@@ -24,12 +24,14 @@ mod statements;
 mod tracer;
 mod unmade;
 mod value;
+mod vertex_settings;
 mod vertices;
 
 use std::collections::BTreeMap;
 
 pub(crate) use calls::SORTED;
 pub use settings::{SettingOf, settings_of};
+pub use vertex_settings::{VertexSetting, vertex_settings_of};
 
 use crate::gir::{Data, Gir};
 use crate::syntax::{self, Diagnostic};

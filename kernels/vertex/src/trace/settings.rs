@@ -68,6 +68,7 @@ impl<'a> Tracer<'a> {
             return Err(Box::new(found.hint(format!("def {}({}, ...): ...", name.text, vertex.name.text))));
         }
         self.check_given(name.span, &name.text, settings.iter().map(|setting| setting.name.text.as_str()).collect(), given)?;
+        let of_vertices = super::vertex_settings::several_by_name(self.file, &name.text);
         let mut resolved = BTreeMap::new();
         let mut bound = vec![(vertex.name.text.clone(), Value::Vertex)];
         for setting in settings {
@@ -82,6 +83,12 @@ impl<'a> Tracer<'a> {
                 return Err(Box::new(
                     Diagnostic::error(default.span, format!("the default of `{setting_name}` is not a constant"), label).hint(format!("{setting_name}=16")),
                 ));
+            }
+            if let Some(several) = of_vertices.get(setting_name) {
+                check_vertices(given.get(setting_name), (&default_value, default.span), (setting_name, span, *several))?;
+                resolved.insert(setting_name.clone(), as_json(&default_value));
+                bound.push((setting_name.clone(), Value::Chosen(setting_name.as_str().into())));
+                continue;
             }
             let value = match given.get(setting_name) {
                 Some(json) => self.fitted(json, &default_value, setting_name, span)?,
@@ -126,6 +133,42 @@ impl<'a> Tracer<'a> {
         };
         fit(json, default).ok_or_else(wrong)
     }
+}
+
+/// A vertex setting is an id of the data set, which the run looks up, or a row; where several may be named, a list of these.
+fn check_vertices(given: Option<&Json>, (default, default_span): (&Value, Span), (name, span, several): (&str, Span, bool)) -> Step<()> {
+    let is_row = |value: &Value| matches!(value, Value::Int(0..) | Value::Text(_));
+    let fits = match default {
+        Value::Tuple(values) => several && values.iter().all(is_row),
+        value => is_row(value),
+    };
+    if !fits {
+        let expected =
+            if several { "a row, which counts from 0, an id as a string, or a tuple of these" } else { "a row, which counts from 0, or an id as a string" };
+        let label = format!("expected {expected}, found {}", default.words());
+        let found = Diagnostic::error(default_span, format!("the default of `{name}` names no vertex, and it is compared with ids"), label);
+        return Err(Box::new(found.hint(match default {
+            Value::Tuple(_) if !several => format!("several are taken where the program says  v.id in {name}"),
+            _ => format!("the first row is  {name}=0"),
+        })));
+    }
+    let is_id = |json: &Json| json.is_u64() || json.is_string();
+    let (fits, expected) = match given {
+        Some(Json::Array(ids)) => {
+            (several && !ids.is_empty() && ids.iter().all(is_id), if several { "at least one id, each a number or a word" } else { "one id" })
+        }
+        Some(id) => (is_id(id), "an id of the data set, a number or a word"),
+        None => return Ok(()),
+    };
+    if fits {
+        return Ok(());
+    }
+    let label = format!("expected {expected}, found `{}`", clipped(&given.map(Json::to_string).unwrap_or_default()));
+    let found = Diagnostic::error(span, format!("the setting `{name}` does not fit"), label);
+    Err(Box::new(found.hint(match given {
+        Some(Json::Array(_)) if !several => format!("the program takes several where it says  v.id in {name}"),
+        _ => format!("plan.set.{name}=ID , or  plan.set.{name}=row:0  for the first row"),
+    })))
 }
 
 fn fit(json: &Json, default: &Value) -> Option<Value> {

@@ -287,6 +287,11 @@ impl<'a> Tracer<'a> {
             }
             Value::Unmade(_) if !self.data.kinds.is_empty() => "give it to `linear` first, which has a weight for each kind:  v.h = linear(v.x, width)",
             Value::Unmade(_) => "these can be summed, scaled and given to `linear`; or set  ingest.features: random",
+            Value::Chosen(setting) => {
+                let label = format!("expected a number or rows of numbers, found {label}, which names a vertex because it is compared with an id");
+                let found = Diagnostic::error(span, format!("`{setting}` is not a number"), label);
+                return Box::new(found.hint(format!("compare it:  v.id == {setting}  ; for numbers use a setting of another name")));
+            }
             Value::Vertex | Value::End(..) => "read one of its columns, as in  v.h, u.h, e.src.h",
             Value::Edge(_) => "read one of its values, as in  e.w, e.src.h",
             Value::Graph => "read one of its values, as in  v.graph.nodes",

@@ -29,6 +29,8 @@ pub(super) enum Value {
     Unmade(Rc<Unmade>),
     /// A `bias()` by its number, whose shape is that of what it is added to.
     Bias(usize),
+    /// The vertices that the setting of this name names; the run knows which.
+    Chosen(Rc<str>),
     /// `v`.
     Vertex,
     /// `v.graph`.
@@ -121,6 +123,7 @@ impl Value {
             Value::Node(_) => "a value".to_owned(),
             Value::Unmade(_) => "one-hot rows".to_owned(),
             Value::Bias(_) => "a bias that is added to nothing".to_owned(),
+            Value::Chosen(setting) => format!("the vertex setting `{setting}`"),
             Value::Vertex => "the vertex itself".to_owned(),
             Value::Graph => "the graph itself".to_owned(),
             Value::Edges(_) => "edges".to_owned(),

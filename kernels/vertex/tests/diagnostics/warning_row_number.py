@@ -1,2 +1,2 @@
-def program(v, source=500):
-    return v.id == source
+def program(v):
+    return v.id == 500

@@ -1,7 +1,7 @@
 //! compiled: a program of the library made ready for the interpreter, by either of two routes.
 //!
 //! promises  both routes start from the file's text; neither knows the built-in fast paths
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use warploom_vertex::autodiff;
 use warploom_vertex::gir::{Data, Gir, Input, Loss, NodeId, Op, Target};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::passes;
-use warploom_vertex::trace::trace;
+use warploom_vertex::trace::{trace, vertex_settings_of};
 
 /// How a program comes to the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +44,7 @@ pub const ANALYTICS: [&str; 10] =
 pub struct Compiled {
     pub gir: Gir,
     pub data: Data,
+    pub chosen: BTreeMap<String, BTreeSet<u64>>,
     pub warnings: Vec<String>,
     pub took: Duration,
 }
@@ -80,7 +81,18 @@ pub fn compile_by(name: &str, settings: &Value, data: &Data, route: Route, by: B
         let differentiated = autodiff::differentiate(gir, data, &by).unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"));
         gir = clean(differentiated);
     }
-    Compiled { gir, data: data.clone(), warnings, took: begin.elapsed() }
+    Compiled { gir, data: data.clone(), chosen: chosen(name, &settings), warnings, took: begin.elapsed() }
+}
+
+/// The rows that each vertex setting of a program names, a number or a list of them: no data set is here that had other ids.
+pub fn chosen(name: &str, settings: &BTreeMap<String, Value>) -> BTreeMap<String, BTreeSet<u64>> {
+    let rows = |value: &Value| match value {
+        Value::Array(rows) => rows.iter().map(|row| row.as_u64().unwrap()).collect(),
+        Value::String(row) => BTreeSet::from([row.strip_prefix("row:").unwrap().parse().unwrap()]),
+        row => BTreeSet::from([row.as_u64().unwrap()]),
+    };
+    let of_vertices = vertex_settings_of(&text(name), name).into_iter();
+    of_vertices.map(|setting| (setting.name.clone(), rows(settings.get(&setting.name).unwrap_or(&setting.default)))).collect()
 }
 
 fn leaves(gir: &Gir, by: By) -> Vec<NodeId> {
@@ -109,7 +121,8 @@ impl Compiled {
 
     /// All values of an analytics program, and whether its loops ended by themselves.
     pub fn iterate(&self, world: &World, supersteps_max: u64) -> (BTreeMap<String, Rows>, bool) {
-        let mut run = Interpreter::new(&self.gir, &self.data, world).unwrap();
+        let world = World { chosen: self.chosen.clone(), ..world.clone() };
+        let mut run = Interpreter::new(&self.gir, &self.data, &world).unwrap();
         let endings = run.run(supersteps_max);
         let results = self.gir.results.iter().map(|result| (result.name.clone(), run.value(result.node).unwrap().clone())).collect();
         (results, endings.iter().flatten().all(|ending| ending.converged))

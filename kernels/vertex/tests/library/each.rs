@@ -12,7 +12,7 @@ use warploom_vertex::interpret::{Interpreter, World};
 use warploom_vertex::passes::{Numbers, PASSES, Stage};
 use warploom_vertex::trace::trace;
 
-use super::compiled::{ANALYTICS, MODELS, Route, bare, compile, drawn, mixed, problem, start, text};
+use super::compiled::{ANALYTICS, MODELS, Route, bare, chosen, compile, drawn, mixed, problem, start, text};
 use super::degenerate::{dropped, of_pipeline, relations};
 
 /// A graph with parallel edges, self loops and vertices without edges.
@@ -33,6 +33,7 @@ fn setting(name: &str) -> (Data, World, Value) {
     small.into_iter().filter(|(setting, _)| given.contains_key(*setting)).collect::<Vec<_>>().into_iter().for_each(|(setting, value)| {
         given.insert(setting.to_owned(), json!(value));
     });
+    world.chosen = chosen(name, &settings.as_object().unwrap().clone().into_iter().collect());
     (data, world, settings)
 }
 

@@ -150,14 +150,16 @@ pub fn cross_entropy(scores: &Matrix, classes: &[f64], rows: &[u32]) -> f64 {
 }
 
 /// Personalised PageRank by the dense matrix, so many steps; vertices without out-edges lead back to the source.
-pub fn personalized_pagerank(edges: &Edges, source: usize, damping: f64, steps: usize) -> Vec<f64> {
+pub fn personalized_pagerank(edges: &Edges, sources: &[usize], damping: f64, steps: usize) -> Vec<f64> {
     let mut step = Matrix::zeros(edges.nodes, edges.nodes);
     let mut leaving = vec![0.0; edges.nodes];
     edges.pairs().for_each(|(from, _)| leaving[from as usize] += 1.0);
     edges.pairs().for_each(|(from, to)| step.values[to as usize * edges.nodes + from as usize] += 1.0 / leaving[from as usize]);
-    (0..edges.nodes).filter(|node| leaving[*node] == 0.0).for_each(|node| step.values[source * edges.nodes + node] = 1.0);
+    (0..edges.nodes).filter(|node| leaving[*node] == 0.0).for_each(|node| {
+        sources.iter().for_each(|source| step.values[source * edges.nodes + node] = 1.0 / sources.len() as f64);
+    });
     let mut start = Matrix::zeros(edges.nodes, 1);
-    start.values[source] = 1.0;
+    sources.iter().for_each(|source| start.values[*source] = 1.0 / sources.len() as f64);
     let ranks = (0..steps).fold(start.clone(), |rank, _| step.times(&rank).scaled(damping).plus(&start.scaled(1.0 - damping)));
     ranks.values
 }

@@ -122,6 +122,7 @@ fn world(draws: &mut Draws, tame: bool, extent: Extent) -> (Data, World) {
         targets: Some(targets(nodes, loss, draws)),
         training_rows: (0..nodes as u32).filter(|_| draws.below(3) > 0).collect(),
         artifact_rows: Vec::new(),
+        chosen: BTreeMap::new(),
     };
     let mut data = Data {
         graphs: graphs as u64,

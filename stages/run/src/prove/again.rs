@@ -15,6 +15,7 @@ use warploom_contract::{
     },
     parquet_file::{Table, read_table},
 };
+use warploom_shell::requests::RunRequest;
 use warploom_vertex::{
     gir::Type,
     launch::{Body, Direction, Element, LaunchList, Loop, ResultColumn, Until},
@@ -27,6 +28,7 @@ use super::{
 use crate::{
     iterate::{FRONTIER, SUPERSTEPS},
     precision::Precision,
+    vertices,
 };
 
 /// A run and what it was made of.
@@ -38,6 +40,7 @@ pub(super) struct Again<'a> {
     pub ids: &'a Ids,
     pub list: &'a LaunchList,
     pub record: &'a Record,
+    pub request: &'a RunRequest,
     pub work_max: u64,
 }
 
@@ -101,6 +104,7 @@ impl Again<'_> {
         let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
         let mut inputs = Inputs { features: features(self.graph, &every)?, parameters, ..Inputs::default() };
         read_given(&mut inputs, self.list, self.graph)?;
+        inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
         read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
         let graph = reference_graph(self.nodes.ids.len(), edges);
         let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;

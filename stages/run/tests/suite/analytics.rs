@@ -90,13 +90,13 @@ fn distances_and_levels_are_those_of_others() {
         let mut golden = Comparison::new(case, "f32");
         for (number, source) in case.ids("distance.source").into_iter().enumerate() {
             let part = |name: &str| &case.tensor(name).values[number * case.nodes()..(number + 1) * case.nodes()];
-            let found = left("sssp", &format!("source: {source}")).values("distance");
+            let found = left("sssp", &format!("source: row:{source}")).values("distance");
             golden.with_part("sssp", "sssp.distance", (&found, part("sssp.distance")));
             if dtype == "f64" {
                 let want = distances(given, source as usize);
                 assert_eq!(first_apart(&found, &want, 1e-9 * scale_of(&want)), None, "{}: distances from {source} by the rounded weights", case.name);
             }
-            let levels: Vec<f64> = ints(&left("bfs", &format!("source: {source}")), "level").into_iter().map(|level| level as f64).collect();
+            let levels: Vec<f64> = ints(&left("bfs", &format!("source: row:{source}")), "level").into_iter().map(|level| level as f64).collect();
             assert_eq!(levels, part("bfs.level"), "{}: levels from {source}", case.name);
         }
         golden.told(&format!("sssp in {dtype}"));

@@ -126,7 +126,7 @@ fn shortest_paths() {
     let given = weighted();
     let graph = workshop.graph(&given);
     for (method, dtype) in CHOICES {
-        let rest = format!("  set: {{source: 5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
+        let rest = format!("  set: {{source: row:5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
         let left = proved(&workshop, &graph, &workshop.pipeline("sssp", &rest));
         assert_eq!(left.values("distance"), distances(&given, 5));
         assert!(left.record().converged && left.record().supersteps > 0);
@@ -156,7 +156,7 @@ fn levels_and_parents() {
     };
     let parents: Vec<Option<u64>> = (0..NODES).map(parent).collect();
     for (method, dtype) in CHOICES {
-        let rest = format!("  set: {{source: 5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
+        let rest = format!("  set: {{source: row:5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
         let left = proved(&workshop, &graph, &workshop.pipeline("bfs", &rest));
         assert_eq!(ints(&left, "level"), levels);
         let table = left.table(VALUES_FILE);

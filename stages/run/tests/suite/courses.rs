@@ -57,9 +57,9 @@ fn library_programs_end_as_in_supersteps() {
     for (name, given) in &graphs {
         let graph = workshop.graph(given);
         for (program, set, course) in [
-            ("bfs", "  set: {source: 5}", "levels"),
-            ("bfs", "  set: {source: 6}", "levels"),
-            ("sssp", "  set: {source: 5}", "delta-stepping"),
+            ("bfs", "  set: {source: row:5}", "levels"),
+            ("bfs", "  set: {source: row:6}", "levels"),
+            ("sssp", "  set: {source: row:5}", "delta-stepping"),
             ("components", "", "joined trees"),
             ("kcore", "", "peeling"),
         ] {

@@ -179,6 +179,7 @@ impl Direct {
             Input::Kind => whole((0..self.nodes).map(|row| i64::from(self.kind_of_node[data.old(row)])).collect()),
             Input::PlaceAmong(kinds) => whole((0..self.nodes).map(|row| self.place_among(kinds, data.old(row))).collect()),
             Input::FeaturesOf(kind) => real(&self.features_of_kind[kind]),
+            Input::Chosen(setting) => panic!("`{setting}` names nodes, and no program here has such a setting"),
             Input::Features | Input::Target => panic!("{input:?} has a role of its own"),
         }
     }

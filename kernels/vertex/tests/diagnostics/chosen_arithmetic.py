@@ -1,0 +1,2 @@
+def program(v, source=0):
+    return v.id == source + 1

@@ -1,0 +1,2 @@
+def program(v, source=-1):
+    return v.id == source

@@ -1,0 +1,2 @@
+def program(v, sources=(0, 3)):
+    return v.id == sources

@@ -1,0 +1,3 @@
+def program(v, source=0):
+    v.near = v.id == source
+    return v.degree > source

@@ -1,0 +1,192 @@
+//! vertices: from the nodes that a program's vertex settings name to rows of the node table.
+//!
+//! promises  an id is looked up among the data set's own ids; what is not there is an error that names the nearest ones
+//! never     takes an id for a row
+use std::collections::{BTreeMap, BTreeSet};
+
+use warploom_contract::{
+    Artifact, ErrorKind, StageError,
+    kinds::graph::{self, Ids},
+};
+use warploom_shell::{
+    requests::mistake_error,
+    vertices::{Chosen, Named, ROW, chosen},
+};
+use warploom_spec::{MistakeKind, Pipeline, nearest};
+
+/// Nearest ids that are shown.
+const NEAREST: usize = 3;
+/// Ids that a word is compared with to find the nearest.
+const COMPARED_MOST: usize = 1 << 20;
+
+/// Refuses ids that the graph does not have, before anything is done with it.
+pub fn check(pipeline: &Pipeline, graph: &Artifact) -> Result<(), StageError> {
+    let chosen = chosen(pipeline)?;
+    // The table of nodes may be large.
+    if chosen.iter().all(|chosen| chosen.given.is_none()) {
+        return Ok(());
+    }
+    rows(&chosen, &graph::read_nodes(graph)?.ids).map(|_| ())
+}
+
+/// The rows of the node table that each setting names.
+pub fn rows(chosen: &[Chosen], ids: &Ids) -> Result<BTreeMap<String, BTreeSet<u64>>, StageError> {
+    chosen.iter().map(|chosen| Ok((chosen.setting.clone(), rows_of(chosen, ids)?))).collect()
+}
+
+fn rows_of(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
+    // A default fits any graph, also one that is empty.
+    if chosen.given.is_none() && ids.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    chosen.named.iter().map(|named| row_of(named, ids).map_err(|absent| refuse(chosen, named, absent, ids.len()))).collect()
+}
+
+fn refuse(chosen: &Chosen, named: &Named, Absent { expected, hint }: Absent, nodes: usize) -> StageError {
+    let setting = &chosen.setting;
+    let what = match named {
+        Named::Row(row) => format!("`plan.set.{setting}` names row {row}, and the node table has {nodes} rows"),
+        Named::Id(id) => format!("`plan.set.{setting}` names `{id}`, and no node of the data set has this id"),
+    };
+    let mut error = match &chosen.given {
+        Some(given) => mistake_error(&given.value_place.clone().mistake(MistakeKind::UnknownValue, what, expected)),
+        None => StageError::new(ErrorKind::Specification, what).detail(expected),
+    };
+    error.hint = hint.map(|hint| format!("--set plan.set.{setting}={hint}"));
+    error
+}
+
+/// Why a node is not there, and what may have been meant.
+struct Absent {
+    expected: String,
+    hint: Option<String>,
+}
+
+fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
+    let rows = ids.len() as u64;
+    let id = match named {
+        Named::Row(row) if *row < rows => return Ok(*row),
+        Named::Row(_) if rows == 0 => return Err(Absent { expected: "the graph has no node".to_owned(), hint: None }),
+        Named::Row(_) => return Err(Absent { expected: format!("expected a row from 0 to {}", rows - 1), hint: Some(format!("{ROW}{}", rows - 1)) }),
+        Named::Id(id) => id,
+    };
+    let (found, near) = match ids {
+        Ids::Numbers(numbers) => match id.parse::<u64>() {
+            Ok(id) => (numbers.binary_search(&id).ok(), near_numbers(id, numbers)),
+            Err(_) => return Err(Absent { expected: format!("expected a number, as the ids of this data set are: {}", first(ids)), hint: first_of(ids) }),
+        },
+        Ids::Strings(words) => (words.binary_search_by(|word| word.as_bytes().cmp(id.as_bytes())).ok(), near_words(id, words)),
+    };
+    if let Some(row) = found {
+        return Ok(row as u64);
+    }
+    let is_row = id.parse::<u64>().is_ok_and(|row| row < rows);
+    let expected =
+        if near.is_empty() { "the graph has no node".to_owned() } else { format!("expected an id of the data set; the nearest: {}", near.join(", ")) };
+    Err(Absent { expected, hint: if is_row { Some(format!("{ROW}{id}  for row {id} of the node table")) } else { near.into_iter().next() } })
+}
+
+fn first(ids: &Ids) -> String {
+    first_of(ids).map_or_else(|| "there is none".to_owned(), |id| format!("the first is {id}"))
+}
+
+fn first_of(ids: &Ids) -> Option<String> {
+    match ids {
+        Ids::Numbers(numbers) => numbers.first().map(u64::to_string),
+        Ids::Strings(words) => words.first().cloned(),
+    }
+}
+
+/// Ids on both sides, the nearest first, the smaller of equally near ones.
+fn near_numbers(id: u64, numbers: &[u64]) -> Vec<String> {
+    let at = numbers.partition_point(|number| *number < id);
+    let mut near = numbers[at.saturating_sub(NEAREST)..numbers.len().min(at + NEAREST)].to_vec();
+    near.sort_by_key(|number| (number.abs_diff(id), *number));
+    near.iter().take(NEAREST).map(u64::to_string).collect()
+}
+
+/// Words that differ in few letters, else those that stand beside it.
+fn near_words(id: &str, words: &[String]) -> Vec<String> {
+    let mut near: Vec<&str> = Vec::new();
+    while near.len() < NEAREST {
+        let others = words.iter().take(COMPARED_MOST).map(String::as_str).filter(|word| !near.contains(word));
+        let Some(word) = nearest(id, others) else { break };
+        near.push(word);
+    }
+    if near.is_empty() {
+        let at = words.partition_point(|word| word.as_bytes() < id.as_bytes());
+        near.extend(words[at.saturating_sub(1)..words.len().min(at + 2)].iter().map(String::as_str));
+    }
+    near.into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use warploom_spec::Scalar;
+    use warploom_vertex::trace::VertexSetting;
+
+    use super::*;
+
+    fn given(value: Scalar) -> Chosen {
+        let set: warploom_spec::Settings = [("source", value)].into_iter().collect();
+        Chosen::of(setting(json!([0])), set.get("source").cloned()).unwrap()
+    }
+
+    fn setting(default: serde_json::Value) -> VertexSetting {
+        VertexSetting { name: "source".to_owned(), default, several: true }
+    }
+
+    fn text(text: &str) -> Scalar {
+        Scalar::Text(text.to_owned())
+    }
+
+    fn numbers() -> Ids {
+        Ids::Numbers(vec![3, 10, 11, 40, u64::MAX])
+    }
+
+    #[test]
+    fn ids_are_looked_up_and_rows_are_counted() {
+        let found = |value: Scalar| rows_of(&given(value), &numbers()).unwrap().into_iter().collect::<Vec<_>>();
+        assert_eq!(found(Scalar::Whole(40)), [3]);
+        assert_eq!(found(text("40")), [3]);
+        assert_eq!(found(text("18446744073709551615")), [4]);
+        assert_eq!(found(text("row:1")), [1]);
+        assert_eq!(found(Scalar::List(vec![Scalar::Whole(11), text("row:0")])), [0, 2]);
+        let words = Ids::Strings(vec!["10".into(), "9".into(), "user_5".into()]);
+        assert_eq!(rows_of(&given(text("user_5")), &words).unwrap(), [2].into());
+        assert_eq!(rows_of(&given(Scalar::Whole(9)), &words).unwrap(), [1].into());
+    }
+
+    #[test]
+    fn an_id_that_is_not_there_is_named_with_the_nearest_ones() {
+        let said = |value: Scalar, ids: &Ids| {
+            let error = rows_of(&given(value), ids).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Specification);
+            format!("{} | {} | {}", error.what, error.detail.unwrap_or_default(), error.hint.unwrap_or_default())
+        };
+        let near = said(Scalar::Whole(12), &numbers());
+        assert!(near.contains("names `12`") && near.contains("nearest: 11, 10, 3") && near.ends_with("--set plan.set.source=11"), "{near}");
+        let row = said(Scalar::Whole(4), &numbers());
+        assert!(row.contains("nearest: 3, 10, 11") && row.contains("--set plan.set.source=row:4 "), "{row}");
+        let beyond = said(text("row:5"), &numbers());
+        assert!(beyond.contains("names row 5") && beyond.contains("from 0 to 4") && beyond.ends_with("=row:4"), "{beyond}");
+        let word = said(text("user_5"), &numbers());
+        assert!(word.contains("expected a number") && word.ends_with("source=3"), "{word}");
+        let words = Ids::Strings(["user_0001", "user_0005", "user_0007", "zebra"].map(str::to_owned).to_vec());
+        let swapped = said(text("user_0050"), &words);
+        assert!(swapped.contains("nearest: user_0005, user_0001, user_0007") && swapped.ends_with("=user_0005"), "{swapped}");
+        let far = said(text("yak"), &words);
+        assert!(far.contains("nearest: user_0007, zebra"), "{far}");
+        assert!(said(text("a"), &Ids::Numbers(Vec::new())).contains("there is none"));
+    }
+
+    #[test]
+    fn a_default_is_a_row_and_fits_an_empty_graph() {
+        let default = |default| Chosen::of(setting(default), None).unwrap();
+        assert_eq!(rows_of(&default(json!(0)), &numbers()).unwrap(), [0].into());
+        assert_eq!(rows_of(&default(json!([0, "row:2", "40"])), &numbers()).unwrap(), [0, 2, 3].into());
+        assert!(rows_of(&default(json!(0)), &Ids::Numbers(Vec::new())).unwrap().is_empty());
+        assert!(rows_of(&default(json!(5)), &numbers()).is_err());
+    }
+}
