@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde_json::Value;
 use warploom_contract::{Digest, Manifest};
 use warploom_tests::{Found, Recipe, Scene};
 
@@ -229,6 +230,19 @@ fn forged_and_unchecked_damage_is_named_and_no_panic() {
         replace(&csr.path.join("manifest.json"), &page);
     }
     scene.build(&Recipe::small());
+}
+
+#[test]
+fn a_plan_that_does_not_fit_its_graph_is_damaged() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    remove(&scene, "run");
+    let path = file_of(&scene, "plan", "plan.json");
+    let mut page: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let places = page["launches"]["arena"]["places"].as_array_mut().expect("a plan has places");
+    places.iter_mut().for_each(|place| place["bytes"] = 7.into());
+    forge(&path, page.to_string().as_bytes());
+    scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[path.to_str().unwrap(), "the plan was made for 7 bytes", "rm -r"]);
 }
 
 #[test]

@@ -28,13 +28,13 @@ type Record = BTreeMap<String, Recorded>;
 /// The record of a folder; empty if there is none.
 fn read(folder: &Path) -> Result<Record, CatalogError> {
     let path = folder.join(RECORD_FILE);
-    match fs::read(&path) {
-        Ok(text) => serde_json::from_slice(&text).map_err(|error| {
+    match path.is_file().then(|| fs::read(&path)) {
+        Some(Ok(text)) => serde_json::from_slice(&text).map_err(|error| {
             CatalogError::new(format!("the record of digests is not valid: {error}"))
                 .at(path.display())
                 .hint(format!("remove it, and fetch again:  rm {}", path.display()))
         }),
-        Err(_) => Ok(Record::new()),
+        _ => Ok(Record::new()),
     }
 }
 

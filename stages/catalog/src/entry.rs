@@ -270,7 +270,10 @@ impl Inherited {
 
     /// What the manifest in a folder says of a graph; nothing, if there is none.
     pub fn from_manifest(folder: &std::path::Path) -> Inherited {
-        let manifest = std::fs::read(folder.join("manifest.json")).ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+        let path = folder.join("manifest.json");
+        // Reading a FIFO would wait for its writer.
+        let text = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
+        let manifest = text.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
         let manifest = manifest.filter(|manifest| manifest["kind"] == "graph").unwrap_or_default();
         let made_up = manifest["made_up"].as_array().into_iter().flatten().filter_map(|what| what.as_str().map(str::to_owned)).collect();
         Inherited { stand_in: manifest["provenance"] == "stand-in", made_up }

@@ -77,7 +77,8 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
 }
 
 fn recall(memory: &Path, path: &Path, stamp: Stamp) -> Option<String> {
-    let seen: Seen = serde_json::from_slice(&fs::read(memory).ok()?).ok()?;
+    let text = memory.is_file().then(|| fs::read(memory).ok()).flatten()?;
+    let seen: Seen = serde_json::from_slice(&text).ok()?;
     let sound = seen.path == path && seen.stamp == stamp && blake3::Hash::from_hex(&seen.digest).is_ok();
     sound.then_some(seen.digest)
 }
@@ -99,6 +100,12 @@ mod tests {
 
     fn hash(bytes: &[u8]) -> String {
         blake3::hash(bytes).to_hex().to_string()
+    }
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        let error = digest(Path::new("/dev/zero"), None, false).unwrap_err();
+        assert!(error.to_string().contains("expected a regular file"), "{error}");
     }
 
     #[test]

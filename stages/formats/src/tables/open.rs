@@ -373,3 +373,19 @@ impl Source {
         names.take(40).collect::<Vec<_>>().join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_a_decoder_is_an_error_and_known_to_be_caught() {
+        let path = Path::new("t.parquet");
+        let caught = guarded(path, || -> Read<()> {
+            assert!(is_guarded());
+            panic!("this message is for the test's own hook");
+        });
+        assert!(caught.unwrap_err().what.contains("damaged in a way that its decoder does not expect"));
+        assert!(!is_guarded());
+    }
+}
