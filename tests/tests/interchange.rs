@@ -25,6 +25,9 @@ fn scene_with_catalog() -> Scene {
     scene
 }
 
+/// The files of `karate`, as its entry lists them.
+const KARATE: [&str; 1] = ["karate.gml"];
+
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
@@ -173,14 +176,14 @@ fn imported_files_are_compared_with_their_digests() {
     let changed = EDGES.replace("5,7,2", "5,3,2");
     fs::write(&file, &changed).unwrap();
     let what = format!("is not the one that the catalogue's entry tells of: expected {} bytes with the digest ", EDGES.len());
-    let told = [what.as_str(), "found 79 bytes with ", "mine/edges.csv", "hint: put the old one there again", "catalog/mine.yaml"];
+    let told = [what.as_str(), "found 79 bytes with ", "mine/edges.csv", "hint: put the old one there again", "mine/warploom.yaml"];
     scene.warploom(&["data", "show", "mine"]).expect(1).says(&told);
     scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(1).says(&told);
     fs::write(&file, EDGES).unwrap();
     scene.warploom(&["data", "show", "mine"]).expect(0);
     // The hint does what it says.
     fs::write(&file, &changed).unwrap();
-    let entry = scene.catalog.as_ref().unwrap().join("mine.yaml");
+    let entry = scene.data.join("mine/warploom.yaml");
     let told = fs::read_to_string(&entry).unwrap();
     let line = told.lines().find(|line| line.contains("blake3")).unwrap();
     fs::write(&entry, told.replace(line, "  - {file: edges.csv, url: null}")).unwrap();
@@ -205,21 +208,20 @@ fn an_import_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
     let list: String = (0..400_000u32).map(|edge| format!("{},{}\n", edge % 9973, edge.wrapping_mul(2_654_435_761) % 10_007)).collect();
     let large = scene.write("given/large.csv", format!("source,target\n{list}"));
     let small = scene.write("given/e.csv", EDGES);
-    let (data, catalog) = (scene.data.clone(), scene.catalog.clone().unwrap());
+    let data = scene.data.clone();
     let import = |name: &'static str| at_work(&scene, &["data", "import", name, "--edges", text(&large)], &data, "edges.csv");
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75)] {
         let running = import("stopped");
         running.signal(signal);
         running.wait().expect(code);
-        assert_eq!((hidden(&data), hidden(&catalog)), (Vec::new(), Vec::new()), "{signal:?}");
+        assert_eq!(hidden(&data), Vec::<String>::new(), "{signal:?}");
     }
     let running = import("killed");
     running.signal(Signal::KILL);
     assert_eq!(running.wait().signal, Some(9));
-    assert_eq!((hidden(&data).len(), hidden(&catalog).len()), (1, 1), "it was not killed in the middle");
-    assert!(!data.join("killed").exists() && !catalog.join("killed.yaml").exists());
+    assert_eq!((hidden(&data).len(), data.join("killed").exists()), (1, false), "it was not killed in the middle");
     scene.warploom(&["data", "import", "other", "--edges", text(&small)]).expect(0);
-    assert_eq!((hidden(&data), hidden(&catalog)), (Vec::new(), Vec::new()));
+    assert_eq!(hidden(&data), Vec::<String>::new());
     scene.warploom(&["data", "import", "killed", "--edges", text(&small)]).expect(0);
 }
 
@@ -309,7 +311,81 @@ fn an_import_that_fails_leaves_nothing() {
     let after = (fs::read_dir(&scene.data).unwrap().count(), fs::read_dir(scene.catalog.as_ref().unwrap()).unwrap().count());
     assert_eq!(after, before, "a draft was left");
     import("mine", &["--read", "ids=string"]).expect(0).prints(&["4 nodes, 2 edges as listed"]);
-    import("mine", &["--read", "ids=string"]).expect(1).says(&["called `mine` already", "hint:"]);
+    import("mine", &["--read", "ids=string"]).expect(1).says(&["called `mine` already", "hint:", "--force", "warploom data rm mine"]);
+}
+
+/// What an import was told holds wherever the folder is found, and whichever folder is the current one.
+#[test]
+fn an_imported_set_means_the_same_from_every_folder() {
+    let scene = Scene::stand_in();
+    let edges = scene.write("given/e.csv", "source,target\n1,2\n2,3\n1,4\n");
+    scene.warploom(&["data", "import", "mine", "--edges", text(&edges), "--undirected"]).expect(0).prints(&["raw/mine/warploom.yaml"]);
+    assert!(!scene.path("data").exists(), "a catalogue was made in the current folder");
+    let elsewhere = scene.path("elsewhere");
+    fs::create_dir_all(elsewhere.join("data/catalog")).unwrap();
+    let digest = |folder: &Path, name: &str| {
+        let scene = scene.with_store(format!("store-{name}"));
+        let mut command = scene.command("warploom-ingest", &Recipe::of("pagerank", "mine").arguments(&[]));
+        command.current_dir(folder).env_remove("WARPLOOM_CATALOG");
+        start(command).wait().expect(0);
+        let graph = scene.view().of_kind("graph").remove(0);
+        (graph.manifest["digest"].clone(), graph.manifest["counts"]["edges"].clone())
+    };
+    let (here, there) = (digest(&scene.path(""), "here"), digest(&elsewhere, "there"));
+    assert_eq!((here.1.as_u64(), &here), (Some(6), &there));
+    // Without its entry it is no set at all.
+    fs::write(scene.data.join("mine/.imported"), "").unwrap();
+    fs::remove_file(scene.data.join("mine/warploom.yaml")).unwrap();
+    scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(1).says(&["`mine` was imported, and its entry", "data import mine --force"]);
+}
+
+/// `--force` replaces a set that was imported, `data rm` removes it; what no import made stays.
+#[test]
+fn an_imported_set_is_replaced_and_removed() {
+    let scene = Scene::stand_in();
+    let (edges, bad) = (scene.write("given/e.csv", "source,target\n1,2\n"), scene.write("given/bad.csv", "source,target\n1,x\n"));
+    let import = |file: &Path, further: &[&str]| scene.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat());
+    let entry = || fs::read_to_string(scene.data.join("mine/warploom.yaml")).unwrap();
+    import(&edges, &[]).expect(0);
+    assert!(entry().contains("symmetrize: false"));
+    // What cannot be read replaces nothing.
+    import(&bad, &["--force"]).expect(1).says(&["bad.csv:2:3"]);
+    import(&edges, &["--undirected"]).expect(1).says(&["an imported set called `mine`"]);
+    import(&edges, &["--undirected", "--force"]).expect(0);
+    assert!(entry().contains("symmetrize: true") && hidden(&scene.data).is_empty());
+    scene.warploom(&["data", "rm", "mine"]).expect(0).prints(&["removed ", "raw/mine\n"]);
+    assert!(!scene.data.join("mine").exists() && hidden(&scene.data).is_empty());
+    scene.warploom(&["data", "rm", "mine"]).expect(1).says(&["no data set is called `mine`"]);
+    // A folder that somebody made, and raw files of the catalogue.
+    scene.write("raw/mine/edges.csv", "source,target\n1,2\n");
+    import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
+    scene.warploom(&["data", "rm", "mine", "--force"]).expect(1).says(&["no import made", "hint: rm -r"]);
+    KARATE.iter().for_each(|file| drop(scene.write(&format!("raw/karate/{file}"), "x")));
+    scene.write("raw/karate/notes.txt", "mine");
+    scene.warploom(&["data", "rm", "karate"]).expect(1).says(&["`karate` is a set of the catalogue", "data rm karate --force"]);
+    scene.warploom(&["data", "rm", "karate", "--force"]).expect(0).prints(&["removed "]);
+    assert!(scene.data.join("karate/notes.txt").exists() && KARATE.iter().all(|file| !scene.data.join("karate").join(file).exists()));
+    scene.warploom(&["data", "rm", "rmat-10-16"]).expect(1).says(&["no file of `rmat-10-16` is here"]);
+}
+
+/// A set that an earlier version imported has its entry in the catalogue's folder: it is replaced and removed with that.
+#[test]
+fn a_set_of_an_earlier_import_makes_way_with_its_entry() {
+    let scene = scene_with_catalog();
+    let edges = scene.write("given/e.csv", "source,target\n1,2\n");
+    let import = |further: &[&str]| scene.warploom(&[&["data", "import", "mine", "--edges", text(&edges)], further].concat());
+    let old = scene.catalog.as_ref().unwrap().join("mine.yaml");
+    let moved = || fs::rename(scene.data.join("mine/warploom.yaml"), &old).unwrap();
+    import(&["--undirected"]).expect(0);
+    moved();
+    let told = scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(0);
+    told.says(&["the entry of `mine` is found from here alone", "mine/warploom.yaml"]);
+    import(&[]).expect(1).says(&["an imported set called `mine`"]);
+    import(&["--force"]).expect(0);
+    assert!(!old.exists() && scene.data.join("mine/warploom.yaml").exists());
+    moved();
+    scene.warploom(&["data", "rm", "mine"]).expect(0).prints(&["raw/mine", "catalog/mine.yaml"]);
+    assert!(!old.exists() && !scene.data.join("mine").exists());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! never     names a path on this machine; decides between real files and the stand-in (`locate` does)
 use crate::{CatalogError, Generator};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Everything that is known of one data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +65,9 @@ pub struct Entry {
     /// What makes the set, if it is one that is made and not found.
     #[serde(default)]
     pub generator: Option<Generator>,
+    /// The folder of an imported set, which has the entry beside the files: they are looked for nowhere else.
+    #[serde(skip)]
+    pub home: Option<PathBuf>,
     /// The file that says all this, as errors call it.
     #[serde(skip)]
     pub place: String,

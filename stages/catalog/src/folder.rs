@@ -5,6 +5,7 @@
 use crate::{
     CatalogError, Entry,
     entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
+    imported, is_plain,
 };
 use std::{
     fs,
@@ -21,8 +22,8 @@ const FILES_MOST: usize = 100_000;
 
 /// The entry of `<data>/<name>/`, if there is such a folder.
 pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
-    let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
-    let Some(folder) = data_dirs.iter().map(|dir| dir.join(name)).find(|folder| plain && folder.is_dir()) else { return Ok(None) };
+    let Some(folder) = data_dirs.iter().map(|dir| dir.join(name)).find(|folder| is_plain(name) && folder.is_dir()) else { return Ok(None) };
+    imported::refuse_without_entry(name, &folder)?;
     let mut listed = Listed::default();
     listed.add(&folder, 0).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?;
     let Listed { mut files, pipes } = listed;
@@ -63,8 +64,21 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         inherited: Inherited::from_manifest(&folder),
         generator: None,
         inferred: true,
+        home: None,
         place: folder.display().to_string(),
     }))
+}
+
+/// The hint for a name that is the path of something that is there.
+pub(crate) fn of_path(name: &str) -> Option<String> {
+    let path = Path::new(name);
+    let last = path.file_name()?.to_string_lossy();
+    if path.is_file() {
+        let stem = path.file_stem()?.to_string_lossy();
+        return Some(format!("a file becomes a data set by an import:  warploom data import {stem} --edges {name}"));
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    path.is_dir().then(|| format!("a data set is a name, and its folder is below --data:  --data {} --set dataset={last}", parent.display()))
 }
 
 /// The files of a folder that are not among these, by name, and what each is: of a set without an entry they are passed over. Texts about

@@ -171,6 +171,7 @@ impl Generator {
             inherited: Inherited::default(),
             generator: Some(self),
             inferred: false,
+            home: None,
             place: "the generators in the binary".to_owned(),
         }
     }

@@ -11,6 +11,7 @@ mod error;
 mod fetch;
 mod folder;
 pub mod generator;
+pub mod imported;
 mod locate;
 pub mod seen;
 mod trouble;
@@ -36,8 +37,6 @@ pub const FOLDER_VARIABLE: &str = "WARPLOOM_CATALOG";
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 /// How many near names an unknown one is answered with.
 const NEAREST_MOST: usize = 3;
-/// How many names it is answered with if none is near.
-const NAMES_SHOWN: usize = 12;
 
 /// The entries of the binary, and those of a folder that win over them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,8 +88,11 @@ impl Catalog {
 
     /// The entry of this name; an unknown name is an error with the nearest ones.
     pub fn find(&self, name: &str) -> Result<Entry, CatalogError> {
-        let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
-        let path = self.folder.as_ref().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| plain && path.is_file());
+        self.find_known(name, &[])
+    }
+
+    fn find_known(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
+        let path = self.folder.as_ref().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| is_plain(name) && path.is_file());
         if let Some(path) = path {
             let text =
                 fs::read_to_string(&path).map_err(|error| CatalogError::new(format!("cannot read the catalogue's entry: {error}")).at(path.display()))?;
@@ -98,33 +100,65 @@ impl Catalog {
         }
         match EMBEDDED.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Entry::from_yaml(name, text, &format!("data/catalog/{name}.yaml (in the binary)")),
-            None => Generator::from_name(name).map_or_else(|| Err(self.not_found(name)), |made| Ok(made?.entry(name))),
+            None => Generator::from_name(name).map_or_else(|| Err(self.not_found(name, data_dirs)), |made| Ok(made?.entry(name))),
         }
     }
 
-    /// The entry of this name, or that of a folder that no entry describes.
-    pub fn find_or_infer(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
-        if self.names().iter().any(|known| known == name) {
-            return self.find(name);
-        }
-        match infer(name, data_dirs)? {
+    /// The entry of this name: that beside the files of an imported set, else that of the catalogue.
+    pub fn find_in(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
+        match imported::find(name, data_dirs)? {
             Some(entry) => Ok(entry),
-            None => self.find(name),
+            None => self.find_known(name, data_dirs),
         }
     }
 
-    fn not_found(&self, name: &str) -> CatalogError {
-        let names = self.names();
-        let mut near = nearest(name, &names);
+    /// The same, else that of a folder that no entry describes.
+    pub fn find_or_infer(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
+        let is_known = imported::is_here(name, data_dirs) || self.names().iter().any(|known| known == name);
+        match if is_known { None } else { infer(name, data_dirs)? } {
+            Some(entry) => Ok(entry),
+            None => self.find_in(name, data_dirs),
+        }
+    }
+
+    /// The names of all entries and of all imported sets, sorted.
+    pub fn names_in(&self, data_dirs: &[PathBuf]) -> Vec<String> {
+        let names: BTreeSet<String> = self.names().into_iter().chain(imported::names(data_dirs)).collect();
+        names.into_iter().collect()
+    }
+
+    /// The file of an entry that an earlier version wrote when it imported a set: into the catalogue's folder, not beside the files.
+    pub fn written_by_import(&self, name: &str) -> Option<PathBuf> {
+        let path = self.folder.as_ref()?.join(format!("{name}.yaml"));
+        let text = fs::read_to_string(&path).ok().filter(|_| is_plain(name))?;
+        Entry::from_yaml(name, &text, "").is_ok_and(|entry| entry.about.starts_with(imported::ABOUT)).then_some(path)
+    }
+
+    fn not_found(&self, name: &str, data_dirs: &[PathBuf]) -> CatalogError {
+        let error = CatalogError::new(format!("no data set is called `{name}`"));
+        let of_path = folder::of_path(name);
+        if let Some(hint) = of_path.clone().filter(|_| !is_plain(name) || Path::new(name).is_file()) {
+            return error.hint(hint);
+        }
+        let folders = data_dirs.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten().filter(|entry| entry.path().is_dir());
+        let own = folders.filter_map(|folder| folder.file_name().into_string().ok()).filter(|name| is_plain(name));
+        let names: BTreeSet<String> = self.names().into_iter().chain(own).collect();
+        let mut near = nearest(name, &names.into_iter().collect::<Vec<_>>());
         if near.is_empty() {
             near = self.found_as(name);
         }
-        let hint = if near.is_empty() {
-            format!("known are {} and {} more", names[..names.len().min(NAMES_SHOWN)].join(", "), names.len().saturating_sub(NAMES_SHOWN))
-        } else {
-            format!("did you mean {}?", near.join(" or "))
-        };
-        CatalogError::new(format!("no data set is called `{name}`")).hint(format!("{hint}  (warploom data ls  shows all)"))
+        if !near.is_empty() {
+            return error.hint(format!("did you mean {}?  (warploom data ls  shows all)", near.join(" or ")));
+        }
+        if let Some(hint) = of_path {
+            return error.hint(hint);
+        }
+        let dirs: Vec<String> = data_dirs.iter().map(|dir| dir.display().to_string()).collect();
+        let place = if dirs.is_empty() { String::new() } else { format!(" below {}", dirs.join(" or ")) };
+        error.hint(format!(
+            "warploom data ls  shows all;  a set of your own:  warploom data import {} --edges FILE ,  or a folder of this name{place}",
+            if is_plain(name) { name } else { "NAME" }
+        ))
     }
 }
 
@@ -134,6 +168,11 @@ impl Catalog {
         let found = |name: &String| self.find(name).is_ok_and(|entry| entry.found_as.iter().any(|known| known == folder));
         self.names().into_iter().filter(found).map(|name| format!("`{name}`")).collect()
     }
+}
+
+/// Whether a name can be that of a folder below another, and is not hidden.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.')
 }
 
 /// The nearest of `names`, best first: at most a third of the letters differ, or one begins with the other.
@@ -190,9 +229,23 @@ mod tests {
         assert!(hint("amazon0515").contains("did you mean `amazon0505`"));
         assert!(hint("Cora").contains("`cora`"));
         assert!(hint("karat").contains("`karate`"));
-        assert!(hint("zzzzzz").contains("known are 4elt, "));
+        assert_eq!(hint("zzzzzz"), "warploom data ls  shows all;  a set of your own:  warploom data import zzzzzz --edges FILE ,  or a folder of this name");
         assert!(hint("snap_ca-GrQc").contains("`ca-GrQc`"));
-        assert!(hint("../cora").contains("`cora`") || hint("../cora").contains("known are"));
+        assert!(hint("../cora").contains("`cora`"));
+    }
+
+    #[test]
+    fn a_path_in_place_of_a_name_is_answered_with_the_words_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("bom")).unwrap();
+        fs::write(dir.path().join("edges.csv"), "source,target\n0,1\n").unwrap();
+        let hint = |name: &str| Catalog::default().find_or_infer(&dir.path().join(name).display().to_string(), &[]).unwrap_err().hint.unwrap();
+        assert_eq!(hint("bom"), format!("a data set is a name, and its folder is below --data:  --data {} --set dataset=bom", dir.path().display()));
+        let file = dir.path().join("edges.csv");
+        assert_eq!(hint("edges.csv"), format!("a file becomes a data set by an import:  warploom data import edges --edges {}", file.display()));
+        // The names of own folders are near, too.
+        let said = Catalog::default().find_or_infer("bon", &[dir.path().to_path_buf()]).unwrap_err().hint.unwrap();
+        assert!(said.contains("did you mean `bom`"), "{said}");
     }
 
     #[test]

@@ -146,26 +146,31 @@ pub struct Present {
 /// What of a set is in the data folders, whether it can be read or not; no file is opened.
 pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Present {
     let mut most = Present { missing: entry.files.iter().map(|file| file.file.clone()).collect(), ..Present::default() };
-    for dir in data_dirs {
-        for name in std::iter::once(&entry.name).chain(&entry.found_as) {
-            let folder = dir.join(name);
-            let (mut files, mut missing) = (Vec::new(), Vec::new());
-            for file in &entry.files {
-                match found_file(&folder, file) {
-                    Some(path) => files.push(path),
-                    None => missing.push(file.file.clone()),
-                }
-            }
-            if files.len() > most.files.len() {
-                most = Present { folder: Some(folder), files, missing, packed: None };
-            }
-            if most.missing.is_empty() {
-                return most;
+    for folder in folders(entry, data_dirs) {
+        let (mut files, mut missing) = (Vec::new(), Vec::new());
+        for file in &entry.files {
+            match found_file(&folder, file) {
+                Some(path) => files.push(path),
+                None => missing.push(file.file.clone()),
             }
         }
+        if files.len() > most.files.len() {
+            most = Present { folder: Some(folder), files, missing, packed: None };
+        }
+        if most.missing.is_empty() {
+            return most;
+        }
     }
-    most.packed = archive(entry, data_dirs);
+    most.packed = if entry.home.is_some() { None } else { archive(entry, data_dirs) };
     most
+}
+
+/// Where the files of a set may lie, in order: an imported set has them beside its entry.
+fn folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
+    match &entry.home {
+        Some(home) => vec![home.clone()],
+        None => data_dirs.iter().flat_map(|dir| std::iter::once(&entry.name).chain(&entry.found_as).map(|name| dir.join(name))).collect(),
+    }
 }
 
 /// An archive of the set in a data folder: one that `found_as` names, or the one of its address in a folder of the set.
@@ -178,7 +183,9 @@ fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf> {
 
 /// The folders that were looked into.
 fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
-    data_dirs.iter().map(|dir| format!("`{}`", dir.join(&entry.name).display())).collect::<Vec<_>>().join(", ")
+    let own = || data_dirs.iter().map(|dir| dir.join(&entry.name)).collect();
+    let folders: Vec<PathBuf> = entry.home.clone().map_or_else(own, |home| vec![home]);
+    folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
 }
 
 /// Downloads what is missing unless an earlier try failed, and remembers a failure.

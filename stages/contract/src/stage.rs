@@ -106,6 +106,8 @@ pub trait Progress: Sync {
     fn end(&self);
     /// Something that the person must read, such as a stand-in.
     fn warn(&self, text: &str);
+    /// A line of what was found, as it should be.
+    fn say(&self, _text: &str) {}
 }
 
 /// A listener that hears nothing.

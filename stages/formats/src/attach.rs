@@ -17,6 +17,7 @@ pub(crate) mod tabled;
 pub(crate) mod tensors;
 
 use crate::{
+    columns::FEATURE_LISTS,
     decompress::Plain,
     names,
     npy::{self, Array, Dtype, Kind, Origin, meaning},
@@ -166,7 +167,7 @@ fn role_of(name: &str) -> Option<Role> {
     let name = name.to_lowercase();
     match name.as_str() {
         "ids" | "node_ids" => return Some(Role::Ids),
-        "features" | "feature" | "feats" | "feat" | "x" | "attr" | "attributes" | "node_features" | "node_feat" => return Some(Role::Features),
+        list if FEATURE_LISTS.contains(&list) => return Some(Role::Features),
         "labels" | "label" | "y" | "node_labels" | "node_label" => return Some(Role::Labels),
         "split" | "splits" => return Some(Role::Split),
         _ => {}
@@ -544,6 +545,7 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
         halved: graph.halved,
         nodes_told: graph.nodes_told,
         relations: graph.relations.clone(),
+        roles: graph.roles.clone(),
         passed_over: graph.passed_over.clone(),
         notes: graph.notes.clone(),
         ..RawGraph::default()

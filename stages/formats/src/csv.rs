@@ -18,7 +18,7 @@ mod table;
 use crate::{
     Format, Ids, Look, Options,
     decompress::Plain,
-    edge_list::{Known, onto, read_known},
+    edge_list::{Known, onto, read_known, with_an_edge},
     raw::{NodeIds, Read, ReadError},
     spill::{self, Found, Limit},
 };
@@ -81,7 +81,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let known = Known { layout: None, type_is_relation: true };
     // A table does not count itself.
     let options = &Options { counts: options.counts.or(Some(false)), ..options.clone() };
-    let Some(nodes) = nodes else { return read_known(Plain::open(edges)?, options, &known, limit) };
+    let Some(nodes) = nodes else { return with_an_edge(edges, read_known(Plain::open(edges)?, options, &known, limit)?) };
     let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None, options)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.
     let ids = if matches!(nodes.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };

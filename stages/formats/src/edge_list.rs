@@ -21,6 +21,7 @@ mod third;
 use crate::{
     Format, Look, Options,
     blocks::{Message, count, cut, stream},
+    columns::{Roles, unread_of_edges},
     decompress::Plain,
     look::{only, strange::lacks_magic},
     raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError, Rounded},
@@ -50,8 +51,20 @@ pub const FORMAT: Format = Format {
     name: "edge_list",
     about: "text with an edge a line: source target [weight]",
     recognise,
-    read_within: |files, options, limit| read_known(Plain::open(only(files)?)?, options, &Known::default(), limit),
+    read_within: |files, options, limit| {
+        let path = only(files)?;
+        read_known(Plain::open(path)?, options, &Known::default(), limit).and_then(|found| with_an_edge(path, found))
+    },
 };
+
+/// Refuses a list that names columns and no edge, where nothing else says that there are nodes: a query that found nothing writes that.
+pub(crate) fn with_an_edge(path: &Path, found: Found) -> Read<Found> {
+    if found.0.nodes() > 0 {
+        return Ok(found);
+    }
+    let error = ReadError::new(path, "the edge list holds no edge").expected("at least one edge", "none, below names of columns");
+    Err(Box::new(error.hint("write the edges; nodes without edges come from a table of nodes beside them:  --nodes FILE")))
+}
 
 /// Whether a file is a text about the data, by its name.
 pub fn is_about(path: &Path) -> bool {
@@ -298,9 +311,10 @@ impl<'a> Parser<'a> {
                 First::Counts(found) => (counts, skip_first) = (Some(found), true),
             }
         }
-        let passed_over = head.passed_over.iter().map(|name| format!("column `{name}` of the edges")).collect();
+        let passed_over = head.passed_over.iter().map(|name| unread_of_edges(name)).collect();
         notes.extend(rounded.note("weights", "line"));
-        let mut graph = RawGraph { directed: head.directed, passed_over, notes, ..RawGraph::default() };
+        let roles = Roles { edge_features: options.edge_features.clone(), ..Roles::default() };
+        let mut graph = RawGraph { directed: head.directed, passed_over, notes, roles, ..RawGraph::default() };
         let mut spilled = None;
         if let Some(spill) = spill {
             let (ids, seen, mut edges) = spill.finish(skip_first)?;

@@ -10,6 +10,7 @@ pub mod attach;
 mod blocks;
 mod bundle;
 pub mod bvgraph;
+pub mod columns;
 pub mod communities;
 mod counted;
 pub mod csv;
@@ -128,7 +129,7 @@ pub struct Options {
     pub weights_dropped: bool,
     /// The column of node tables that is their id; by itself: `id`, `node` and the like.
     pub id: Option<String>,
-    /// Columns of node tables that are features; by itself: `x0`, `x1`, ..., `feat_NAME`.
+    /// Columns of node tables that are features, in this order; by itself: a column of lists, else `x0`, `f12`, `feat_NAME`.
     pub node_features: Vec<String>,
     /// What stands between columns of edge lists and text tables, a sign or several: `\t`, `::`, `->`; by itself: as the first line has it.
     pub separator: Option<String>,

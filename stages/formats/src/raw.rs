@@ -4,6 +4,7 @@
 //! promises  an error names the file, the line and column or the byte, what was expected and what was found, and what to do
 //! never     merges, reverses or drops an edge: that is `transform`
 //! limits    `NODES_MOST` nodes; edges by memory (8 bytes each, 12 with weights)
+use crate::columns::Roles;
 use std::{fmt, path::Path, path::PathBuf};
 
 /// The largest number of nodes that a graph may have: row numbers and one spare value fit in `u32`.
@@ -56,6 +57,10 @@ pub struct RawGraph {
     pub node_labels: Option<Labels>,
     /// Further columns of the nodes by name.
     pub columns: Vec<(String, Column)>,
+    /// Whether options may make features of those (`node_features`).
+    pub has_columns: bool,
+    /// The columns that became features, labels and splits, as far as files name them.
+    pub roles: Roles,
     /// Kinds of nodes, where there are several.
     pub kinds: Option<Kinds>,
     /// Types of nodes as a table beside the graph tells them: what kinds may be made of.

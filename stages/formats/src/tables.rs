@@ -2,8 +2,8 @@
 //!
 //! reads     `edges.parquet` (or .arrow, .feather; or a folder of parts), beside it `nodes`, `graphs` and `features` in the same forms
 //! promises  edges: two columns by name (source/target, src/dst, from/to, u/v, head/tail, start/end), `weight`, `type`; others are features
-//!           only where `edge_features` asks; nodes: `id`, `label`, `split` or masks, `graph`, `kind`, `features` or x0, x1, ...; others are
-//!           further columns. Letters of either case; without a node table, nodes are those that edges name
+//!           only where `edge_features` asks; nodes: `id`, `label`, `split` or masks, `graph`, `kind`, features by the rule of columns.rs;
+//!           others are further columns. Letters of either case; without a node table, nodes are those that edges name
 //! promises  `label` may be numbers and `class` their names; several splits are lists in `split`, or `split_0`, `split_1` and so on; a table
 //!           of features may be entries of a sparse matrix: `row`, `column`, `value`
 //! promises  a null in an id is an error that names file and row; ends that no row of the node table has are errors
@@ -20,6 +20,8 @@ mod pages;
 
 use crate::{
     Format, Look, Options,
+    columns::{GRAPHS, IDS, KINDS},
+    edge_list::with_an_edge,
     npz::sparse::Entries,
     raw::{Features, Graphs, Kinds, NodeIds, RawGraph, Read, ReadError},
     spill::{self, Edge, Found, Limit, Spilled},
@@ -30,10 +32,6 @@ use nodes::Table;
 use open::Source;
 pub use open::is_guarded;
 use std::path::{Path, PathBuf};
-
-/// Names of the column of ids.
-const IDS: &[&str] = &["id", "node_id", "node", "vertex_id", "vertex"];
-const LABELS: &[&str] = &["label", "labels", "y", "class"];
 
 /// Edge and node tables.
 pub const FORMAT: Format =
@@ -70,6 +68,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let edges::Found { ids, edges, spilled, relations, passed_over, notes } = edges::read(&edge_files, options, nodes, limit)?;
     (graph.ids, graph.edges, graph.relations, graph.passed_over) = (ids, edges, relations, passed_over);
     graph.notes.extend(notes);
+    graph.roles.edge_features.clone_from(&options.edge_features);
     graph.nodes_told = !node_files.is_empty();
     if !found.graphs.is_empty() {
         read_graphs(&open(&found.graphs)?, ours, &mut graph)?;
@@ -78,7 +77,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         read_features(&open(&found.features)?, &mut graph)?;
     }
     graphs_hold(&graph, spilled.as_ref(), &edge_files[0].path)?;
-    Ok((graph, spilled))
+    with_an_edge(&edge_files[0].path, (graph, spilled))
 }
 
 /// Reads the node table into the graph; the ids come back.
@@ -88,13 +87,14 @@ fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Re
         None => table.take_ids(IDS)?.unwrap_or(NodeIds::Count(table.rows as u32)),
         Some(name) => table.take_ids(&[name])?.ok_or_else(|| table.missing(name))?,
     };
-    graph.labels = table.take_labels(options.label.as_deref(), LABELS)?;
+    graph.labels = table.take_labels(options.label.as_deref())?;
     graph.classes_told = table.classes_told;
     graph.splits = table.take_splits()?;
-    if let Some((of_node, names)) = table.take_shared(&["graph", "graph_id"])? {
+    graph.features = if options.node_features.is_empty() { table.take_features()? } else { table.take_columns(&options.node_features)? };
+    if let Some((of_node, names)) = table.take_shared(GRAPHS)? {
         graph.graphs = Some(Graphs { of_node, ids: names, ..Graphs::default() });
     }
-    if let Some((of_node, names)) = table.take_shared(&["kind", "node_type", "type"])? {
+    if let Some((of_node, names)) = table.take_shared(KINDS)? {
         if names.len() > usize::from(u16::MAX) {
             let error = sources[0].error("the nodes have too many kinds").expected(format!("at most {}", u16::MAX), names.len().to_string());
             return Err(Box::new(error));
@@ -102,7 +102,8 @@ fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Re
         let features = vec![None; names.len()];
         graph.kinds = Some(Kinds { of_node: of_node.into_iter().map(|kind| kind as u16).collect(), names: words_of(&names), features });
     }
-    graph.features = if options.node_features.is_empty() { table.take_features()? } else { table.take_columns(&options.node_features)? };
+    graph.roles = std::mem::take(&mut table.roles);
+    graph.has_columns = true;
     graph.columns = table.take_rest()?;
     Ok(ids)
 }
@@ -138,7 +139,7 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
         };
         *graph = row_of[*graph as usize].ok_or_else(missing)?;
     }
-    graphs.labels = table.take_labels(None, LABELS)?;
+    graphs.labels = table.take_labels(None)?;
     graphs.classes_told = table.classes_told;
     graphs.splits = table.take_splits()?;
     graphs.columns = table.take_rest()?;
@@ -201,10 +202,14 @@ fn features_in(table: &mut Table, source: &Source) -> Read<Tabled> {
     if let Some(entries) = table.take_entries(&source.path)? {
         return Ok(Tabled::Entries(entries));
     }
-    let none = || Box::new(source.error("the table has no features").expected("a column `features` of lists, or x0, x1, ...", source.names()));
+    let none = |what: &str| Box::new(source.error(what).expected("a column `features` of lists, or x0, x1, ...", source.names()));
     match table.take_features()?.or(table.take_only_lists()?) {
+        Some(Features::Dense { .. }) if !table.take_rest()?.is_empty() => {
+            let error = none("the columns of this table do not all say that they are features");
+            Err(Box::new(error.hint("columns of other names stand in the table of nodes")))
+        }
         Some(Features::Dense { columns, values }) => Ok(Tabled::Rows { columns: columns as usize, values }),
-        _ => Err(none()),
+        _ => Err(none("the table has no features")),
     }
 }
 

@@ -24,7 +24,9 @@ use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::Weights;
 
 use crate::{
-    fill, kinds, source, subset,
+    fill, kinds,
+    source::{self, Read},
+    subset,
     target::{self, Filled, Narrowed},
     transform::{
         self, Counts, Duplicates, Listed, NOT_LISTED,
@@ -318,12 +320,16 @@ impl Carries for Listed {
 }
 
 /// Facts of the manifest that both ways write.
-pub fn facts(outputs: &mut Outputs, request: &IngestRequest, graph: &RawGraph, provenance: Provenance) {
+pub fn facts(outputs: &mut Outputs, request: &IngestRequest, read: &Read) {
+    let Read { graph, provenance, report, .. } = read;
     outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
-    outputs.fact(Kind::Graph, "format", if provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" });
+    outputs.fact(Kind::Graph, "format", if *provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" });
     outputs.fact(Kind::Graph, "task", target::task(graph));
     if !graph.passed_over.is_empty() {
         outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
+    }
+    if !report.is_empty() {
+        outputs.fact(Kind::Graph, "columns", report.clone());
     }
     if !graph.notes.is_empty() {
         outputs.fact(Kind::Graph, "notes", graph.notes.clone());

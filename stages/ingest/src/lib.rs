@@ -31,7 +31,7 @@ impl Stage for Ingest {
     fn run(context: &Context, outputs: &mut Outputs, _inputs: &Inputs, request: &IngestRequest) -> Result<(), StageError> {
         target::refuse_shares(request)?;
         let read = source::read(context, request)?;
-        large::facts(outputs, request, &read.graph, read.provenance);
+        large::facts(outputs, request, &read);
         let mut narrowed = target::narrow(request, read)?;
         if let Some(spilled) = large::edges(context, &mut narrowed)? {
             return large::ingest(context, outputs, request, narrowed, &spilled);

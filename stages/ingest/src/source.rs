@@ -1,7 +1,7 @@
 //! Where a graph comes from: the reader of its format, or the generator.
 //!
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be overlooked
-use warploom_catalog::Source;
+use warploom_catalog::{Catalog, Source, imported::ENTRY_FILE};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_shell::{
     hints,
@@ -12,10 +12,13 @@ use warploom_spec::{Ids, Symmetrize, Weights};
 use crate::{generate::made, kinds};
 use std::path::{Path, PathBuf};
 use warploom_formats::{
-    Format, Look, attach, ogb,
+    Format, Look, attach, columns, ogb,
     raw::{RawGraph, ReadError},
     spill::{Found, Limit, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
 };
+
+/// How the line about listed edges begins.
+const ONE_WAY: &str = "each edge leads one way; for both:";
 
 /// What was read or made.
 pub struct Read {
@@ -27,6 +30,8 @@ pub struct Read {
     pub community: Option<Vec<u32>>,
     /// The edges, where they do not fit the memory that may be used: the graph has none then.
     pub spilled: Option<Spilled>,
+    /// What the files became, a line each.
+    pub report: Vec<String>,
 }
 
 /// Reads the files, or makes the stand-in.
@@ -35,7 +40,10 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         Source::Real { folder, files } => {
             let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|facts| facts.len()).sum();
             context.progress.begin("reading", bytes, "bytes");
-            let own_words = |hint: &str| if request.entry.inferred { hints::for_folder(hint, files.first().unwrap_or(folder)) } else { hint.to_owned() };
+            let own_words = |hint: &str| match request.entry.inferred {
+                true => hints::for_folder(hint, files.first().unwrap_or(folder)),
+                false => hints::for_entry(hint, &request.entry.place),
+            };
             let (mut graph, spilled) = read_files(context, request, files).map_err(|error| {
                 let error = read_error(&error);
                 StageError { hint: error.hint.as_deref().map(own_words), ..error }
@@ -53,14 +61,28 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             if !graph.passed_over.is_empty() {
                 context.progress.warn(&format!("`{}`: passed over: {}", request.entry.name, graph.passed_over.join(", ")));
             }
+            let edge_columns = graph.edges.features.as_ref().map(|features| features.columns);
+            let edge_columns = edge_columns.or(spilled.as_ref().and_then(|spilled| Some(spilled.features.as_ref()?.columns))).unwrap_or(0);
+            let report = columns::report(&graph, edge_columns);
+            let mut report: Vec<String> = report.into_iter().map(|(what, text)| format!("{what}: {}", own_words(&text))).collect();
+            report.extend(direction_line(request, &graph, spilled.as_ref()).map_err(|error| read_error(&error))?);
+            report.iter().for_each(|line| context.progress.say(&format!("`{}`: {line}", request.entry.name)));
             graph.notes.iter().for_each(|note| context.progress.warn(&format!("`{}`: {note}", request.entry.name)));
+            if let Some(old) = Catalog::here().written_by_import(&request.entry.name).filter(|_| request.entry.home.is_none()) {
+                let (name, new) = (&request.entry.name, folder.join(ENTRY_FILE));
+                context.progress.warn(&format!(
+                    "the entry of `{name}` is found from here alone: an earlier version wrote it; to have it found with its files:  mv {} {}",
+                    old.display(),
+                    new.display()
+                ));
+            }
             if request.entry.inherited.stand_in {
                 context.progress.warn(&format!(
                     "`{}` was made of files that came out of a STAND-IN: a generated graph; results say nothing about real data",
                     request.entry.name
                 ));
             }
-            Ok(Read { graph, provenance: Provenance::Real, community: None, spilled })
+            Ok(Read { graph, provenance: Provenance::Real, community: None, spilled, report })
         }
         Source::Generated => made::make(context, request),
         Source::StandIn { why } => {
@@ -72,6 +94,19 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             stand_in(context, request)
         }
     }
+}
+
+/// Says that edges of a user's own files lead one way, where neither files nor settings say anything of it.
+fn direction_line(request: &IngestRequest, graph: &RawGraph, spilled: Option<&Spilled>) -> Result<Option<String>, Box<ReadError>> {
+    let is_own = request.entry.inferred || request.entry.home.is_some();
+    let leads_one_way = request.entry.inferred && graph.directed.is_none() || request.entry.home.is_some() && !request.entry.symmetrize;
+    if !is_own || !leads_one_way || request.spec.symmetrize != Symmetrize::Auto || are_both_ways(&graph.edges, spilled)? {
+        return Ok(None);
+    }
+    Ok(Some(match graph.relations.is_empty() {
+        true => format!("{ONE_WAY}  --set ingest.symmetrize=true"),
+        false => format!("{ONE_WAY}  --set ingest.symmetrize=true , or under relations of their own:  --set ingest.inverse_relations=true"),
+    }))
 }
 
 /// Tells of edges without a direction that are listed once, where settings leave them so: they lead one way then.

@@ -57,7 +57,7 @@ pub struct Narrowed {
 
 /// Takes what was not asked for out of the graph.
 pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageError> {
-    let Read { mut graph, provenance, community, mut spilled } = read;
+    let Read { mut graph, provenance, community, mut spilled, .. } = read;
     let (listed_nodes, listed) = (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
         compare_holds(request, &graph)?;
@@ -157,6 +157,10 @@ pub fn filled_in(context: &Context, request: &IngestRequest, narrowed: Narrowed)
         return Ok(Filled { graph, made_up: Vec::new(), short });
     }
     announce(context, request, had_features, &made_up);
+    if graph.features.is_none() && graph.kinds.is_none() && request.spec.features == spec::Features::Auto {
+        let nodes = graph.nodes();
+        context.progress.say(&format!("`{}`: no features: a program that reads them gets a column for each node (one-hot, {nodes})", request.entry.name));
+    }
     Ok(Filled { graph, made_up, short })
 }
 

@@ -88,7 +88,7 @@ pub enum Command {
         #[command(subcommand)]
         action: StoreAction,
     },
-    /// Look at data sets, fetch or generate them
+    /// Look at data sets, fetch, generate, import or remove them
     Data {
         /// What to do
         #[command(subcommand)]
@@ -192,7 +192,12 @@ pub enum DataAction {
         /// Its name
         name: String,
     },
-    /// Make a data set of files of one's own: copy them to the data folder and write their catalogue entry
+    /// Remove a data set that was imported; with --force, the raw files of one of the catalogue
+    Rm {
+        /// Its name
+        name: String,
+    },
+    /// Make a data set of files of one's own: copy them to the data folder and write their entry beside them; --force replaces an imported one
     Import(Import),
 }
 

@@ -5,9 +5,10 @@ mod import;
 mod ls;
 mod page;
 mod plot;
+mod rm;
 mod show;
 
-use warploom_catalog::{Catalog, Entry, find};
+use warploom_catalog::{Catalog, Entry};
 use warploom_contract::StageError;
 use warploom_shell::{Environment, Options, requests::catalog_error, talk::Talk};
 
@@ -19,14 +20,15 @@ pub fn run(environment: &Environment, talk: &Talk, options: &Options, action: &D
     match action {
         DataAction::Ls => ls::list(environment),
         DataAction::Show { name } => show::show(environment, talk, options, &entry_or_folder(environment, name)?),
-        DataAction::Fetch { name } => fetch::fetch_files(environment, talk, &entry(name)?),
-        DataAction::Generate { name } => generate::generate(environment, talk, options, &entry(name)?),
+        DataAction::Fetch { name } => fetch::fetch_files(environment, talk, &entry(environment, name)?),
+        DataAction::Generate { name } => generate::generate(environment, talk, options, &entry(environment, name)?),
+        DataAction::Rm { name } => rm::remove(environment, name),
         DataAction::Import(files) => import::import(environment, talk, files),
     }
 }
 
-fn entry(name: &str) -> Result<Entry, StageError> {
-    find(name).map_err(|error| catalog_error(&error))
+fn entry(environment: &Environment, name: &str) -> Result<Entry, StageError> {
+    Catalog::here().find_in(name, &environment.data).map_err(|error| catalog_error(&error))
 }
 
 /// A folder without an entry is a data set too.

@@ -40,7 +40,7 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     let path = path.as_path();
     let text = regular_file::read_text(path, PROGRAM_BYTES_MOST).map_err(|error| StageError::io("read a program", path, &error))?;
     if let Some(name) = dataset {
-        warploom_catalog::find(name).map_err(|error| catalog_error(&error))?;
+        warploom_catalog::Catalog::here().find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))?;
     }
     let (pipeline, mut known_of) = match (&options.pipeline, dataset) {
         (Some(file), _) => (read(options, file)?, file.display().to_string()),

@@ -81,7 +81,7 @@ pub struct Options {
     /// Artifact store [env: WARPLOOM_STORE] [default: data/store]
     #[arg(long, value_name = "DIR", default_value = default_store(), hide_default_value = true, global = true)]
     pub store: PathBuf,
-    /// Where raw data is looked for, as DIR/DATASET/; may be repeated [env: WARPLOOM_DATA] [default: data/raw]
+    /// Where raw data is looked for, as DIR/DATASET/; may be repeated; WARPLOOM_CATALOG names a folder of further entries [env: WARPLOOM_DATA] [default: data/raw]
     #[arg(long, value_name = "DIR", value_delimiter = ':', default_values = default_data(), hide_default_value = true, global = true)]
     pub data: Vec<PathBuf>,
     /// Threads [default: what the cgroup or the scheduler allows]

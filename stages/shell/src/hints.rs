@@ -18,6 +18,11 @@ pub fn for_folder(hint: &str, edges: &Path) -> String {
     format!("{} (this folder has no entry, and an import writes one:  {} )", hint.replace(ENTRY, "an entry of the catalogue"), ways.join("  or  "))
 }
 
+/// For a set with an entry: which file it is.
+pub fn for_entry(hint: &str, place: &str) -> String {
+    hint.replace(ENTRY, place)
+}
+
 /// For an import, whose flags say what an entry would.
 pub fn for_import(hint: &str) -> String {
     let mut text = hint.replace("--set ingest.ids=", "--read ids=").replace("--set ingest.weights=drop", "--read weight=none");

@@ -230,6 +230,10 @@ impl Progress for Talk {
         }
     }
 
+    fn say(&self, text: &str) {
+        Talk::say(self, text);
+    }
+
     fn warn(&self, text: &str) {
         let mark = if self.color { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
         self.line(&format!("{mark} {text}"));

@@ -4,11 +4,12 @@
 //! x0,x1,x2        row,column,value
 //! 0.5,0,1         0,2,1.0            rows and columns from 0; the widest column and row say how many there are at least
 //! ```
-//! reads     x0, x1, x2, ... or one column of lists; or the entries of a sparse matrix
+//! reads     x0, x1, x2, ... (columns.rs) or one column of lists; or the entries of a sparse matrix
 //! never     takes a column of another name for a feature: a table of nodes may have those
 use super::Values;
 use crate::{
     Options,
+    columns::is_feature,
     csv::Table,
     decompress::Plain,
     npy::{Array, Dtype, Kind, Number, Origin},
@@ -50,7 +51,7 @@ pub(super) fn read(path: &Path) -> Read<Values> {
         let all = (0..table.rows()).map(|row| Ok([whole(row, 0)?, whole(row, 1)?, Some(number(row)?)]));
         return entries(path, all.collect::<Read<Vec<_>>>()?).map(Values::Entries);
     }
-    if names.is_empty() || names.iter().enumerate().any(|(at, name)| *name != format!("x{at}")) {
+    if names.is_empty() || !names.iter().all(|name| is_feature(name)) {
         let error = ReadError::new(path, "the columns of this table do not say that they are features");
         return Err(Box::new(error.expected("x0, x1, ..., or row, column, value", names.join(", ")).hint(HINT)));
     }

@@ -1,20 +1,17 @@
 //! From a table of nodes, or of graphs, to ids, labels, splits, kinds, graphs, features and further columns.
 //!
-//! promises  rows ascend by id, whatever the order of the file; every column goes somewhere
+//! promises  rows ascend by id, whatever the order of the file; every column goes somewhere, by the rule of `columns.rs`
 //! never     takes names for classes: a column `label` of words that differ in every row stays a column
 use super::table::Table;
 use crate::{
     Ids, Options,
+    columns::{GRAPHS, IDS, KINDS, LABELS, MASKS, Roles, is_feature, is_split},
     edge_list::looks_like_number,
     names,
-    raw::{Features, Graphs, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, part_of},
+    raw::{Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, part_of},
 };
 use std::{borrow::Cow, collections::BTreeSet};
 
-const IDS: &[&str] = &["id", "node", "node_id", "nodeid", "vertex", "key"];
-const LABELS: &[&str] = &["label", "class", "target", "y"];
-const KINDS: &[&str] = &["kind", "type", "node_type", "nodetype"];
-const GRAPHS: &[&str] = &["graph", "graph_id", "graphid"];
 /// Kinds are counted in 16 bits.
 const KINDS_MOST: usize = 1 << 16;
 
@@ -35,15 +32,16 @@ struct Targets {
     classes_told: bool,
     splits: Vec<Vec<u8>>,
     taken: BTreeSet<usize>,
+    roles: Roles,
 }
 
 impl Nodes {
     /// Finds the ids of a table.
     pub fn new(table: Table, options: &Options) -> Read<Nodes> {
-        let found = |name: &&String| IDS.contains(&name.to_lowercase().trim_start_matches(':'));
-        let Some(id_column) = table.names().iter().position(|name| match &options.id {
-            Some(wanted) => name == wanted,
-            None => found(&name),
+        let called = |wanted: &str| table.names().iter().position(|name| name.trim_start_matches(':').eq_ignore_ascii_case(wanted));
+        let Some(id_column) = (match &options.id {
+            Some(wanted) => table.names().iter().position(|name| name == wanted),
+            None => IDS.iter().find_map(|name| called(name)),
         }) else {
             let expected = options.id.as_ref().map_or_else(|| IDS.join(", "), |name| format!("`{name}`"));
             let error = ReadError::new(table.path(), "the table of nodes has no column of ids").expected(expected, table.names().join(", "));
@@ -71,17 +69,28 @@ impl Nodes {
 
     /// Puts all columns into the graph, whose rows are these nodes.
     pub fn fill(self, graph: &mut RawGraph, options: &Options) -> Read<()> {
-        let mut features = Vec::new();
         let targets = self.targets(options.label.as_deref())?;
         (graph.labels, graph.splits, graph.classes_told) = (targets.labels, targets.splits, targets.classes_told);
-        for (column, name) in self.table.names().iter().enumerate() {
-            if column == self.id_column || targets.taken.contains(&column) {
-                continue;
-            }
+        let names = self.table.names();
+        let is_free = |column: usize| column != self.id_column && !targets.taken.contains(&column);
+        let missing = |name: &String| {
+            let error = ReadError::new(self.table.path(), format!("the table of nodes has no column `{name}`"));
+            Box::new(error.expected(format!("`{name}`"), names.join(", ")).hint("columns are named in the catalogue's entry"))
+        };
+        if let Some(name) = options.label.as_ref().filter(|name| *name != "none" && !names.contains(name)) {
+            return Err(missing(name));
+        }
+        let asked = |wanted: &String| {
+            let found = (0..names.len()).find(|&column| names[column] == *wanted).or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(wanted)));
+            found.filter(|&column| is_free(column)).ok_or_else(|| missing(wanted))
+        };
+        let features: Vec<usize> = match options.node_features.is_empty() {
+            true => (0..names.len()).filter(|&column| is_free(column) && is_feature(&names[column])).collect(),
+            false => options.node_features.iter().map(asked).collect::<Read<_>>()?,
+        };
+        for (column, name) in names.iter().enumerate().filter(|(column, _)| is_free(*column) && !features.contains(column)) {
             let lower = name.to_lowercase();
-            if options.node_features.contains(name) || options.node_features.is_empty() && is_feature(&lower) {
-                features.push(column);
-            } else if graph.kinds.is_none() && KINDS.contains(&lower.as_str()) {
+            if graph.kinds.is_none() && KINDS.contains(&lower.as_str()) {
                 graph.kinds = Some(self.kinds(column)?);
             } else if graph.graphs.is_none() && GRAPHS.contains(&lower.as_str()) {
                 graph.graphs = Some(self.graphs(column)?);
@@ -89,14 +98,13 @@ impl Nodes {
                 graph.columns.push((name.clone(), self.table.column(column, &self.order)?));
             }
         }
-        let asked = options.node_features.iter().chain(&options.label).find(|name| !self.table.names().contains(name));
-        if let Some(name) = asked.filter(|name| *name != "none") {
-            let error = ReadError::new(self.table.path(), format!("the table of nodes has no column `{name}`"));
-            return Err(Box::new(error.expected(format!("`{name}`"), self.table.names().join(", ")).hint("columns are named in the catalogue's entry")));
-        }
         if !features.is_empty() {
             graph.features = Some(self.features(&features)?);
         }
+        let Roles { labels, splits, .. } = targets.roles;
+        let features = features.iter().map(|&column| names[column].clone()).collect();
+        graph.has_columns = true;
+        graph.roles = Roles { features, labels, splits, ..std::mem::take(&mut graph.roles) };
         Ok(())
     }
 
@@ -124,16 +132,21 @@ impl Nodes {
         let mut targets = Targets::default();
         let columns = || self.table.names().iter().enumerate().filter(|(column, _)| *column != self.id_column);
         let has_x = columns().any(|(_, name)| name.eq_ignore_ascii_case("x"));
-        let label = columns().find(|(column, name)| match label {
-            Some(wanted) => *name == wanted,
-            // With an `x` beside it, `y` is a place.
-            None if name.eq_ignore_ascii_case("y") && has_x => false,
-            None => LABELS.contains(&name.to_lowercase().as_str()) && !self.differs_everywhere(*column),
-        });
         let named = |wanted: &str| columns().find(|(_, name)| name.eq_ignore_ascii_case(wanted)).map(|(column, _)| column);
+        let is_label = |column: usize, name: &str| match name {
+            // With an `x` beside it, `y` is a place.
+            "y" if has_x => false,
+            _ => !self.differs_everywhere(column),
+        };
+        let label = match label {
+            Some(wanted) => columns().find(|(_, name)| *name == wanted).map(|(column, _)| column),
+            None => LABELS.iter().find_map(|name| named(name).filter(|&column| is_label(column, name))),
+        };
         match label {
-            Some((column, name)) => {
+            Some(column) => {
+                let name = &self.table.names()[column];
                 let mut labels = self.labels(column)?;
+                targets.roles.labels.push(name.clone());
                 targets.taken.insert(column);
                 if let Some(column) = named(names::COLUMN).filter(|_| name.eq_ignore_ascii_case("label")) {
                     let word = |&row: &u32| self.table.text(row as usize, column).map(|word| (!word.is_empty()).then(|| word.into_owned()));
@@ -148,18 +161,41 @@ impl Nodes {
                 let numbered: Vec<usize> = (0..).map_while(|number| named(&format!("label_{number}"))).collect();
                 if !numbered.is_empty() {
                     targets.labels = Some(self.label_rows(&numbered)?);
+                    targets.roles.labels.extend(numbered.iter().map(|&column| self.table.names()[column].clone()));
                     targets.taken.extend(numbered);
                 }
             }
         }
-        for (column, name) in columns() {
-            let lower = name.to_lowercase();
-            if lower == "split" || lower.starts_with("split_") {
-                targets.splits.push(self.split(column)?);
-                targets.taken.insert(column);
-            }
+        for (column, name) in columns().filter(|(_, name)| is_split(name)) {
+            targets.splits.push(self.split(column)?);
+            targets.roles.splits.push(name.clone());
+            targets.taken.insert(column);
+        }
+        if targets.splits.is_empty() {
+            let masks: Vec<(usize, u8)> = MASKS.iter().filter_map(|(names, part)| Some((names.iter().find_map(|name| named(name))?, *part))).collect();
+            targets.splits.extend((!masks.is_empty()).then(|| self.masks(&masks)).transpose()?);
+            targets.roles.splits.extend(masks.iter().map(|&(column, _)| self.table.names()[column].clone()));
+            targets.taken.extend(masks.iter().map(|(column, _)| column));
         }
         Ok(targets)
+    }
+
+    /// A split by columns that say who is in each part.
+    fn masks(&self, masks: &[(usize, u8)]) -> Read<Vec<u8>> {
+        let part = |&row: &u32| {
+            let mut own = IN_NO_PART;
+            for &(column, part) in masks {
+                let fault = |what: &str, expected: &str| self.table.fault(row as usize, column, what, expected, "a mask has 1 for each node of its part");
+                match self.table.text(row as usize, column)?.to_lowercase().as_str() {
+                    "" | "0" | "false" => {}
+                    "1" | "true" if own == IN_NO_PART => own = part,
+                    "1" | "true" => return Err(fault("a node is in two parts of the split", "0 here, or in the other mask")),
+                    _ => return Err(fault("a mask has neither 0 nor 1", "0 or 1, false or true")),
+                }
+            }
+            Ok(own)
+        };
+        self.order.iter().map(part).collect()
     }
 
     /// Several numbers a row; an empty field, or NaN, is not known.
@@ -332,12 +368,6 @@ fn is_unknown(word: &[u8]) -> bool {
 /// Whether a word is a number, finite or not.
 fn is_number(word: &[u8]) -> bool {
     std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
-}
-
-/// `x0`, `f12`, `feat_3`, `feature_age`.
-fn is_feature(name: &str) -> bool {
-    let numbered = |start: &str| name.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
-    ["x", "f", "x_", "f_", "feat", "feature"].iter().any(|start| numbered(start)) || name.starts_with("feat_") || name.starts_with("feature_")
 }
 
 fn twice(table: &Table, column: usize, row: u32) -> Box<ReadError> {

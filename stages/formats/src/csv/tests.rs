@@ -66,6 +66,30 @@ fn nodes_without_edges_words_kinds_graphs_and_numbers_as_labels() {
 }
 
 #[test]
+fn features_labels_and_splits_are_found_by_name() {
+    let nodes = "node_id,f1,age,f0,y,city,train_mask,val_mask\n1,1,30,2,a,x,1,0\n2,3,31,4,b,y,0,True\n3,5,32,6,a,z,0,0\n";
+    let graph = read_texts(EDGES, nodes, &Options::default()).unwrap();
+    assert_eq!(graph.features, Some(Features::Dense { columns: 2, values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] }));
+    assert_eq!((&graph.roles.features[..], &graph.roles.labels[..]), (&["f1".to_owned(), "f0".to_owned()][..], &["y".to_owned()][..]));
+    assert_eq!((graph.splits.clone(), &graph.roles.splits[..]), (vec![vec![TRAIN, VALIDATION, 0]], &["train_mask".to_owned(), "val_mask".to_owned()][..]));
+    let told = crate::columns::report(&graph, 0);
+    let expected = [
+        ("features", "2 columns: f1, f0"),
+        ("not features", "age (numbers), city (words); use them:  read: {node_features: [f1, f0, age]}  in the catalogue's entry"),
+        ("labels", "2 classes: y"),
+        ("split", "1 train, 1 validation, 0 test: train_mask, val_mask"),
+    ];
+    assert_eq!(told, expected.map(|(name, text)| (name, text.to_owned())));
+    // In the order in which they are asked for; a place is no label.
+    let options = Options { node_features: vec!["age".into(), "f0".into()], ..Options::default() };
+    let graph = read_texts(EDGES, nodes, &options).unwrap();
+    assert!(matches!(graph.features, Some(Features::Dense { values, .. }) if values[..2] == [30.0, 2.0]));
+    assert!(read_texts(EDGES, "id,x,y\n1,0.5,1\n2,1,2\n3,2,2\n", &Options::default()).unwrap().labels.is_none());
+    let error = read_texts(EDGES, "id,train_mask,test_mask\n1,1,1\n2,0,0\n3,0,0\n", &Options::default()).unwrap_err();
+    assert!(error.what.contains("in two parts") && error.place == Place::Line { line: 2, column: 5 }, "{error}");
+}
+
+#[test]
 fn every_fault_is_named_with_its_file_and_place() {
     let cases = [
         (EDGES, "id\n1\n2\n", "edges.csv", (3, 1), "target that is no node"),
@@ -167,4 +191,12 @@ fn a_negative_label_is_none_as_in_all_tables() {
 fn names_of_columns_alone_are_a_graph_without_edges() {
     let graph = read_texts("source,target,weight\n", "id\n7\n9\n", &Options::default()).unwrap();
     assert_eq!((graph.nodes(), graph.edges.len(), graph.ids), (2, 0, NodeIds::Numbers(vec![7, 9])));
+    // Without nodes there is nothing at all.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.csv");
+    fs::write(&path, "source,target,weight\n").unwrap();
+    for format in [FORMAT, crate::edge_list::FORMAT] {
+        let error = format.read(std::slice::from_ref(&path), &Options::default()).unwrap_err();
+        assert!(error.what == "the edge list holds no edge" && !error.hint.is_empty(), "{error}");
+    }
 }

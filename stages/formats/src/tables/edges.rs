@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Options,
+    columns::unread_of_edges,
     npy::Number,
     raw::{EdgeFeatures, Edges, NodeIds, Read, ReadError, Rounded},
     spill::{Limit, OwnIds, Sink, Spilled, Told},
@@ -148,7 +149,7 @@ fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Ve
         // The index that pandas writes says nothing of edges.
         let is_index = |name: &str| name.starts_with("__index_level_");
         let fields = source.schema.fields().iter().enumerate().filter(|(column, field)| !taken.contains(column) && !is_index(field.name()));
-        let of_columns = fields.filter(|(_, field)| !is_set_aside(field.name())).map(|(_, field)| format!("column `{}` of the edges", field.name()));
+        let of_columns = fields.filter(|(_, field)| !is_set_aside(field.name())).map(|(_, field)| unread_of_edges(field.name()));
         let of_path = |at: usize| matches!(columns.relation, Some(Place::Path(relation)) if relation == at);
         let constants = source.constants.iter().enumerate().filter(|(at, (name, _))| !of_path(*at) && !is_set_aside(name));
         for what in of_columns.chain(constants.map(|(_, (name, _))| format!("`{name}=` in the names of the edges' folders"))) {

@@ -12,10 +12,11 @@ use super::{
 };
 use crate::{
     attach::tabled,
+    columns::{FEATURE_LISTS, LABELS, MASKS, Roles, is_feature, is_split},
     names,
     npy::{Number, meaning},
     npz::sparse::Entries,
-    raw::{Column, FEATURE_HINT, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, TEST, TRAIN, VALIDATION, part_of},
+    raw::{Column, FEATURE_HINT, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, part_of},
 };
 use arrow_array::Array;
 use rayon::prelude::*;
@@ -34,6 +35,8 @@ pub struct Table {
     order: Vec<u32>,
     /// Whether labels that were taken have names of a column `class`.
     pub classes_told: bool,
+    /// The columns that were taken.
+    pub roles: Roles,
 }
 
 /// The columns of a row group, or of a file.
@@ -128,7 +131,7 @@ impl Values {
 
 /// Reads all columns of all parts.
 pub fn read(sources: &[Source]) -> Read<Table> {
-    let mut table = Table { rows: 0, columns: Vec::new(), files: Vec::new(), order: Vec::new(), classes_told: false };
+    let mut table = Table { rows: 0, columns: Vec::new(), files: Vec::new(), order: Vec::new(), classes_told: false, roles: Roles::default() };
     let jobs: Vec<(usize, usize)> = sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
     let pieces: Vec<Read<Piece>> = jobs.into_par_iter().map(|(of, piece)| read_piece(&sources[of], of, piece)).collect();
     for piece in pieces {
@@ -289,18 +292,34 @@ impl Table {
         }
     }
 
+    /// Whether a column has one number a row.
+    fn has_numbers(&self, wanted: &str) -> bool {
+        self.columns.iter().any(|(name, values)| name.eq_ignore_ascii_case(wanted) && matches!(values, Values::Numbers(_)))
+    }
+
+    /// Whether a column holds another word in every row.
+    fn differs_everywhere(&self, wanted: &str) -> bool {
+        let column = self.columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        let Some((_, Values::Words(words))) = column else { return false };
+        let mut words: Vec<&String> = words.iter().flatten().filter(|word| !word.is_empty()).collect();
+        words.par_sort_unstable();
+        words.len() > 1 && words.windows(2).all(|pair| pair[0] != pair[1])
+    }
+
     /// Takes the labels.
-    pub fn take_labels(&mut self, asked: Option<&str>, names: &[&str]) -> Read<Option<Labels>> {
+    pub fn take_labels(&mut self, asked: Option<&str>) -> Read<Option<Labels>> {
         // With an `x` beside it, `y` is a place.
-        let has_x = self.columns.iter().any(|(known, _)| known.eq_ignore_ascii_case("x"));
-        let usual = names.iter().copied().filter(|name| asked.is_none() && !(has_x && *name == "y"));
+        let is_place = self.has_numbers("x") && self.has_numbers("y");
+        let usual = LABELS.iter().copied().filter(|name| asked.is_none() && !(is_place && *name == "y") && !self.differs_everywhere(name));
         let names = asked.as_slice().iter().copied().chain(usual).collect::<Vec<_>>();
         let Some((name, values)) = self.take(&names) else {
             return match asked {
-                None => Ok(None),
+                None => self.take_label_rows(),
+                Some("none") => Ok(None),
                 Some(name) => Err(self.missing(name)),
             };
         };
+        self.roles.labels.push(name.clone());
         let mut labels = match values {
             Values::Words(words) => meaning::classes(words.into_iter().map(Option::unwrap_or_default).collect(), |word: &String| !word.is_empty()),
             Values::Numbers(numbers) if numbers.iter().flatten().any(|number| matches!(number, Number::Real(_))) => {
@@ -330,6 +349,20 @@ impl Table {
         Ok(Some(labels))
     }
 
+    /// Takes `label_0`, `label_1` and so on: several numbers a row.
+    fn take_label_rows(&mut self) -> Read<Option<Labels>> {
+        let has = |number: &usize| self.has_numbers(&format!("label_{number}"));
+        let names: Vec<String> = (0..).take_while(has).map(|number| format!("label_{number}")).collect();
+        let mut columns = Vec::with_capacity(names.len());
+        for name in &names {
+            let Some((_, Values::Numbers(numbers))) = self.take(&[name]) else { return Err(self.missing(name)) };
+            columns.push(numbers.into_iter().map(|number| number.and_then(Number::single).unwrap_or(f32::NAN)).collect::<Vec<_>>());
+        }
+        let values = (0..self.rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+        self.roles.labels.extend(names);
+        Ok((!columns.is_empty()).then_some(Labels::Rows { columns: columns.len() as u32, values }))
+    }
+
     /// Labels that are numbers may have their names in a column `class` beside them, which then says nothing else.
     fn name_classes(&mut self, labels: &mut Labels) {
         let is_class = |(name, _): &(String, Values)| name.eq_ignore_ascii_case(names::COLUMN);
@@ -342,21 +375,22 @@ impl Table {
         }
     }
 
-    /// Takes the splits: `split`, or `split_0`, `split_1` and so on, or masks.
+    /// Takes the splits: `split`, `split_0`, `split_NAME` and so on, or masks.
     pub fn take_splits(&mut self) -> Read<Vec<Vec<u8>>> {
-        if let Some((name, values)) = self.take(&["split", "splits"]) {
-            return self.splits(&name, values);
+        let names: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).filter(|name| is_split(name)).collect();
+        let mut splits = Vec::new();
+        for name in names {
+            let Some((name, values)) = self.take(&[&name]) else { continue };
+            splits.extend(self.splits(&name, values)?);
+            self.roles.splits.push(name);
         }
-        let mut numbered = Vec::new();
-        while let Some((name, values)) = self.take(&[&format!("split_{}", numbered.len())]) {
-            numbered.extend(self.splits(&name, values)?);
-        }
-        if !numbered.is_empty() {
-            return Ok(numbered);
+        if !splits.is_empty() {
+            return Ok(splits);
         }
         let mut split = Vec::new();
-        for (names, part) in [(&["train_mask"][..], TRAIN), (&["val_mask", "valid_mask", "validation_mask"], VALIDATION), (&["test_mask"], TEST)] {
+        for (names, part) in MASKS {
             let Some((name, values)) = self.take(names) else { continue };
+            self.roles.splits.push(name.clone());
             let Values::Numbers(numbers) = values else {
                 return Err(Box::new(self.error(format!("the column `{name}` is no mask")).expected("bool, or 0 and 1", "words or lists")));
             };
@@ -433,25 +467,29 @@ impl Table {
         }
     }
 
-    /// Takes the features: one column of lists, or x0, x1, x2, ...
+    /// Takes the features: one column of lists, or those whose names say that they are.
     pub fn take_features(&mut self) -> Read<Option<Features>> {
-        if let Some((name, values)) = self.take(&["features", "feature", "feat", "x", "embedding"]) {
-            let Values::Lists { width, values, present } = values else {
-                // A plain column `x` is a coordinate, not a row of features.
-                self.columns.push((name, values));
-                return self.take_numbered();
-            };
-            if let Some(row) = present.iter().position(|is_there| !is_there) {
-                return Err(Box::new(self.at(row, &format!("has no list in the column `{name}`")).expected("a list in every row", "null")));
-            }
-            let columns = width.unwrap_or(0).max(1);
-            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-                let error = self.at(at / columns, &format!("has a feature in the column `{name}` that is not finite: place {}, from 0", at % columns));
-                return Err(Box::new(error.expected("a finite number", values[at].to_string()).hint(FEATURE_HINT)));
-            }
-            return Ok(Some(Features::Dense { columns: width.unwrap_or(0) as u32, values }));
+        let is_lists = |name: &&&str| self.columns.iter().any(|(known, values)| known.eq_ignore_ascii_case(name) && matches!(values, Values::Lists { .. }));
+        if let Some(name) = FEATURE_LISTS.iter().find(is_lists) {
+            return self.take_list(name);
         }
-        self.take_numbered()
+        let names: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).filter(|name| is_feature(name)).collect();
+        if names.is_empty() { Ok(None) } else { self.take_columns(&names) }
+    }
+
+    /// Takes a column of lists as features.
+    fn take_list(&mut self, name: &str) -> Read<Option<Features>> {
+        let Some((name, Values::Lists { width, values, present })) = self.take(&[name]) else { return Err(self.missing(name)) };
+        if let Some(row) = present.iter().position(|is_there| !is_there) {
+            return Err(Box::new(self.at(row, &format!("has no list in the column `{name}`")).expected("a list in every row", "null")));
+        }
+        let columns = width.unwrap_or(0).max(1);
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let error = self.at(at / columns, &format!("has a feature in the column `{name}` that is not finite: place {}, from 0", at % columns));
+            return Err(Box::new(error.expected("a finite number", values[at].to_string()).hint(FEATURE_HINT)));
+        }
+        self.roles.features.push(name);
+        Ok(Some(Features::Dense { columns: width.unwrap_or(0) as u32, values }))
     }
 
     /// Takes the only column, if it has lists.
@@ -476,19 +514,19 @@ impl Table {
         tabled::entries(path, all).map(Some)
     }
 
-    fn take_numbered(&mut self) -> Read<Option<Features>> {
-        let has = |number: &usize| self.columns.iter().any(|(known, _)| known.eq_ignore_ascii_case(&format!("x{number}")));
-        let names: Vec<String> = (0..).take_while(has).map(|number| format!("x{number}")).collect();
-        if names.is_empty() { Ok(None) } else { self.take_columns(&names) }
-    }
-
     /// Takes columns of numbers as features, in this order.
     pub fn take_columns(&mut self, names: &[String]) -> Read<Option<Features>> {
+        if let [name] = names
+            && self.columns.iter().any(|(known, values)| known.eq_ignore_ascii_case(name) && matches!(values, Values::Lists { .. }))
+        {
+            return self.take_list(name);
+        }
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
-            let (_, values) = self.take(&[name]).ok_or_else(|| self.missing(name))?;
+            let (name, values) = self.take(&[name]).ok_or_else(|| self.missing(name))?;
             let Values::Numbers(numbers) = values else {
-                return Err(Box::new(self.error(format!("the feature `{name}` is no column of numbers"))));
+                let hint = "name those that are, in their order:  read: {node_features: [NAME, NAME]}  in the catalogue's entry";
+                return Err(Box::new(self.error(format!("the feature `{name}` is no column of numbers")).hint(hint)));
             };
             let value = |(row, number): (usize, Option<Number>)| {
                 number.and_then(Number::single).filter(|value| value.is_finite()).ok_or_else(|| {
@@ -497,6 +535,7 @@ impl Table {
                 })
             };
             columns.push(numbers.into_iter().enumerate().map(value).collect::<Read<Vec<f32>>>()?);
+            self.roles.features.push(name.clone());
         }
         let values = (0..self.rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
         Ok(Some(Features::Dense { columns: columns.len() as u32, values }))

@@ -38,7 +38,7 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         graph.graphs = Some(graphs_of(of_node.clone(), count as u32, request.entry.made_up.classes, own));
         community = Some(of_node);
     }
-    Ok(Read { graph, provenance: Provenance::Real, community, spilled: None })
+    Ok(Read { graph, provenance: Provenance::Real, community, spilled: None, report: Vec::new() })
 }
 
 /// What goes on while edges are made of which nobody counts those that are done.
@@ -54,7 +54,7 @@ pub fn planted(context: &Context, request: &IngestRequest, recipe: &entry::Recip
         let whose = if provenance == Provenance::StandIn { "the stand-in of " } else { "" };
         StageError::new(ErrorKind::Specification, format!("{whose}`{}`: {error}", request.entry.name))
     })?;
-    Ok(Read { graph, provenance, community: Some(community), spilled: None })
+    Ok(Read { graph, provenance, community: Some(community), spilled: None, report: Vec::new() })
 }
 
 /// The graph of a recipe and the community of each node.

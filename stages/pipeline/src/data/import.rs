@@ -1,10 +1,13 @@
 //! `warploom data import`: files of one's own become a data set with an entry of the catalogue.
 //!
 //! promises  the set was read once, whole, before it has a name; the entry says the format that was found, the counts that were read, and
-//!           size and digest of each file, which every stage compares ever after; folder and entry stand under their names complete, or
-//!           not at all; a name that is taken is an error; what a killed import left, be it between the two names, is removed by the next
-//!           one into the same folders; what is not real in an exported graph is not real in the set that is made of it
-//! never     links to the files that were given, or changes them; lets an error speak of a copy: it names the file that was given
+//!           size and digest of each file, which every stage compares ever after; it lies beside the files, so that what it says holds
+//!           wherever the folder is found; folder and entry stand under their name complete, or not at all
+//! promises  a name that is taken is an error; with `--force` a set that was imported makes way, and stays as it was where the new one cannot
+//!           be read; what a killed import left is removed by the next one into the same folder; what is not real in an exported graph is not
+//!           real in the set that is made of it
+//! never     links to the files that were given, or changes them; lets an error speak of a copy: it names the file that was given; replaces
+//!           a folder that no import made
 //! limits    the graph in memory, once
 mod arrays;
 mod entry;
@@ -16,16 +19,16 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{Catalog, Entry, entry::Inherited};
+use warploom_catalog::{Catalog, Entry, entry::Inherited, imported::ENTRY_FILE};
 use warploom_contract::{
     ErrorKind, StageError,
     store::drafts::{self, Beside},
 };
 use warploom_formats::{
-    Options, attach,
+    Options, attach, columns,
     names::{self, Names},
-    raw::{Labels, RawGraph, ReadError},
-    spill::note_large_weights,
+    raw::{Features, Labels, RawGraph, ReadError},
+    spill::{are_both_ways, note_large_weights},
 };
 use warploom_shell::{
     Environment, hints,
@@ -34,10 +37,11 @@ use warploom_shell::{
     talk::Talk,
 };
 
+use super::rm::Imported;
 use crate::arguments::Import;
 use given::{Made, Placed, Thing};
 
-/// What drafts of sets and of entries are called.
+/// What drafts of sets are called.
 const DRAFT: &str = "import";
 
 /// What was found out about the set.
@@ -48,81 +52,74 @@ struct Found {
     files: Vec<String>,
     /// What is not real in it.
     inherited: Inherited,
+    /// Whether edges lead one way, and neither files nor flags say so.
+    one_way: bool,
 }
 
 /// Copies, reads, describes, names.
 pub fn import(environment: &Environment, talk: &Talk, asked: &Import) -> Result<(), StageError> {
     let options = options_of(&asked.read)?;
-    let places = Places::free(environment, &asked.name)?;
+    let place = Place::free(environment, &asked.name)?;
     let (files, inherited) = given::placed(asked)?;
     talk.stage("import");
-    let found = made(&places, asked, &files, &options, inherited)?;
-    print(environment, asked, &places, &found);
+    let found = made(&place, asked, &files, &options, inherited)?;
+    print(environment, asked, &place, &found);
     Ok(())
 }
 
-/// Makes the set and its entry as drafts, and gives them their names.
-fn made(places: &Places, asked: &Import, files: &[Placed], options: &Options, inherited: Inherited) -> Result<Found, StageError> {
-    let draft = Beside::begin(places.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
-    let beside = Beside::begin(places.catalog(), DRAFT).map_err(|error| error.elsewhere("WARPLOOM_CATALOG=DIR"))?;
-    let shown = |error: StageError| error.instead_of(draft.path(), &places.folder).elsewhere("--data DIR");
+/// Makes the set and its entry as a draft, and gives it its name.
+fn made(place: &Place, asked: &Import, files: &[Placed], options: &Options, inherited: Inherited) -> Result<Found, StageError> {
+    let draft = Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
+    let shown = |error: StageError| error.instead_of(draft.path(), &place.folder).elsewhere("--data DIR");
     copy(files, draft.path()).map_err(shown)?;
-    let found = Found { inherited, ..read(draft.path(), files, options)? };
+    let found = read(draft.path(), files, options)?;
+    let found = Found { inherited, one_way: found.one_way && !asked.undirected, ..found };
     let text = entry::text(asked, options, &found, draft.path()).map_err(shown)?;
-    Entry::from_yaml(&asked.name, &text, &places.entry.display().to_string()).map_err(|error| catalog_error(&error))?;
-    let entry = beside.path().join("entry.yaml");
-    let shown = |error: StageError| error.instead_of(&entry, &places.entry).elsewhere("WARPLOOM_CATALOG=DIR");
-    write_synced(&entry, &text).map_err(shown)?;
-    // Of a set that has its name and not yet its entry, this says that it is half made.
-    let mark = Beside::begin(draft.path(), DRAFT)?;
-    drafts::undisturbed(|| {
-        places.publish(draft.path(), &entry)?;
-        let _gone = fs::remove_dir(places.folder.join(mark.path().file_name().unwrap_or_default()));
-        Ok(found)
-    })
+    Entry::from_yaml(&asked.name, &text, &place.entry().display().to_string()).map_err(|error| catalog_error(&error))?;
+    write_synced(&draft.path().join(ENTRY_FILE), &text).map_err(shown)?;
+    let replaced = Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
+    drafts::undisturbed(|| place.publish(draft.path(), replaced.path())).map_err(shown)?;
+    Ok(found)
 }
 
 /// Where a new set goes.
-struct Places {
+struct Place {
     folder: PathBuf,
-    entry: PathBuf,
+    /// The entry that an earlier version wrote for the set that makes way.
+    old_entry: Option<PathBuf>,
 }
 
-impl Places {
-    /// The first data folder and the catalogue's folder, where the name must be free.
-    fn free(environment: &Environment, name: &str) -> Result<Places, StageError> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(plain) {
-            let error = StageError::new(ErrorKind::Usage, format!("`{name}` cannot be the name of a data set"));
-            return Err(error.hint("names are letters, digits, `_`, `-` and `.`"));
-        }
-        let taken = |what: &str, place: &Path| {
-            let error = StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already")).at(place.display());
-            Err(error.hint("choose another name, or remove this one first"))
+impl Place {
+    /// The first data folder, where the name must be free; with `--force`, the folder of a set of this name that was imported.
+    fn free(environment: &Environment, name: &str) -> Result<Place, StageError> {
+        refuse_odd_name(name)?;
+        let folder = environment.data.first().cloned().unwrap_or_else(|| "data/raw".into()).join(name);
+        make_way(&folder)?;
+        let taken = |what: &str, place: &Path, hint: String| {
+            Err(StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already")).at(place.display()).hint(hint))
         };
         let catalog = Catalog::here();
-        let folder = environment.data.first().cloned().unwrap_or_else(|| "data/raw".into());
-        let entries = catalog.folder().map_or_else(|| PathBuf::from("data/catalog"), Path::to_path_buf);
-        let places = Places { folder: folder.join(name), entry: entries.join(format!("{name}.yaml")) };
-        if catalog.names().iter().any(|known| known == name) {
-            return taken("an entry of the catalogue called", if places.entry.exists() { &places.entry } else { Path::new("the catalogue in the binary") });
-        }
-        places.make_way()?;
-        if let Some(there) = environment.data.iter().map(|data| data.join(name)).find(|folder| folder.exists()) {
-            return taken("a folder called", &there);
-        }
-        for (folder, flag) in [(places.data(), "--data DIR"), (places.catalog(), "WARPLOOM_CATALOG=DIR")] {
-            fs::create_dir_all(folder).map_err(|error| StageError::io("make a folder", folder, &error).elsewhere(flag))?;
-        }
-        Ok(places)
-    }
-
-    /// Removes a set whose import was killed after it had its name and before it had its entry: all of it is a copy.
-    fn make_way(&self) -> Result<(), StageError> {
-        if !drafts::holds_leftover(&self.folder, DRAFT) {
-            return Ok(());
-        }
-        fs::remove_dir_all(&self.folder).map_err(|error| StageError::io("remove what a killed import left", &self.folder, &error))
+        let place = match Imported::find(environment, &catalog, name) {
+            Some(Imported { folder: there, old_entry }) if environment.force => Place { folder: there.unwrap_or(folder), old_entry },
+            Some(there) => {
+                let hint = format!("replace it with  --force ,  or remove it:  warploom data rm {name} ,  or choose another name");
+                return taken("an imported set called", there.place(), hint);
+            }
+            None => {
+                if catalog.names().iter().any(|known| known == name) {
+                    let entry = catalog.folder().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| path.exists());
+                    let entry = entry.unwrap_or_else(|| "the catalogue in the binary".into());
+                    return taken("an entry of the catalogue called", &entry, "choose another name".to_owned());
+                }
+                if let Some(there) = environment.data.iter().map(|data| data.join(name)).find(|folder| folder.exists()) {
+                    let hint = format!("no import made it: choose another name, or move it away:  mv {0} {0}.old", there.display());
+                    return taken("a folder called", &there, hint);
+                }
+                Place { folder, old_entry: None }
+            }
+        };
+        fs::create_dir_all(place.data()).map_err(|error| StageError::io("make a folder", place.data(), &error).elsewhere("--data DIR"))?;
+        Ok(place)
     }
 
     /// The folder of the set's folder.
@@ -130,25 +127,47 @@ impl Places {
         self.folder.parent().unwrap_or(Path::new("."))
     }
 
-    /// The folder of the entry.
-    fn catalog(&self) -> &Path {
-        self.entry.parent().unwrap_or(Path::new("."))
+    /// Where the entry goes.
+    fn entry(&self) -> PathBuf {
+        self.folder.join(ENTRY_FILE)
     }
 
-    /// The folder gets its name, then the entry; without the entry the folder goes.
-    fn publish(&self, draft: &Path, entry: &Path) -> Result<(), StageError> {
-        fs::rename(draft, &self.folder).map_err(|error| StageError::io("give its name to", &self.folder, &error))?;
-        // A link fails where a rename would replace another's entry.
-        let named = fs::hard_link(entry, &self.entry).or_else(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Err(error),
-            _ => fs::rename(entry, &self.entry),
-        });
-        if let Err(error) = named {
-            let _left_over = fs::remove_dir_all(&self.folder);
-            return Err(StageError::io("write", &self.entry, &error).elsewhere("WARPLOOM_CATALOG=DIR"));
+    /// The draft gets its name; what had it goes into `replaced`, and back where the draft cannot have it.
+    fn publish(&self, draft: &Path, replaced: &Path) -> Result<(), StageError> {
+        let named = |error: std::io::Error| StageError::io("give its name to", &self.folder, &error);
+        let old = replaced.join("old");
+        let had = self.folder.exists();
+        if had {
+            fs::rename(&self.folder, &old).map_err(named)?;
         }
-        Ok(())
+        if let Err(error) = fs::rename(draft, &self.folder) {
+            if had {
+                fs::rename(&old, &self.folder).map_err(named)?;
+            }
+            return Err(named(error));
+        }
+        match &self.old_entry {
+            Some(entry) => fs::remove_file(entry).map_err(|error| StageError::io("remove the entry of the set before", entry, &error)),
+            None => Ok(()),
+        }
     }
+}
+
+fn refuse_odd_name(name: &str) -> Result<(), StageError> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(plain) {
+        let error = StageError::new(ErrorKind::Usage, format!("`{name}` cannot be the name of a data set"));
+        return Err(error.hint("names are letters, digits, `_`, `-` and `.`"));
+    }
+    Ok(())
+}
+
+/// Removes a set whose import, by an earlier version, was killed after it had its name and before it had its entry: all of it is a copy.
+fn make_way(folder: &Path) -> Result<(), StageError> {
+    if folder.join(ENTRY_FILE).exists() || !drafts::holds_leftover(folder, DRAFT) {
+        return Ok(());
+    }
+    fs::remove_dir_all(folder).map_err(|error| StageError::io("remove what a killed import left", folder, &error))
 }
 
 /// `KEY=VALUE` as the fields of a catalogue entry's `read:`.
@@ -216,7 +235,8 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     graph.notes.iter_mut().for_each(|note| *note = hints::for_import(note));
     graph.validate().map_err(|what| StageError::defect(format!("the reader `{}` broke a promise: {what}", format.name)))?;
     let names = own.iter().chain(&beside).filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
-    Ok(Found { graph, format: format.name, files: names, inherited: Inherited::default() })
+    let one_way = graph.directed.is_none() && !are_both_ways(&graph.edges, None).map_err(wrong)?;
+    Ok(Found { graph, format: format.name, files: names, inherited: Inherited::default(), one_way })
 }
 
 fn write_synced(path: &Path, text: &str) -> Result<(), StageError> {
@@ -228,27 +248,34 @@ fn write_synced(path: &Path, text: &str) -> Result<(), StageError> {
     write().map_err(|error| StageError::io("write", path, &error))
 }
 
-fn print(environment: &Environment, asked: &Import, places: &Places, found: &Found) {
+fn print(environment: &Environment, asked: &Import, place: &Place, found: &Found) {
     let (graph, name) = (&found.graph, &asked.name);
-    let bytes: u64 = found.files.iter().filter_map(|file| fs::metadata(places.folder.join(file)).ok()).map(|facts| facts.len()).sum();
-    let features = graph.features.as_ref().map(warploom_formats::raw::Features::columns);
+    let bytes: u64 = found.files.iter().filter_map(|file| fs::metadata(place.folder.join(file)).ok()).map(|facts| facts.len()).sum();
+    let features = graph.features.as_ref().map(Features::columns);
     let classes = graph.labels.as_ref().and_then(|labels| match labels {
         Labels::Classes { names, .. } => Some(names.len()),
         _ => None,
     });
+    let edge_columns = graph.edges.features.as_ref().map_or(0, |features| features.columns);
+    let report: Vec<(&str, String)> = columns::report(graph, edge_columns).into_iter().map(|(what, text)| (what, hints::for_import(&text))).collect();
     crate::print_as(
         environment,
         || {
             let mut text =
                 format!("{name}: {} nodes, {} edges as listed, format `{}` ({})\n", graph.nodes(), graph.edges.len(), found.format, show_size(bytes));
-            text += &features.map_or_else(String::new, |columns| format!("  features  {columns} columns\n"));
-            text += &classes.map_or_else(String::new, |classes| format!("  labels    {classes} classes\n"));
+            if found.one_way {
+                text += "  each edge leads one way; for both:  --undirected\n";
+            }
+            report.iter().for_each(|(what, told)| text += &format!("  {what:<9} {told}\n"));
+            if !report.iter().any(|(what, _)| *what == "features") {
+                text += &format!("  no features: a program that reads them gets a column for each node (one-hot, {})\n", graph.nodes());
+            }
             graph.passed_over.iter().for_each(|what| text += &format!("  passed over: {what}\n"));
             graph.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
             if found.inherited.stand_in {
                 text += "  STAND-IN: the files came out of a generated graph, and the set is called one everywhere\n";
             }
-            text += &format!("  files     {}\n  entry     {}\n", places.folder.display(), places.entry.display());
+            text += &format!("  files     {}\n  entry     {}\n", place.folder.display(), place.entry().display());
             if classes.is_some() && !entry::has_split(graph) {
                 text += "  no split: to train, write one into the entry, for example  split: {rule: fractions, train: 0.6, validation: 0.2, test: 0.2}\n";
             }
@@ -256,7 +283,7 @@ fn print(environment: &Environment, asked: &Import, places: &Places, found: &Fou
         },
         || {
             vec![json!({"name": name, "nodes": graph.nodes(), "listed": graph.edges.len(), "format": found.format, "features": features, "classes": classes,
-                "passed_over": graph.passed_over, "notes": graph.notes, "folder": places.folder.to_string_lossy(), "entry": places.entry.to_string_lossy(), "files": found.files})]
+                "passed_over": graph.passed_over, "notes": graph.notes, "folder": place.folder.to_string_lossy(), "entry": place.entry().to_string_lossy(), "files": found.files})]
         },
     );
 }

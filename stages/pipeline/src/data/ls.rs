@@ -1,8 +1,8 @@
-//! `warploom data ls`: every entry of the catalogue and what of it is here.
+//! `warploom data ls`: every entry of the catalogue and every imported set, and what of it is here.
 //!
 //! promises  one row an entry; nothing is opened, downloaded or made
 use serde_json::{Value, json};
-use warploom_catalog::{Attempt, Entry, Source, entry::Task, find, generator::FORMS, locate, names, present};
+use warploom_catalog::{Attempt, Catalog, Entry, Source, entry::Task, generator::FORMS, locate, present};
 use warploom_contract::StageError;
 use warploom_shell::{Environment, requests::catalog_error};
 
@@ -10,6 +10,14 @@ use super::plot::grouped;
 
 /// Letters of a licence in the table; JSON has all of it.
 const LICENCE_LETTERS: usize = 32;
+/// The width of the table where it goes to no terminal.
+const WIDTH: usize = 160;
+
+/// Letters that a line of the terminal has room for.
+fn terminal_width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    size.map_or(WIDTH, |size| usize::from(size.ws_col)).clamp(40, WIDTH)
+}
 
 /// How much of a set is here, without a network, and where or why.
 pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
@@ -27,30 +35,94 @@ pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String)
 
 /// Prints the list.
 pub fn list(environment: &Environment) -> Result<(), StageError> {
-    let entries: Vec<Entry> = names().iter().map(|name| find(name)).collect::<Result<_, _>>().map_err(|error| catalog_error(&error))?;
+    let (catalog, data) = (Catalog::here(), &environment.data);
+    let entries: Result<Vec<Entry>, _> = catalog.names_in(data).iter().map(|name| catalog.find_in(name, data)).collect();
+    let entries = entries.map_err(|error| catalog_error(&error))?;
     let states: Vec<_> = entries.iter().map(|entry| state(environment, entry)).collect();
-    crate::print_as(environment, || table(&entries, &states), || entries.iter().zip(&states).map(|(entry, state)| line(entry, state)).collect());
+    crate::print_as(
+        environment,
+        || table(&entries, &states, terminal_width()),
+        || entries.iter().zip(&states).map(|(entry, state)| line(entry, state)).collect(),
+    );
     Ok(())
 }
 
-fn table(entries: &[Entry], states: &[(&'static str, String)]) -> String {
+fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> String {
     let widest = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
-    let mut text =
-        format!("{:<widest$}  {:<9} {:>11} {:>13} {:>7} {:>12}  {:<20} licence\n", "name", "data", "nodes", "edges listed", "graphs", "width/class", "task");
+    let row = |cells: [&str; 7], licence: &str| {
+        let [name, data, nodes, edges, graphs, shape, task] = cells;
+        let cells = [
+            format!("{name:<widest$}"),
+            format!("{data:<9}"),
+            format!("{nodes:>11}"),
+            format!("{edges:>13}"),
+            format!("{graphs:>7}"),
+            format!("{shape:>12}"),
+            format!("{task:<20}"),
+        ];
+        // What does not fit is left out as a whole.
+        let mut line = String::new();
+        for cell in cells.iter().chain([&shortened(licence, width)]) {
+            let (gap, length) = (if line.is_empty() { 0 } else { 2 }, cell.trim_end().chars().count());
+            if line.chars().count() + gap + length > width {
+                break;
+            }
+            line += &format!("{:gap$}{cell}", "");
+        }
+        line.trim_end().to_owned() + "\n"
+    };
+    let mut text = row(["name", "data", "nodes", "edges listed", "graphs", "width/class", "task"], "licence");
     for (entry, (status, _)) in entries.iter().zip(states) {
         let (nodes, edges) = counts(entry);
         let [nodes, edges, graphs] = [nodes, edges, entry.holds.graphs].map(|count| count.map_or_else(|| "-".to_owned(), grouped));
-        let licence: String = entry.licence.chars().take(LICENCE_LETTERS).collect();
-        text += &format!("{:<widest$}  {status:<9} {nodes:>11} {edges:>13} {graphs:>7} {:>12}  {:<20} {licence}\n", entry.name, shape(entry), task(entry.task));
+        text += &row([&entry.name, status, &nodes, &edges, &graphs, &shape(entry), task(entry.task)], &entry.licence);
     }
     let count = |wanted: &str| states.iter().filter(|(status, _)| *status == wanted).count();
     let kinds = ["here", "partly", "stand-in", "generated", "absent"].map(|kind| format!("{} {kind}", count(kind))).join(", ");
-    let forms: Vec<&str> = FORMS.iter().map(|(_, form)| form.split([' ', ',']).next().unwrap_or_default()).collect();
-    text += &format!("\n{} sets: {kinds}\n", entries.len());
-    text += "  here: real files; partly: some of them; stand-in: a generated graph with its counts; absent: neither\n";
-    text += &format!("made by name too: {}\n", forms.join(", "));
-    text += "more of one:  warploom data show NAME     its files:  warploom data fetch NAME\n";
-    text
+    let forms: Vec<&str> = FORMS.iter().map(|(_, form)| form.split([',']).next().and_then(|form| form.split("  or").next()).unwrap_or_default()).collect();
+    let below = [
+        format!("{} sets: {kinds}", entries.len()),
+        "  here: real files; partly: some of them; stand-in: a generated graph with its counts; absent: neither".to_owned(),
+        "  width/class: columns of features and classes, as *96/*22 where they are drawn because the set has none".to_owned(),
+        format!("made by name too: {}", forms.join(", ")),
+        "more of one:  warploom data show NAME     its files:  warploom data fetch NAME".to_owned(),
+    ];
+    text + "\n" + &below.map(|line| wrapped(&line, width)).concat()
+}
+
+/// The whole words of a text that fit `LICENCE_LETTERS`.
+fn shortened(text: &str, width: usize) -> String {
+    let most = LICENCE_LETTERS.min(width);
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for word in text.split(' ') {
+        if short.chars().count() + 1 + word.chars().count() + 1 > most {
+            break;
+        }
+        short += if short.is_empty() { "" } else { " " };
+        short += word;
+    }
+    short.trim_end_matches([',', ';', ':']).to_owned() + "…"
+}
+
+/// A text in lines of whole words.
+fn wrapped(text: &str, width: usize) -> String {
+    let (mut lines, mut length) = (String::new(), 0);
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if length > 0 && length + 1 + letters > width {
+            lines += "\n    ";
+            length = 4;
+        } else if !lines.is_empty() {
+            lines.push(' ');
+            length += 1;
+        }
+        lines += word;
+        length += letters;
+    }
+    lines + "\n"
 }
 
 fn line(entry: &Entry, (status, detail): &(&'static str, String)) -> Value {
@@ -93,6 +165,7 @@ fn task(task: Task) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warploom_catalog::find;
 
     #[test]
     fn numbers_are_grouped() {
@@ -103,13 +176,16 @@ mod tests {
     fn the_table_has_a_row_for_each_entry() {
         let entries: Vec<Entry> = ["amazon0505", "DD", "pregel-rmat"].iter().map(|name| find(name).unwrap()).collect();
         let states = [("stand-in", String::new()), ("here", String::new()), ("generated", String::new())];
-        let table = table(&entries, &states);
+        let narrow = table(&entries, &states, 60);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 60) && !narrow.contains("licence"), "{narrow}");
+        let table = table(&entries, &states, 140);
+        assert!(table.contains("*96/*22 where they are drawn") && !table.contains("<nodes\n"), "{table}");
         let rows: Vec<&str> = table.lines().collect();
         assert!(rows[1].contains("3,356,824") && rows[1].contains("*96/*22") && rows[1].contains("stand-in"), "{table}");
         assert_eq!(["amazon0505", "as20graph", "cora", "karate"].map(|name| shape(&find(name).unwrap())), ["*96/*22", "-", "1433/7", "*16/2"]);
         assert!(rows[2].contains("1,178") && rows[2].contains("graph classification"), "{table}");
         assert!(
-            table.contains("3 sets: 1 here, 0 partly, 1 stand-in, 1 generated, 0 absent") && table.contains("rmat-<scale>, random-<nodes>-<edges>"),
+            table.contains("3 sets: 1 here, 0 partly, 1 stand-in, 1 generated, 0 absent") && table.contains("clique-batch-<graphs>-<nodes of each>"),
             "{table}"
         );
     }

@@ -48,6 +48,10 @@ pub fn page(shown: &Shown) -> String {
     for features in &profile.features {
         text += &line("features", &features_text(features));
     }
+    // What became what was said when the graph was made.
+    for told in graph.manifest.facts.get("columns").and_then(|told| told.as_array()).into_iter().flatten().filter_map(|told| told.as_str()) {
+        text += &line("columns", told);
+    }
     text += &learned(profile, graph);
     text += &line("profile", &artifact.path.display().to_string());
     text.push('\n');

@@ -1,4 +1,4 @@
-//! The entry of the catalogue that describes an imported set.
+//! The entry that describes an imported set, beside its files.
 //!
 //! promises  it reads back as an entry; it says size and digest of every file, the format that was found, and the counts that were read
 use std::{
@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{entry::Inherited, seen};
+use warploom_catalog::{entry::Inherited, imported::ABOUT, seen};
 use warploom_contract::StageError;
 use warploom_formats::{
     Options,
@@ -22,7 +22,7 @@ pub fn text(asked: &Import, options: &Options, found: &Found, draft: &Path) -> R
     let graph = &found.graph;
     let undirected = asked.undirected || graph.directed == Some(false);
     let from = asked.from.as_ref().or(asked.edges.as_ref()).map_or_else(String::new, |path| path.display().to_string());
-    let mut text = format!("name: {}\nabout: {}\nfiles:\n", json!(asked.name), json!(format!("Imported from {from}.")));
+    let mut text = format!("name: {}\nabout: {}\nfiles:\n", json!(asked.name), json!(format!("{ABOUT}{from}.")));
     for file in &found.files {
         text += &file_line(file, &draft.join(file))?;
     }

@@ -1,0 +1,102 @@
+//! Imported sets: a folder of files with its entry beside them, found wherever the folder is found.
+//!
+//! promises  the entry beside the files wins over the catalogue, and its files are looked for in its own folder alone
+//! never     uses a folder that was imported and has lost its entry: what the entry says is not to be guessed from the files
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{CatalogError, Entry, is_plain};
+
+/// The entry in the folder of an imported set.
+pub const ENTRY_FILE: &str = "warploom.yaml";
+/// How `about` of an imported set begins.
+pub const ABOUT: &str = "Imported from ";
+/// How the names of hidden files begin that imports leave in a folder whose entry is elsewhere, or was never written.
+const MARKS: [&str; 2] = [".imported", ".tmp-import-"];
+
+/// The entry of an imported set of this name, in the first data folder that has one.
+pub fn find(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
+    let Some(home) = data_dirs.iter().map(|dir| dir.join(name)).find(|home| is_plain(name) && home.join(ENTRY_FILE).exists()) else { return Ok(None) };
+    let path = home.join(ENTRY_FILE);
+    let text = fs::read_to_string(&path).map_err(|error| CatalogError::new(format!("cannot read the entry of the set: {error}")).at(path.display()))?;
+    let entry = Entry::from_yaml(name, &text, &path.display().to_string())?;
+    Ok(Some(Entry { home: Some(home), ..entry }))
+}
+
+/// Whether there is an imported set of this name, be its entry sound or not.
+pub(crate) fn is_here(name: &str, data_dirs: &[PathBuf]) -> bool {
+    is_plain(name) && data_dirs.iter().any(|dir| dir.join(name).join(ENTRY_FILE).exists())
+}
+
+/// The names of all imported sets, sorted.
+pub fn names(data_dirs: &[PathBuf]) -> BTreeSet<String> {
+    let folders = data_dirs.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten();
+    let names = folders.filter(|folder| folder.path().join(ENTRY_FILE).is_file()).filter_map(|folder| folder.file_name().into_string().ok());
+    names.filter(|name| is_plain(name)).collect()
+}
+
+/// Whether an import made this folder.
+pub fn is_made(folder: &Path) -> bool {
+    folder.join(ENTRY_FILE).exists() || mark(folder).is_some()
+}
+
+fn mark(folder: &Path) -> Option<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).find(|found| MARKS.iter().any(|mark| found.starts_with(mark)))
+}
+
+/// Refuses a folder that an import made and that has no entry.
+pub(crate) fn refuse_without_entry(name: &str, folder: &Path) -> Result<(), CatalogError> {
+    let Some(mark) = mark(folder) else { return Ok(()) };
+    let what = format!("`{name}` was imported, and its entry `{ENTRY_FILE}` is not beside its files: what it says of them is not known");
+    Err(CatalogError::new(what).at(folder.display()).hint(format!(
+        "import the files again:  warploom data import {name} --force --edges FILE ;  or copy its entry  data/catalog/{name}.yaml  of an earlier version to  {0} ;  or, to have the files read as they are:  rm -r {1}",
+        folder.join(ENTRY_FILE).display(),
+        folder.join(mark).display()
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Attempt, Catalog, Source, locate};
+
+    const ENTRY: &str = "name: mine\nabout: Imported from e.csv.\nfiles: [{file: edges.csv, url: null}]\nformat: csv\ndirected: false\nsymmetrize: true\n\
+                         task: none\nlicence: unknown\nsplit: {rule: none}\n";
+
+    #[test]
+    fn an_entry_beside_the_files_wins_over_the_catalogue_and_over_other_folders() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two, catalog) = (dir.path().join("one"), dir.path().join("two"), dir.path().join("catalog"));
+        [one.join("mine"), two.join("mine"), two.join("plain"), catalog.clone()].iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
+        [one.join("mine/edges.csv"), two.join("mine/edges.csv")].iter().for_each(|file| fs::write(file, "source,target\n0,1\n").unwrap());
+        fs::write(two.join("mine").join(ENTRY_FILE), ENTRY).unwrap();
+        fs::write(catalog.join("mine.yaml"), ENTRY.replace("symmetrize: true", "symmetrize: false")).unwrap();
+        let dirs = [one, two.clone()];
+        let entry = Catalog::with_folder(&catalog).find_or_infer("mine", &dirs).unwrap();
+        assert!(entry.symmetrize && entry.place.ends_with("two/mine/warploom.yaml"), "{entry:?}");
+        let Source::Real { folder, .. } = locate(&entry, &dirs, None, Attempt::Never).unwrap() else { panic!("expected the files") };
+        assert_eq!((folder, names(&dirs)), (two.join("mine"), BTreeSet::from(["mine".to_owned()])));
+        // The files of an entry are not those of a folder of the same name.
+        fs::remove_file(two.join("mine/edges.csv")).unwrap();
+        assert!(locate(&entry, &dirs, None, Attempt::Never).is_err());
+        // An entry that cannot be read is an error, not a folder without one.
+        fs::write(two.join("mine").join(ENTRY_FILE), "name: [").unwrap();
+        assert!(Catalog::default().find_or_infer("mine", &dirs).unwrap_err().place.unwrap().contains("mine/warploom.yaml"));
+    }
+
+    #[test]
+    fn a_folder_that_was_imported_and_has_no_entry_is_refused() {
+        for mark in [".imported", ".tmp-import-7-0@host"] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::create_dir_all(dir.path().join("mine")).unwrap();
+            fs::write(dir.path().join("mine/edges.csv"), "source,target\n0,1\n").unwrap();
+            fs::write(dir.path().join("mine").join(mark), "").unwrap();
+            let error = Catalog::default().find_or_infer("mine", &[dir.path().to_path_buf()]).unwrap_err();
+            assert!(error.what.contains("`mine` was imported") && error.hint.unwrap().contains("data import mine --force"), "{}", error.what);
+        }
+    }
+}

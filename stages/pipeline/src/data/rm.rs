@@ -1,0 +1,94 @@
+//! `warploom data rm`: takes a set away that was imported, or the raw files of one of the catalogue.
+//!
+//! promises  what was removed is said; the folder of an imported set loses its name before its files go, so that no half of it is found
+//! never     asks a question; removes files of the catalogue's sets without `--force`, or any that the entry does not list
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+use warploom_catalog::{Catalog, Entry, digests::RECORD_FILE, imported, present};
+use warploom_contract::{
+    ErrorKind, StageError,
+    store::drafts::{self, Beside},
+};
+use warploom_shell::{Environment, requests::catalog_error};
+
+/// What drafts are called.
+const DRAFT: &str = "rm";
+
+/// A set that was imported: its folder, and the entry that an earlier version wrote into the catalogue's folder.
+pub struct Imported {
+    /// Where its files are, if they are here.
+    pub folder: Option<PathBuf>,
+    /// The entry, where it is not beside the files.
+    pub old_entry: Option<PathBuf>,
+}
+
+impl Imported {
+    /// The imported set of this name; whether its entry can be read does not matter.
+    pub fn find(environment: &Environment, catalog: &Catalog, name: &str) -> Option<Imported> {
+        let old_entry = catalog.written_by_import(name);
+        let is_made = |folder: &PathBuf| imported::is_made(folder) || old_entry.is_some() && folder.is_dir();
+        let folder = environment.data.iter().map(|data| data.join(name)).find(is_made);
+        (folder.is_some() || old_entry.is_some()).then_some(Imported { folder, old_entry })
+    }
+
+    /// What an error calls it.
+    pub fn place(&self) -> &Path {
+        self.folder.as_deref().or(self.old_entry.as_deref()).unwrap_or(Path::new(""))
+    }
+}
+
+/// Removes a set and says what went.
+pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
+    let catalog = Catalog::here();
+    let removed = match Imported::find(environment, &catalog, name) {
+        Some(found) => imported_set(found)?,
+        None => raw_files(environment, &catalog.find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))?)?,
+    };
+    let shown = || removed.iter().map(|path| path.display().to_string());
+    crate::print_as(
+        environment,
+        || shown().map(|path| format!("removed {path}\n")).collect(),
+        || vec![json!({"name": name, "removed": shown().collect::<Vec<_>>()})],
+    );
+    Ok(())
+}
+
+fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
+    let gone = |path: &Path, error: std::io::Error| StageError::io("remove", path, &error);
+    if let Some(folder) = &found.folder {
+        let draft = Beside::begin(folder.parent().unwrap_or(Path::new(".")), DRAFT)?;
+        drafts::undisturbed(|| fs::rename(folder, draft.path().join("set"))).map_err(|error| gone(folder, error))?;
+    }
+    if let Some(entry) = &found.old_entry {
+        fs::remove_file(entry).map_err(|error| gone(entry, error))?;
+    }
+    Ok(found.folder.into_iter().chain(found.old_entry).collect())
+}
+
+/// The files of a set of the catalogue, and the folder where nothing else is in it.
+fn raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, StageError> {
+    let here = present(entry, &environment.data);
+    let Some(folder) = here.folder.filter(|_| entry.generator.is_none()) else {
+        let error = StageError::new(ErrorKind::Input, format!("no file of `{}` is here", entry.name));
+        return Err(error.hint("artifacts that were made of it:  warploom store ls"));
+    };
+    if entry.inferred {
+        let error = StageError::new(ErrorKind::Input, format!("`{}` is a folder that no import made: its files may be the only ones", entry.name));
+        return Err(error.at(folder.display()).hint(format!("rm -r {}", folder.display())));
+    }
+    if !environment.force {
+        let error = StageError::new(ErrorKind::Input, format!("`{}` is a set of the catalogue, and these are its raw files", entry.name));
+        return Err(error.at(folder.display()).hint(format!("to remove {} of them:  warploom data rm {} --force", here.files.len(), entry.name)));
+    }
+    let mut removed = here.files;
+    removed.extend(Some(folder.join(RECORD_FILE)).filter(|record| record.exists()));
+    removed.iter().try_for_each(|path| fs::remove_file(path).map_err(|error| StageError::io("remove", path, &error)))?;
+    if fs::remove_dir(&folder).is_ok() {
+        removed.push(folder);
+    }
+    Ok(removed)
+}
