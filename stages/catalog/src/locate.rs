@@ -24,6 +24,10 @@ pub(crate) const ABSENT: &str = ".absent";
 const NOTES: &str = "absent";
 const UNPACKED: &str = "unpacked";
 
+/// Folders below a data folder that are looked into for files whose names say whose they are, and how deep.
+const FOLDERS_MOST: usize = 512;
+const DEPTH_MOST: usize = 3;
+
 /// Whether a download may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
@@ -161,8 +165,53 @@ pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Present {
             return most;
         }
     }
-    most.packed = if entry.home.is_some() { None } else { archive(entry, data_dirs) };
+    if entry.home.is_some() {
+        return most;
+    }
+    if let Some(found) = below(entry, data_dirs) {
+        return found;
+    }
+    most.packed = archive(entry, data_dirs);
     most
+}
+
+/// The first folder at most `DEPTH_MOST` below a data folder that has all files of a set under their exact names, where these say whose they
+/// are: `CiteSeer/raw/ind.citeseer.x`, as PyG lays it out. Names that other sets have too, such as `edges.csv`, are not looked for.
+fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Option<Present> {
+    let of_archive = entry.archive.as_ref().map(|archive| archive.folder.as_str()).filter(|folder| !folder.is_empty());
+    let is_named = |file: &str| std::iter::once(entry.name.as_str()).chain(of_archive).any(|name| names_set(file, name));
+    if entry.inferred || entry.files.is_empty() || !entry.files.iter().all(|file| is_named(&file.file)) {
+        return None;
+    }
+    data_dirs.iter().flat_map(|dir| folders_below(dir)).find_map(|folder| {
+        let files: Option<Vec<PathBuf>> = entry.files.iter().map(|file| spelling(&folder, &file.file)).collect();
+        Some(Present { files: files?, folder: Some(folder), ..Present::default() })
+    })
+}
+
+/// Whether the name of a file holds that of a set, in any case of letters, with nothing of a longer word around it.
+fn names_set(file: &str, name: &str) -> bool {
+    let (file, name) = (file.to_lowercase(), name.to_lowercase());
+    let is_apart = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+    file.match_indices(&name).any(|(at, _)| is_apart(file[..at].chars().next_back()) && is_apart(file[at + name.len()..].chars().next()))
+}
+
+/// Folders below one, those that are nearer first, by name; hidden ones and what is behind links are left out.
+fn folders_below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = vec![dir.to_path_buf()];
+    let mut begin = 0;
+    for _ in 0..DEPTH_MOST {
+        let mut level: Vec<PathBuf> = Vec::new();
+        for folder in &found[begin..] {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            level.extend(entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.')).map(|entry| entry.path()));
+        }
+        level.sort();
+        begin = found.len();
+        level.truncate(FOLDERS_MOST.saturating_sub(begin));
+        found.extend(level);
+    }
+    found.split_off(1)
 }
 
 /// Where the files of a set may lie, in order: an imported set has them beside its entry.
@@ -283,6 +332,26 @@ mod tests {
         let dirs = [one.path().to_path_buf(), two.path().to_path_buf()];
         let source = locate(&entry, &dirs, None, Attempt::Never).unwrap();
         assert_eq!(source, Source::Real { files: vec![folder.join("a.txt.gz"), folder.join("b.txt")], folder });
+    }
+
+    /// As PyG and TUDataset lay files out; only where their names say whose they are.
+    #[test]
+    fn files_some_folders_deeper_are_found_by_names_that_say_whose_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = [dir.path().to_path_buf()];
+        let found = |name: &str| present(&crate::Catalog::default().find(name).unwrap(), &dirs).folder;
+        for (name, folder) in [("citeseer", "CiteSeer/raw"), ("cora", "Planetoid/Cora/raw"), ("DD", "TUDataset/DD/raw")] {
+            let entry = crate::Catalog::default().find(name).unwrap();
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+            entry.files[1..].iter().for_each(|file| fs::write(dir.path().join(folder).join(&file.file), "").unwrap());
+            assert_eq!(found(name), None, "{name}: a part of a set was taken for all of it");
+            fs::write(dir.path().join(folder).join(&entry.files[0].file), "").unwrap();
+            assert_eq!(found(name), Some(dir.path().join(folder)), "{name}");
+        }
+        let other = entry(&[("a.txt", None)]);
+        fs::write(dir.path().join("CiteSeer/a.txt"), "").unwrap();
+        assert_eq!(present(&other, &dirs).folder, None);
+        assert_eq!([names_set("ind.citeseer.x", "citeseer"), names_set("add_A.txt", "dd"), names_set("DD_A.txt", "dd")], [true, false, true]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::{
 };
 use counts::{Counts, Extremes, First};
 use head::{Head, How};
+use numbers::Shape;
 use piece::{Ends, Piece};
 use rayon::prelude::*;
 use std::{
@@ -45,6 +46,11 @@ pub(crate) use third::{Third, are_statements};
 
 /// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks are there at a time.
 const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
+
+/// From here on, weights that are all whole numbers may be times: seconds since 1970 have been above since 1973.
+const TIME_LEAST: f32 = 1e8;
+const TIME_NOTE: &str = "the third column is read as weights, and may be a time: all of it are whole numbers from 100000000 on; to pass it over:  \
+                         read: {columns: [source, target, time]}  in the catalogue's entry";
 
 /// Edge lists.
 pub const FORMAT: Format = Format {
@@ -330,6 +336,11 @@ impl<'a> Parser<'a> {
         let edges = spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges);
         if let Some(third) = head.third {
             third::refuse_doubtful(path, first_line, third, &graph, spilled.as_ref())?;
+        }
+        let is_shaped = matches!(&head.how, How::Numbers(Shape { columns: Some(3), .. })) && head.skip == 0;
+        let is_time = |&weight: &f32| weight >= TIME_LEAST && weight.fract() == 0.0;
+        if is_shaped && graph.edges.weight.as_ref().is_some_and(|weights| !weights.is_empty() && weights.iter().all(is_time)) {
+            graph.notes.push(TIME_NOTE.to_owned());
         }
         let known_ids = graph.ids.clone();
         graph.nodes_told = options.nodes.is_some() || counts.is_some_and(|counts| !counts.from_comment);

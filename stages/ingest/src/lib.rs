@@ -15,6 +15,7 @@ mod source;
 mod subset;
 mod target;
 pub mod transform;
+mod union;
 mod write;
 
 use target::Filled;
@@ -32,6 +33,9 @@ impl Stage for Ingest {
         target::refuse_shares(request)?;
         let read = source::read(context, request)?;
         large::facts(outputs, request, &read);
+        if let Some(graphs) = read.graph.graphs.as_ref().filter(|_| request.union) {
+            context.progress.say(&union::told(&request.entry.name, graphs.len()));
+        }
         let mut narrowed = target::narrow(request, read)?;
         if let Some(spilled) = large::edges(context, &mut narrowed)? {
             return large::ingest(context, outputs, request, narrowed, &spilled);

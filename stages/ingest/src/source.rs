@@ -61,6 +61,9 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             if !graph.passed_over.is_empty() {
                 context.progress.warn(&format!("`{}`: passed over: {}", request.entry.name, graph.passed_over.join(", ")));
             }
+            if !std::iter::once(&request.entry.name).chain(&request.entry.found_as).any(|name| folder.ends_with(name)) {
+                context.progress.say(&format!("`{}`: its files were found in  {}", request.entry.name, folder.display()));
+            }
             let edge_columns = graph.edges.features.as_ref().map(|features| features.columns);
             let edge_columns = edge_columns.or(spilled.as_ref().and_then(|spilled| Some(spilled.features.as_ref()?.columns))).unwrap_or(0);
             let report = columns::report(&graph, edge_columns);

@@ -20,6 +20,7 @@ use crate::{
     source::Read,
     subset,
     transform::{self, Counts, Duplicates, SelfLoops},
+    union,
 };
 use warploom_formats::{
     raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph},
@@ -61,6 +62,9 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
     let (listed_nodes, listed) = (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
         compare_holds(request, &graph)?;
+    }
+    if request.union {
+        union::set_labels_aside(&mut graph);
     }
     let mut inverse = None;
     if let Some(listed) = spilled.take() {
@@ -437,7 +441,10 @@ impl Filler<'_> {
 
     /// Classes of labels that are made up.
     fn classes(&self) -> u32 {
-        self.recipe().map_or(self.request.entry.made_up.classes, |recipe| recipe.classes)
+        let entry = &self.request.entry;
+        let own = self.recipe().map_or(entry.made_up.classes, |recipe| recipe.classes);
+        // Nodes of a union are of as many classes as its graphs were.
+        if own == 0 && self.request.union { entry.holds.classes.unwrap_or(2) } else { own }
     }
 
     /// Columns of features that are made up.

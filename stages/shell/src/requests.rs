@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
 use serde_json::{Value, json};
-use warploom_catalog::{Attempt, Catalog, Entry, Source};
+use warploom_catalog::{Attempt, Catalog, Entry, Generator, Source, entry::Task};
 use warploom_contract::{
     Digest, ErrorKind, Inputs, Kind, Reads, StageError, Store,
     kinds::{
@@ -17,7 +17,8 @@ use warploom_contract::{
     regular_file,
 };
 use warploom_device::Facts;
-use warploom_spec::{ExtractSpec, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
+use warploom_spec::{ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
+use warploom_vertex::gir::{Data, Loss, Target};
 
 use crate::{Environment, flags::Real, orders, reads, vertices};
 
@@ -53,6 +54,8 @@ pub struct IngestRequest {
     pub source: Source,
     /// Digest of each raw file by its name.
     pub digests: BTreeMap<String, String>,
+    /// Whether a set of many graphs is one graph, whose nodes are learned.
+    pub union: bool,
 }
 
 impl Request for IngestRequest {
@@ -85,7 +88,12 @@ impl Request for IngestRequest {
             }
             Source::StandIn { .. } | Source::Generated => {}
         }
-        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests })
+        let union = match pipeline.ingest.graphs {
+            Graphs::Separate => false,
+            Graphs::Union => true,
+            Graphs::Auto => holds_graphs(&entry) && scores_vertices(pipeline),
+        };
+        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests, union })
     }
 
     fn document(&self) -> Value {
@@ -99,12 +107,46 @@ impl Request for IngestRequest {
             // A recipe that was not used shaped nothing.
             shape.remove("stand_in");
         }
-        json!({"dataset": self.entry.name, "catalog": catalog, "settings": self.spec.document(), "source": source})
+        let mut settings = self.spec.document();
+        if let Some(settings) = settings.as_object_mut() {
+            // What it comes to is an ingredient, not who said it.
+            settings.remove("graphs");
+            if self.union {
+                settings.insert("graphs".to_owned(), json!("union"));
+            }
+        }
+        json!({"dataset": self.entry.name, "catalog": catalog, "settings": settings, "source": source})
     }
 
     fn reads(&self, _kind: Kind) -> Reads {
         Reads::default()
     }
+}
+
+/// Whether a set is one of many graphs, as far as is known before it is read.
+fn holds_graphs(entry: &Entry) -> bool {
+    let is_batch = matches!(entry.generator, Some(Generator::CliqueBatch { .. }));
+    let of_graphs = matches!(entry.task, Task::GraphClassification | Task::GraphRegression);
+    is_batch || of_graphs || entry.holds.graphs.is_some() || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
+}
+
+/// Whether the program of a pipeline learns, and returns scores of vertices. Of one that does not read, whoever plans says why.
+fn scores_vertices(pipeline: &Pipeline) -> bool {
+    let PlanSpec { program, set, .. } = &pipeline.plan;
+    let Ok(text) = std::fs::read_to_string(&program.file) else { return false };
+    let settings = set.iter().map(|setting| (setting.name.clone(), json_of(&setting.value))).collect();
+    let sample = Data {
+        features: Some(2),
+        edge_features: 1,
+        weighted: true,
+        graphs: 2,
+        many_graphs: true,
+        labels_of_nodes: true,
+        target: Some(Target { columns: 2, loss: Loss::CrossEntropy }),
+        training: true,
+        ..Data::bare(4, 4)
+    };
+    warploom_vertex::trace::trace(&text, &program.entry, &settings, &sample).is_ok()
 }
 
 /// A problem with the catalogue or raw data, as a stage's error.

@@ -52,8 +52,8 @@ pub use crate::{
     stages::{
         extract::ExtractSpec,
         ingest::{
-            Duplicates, EntityTypesSpec, Features, FoldsSpec, FractionsSpec, Ids, IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize, TypeEdges,
-            Weights,
+            Duplicates, EntityTypesSpec, Features, FoldsSpec, FractionsSpec, Graphs, Ids, IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize,
+            TypeEdges, Weights,
         },
         partition::{PartitionSpec, Scheme},
         plan::{EdgeSchedule, Matmul, PlanSpec, Residence},

@@ -246,7 +246,7 @@ fn documents_are_golden_text() {
     assert_eq!(
         Spec::document(&pipeline.ingest).to_string(),
         concat!(
-            r#"{"duplicates":"keep","entity_types":null,"features":"auto","ids":"auto","inverse_relations":false,"keep_classes":[],"largest_component":false,"#,
+            r#"{"duplicates":"keep","entity_types":null,"features":"auto","graphs":"auto","ids":"auto","inverse_relations":false,"keep_classes":[],"largest_component":false,"#,
             r#""normalize":"none","relabel":false,"seed":0,"self_loops":"keep","split":null,"symmetrize":"auto","weights":"keep"}"#
         )
     );

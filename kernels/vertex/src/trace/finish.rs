@@ -162,8 +162,16 @@ impl<'a> Tracer<'a> {
         };
         match (wanted, found) {
             (Place::G, Place::G) => Ok(result.node),
-            (Place::G, _) => wrong("labels belong to graphs in this data set", "a row for each graph", "pool the vertices of each graph:  pool_mean(v.h)"),
-            (_, Place::G) => wrong("labels belong to vertices in this data set", "a row for each vertex", "return scores of vertices:  linear(v.h, v.classes)"),
+            (Place::G, _) => wrong(
+                "labels belong to graphs in this data set",
+                "a row for each graph",
+                "pool the vertices of each graph:  pool_mean(v.h) ; to learn vertices of all graphs as one:  --set ingest.graphs=union",
+            ),
+            (_, Place::G) => wrong(
+                "labels belong to vertices in this data set",
+                "a row for each vertex",
+                "return scores of vertices:  linear(v.h, v.classes) ; to learn graphs of a set of many:  --set ingest.graphs=separate",
+            ),
             _ => self.make(span, |builder| builder.on_vertices(result.node)),
         }
     }

@@ -92,7 +92,7 @@ fn features_labels_and_splits_are_found_by_name() {
 #[test]
 fn every_fault_is_named_with_its_file_and_place() {
     let cases = [
-        (EDGES, "id\n1\n2\n", "edges.csv", (3, 1), "target that is no node"),
+        (EDGES, "id\n1\n2\n", "edges.csv", (3, 3), "target that is no node"),
         ("# c\n9,1\n1,2\n", "id\n1\n2\n", "edges.csv", (2, 1), "source that is no node"),
         (EDGES, "id,x0\n1,1\n2,2\n3\n", "nodes.csv", (4, 2), "lacks the column `x0`"),
         (EDGES, "id,x0\n1,1\n2,2,3\n", "nodes.csv", (3, 5), "more columns than there are names"),

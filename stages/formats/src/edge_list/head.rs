@@ -230,6 +230,11 @@ fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), Fault> {
 /// Fields without names: two ends and perhaps a weight, or a relation between them.
 fn nameless(found: &[Field], separator: Separator, words: bool, two_columns: bool, third: Option<Third>) -> Result<Head, Fault> {
     if found.len() > 3 && !two_columns {
+        if found.iter().all(|field| !looks_like_number(field.bytes)) {
+            let hint = "if these are names of columns, say in the catalogue's entry which are the ends, and the weight if there is one:  read: {source: NAME, target: NAME, weight: NAME}";
+            let what = "edge list begins with more than three words: names of columns that are not known";
+            return Err(Fault::new(found[0].at, what, hint).against("columns such as `source` and `target`, or 2 or 3 columns", found[0].bytes));
+        }
         let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  read: {columns: [source, target, ...]} ; to read the first two alone:  --set ingest.weights=drop";
         return Err(Fault::new(found[3].at, "edge list has more than three columns and no names for them", hint).against("2 or 3 columns", found[3].bytes));
     }

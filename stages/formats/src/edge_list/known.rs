@@ -62,14 +62,21 @@ fn no_node(plain: Plain, options: &Options, known: &Known, edge: usize, end: &st
     let lines = text.split(|&byte| byte == b'\n').zip(1..).filter(|(line, _)| !is_blank_or_comment(line));
     let error = ReadError::new(&path, format!("an edge has a {end} that is no node"));
     let error = match lines.skip(usize::from(has_names)).nth(edge) {
-        Some((line, number)) => error.at_line(number, 1, line),
+        Some((line, number)) => error.at_line(number, place_of(id.as_bytes(), line) as u64 + 1, line),
         None => error,
     };
     let known = match nodes {
-        NodeIds::Count(count) => format!("a number below {count}"),
+        NodeIds::Count(count) => format!("one of the nodes 0 to {}", count.saturating_sub(1)),
         _ => format!("one of {} nodes", nodes.len()),
     };
     Box::new(error.expected(known, format!("`{id}`")).hint("add the node to the table of nodes, or take the edge out"))
+}
+
+/// Where a word stands in a line, with nothing of a longer word around it; the beginning, where it does not.
+fn place_of(word: &[u8], line: &[u8]) -> usize {
+    let is_apart = |at: usize| line.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let stands = |at: &usize| line[*at..].starts_with(word) && (*at == 0 || is_apart(at - 1)) && is_apart(at + word.len());
+    (0..line.len()).find(stands).unwrap_or(0)
 }
 
 /// The error for a fault in a text that was read as a whole.

@@ -72,7 +72,7 @@ fn every_fault_is_named_with_its_line_and_column() {
         ("0 1\nx 88\n", 2, 1, "source that is not a number"),
         ("person,friend\n0,1\n", 1, 1, "words above numbers"),
         ("-3 1\n", 1, 1, "negative id"),
-        ("a b c d\n", 1, 7, "more than three columns"),
+        ("a b c d\n", 1, 1, "more than three words: names of columns that are not known"),
         ("p 0 3353 8870\na 2958 2959 535\n", 1, 10, "more than three columns"),
         ("Ann Bob\nAnn\n", 2, 4, "without a target"),
         ("0 1\n-3 1\n", 2, 1, "negative id"),

@@ -17,8 +17,12 @@ const PAGE: (&str, &str) = ("a web page", "download it again: the address led to
 /// What XML is, and what to do.
 const XML: (&str, &str) = ("XML (GraphML, GEXF, RDF/XML), which is not read", "write it as GML, N-Triples or an edge list");
 /// What a pickle is, and what to do.
-const PICKLE: (&str, &str) =
-    ("a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)");
+const PICKLE: (&str, &str) = ("a pickle; of those only Planetoid's `ind.NAME.*` are read", PYTHON);
+/// How Python writes what is read, of PyG's data and of networkx's graphs.
+const PYTHON: &str = "in Python, from PyG:  numpy.savez(\"graph.npz\", edge_index=data.edge_index, x=data.x, y=data.y) ;  from networkx:  \
+                      numpy.savez(\"graph.npz\", edge_index=numpy.array(networkx.convert_node_labels_to_integers(G).edges).T)";
+/// Endings of files that Python writes for itself.
+const PICKLED: [&str; 5] = ["pkl", "pickle", "gpickle", "pt", "pth"];
 
 /// How text begins, in any case of letters, that a server or a tool puts in the place of a file; what it is, and what to do.
 const MISTAKEN: &[(&[u8], (&str, &str))] = &[
@@ -210,6 +214,12 @@ fn by_itself(path: &Path) -> Option<Strange> {
     Some(strange(format!("`{}` by itself, and not the only such file", format.name), Some(hint)))
 }
 
+/// What to do with a file that Python wrote for itself, by its name.
+fn python(path: &Path) -> Option<&'static str> {
+    let end = path.extension()?.to_str()?.to_lowercase();
+    PICKLED.contains(&end.as_str()).then_some(PYTHON)
+}
+
 /// Plain bytes that are no graph by themselves.
 fn plain(path: &Path, head: &[u8]) -> Strange {
     let utf8 = |from: &str| format!("save it as UTF-8:  iconv -f {from} -t UTF-8 FILE > NEW");
@@ -242,12 +252,12 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
         let is_text = head.iter().filter(|&&byte| byte != 0).all(|byte| (b' '..=b'~').contains(byte) || byte.is_ascii_whitespace()) && nulls(1) + nulls(0) < 48;
         return match is_text {
             true => strange("text in UTF-16 without a byte-order mark", Some(&utf8(if nulls(1) > nulls(0) { "UTF-16LE" } else { "UTF-16BE" }))),
-            false => strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), None),
+            false => strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), python(path)),
         };
     }
     if head.contains(&0) {
         let bytes: Vec<String> = head.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        return strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), None);
+        return strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), python(path));
     }
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let Some(line) = lines.find(|line| !line.starts_with(b"#") && !line.starts_with(b"%")) else {
@@ -310,6 +320,7 @@ mod tests {
             ("x.npy", b"\x93NUMPY\x01\0", &["x.npy: an array or table that stands beside a graph"]),
             ("g.pt", b"\x80\x02}q\0.", &["g.pt: a pickle", "savez"]),
             ("g.bin", &[0; 64], &["g.bin: no text: it begins with the bytes 00 00"]),
+            ("g.gpickle", &[0; 64], &["no text", "edge_index=data.edge_index", "networkx.convert_node_labels_to_integers(G)"]),
             ("edges.bz2", b"BZh91AY&SY", &["edges.bz2: the file is packed as bzip2", "bunzip2"]),
             ("e.parquet", b"0 1\n1 2\n", &["e.parquet: no .parquet file: expected it to begin with `PAR1`, found `0 1`", "hint: write or download it again"]),
             ("set.tar", &crate::tar::tests::archive_of(&[("a.bin", b"\0"), ("b.bin", b"\0")]), &["set.tar: a tar archive, and", "a.bin, b.bin", "tar -xf"]),

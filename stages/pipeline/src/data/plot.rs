@@ -104,7 +104,8 @@ fn shortened(name: &str, most: usize) -> String {
 pub fn entry(name: &str, text: &str) -> String {
     const INDENT: usize = 12;
     let mut lines = String::new();
-    let mut line = format!("{name:<INDENT$}");
+    let gap = if name.chars().count() < INDENT { "" } else { "  " };
+    let mut line = format!("{name:<INDENT$}{gap}");
     let mut words = 0;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         if words > 0 && line.chars().count() + 1 + word.chars().count() > WIDTH {
@@ -147,6 +148,7 @@ mod tests {
         assert_eq!(counts.len(), 8, "{page}");
         assert!(entry("about", &"word ".repeat(60)).lines().all(|line| line.chars().count() <= WIDTH));
         assert_eq!(entry("a", "b c"), "a           b c\n");
+        assert_eq!(entry("planetoid_citeseer", "The folder"), "planetoid_citeseer  The folder\n");
     }
 
     #[test]

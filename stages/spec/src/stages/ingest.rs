@@ -28,6 +28,8 @@ spec! {
         weights: Weights = Weights::Keep;
         /// Whether nodes are numbered from 0 instead of keeping the data set's own ids.
         relabel: bool = false;
+        /// Whether a set of many graphs stays one, whose graphs are learned, or is one graph, whose nodes are.
+        graphs: Graphs = Graphs::Auto;
         /// How nodes, or graphs of a set of many, are parted; left out: as published, else by the catalogue's rule.
         split: Option<Split> = None;
         /// Where node features come from.
@@ -50,6 +52,18 @@ choices! {
         True = "true",
         /// Edges stay as they are.
         False = "false",
+    }
+}
+
+choices! {
+    /// What a set of many graphs is.
+    Graphs {
+        /// What the program learns: `separate` where it pools the vertices of graphs, `union` where it scores vertices.
+        Auto = "auto",
+        /// Many graphs, with their labels.
+        Separate = "separate",
+        /// Their disjoint union: one graph, which knows the graph of each node; labels of nodes are drawn where the set has none.
+        Union = "union",
     }
 }
 
