@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use warploom_tests::{Scene, repository, start};
 
 /// Arguments before `--help`.
-const FRONT_DOOR: [&[&str]; 23] = [
+const FRONT_DOOR: [&[&str]; 24] = [
     &[],
     &["pipeline"],
     &["explain"],
@@ -22,6 +22,7 @@ const FRONT_DOOR: [&[&str]; 23] = [
     &["data", "show"],
     &["data", "fetch"],
     &["data", "generate"],
+    &["data", "rm"],
     &["data", "import"],
     &["doctor"],
     &["schema"],
