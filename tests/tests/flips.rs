@@ -14,9 +14,10 @@ use crate::{
 /// Stages in order.
 const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
 
-fn stage_of(artifact: &Found) -> usize {
-    let stage = artifact.manifest["key_document"]["stage"].as_str().unwrap_or("run");
-    STAGES.iter().position(|name| *name == stage).unwrap_or(STAGES.len())
+/// The place of the stage that made an artifact; none where its manifest cannot be read, which is then before all others.
+fn stage_of(artifact: &Found) -> Option<usize> {
+    let producer = artifact.manifest["producer"]["stage"].as_str()?;
+    STAGES.iter().position(|name| *name == producer)
 }
 
 /// What five commands make of a flipped bit: `warploom pipeline` where all are hits, with `--verify` and where all that follows is made anew from the
@@ -73,6 +74,7 @@ fn flips(recipe: &Recipe, seed: u64) {
     let mut draws = Draws::seeded(seed);
     let (mut endings, mut all) = (BTreeMap::<String, usize>::new(), Vec::new());
     for (number, (found, path, bytes)) in files(&sound).into_iter().enumerate() {
+        assert!(stage_of(&found).is_some(), "{} says no stage that made it", path.display());
         if !long() && (number as u64 + seed) % 3 != 0 {
             continue;
         }
