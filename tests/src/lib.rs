@@ -10,7 +10,7 @@ mod scene;
 mod store;
 mod tensors;
 
-pub use process::{Output, Running, start};
+pub use process::{Output, Running, start, started_by};
 pub use scene::{Recipe, Scene, repository, shared_data};
 pub use store::{Found, StoreView, folder};
 pub use tensors::tensors;

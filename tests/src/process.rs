@@ -55,6 +55,22 @@ pub fn start(mut command: Command) -> Running {
     Running { child, shown, begun: Instant::now(), stdout, stderr }
 }
 
+/// The same command, started by another program such as `nohup`, whose own arguments come first.
+pub fn started_by(program: &str, arguments: &[&str], command: &Command) -> Command {
+    let mut outer = Command::new(program);
+    outer.args(arguments).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    outer
+}
+
 fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -223,3 +223,45 @@ fn too_little_memory_is_refused_before_it_is_used() {
     let output = scene.front("pipeline", &Recipe::small(), &["--memory", "1KiB"]).expect(1).says(&["hint:"]);
     assert_eq!(error(&output)["kind"], "memory");
 }
+
+#[test]
+fn an_artifact_is_removed_by_its_key_unless_it_is_needed() {
+    let scene = Scene::stand_in();
+    let lines = scene.build(&Recipe::small());
+    let key = |stage: usize| lines[stage]["key"].as_str().unwrap();
+    let prefix = &key(0)[..10];
+    scene.warploom(&["store", "rm", prefix]).expect(1).says(&["is what ", " was made from", "--force"]);
+    scene.warploom(&["store", "rm", key(5)]).expect(0).prints(&["run-v1", "asked for", "removed, "]);
+    assert!(scene.view().of_kind("run").is_empty());
+    scene.warploom(&["store", "rm", prefix, "--force"]).expect(0).prints(&["graph-v1"]);
+    scene.warploom(&["store", "rm", prefix]).expect(1).says(&["no artifact has a key that starts with"]);
+}
+
+#[test]
+fn a_bad_entry_is_named_and_the_others_are_listed() {
+    let mut scene = Scene::edge_lists(&[("fine", "0 1\n1 2\n")], "");
+    scene.add_entry("bad", &"[".repeat(100_000));
+    let output = scene.warploom(&["data", "ls"]).expect(1);
+    output.says(&["bad.yaml", "expected at most 64 levels of nesting", "1 of "]).prints(&["fine", "karate"]);
+}
+
+#[test]
+fn control_characters_of_file_names_reach_no_terminal() {
+    let scene = Scene::stand_in();
+    scene.write("raw/odd/edges\u{1b}[2J\u{9b}31m.txt", "0 1\n1 x\u{1b}]0;title\u{7} 5 7 9\n");
+    let pipeline = Recipe::of("gcn", "odd");
+    for arguments in [pipeline.arguments(&["pipeline"]), ["data", "show", "odd"].map(Into::into).into()] {
+        let output = scene.warploom(&arguments);
+        assert_ne!(output.code, Some(0), "{output}");
+        let raw = |text: &str| text.contains(|c: char| c.is_control() && c != '\n' && c != '\t');
+        assert!(!raw(&output.stdout) && !raw(&output.stderr), "{:?}", (&output.stdout, &output.stderr));
+        output.says(&["edges\\u001b[2J\\u009b31m.txt"]);
+    }
+}
+
+#[test]
+fn a_generator_whose_nodes_do_not_fit_is_refused() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("pagerank", "random-4294967294-1");
+    scene.front("pipeline", &recipe, &["--memory", "1GiB"]).expect(1).says(&["which take 32.0 GiB (34359738352 bytes) at least, and 1.00 GiB"]);
+}

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use warploom_tests::{Scene, repository, start};
 
 /// Arguments before `--help`.
-const FRONT_DOOR: [&[&str]; 24] = [
+const FRONT_DOOR: [&[&str]; 25] = [
     &[],
     &["pipeline"],
     &["explain"],
@@ -16,6 +16,7 @@ const FRONT_DOOR: [&[&str]; 24] = [
     &["store", "ls"],
     &["store", "path"],
     &["store", "verify"],
+    &["store", "rm"],
     &["store", "gc"],
     &["data"],
     &["data", "ls"],

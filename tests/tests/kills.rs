@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use warploom_tests::{Draws, Recipe, Running, Scene, long};
+use warploom_tests::{Draws, Recipe, Running, Scene, long, start, started_by};
 
 /// How many kills a campaign has, short and long. All long ones together are 1,400, most of them anywhere in a whole pipeline.
 type Kills = (usize, usize);
@@ -107,6 +107,8 @@ fn gc_spares_what_a_living_process_writes_and_reads() {
     let at_work = || view.leftovers().iter().any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")));
     let running = scene.begin(&recipe, &[]).until("it trained", at_work);
     let (drafts, digests) = (view.leftovers(), view.digests());
+    // As after a day of training: nothing is written into the folder of a run before its end.
+    drafts.iter().for_each(|draft| std::fs::File::open(draft).unwrap().set_modified(std::time::SystemTime::now() - Duration::from_secs(25 * 3600)).unwrap());
     scene.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0).prints(&["in use were spared"]);
     assert_eq!(view.leftovers(), drafts, "gc removed what a living process writes");
     let kept: Vec<String> = view.digests().into_keys().collect();
@@ -115,4 +117,26 @@ fn gc_spares_what_a_living_process_writes_and_reads() {
     }
     running.signal(Signal::INT);
     running.wait().expect(130);
+}
+
+#[test]
+fn gc_spares_what_a_process_of_a_container_writes() {
+    let test = "kills::gc_spares_what_a_process_of_a_container_writes";
+    let apart = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+    if !std::process::Command::new("unshare").args(apart).arg("true").status().is_ok_and(|status| status.success()) {
+        return warploom_tests::skipped(test, "no PID name space: `unshare --pid` needs root");
+    }
+    let scene = Scene::stand_in();
+    let inner = scene.command("warploom", &Recipe::of("gcn", "cora").set("run.epochs=1000000").arguments(&["pipeline"]));
+    // A process number that nobody has outside.
+    let script = "echo 30000 > /proc/sys/kernel/ns_last_pid; \"$@\"; exit";
+    let outer = started_by("unshare", &[&apart[..], &["sh", "-c", script, "sh"]].concat(), &inner);
+    let view = scene.view();
+    let at_work = || view.leftovers().iter().any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")));
+    let running = start(outer).until("it trained", at_work);
+    let (drafts, digests) = (view.leftovers(), view.digests());
+    scene.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0);
+    assert_eq!((view.leftovers(), view.digests()), (drafts, digests), "gc removed what a living process of another name space writes or reads");
+    running.signal(Signal::KILL);
+    running.wait();
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use rustix::process::Signal;
-use warploom_tests::{Draws, Output, Recipe, Running, Scene, StoreView, long, start};
+use warploom_tests::{Draws, Output, Recipe, Running, Scene, StoreView, long, start, started_by};
 
 /// From the signal to the end.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -58,7 +58,7 @@ fn stages_that_cannot_save_end_at_once() {
         assert!(view.digests().is_empty());
     }
     scene.stage("ingest", &recipe, &[]).expect(0);
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75)] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::HUP, 75)] {
         let view = scene.view();
         let command = scene.command("warploom-extract", &recipe.arguments(&[]));
         stop(start(command).until("it wrote a csr", || is_written(&view, "csr")), signal, code);
@@ -89,7 +89,7 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
     let scene = Scene::stand_in();
     let whole = scene.with_store("whole");
     whole.build(&training());
-    for (signal, program) in [(Signal::TERM, "warploom"), (Signal::USR1, "warploom"), (Signal::TERM, "warploom-run")] {
+    for (signal, program) in [(Signal::HUP, "warploom"), (Signal::USR1, "warploom"), (Signal::TERM, "warploom-run")] {
         let scene = scene.with_store(format!("{program}-{signal:?}"));
         let command = if program == "warploom" {
             scene.command(program, &training().arguments(&["pipeline", "--format", "json"]))
@@ -165,6 +165,7 @@ fn training_ends_at_once_on_an_interrupt() {
     let scene = Scene::stand_in();
     let store = scene.store.clone();
     let output = stop(scene.begin(&training(), &[]).until("it saved a state", || has_step(&store)), Signal::INT, 130);
+    let output = output.says(&["interrupted at epoch ", "; the state after epoch ", " is saved, and the same command goes on from there"]);
     assert_eq!(output.lines().len(), 5, "five stages were built and told");
     is_clean(&scene);
     // What was saved before is used.
@@ -186,7 +187,7 @@ fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
     let rounds = if long() { 400 } else { 40 };
     let mut stopped = 0;
     for round in 0..rounds {
-        let (signal, code) = [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75), (Signal::INT, 130)][round % 4];
+        let (signal, code) = [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75), (Signal::HUP, 75)][round % 4];
         let scene = scene.with_store(format!("store-{round}"));
         // The handler stands once the program is at work: not before the first folder of the store.
         let running = scene.begin(&Recipe::small(), &[]).until("it began", || scene.store.exists()).for_at_most(span.mul_f64(draws.unit()));
@@ -200,4 +201,43 @@ fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
         fs::remove_dir_all(&scene.store).unwrap();
     }
     assert!(stopped * 3 >= rounds, "only {stopped} of {rounds} were still running when the signal came");
+}
+
+#[test]
+fn a_quit_leaves_nothing_and_has_its_usual_effect() {
+    let scene = Scene::stand_in();
+    let store = scene.store.clone();
+    let running = scene.begin(&training(), &[]).until("it saved a state", || has_step(&store));
+    running.signal(Signal::QUIT);
+    assert_eq!(running.wait().signal, Some(Signal::QUIT.as_raw()));
+    is_clean(&scene);
+}
+
+#[test]
+fn what_nohup_ignores_stays_ignored() {
+    let scene = Scene::stand_in();
+    let store = scene.store.clone();
+    let inner = scene.command("warploom", &training().arguments(&["pipeline"]));
+    let command = started_by("nohup", &[], &inner);
+    let running = start(command).until("it saved a state", || has_step(&store));
+    running.signal(Signal::HUP);
+    let running = running.for_at_most(Duration::from_millis(200));
+    running.signal(Signal::INT);
+    running.wait().expect(130);
+}
+
+#[test]
+fn threads_that_the_kernel_refuses_are_told() {
+    let scene = Scene::stand_in();
+    // As another user, for whom the limit on processes counts; root has none.
+    let as_user = |limit: &str| {
+        let limit = format!("--nproc={limit}");
+        started_by("setpriv", &["--reuid=7777", "--clear-groups", "prlimit", &limit], &scene.command("warploom", &["doctor", "--threads", "4"]))
+    };
+    let there = as_user("64").output();
+    if !there.is_ok_and(|output| output.status.success()) {
+        return warploom_tests::skipped("signals::threads_that_the_kernel_refuses_are_told", "`setpriv` and `prlimit` need root");
+    }
+    start(as_user("4")).wait().expect(0).says(&["warning: cannot start a thread to work", "going on with 1 of 4 threads"]);
+    start(as_user("1")).wait().expect(4).says(&["error: cannot start a thread to listen to signals", "hint: threads or memory are used up"]);
 }

@@ -11,6 +11,7 @@ use std::{
     error::Error,
     ffi::{CString, OsString, c_char, c_int},
     fs,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
     ptr,
     sync::{Mutex, PoisonError},
@@ -30,6 +31,8 @@ use crate::{
 const VARIABLE: &str = "WARPLOOM_NVRTC";
 /// As the package from PyPI calls it.
 const FILE: &str = "libnvrtc.so.13";
+/// Names that are tried for a folder of one's own.
+const PRIVATE_TRIES: u32 = 100;
 /// Lines shown before and after an error.
 const AROUND: usize = 3;
 
@@ -197,12 +200,30 @@ impl Nvrtc {
     /// Where the headers of this version are unpacked; the compiler does that, once.
     fn unpacked(&self) -> PathBuf {
         let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let cache = of("XDG_CACHE_HOME").or_else(|| of("HOME").map(|home| home.join(".cache"))).unwrap_or_else(env::temp_dir);
-        let folder = cache.join("warploom").join(format!("nvrtc-{}.{}", self.version.0, self.version.1));
+        let cache = of("XDG_CACHE_HOME").or_else(|| of("HOME").map(|home| home.join(".cache"))).map(|cache| cache.join("warploom"));
+        let folder = cache.unwrap_or_else(|| private_folder(&env::temp_dir())).join(format!("nvrtc-{}.{}", self.version.0, self.version.1));
         // Whatever is wrong with the folder the compiler says better.
         let _said_by_the_compiler = folder.parent().map(fs::create_dir_all);
         folder
     }
+}
+
+/// A folder below one that all users write, into which no other user can have put anything: headers are code. It is `warploom-<user>`
+/// if that is this user's and nobody else may write it, else one that is made now, for this process alone.
+fn private_folder(shared: &Path) -> PathBuf {
+    let own = rustix::process::geteuid().as_raw();
+    // `mkdir` follows no link and takes nothing that is there.
+    let make = |folder: &Path| fs::DirBuilder::new().mode(0o700).create(folder);
+    let is_own = |folder: &Path| fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir() && facts.uid() == own && facts.mode() & 0o077 == 0);
+    let lasting = shared.join(format!("warploom-{own}"));
+    if make(&lasting).is_ok() || is_own(&lasting) {
+        return lasting;
+    }
+    let number = std::process::id();
+    let fresh = (0..PRIVATE_TRIES).map(|round| shared.join(format!("warploom-{own}-{number}-{round}")));
+    // Where none can be made, the compiler says that the last is not there.
+    let never = shared.join(format!("warploom-{own}-{number}-none/none"));
+    fresh.into_iter().find(|folder| make(folder).is_ok()).unwrap_or(never)
 }
 
 /// What the compiler is given, but for the place of CUDA's headers: those belong to its version, and lie elsewhere on each machine.
@@ -277,4 +298,25 @@ fn with_lines(mut log: String, source: &Source) -> String {
         }
     }
     log
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn headers_go_into_a_folder_that_nobody_else_prepared() {
+        let shared = tempfile::tempdir().unwrap();
+        let lasting = private_folder(shared.path());
+        assert_eq!(fs::metadata(&lasting).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(private_folder(shared.path()), lasting);
+        // Another may write it now, or it leads elsewhere.
+        fs::set_permissions(&lasting, fs::Permissions::from_mode(0o777)).unwrap();
+        let fresh = private_folder(shared.path());
+        assert!(fresh != lasting && fs::metadata(&fresh).unwrap().mode() & 0o777 == 0o700);
+        fs::remove_dir(&lasting).unwrap();
+        symlink(&fresh, &lasting).unwrap();
+        assert!(![&lasting, &fresh].contains(&&private_folder(shared.path())));
+    }
 }

@@ -58,7 +58,7 @@ pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), C
 /// Compares a file whose digest is known with what the entry says of it, and with the record of its set's folder; what neither knows is
 /// sound.
 pub fn check(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), digest: &str) -> Result<(), CatalogError> {
-    check_bytes(entry, file, (folder, path), (fs::metadata(path).map_or(0, |facts| facts.len()), digest))
+    check_bytes(entry, file, (folder, path), (length(path)?, digest))
 }
 
 /// Judges a file that is about to be put under its path.
@@ -132,13 +132,18 @@ pub fn settle(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path)) -> 
     let digest = seen::digest(path, None, true).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
     check(entry, file, (folder, path), &digest)?;
     let mut record = read(folder)?;
-    let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
+    let bytes = length(path)?;
     if record.contains_key(&name(folder, path)) {
         return Ok(());
     }
     record.insert(name(folder, path), Recorded { bytes, blake3: digest, from: origin(entry, file).to_owned() });
     write(folder, &record)
         .map_err(|error| CatalogError::new(format!("cannot record the digest of `{}`: {error}", path.display())).at(folder.join(RECORD_FILE).display()))
+}
+
+/// A file's length.
+fn length(path: &Path) -> Result<u64, CatalogError> {
+    fs::metadata(path).map(|facts| facts.len()).map_err(|error| CatalogError::new(format!("cannot look at the file: {error}")).at(path.display()))
 }
 
 /// Where a file comes from, for the record.

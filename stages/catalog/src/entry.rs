@@ -272,15 +272,20 @@ impl Inherited {
         *self == Inherited::default()
     }
 
-    /// What the manifest in a folder says of a graph; nothing, if there is none.
-    pub fn from_manifest(folder: &std::path::Path) -> Inherited {
+    /// What the manifest in a folder says of a graph; nothing, if there is none. One that cannot be read is an error: files of a stand-in
+    /// would be taken for real ones.
+    pub fn from_manifest(folder: &std::path::Path) -> Result<Inherited, CatalogError> {
         let path = folder.join("manifest.json");
-        // Reading a FIFO would wait for its writer.
-        let text = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
-        let manifest = text.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+        let text = match std::fs::metadata(&path).and_then(|facts| if facts.is_file() { std::fs::read(&path) } else { Ok(Vec::new()) }) {
+            // Reading a FIFO would wait for its writer.
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory) => Vec::new(),
+            read => read.map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?,
+        };
+        // Any other page of that name says nothing of a graph of ours.
+        let manifest = serde_json::from_slice::<serde_json::Value>(&text).ok();
         let manifest = manifest.filter(|manifest| manifest["kind"] == "graph").unwrap_or_default();
         let made_up = manifest["made_up"].as_array().into_iter().flatten().filter_map(|what| what.as_str().map(str::to_owned)).collect();
-        Inherited { stand_in: manifest["provenance"] == "stand-in", made_up }
+        Ok(Inherited { stand_in: manifest["provenance"] == "stand-in", made_up })
     }
 }
 
@@ -363,10 +368,39 @@ fn inside_default() -> f64 {
     0.7
 }
 
+/// The longest text of an entry: a hundred times the longest that there is.
+pub const BYTES_MOST: usize = 256 << 10;
+/// The deepest nesting, in brackets and in columns before a line's text: entries have 3 and 4. The parser's time grows with the square.
+const DEPTH_MOST: usize = 64;
+
+/// Refuses a text that would keep the parser busy for seconds, by its length, its brackets and its indents.
+fn refuse_outsized(text: &str) -> Result<(), String> {
+    if text.len() > BYTES_MOST {
+        return Err(format!("expected at most {BYTES_MOST} bytes, found {}", text.len()));
+    }
+    let (mut open, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(open);
+    }
+    // `- - -` nests as indents do.
+    let indent = |line: &str| line.bytes().take_while(|byte| b" \t-?:".contains(byte)).count();
+    deepest = deepest.max(text.lines().map(indent).max().unwrap_or(0));
+    if deepest > DEPTH_MOST {
+        return Err(format!("expected at most {DEPTH_MOST} levels of nesting, found {deepest} open brackets or columns of indent"));
+    }
+    Ok(())
+}
+
 impl Entry {
     /// Reads the text of `<name>.yaml`; `place` is what an error calls it.
     pub fn from_yaml(name: &str, text: &str, place: &str) -> Result<Self, CatalogError> {
         let hint = "docs/ and the other entries of data/catalog show every field";
+        refuse_outsized(text).map_err(|what| CatalogError::new(format!("the catalogue's entry is not valid: {what}")).at(place).hint(hint))?;
         let mut entry: Entry = serde_yaml::from_str(text).map_err(|error| {
             let at = error.location().map_or(place.to_string(), |at| format!("{place}:{}:{}", at.line(), at.column()));
             CatalogError::new(format!("the catalogue's entry is not valid: {error}")).at(at).hint(hint)
@@ -469,6 +503,16 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "name: tiny\nabout: two nodes\nfiles: [{file: tiny.txt, url: null}]\nformat: edge_list\ndirected: false\nsymmetrize: true\ntask: none\nlicence: none\nsplit: {rule: none}\n";
+
+    #[test]
+    fn nesting_and_length_are_bounded_before_anything_is_parsed() {
+        let begun = std::time::Instant::now();
+        for odd in ["[".repeat(100_000), "- ".repeat(100_000), (0..400).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(), "#".repeat(300_000)] {
+            let error = Entry::from_yaml("tiny", &format!("{TEXT}{odd}"), "tiny.yaml").unwrap_err();
+            assert!(error.what.contains("expected at most "), "{error}");
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(1));
+    }
 
     #[test]
     fn an_unknown_field_is_named_with_its_line() {

@@ -61,7 +61,7 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         made_up: MadeUp::default(),
         split: SplitRule::None,
         stand_in: None,
-        inherited: Inherited::from_manifest(&folder),
+        inherited: Inherited::from_manifest(&folder)?,
         generator: None,
         inferred: true,
         home: None,

@@ -28,6 +28,7 @@ pub use locate::{Attempt, Present, Source, locate, present};
 use std::{
     collections::BTreeSet,
     env, fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -78,6 +79,7 @@ impl Catalog {
     /// The names of all entries, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: BTreeSet<String> = EMBEDDED.iter().map(|(name, _)| name.to_string()).collect();
+        // A folder that cannot be listed has no names to tell; `find` says what is wrong with an entry in it.
         let files = self.folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
         names.extend(files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).filter_map(|path| {
             let name = path.file_stem()?.to_str()?;
@@ -86,16 +88,20 @@ impl Catalog {
         names.into_iter().collect()
     }
 
+    /// Path and text of the entry of this name in the folder, if there is one.
+    fn own_entry(&self, name: &str) -> Result<Option<(PathBuf, String)>, CatalogError> {
+        let Some(folder) = self.folder.as_ref().filter(|_| is_plain(name)) else { return Ok(None) };
+        let path = folder.join(format!("{name}.yaml"));
+        Ok(own_text(&path)?.map(|text| (path, text)))
+    }
+
     /// The entry of this name; an unknown name is an error with the nearest ones.
     pub fn find(&self, name: &str) -> Result<Entry, CatalogError> {
         self.find_known(name, &[])
     }
 
     fn find_known(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
-        let path = self.folder.as_ref().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| is_plain(name) && path.is_file());
-        if let Some(path) = path {
-            let text =
-                fs::read_to_string(&path).map_err(|error| CatalogError::new(format!("cannot read the catalogue's entry: {error}")).at(path.display()))?;
+        if let Some((path, text)) = self.own_entry(name)? {
             return Entry::from_yaml(name, &text, &path.display().to_string());
         }
         match EMBEDDED.iter().find(|(known, _)| *known == name) {
@@ -173,6 +179,18 @@ impl Catalog {
 /// Whether a name can be that of a folder below another, and is not hidden.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.')
+}
+
+/// The text of an entry in a folder, if there is one. One that cannot be read is an error: the binary's entry of that name is another.
+fn own_text(path: &Path) -> Result<Option<String>, CatalogError> {
+    let wrong = |what: String| CatalogError::new(format!("cannot read the catalogue's entry: {what}")).at(path.display());
+    match fs::metadata(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) => Ok(None),
+        Err(error) => Err(wrong(error.to_string())),
+        Ok(facts) if !facts.is_file() => Ok(None),
+        Ok(facts) if facts.len() > entry::BYTES_MOST as u64 => Err(wrong(format!("expected at most {} bytes, found {}", entry::BYTES_MOST, facts.len()))),
+        Ok(_) => fs::read_to_string(path).map(Some).map_err(|error| wrong(error.to_string())),
+    }
 }
 
 /// The nearest of `names`, best first: at most a third of the letters differ, or one begins with the other.

@@ -126,7 +126,14 @@ fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
 
 /// The plain, gzip or zstd spelling of a file that is there.
 pub(crate) fn spelling(folder: &Path, file: &str) -> Option<PathBuf> {
-    ["", ".gz", ".zst"].iter().map(|end| folder.join(format!("{file}{end}"))).find(|path| path.exists())
+    // A file that cannot be looked at is there: reading it says why it cannot be read, where its stand-in would hide that.
+    ["", ".gz", ".zst"].iter().map(|end| folder.join(format!("{file}{end}"))).find(|path| may_be_there(path))
+}
+
+/// Whether nothing is known to be missing: what cannot be looked at may be there.
+fn may_be_there(path: &Path) -> bool {
+    let is_absence = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename);
+    !fs::metadata(path).is_err_and(|error| is_absence(&error))
 }
 
 /// A file of a set under one of its names.
@@ -309,6 +316,20 @@ fn date(days: i64) -> (i64, i64, i64) {
 mod tests {
     use super::*;
     use crate::download::tests::{answer, quick, serve_once};
+
+    #[test]
+    fn a_file_that_cannot_be_looked_at_gives_way_to_no_stand_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let entry = entry(&[("a.txt", None)]);
+        let folder = dir.path().join("karate");
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(folder.join("a.txt"), folder.join("a.txt")).unwrap();
+        assert_eq!(present(&entry, &[dir.path().to_path_buf()]).files, [folder.join("a.txt")]);
+        std::os::unix::fs::symlink(folder.join("manifest.json"), folder.join("manifest.json")).unwrap();
+        assert!(crate::entry::Inherited::from_manifest(&folder).is_err());
+        fs::remove_file(folder.join("manifest.json")).unwrap();
+        assert!(crate::entry::Inherited::from_manifest(&folder).unwrap().is_nothing());
+    }
 
     fn entry(files: &[(&str, Option<String>)]) -> Entry {
         let mut entry = crate::Catalog::default().find("karate").unwrap();

@@ -49,6 +49,7 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
     if let Some(memory) = memory
         && stamp(&path)? == before
     {
+        // What is not remembered is read again.
         let _ = remember(&memory, &Seen { path, stamp: before, digest: digest.clone() });
     }
     Ok(digest)
@@ -89,6 +90,7 @@ fn remember(memory: &Path, seen: &Seen) -> io::Result<()> {
     let beside = memory.with_extension(format!("{}.tmp", std::process::id()));
     let written = fs::write(&beside, serde_json::to_vec(seen)?).and_then(|()| fs::rename(&beside, memory));
     if written.is_err() {
+        // `warploom store gc` removes what stays.
         let _ = fs::remove_file(&beside);
     }
     written

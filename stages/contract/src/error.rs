@@ -2,7 +2,7 @@
 //!
 //! promises  every error says what, where (path, row or span) and, if anything helps, a hint that can be pasted
 //! never     panics; carries a backtrace or a type of another crate
-use std::{fmt, io, path::Path};
+use std::{borrow::Cow, fmt, io, path::Path};
 
 use crate::regular_file::Refusal;
 
@@ -179,17 +179,34 @@ pub fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
+/// Text as a terminal may get it: control characters but line ends and tabs, which names of files and contents of input may
+/// hold and which could move the cursor or change what was said before, become `\u001b` and the like, as JSON writes them.
+pub fn without_controls(text: &str) -> Cow<'_, str> {
+    let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_control(c) {
+            true => plain += &format!("\\u{:04x}", u32::from(c)),
+            false => plain.push(c),
+        }
+    }
+    Cow::Owned(plain)
+}
+
 impl fmt::Display for StageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.what)?;
+        write!(f, "error: {}", without_controls(&self.what))?;
         if let Some(place) = &self.place {
-            write!(f, "\n  --> {place}")?;
+            write!(f, "\n  --> {}", without_controls(place))?;
         }
         if let Some(detail) = &self.detail {
-            write!(f, "\n{detail}")?;
+            write!(f, "\n{}", without_controls(detail))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "\nhint: {hint}")?;
+            write!(f, "\nhint: {}", without_controls(hint))?;
         }
         Ok(())
     }
@@ -212,6 +229,13 @@ mod tests {
         let all = [Input, Data, Specification, Damaged, Memory, DiskFull, Usage, CheckFailed, LimitReached, Transient, Stopped, Interrupted, Defect];
         let codes: Vec<u8> = all.iter().map(|kind| kind.exit_code()).collect();
         assert_eq!(codes, [1, 1, 1, 1, 1, 1, 2, 3, 3, 4, 75, 130, 255]);
+    }
+
+    #[test]
+    fn control_characters_reach_no_terminal() {
+        assert_eq!(without_controls("a\u{1b}[31m\u{9b}2J\r\n\tb\u{7f}ü"), "a\\u001b[31m\\u009b2J\\u000d\n\tb\\u007fü");
+        let error = StageError::new(ErrorKind::Data, "w\u{1b}c").at("/d/\u{1b}[2J").detail("x\u{7}").hint("rm '\u{1b}'");
+        assert!(!error.to_string().contains(|c: char| c.is_control() && c != '\n'), "{error:?}");
     }
 
     #[test]

@@ -11,6 +11,7 @@
 pub mod arrow_file;
 pub mod communities;
 pub mod digest;
+pub mod eintr;
 pub mod error;
 pub mod group;
 pub mod key;

@@ -260,6 +260,11 @@ impl Outputs {
         self.inputs_verified = (!self.inputs.is_empty()).then_some(verified);
     }
 
+    /// The error of a work one of whose folders was removed under it says so; any other stays as it is.
+    pub fn explain_loss(&self, error: StageError) -> StageError {
+        self.drafts.values().fold(error, |error, draft| draft.explain_loss(error))
+    }
+
     /// Validates, syncs and publishes every kind.
     pub fn publish(self, store: &Store) -> Result<Vec<Artifact>, StageError> {
         self.finish(store, false).map(|published| published.into_iter().map(|(artifact, _)| artifact).collect())

@@ -3,7 +3,7 @@
 //! promises  every byte comes once and in order; only the last block may lack its last line's end
 //! never     holds more than three blocks; looks at what a line says
 //! limits    a line of `LINE_MOST`: a longer one ends the text as `Endless`
-use std::{sync::mpsc, thread};
+use std::{path::Path, sync::mpsc, thread};
 
 use crate::raw::{Read, ReadError};
 
@@ -22,6 +22,7 @@ pub enum Message {
 
 /// Reads behind `start` with `fill`, about `bytes` at once, while `parse` takes the blocks; one waits while one is parsed.
 pub fn stream<R>(
+    path: &Path,
     start: Vec<u8>,
     bytes: usize,
     fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send,
@@ -29,7 +30,14 @@ pub fn stream<R>(
 ) -> R {
     thread::scope(|scope| {
         let (send, blocks) = mpsc::sync_channel(1);
-        scope.spawn(move || read(start, bytes, fill, &send));
+        let refusal = send.clone();
+        if let Err(error) = thread::Builder::new().name("reader".into()).spawn_scoped(scope, move || read(start, bytes, fill, &send)) {
+            let mut wrong = ReadError::from_io(path, &error).hint("ask for fewer threads with  --threads N  or raise the limit that  ulimit -u  shows");
+            wrong.what = format!("no thread can be started to read it: {error}");
+            // There is room for one message, and `parse` has not begun.
+            let _cannot_fail = refusal.try_send(Message::Failed(Box::new(wrong)));
+        }
+        drop(refusal);
         parse(blocks)
     })
 }

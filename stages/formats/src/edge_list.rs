@@ -184,7 +184,7 @@ impl<'a> Parser<'a> {
     }
 
     fn read(&mut self, mut plain: Plain) -> Read<()> {
-        stream(Vec::new(), self.sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| self.parse_all(blocks))
+        stream(self.path, Vec::new(), self.sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| self.parse_all(blocks))
     }
 
     /// Writes the pieces away, if they take more than they may.

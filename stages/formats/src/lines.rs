@@ -223,7 +223,7 @@ impl<'a> Lines<'a> {
         let Lines { mut text, start, taken } = self;
         let path = text.path.clone();
         let mut lines = taken;
-        stream(start, BLOCK_BYTES, &mut text.fill, |blocks| {
+        stream(&path, start, BLOCK_BYTES, &mut text.fill, |blocks| {
             for block in blocks {
                 match block {
                     Message::Block(block) => {

@@ -105,7 +105,7 @@ impl Mark {
 /// back, the first one's place as its line.
 pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes) -> Read<Rounded> {
     let mut plain = Plain::open(path)?;
-    stream(Vec::new(), sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| parse_blocks(path, grammar, sizes, blocks))
+    stream(path, Vec::new(), sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| parse_blocks(path, grammar, sizes, blocks))
 }
 
 /// Parses blocks in order; all pieces of a block at once.

@@ -128,6 +128,7 @@ fn links_beside(request: &IngestRequest, folder: &Path) -> Option<String> {
     if request.entry.format.as_str() != ogb::FORMAT.name {
         return None;
     }
+    // Only what a warning names; the files of the set are listed by its entry.
     let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     // `split/HOW/valid_edge.csv`
     let files = below(&folder.join("split")).flat_map(|path| if path.is_dir() { below(&path).collect() } else { vec![path] });

@@ -151,6 +151,12 @@ pub enum StoreAction {
         /// Key, the first digits of one, or `last` for the last run
         key: Option<String>,
     },
+    /// Remove artifacts by key; refuses what a process uses and what a kept plan or run was made from, unless `--force`
+    Rm {
+        /// Keys, or the first digits of them
+        #[arg(required = true, value_name = "KEY")]
+        keys: Vec<String>,
+    },
     /// Remove what killed writers left, and artifacts by age, size and reachability
     Gc {
         /// Artifacts not used for so long, such as 30d

@@ -18,7 +18,7 @@ use ls::state;
 /// Runs a sub-command.
 pub fn run(environment: &Environment, talk: &Talk, options: &Options, action: &DataAction) -> Result<(), StageError> {
     match action {
-        DataAction::Ls => ls::list(environment),
+        DataAction::Ls => ls::list(environment, talk),
         DataAction::Show { name } => show::show(environment, talk, options, &entry_or_folder(environment, name)?),
         DataAction::Fetch { name } => fetch::fetch_files(environment, talk, &entry(environment, name)?),
         DataAction::Generate { name } => generate::generate(environment, talk, options, &entry(environment, name)?),

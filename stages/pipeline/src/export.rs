@@ -194,7 +194,7 @@ fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result
     };
     // Every export leaves a manifest: one look spares the writing.
     let manifest = target.join(MANIFEST_FILE);
-    if manifest.exists() && !replace {
+    if may_be_there(&manifest) && !replace {
         return Err(there(&manifest));
     }
     // Beside the place where it will be: a folder that is not there yet gets its name at once, with all that is in it.
@@ -205,7 +205,7 @@ fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result
         let shown = |error: StageError| error.instead_of(draft.path(), target);
         write(draft.path()).map_err(shown)?;
         let files = names_in(draft.path())?;
-        if let Some(path) = files.iter().map(|file| target.join(file)).find(|path| path.is_dir() || !replace && path.exists()) {
+        if let Some(path) = files.iter().map(|file| target.join(file)).find(|path| path.is_dir() || !replace && may_be_there(path)) {
             return Err(there(&path));
         }
         for file in &files {
@@ -233,9 +233,15 @@ fn give_names(draft: &Path, target: &Path, files: &[String]) -> Result<(), Stage
     Ok(())
 }
 
+/// Whether a file is there, or may be: a place that cannot be looked at is not free.
+fn may_be_there(path: &Path) -> bool {
+    !matches!(fs::metadata(path), Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
+}
+
 fn names_in(folder: &Path) -> Result<Vec<String>, StageError> {
     let entries = fs::read_dir(folder).map_err(|error| StageError::io("list", folder, &error))?;
-    let mut names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<std::io::Result<Vec<String>>>();
+    let mut names = names.map_err(|error| StageError::io("list", folder, &error))?;
     names.sort();
     Ok(names)
 }

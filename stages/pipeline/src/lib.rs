@@ -32,21 +32,25 @@ use arguments::{Arguments, Command};
 
 /// The main function of `warploom`.
 pub fn front_door() -> ExitCode {
-    let arguments = matches_of(with_short_help(Arguments::command())).and_then(|matches| {
-        let read = Arguments::from_arg_matches(&matches);
-        read.map_err(|error| command_line::refuse(&error, &[]))
-    });
-    match arguments {
-        Ok(arguments) => guarded(|| dispatch(arguments)),
-        Err(code) => code,
-    }
+    guarded(|| {
+        let arguments = matches_of(with_short_help(Arguments::command())).and_then(|matches| {
+            let read = Arguments::from_arg_matches(&matches);
+            read.map_err(|error| command_line::refuse(&error, &[]))
+        });
+        match arguments {
+            Ok(arguments) => dispatch(arguments),
+            Err(code) => code,
+        }
+    })
 }
 
 fn dispatch(arguments: Arguments) -> ExitCode {
     let Arguments { command, options } = arguments;
     let talk = Talk::new(&options);
     let environment = Environment::new(&options);
-    start(&environment);
+    if let Err(error) = start(&environment, &talk) {
+        return finish_with(&talk, environment.format, &error);
+    }
     let done = match command {
         Command::Pipeline { file } => return with_pipelines(&talk, &environment, &options, file, run_all::run_all),
         Command::Explain { file } => match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {

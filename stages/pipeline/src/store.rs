@@ -1,8 +1,8 @@
-//! `warploom store`: list, find, prove, collect.
+//! `warploom store`: list, find, prove, remove, collect.
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use warploom_contract::{Artifact, ErrorKind, Kind, StageError, store::gc};
+use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, store::gc};
 use warploom_shell::{
     Environment,
     limits::{counted, show_size},
@@ -32,6 +32,7 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
         }
         StoreAction::Verify { key } if key.as_deref() == Some(LAST) => verify::run(environment, talk, Some(last_run(environment)?.manifest.key.as_str())),
         StoreAction::Verify { key } => verify::run(environment, talk, key.as_deref()),
+        StoreAction::Rm { keys } => remove(environment, keys),
         StoreAction::Gc { older_than, keep, unreachable, runs, dry_run } => {
             let request = gc::Request { older_than: *older_than, keep_bytes: *keep, unreachable: *unreachable, runs: *runs, dry: *dry_run };
             collect(environment, &request)
@@ -157,11 +158,30 @@ fn list(environment: &Environment) -> Result<(), StageError> {
     Ok(())
 }
 
+/// Removes everything that has one of these keys, and says what it freed.
+fn remove(environment: &Environment, asked: &[String]) -> Result<(), StageError> {
+    let mut keys: Vec<Key> = Vec::new();
+    for digits in asked {
+        // A whole key may be that of an artifact that does not read.
+        let whole = Key::parse(digits).filter(|key| Kind::ALL.into_iter().any(|kind| environment.store.path(kind, key).exists()));
+        keys.extend(match whole {
+            Some(key) => vec![key],
+            None => find(environment, digits)?.into_iter().map(|artifact| artifact.manifest.key).collect(),
+        });
+    }
+    print_removed(environment, &environment.store.remove(&keys, environment.force)?, false);
+    Ok(())
+}
+
 fn collect(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
-    let report = environment.store.collect(request)?;
+    print_removed(environment, &environment.store.collect(request)?, request.dry);
+    Ok(())
+}
+
+/// What went, or would go.
+fn print_removed(environment: &Environment, report: &gc::Report, dry: bool) {
     let bytes: u64 = report.removed.iter().map(|removed| removed.bytes).sum();
-    let lines =
-        report.removed.iter().map(|removed| json!({"path": removed.path.to_string_lossy(), "bytes": removed.bytes, "why": removed.why, "dry": request.dry}));
+    let lines = report.removed.iter().map(|removed| json!({"path": removed.path.to_string_lossy(), "bytes": removed.bytes, "why": removed.why, "dry": dry}));
     crate::print_as(
         environment,
         || {
@@ -169,11 +189,10 @@ fn collect(environment: &Environment, request: &gc::Request) -> Result<(), Stage
             for removed in &report.removed {
                 text += &format!("{:>9}  {}  ({})\n", show_size(removed.bytes), removed.path.display(), removed.why);
             }
-            let verb = if request.dry { "would be removed" } else { "removed" };
+            let verb = if dry { "would be removed" } else { "removed" };
             let leased = if report.leased > 0 { format!("; {} in use were spared", report.leased) } else { String::new() };
             text + &format!("{} {verb}, {} stay{leased}\n", show_size(bytes), show_size(report.bytes_kept))
         },
         || lines.collect(),
     );
-    Ok(())
 }

@@ -171,7 +171,11 @@ fn saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, Stage
     let failed = |error: std::io::Error| StageError::io("read initial parameters", path, &error);
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let (mut length, mut header) = ([0; 8], Vec::new());
-    if file.read_exact(&mut length).is_err() || u64::from_le_bytes(length) > HEADER_MAX {
+    match file.read_exact(&mut length) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(BTreeMap::new()),
+        read => read.map_err(failed)?,
+    }
+    if u64::from_le_bytes(length) > HEADER_MAX {
         return Ok(BTreeMap::new());
     }
     file.take(u64::from_le_bytes(length)).read_to_end(&mut header).map_err(failed)?;

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use warploom_contract::{Context, Inputs, KeyDocument, Kind, Outputs, Provenance, StageError, kinds::checkpoint};
+use warploom_shell::signals;
 use warploom_spec::CheckpointSpec;
 
 use crate::tensors::Tensors;
@@ -34,19 +35,27 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// The newest state that `fit` accepts; `fit` says why it refuses one.
-    pub fn newest<R>(&self, mut fit: impl FnMut(&Tensors) -> Result<R, String>) -> Option<R> {
-        for step in checkpoint::steps(self.context.store, &self.document.key()).iter().rev() {
+    pub fn newest<R>(&self, mut fit: impl FnMut(&Tensors) -> Result<R, String>) -> Result<Option<R>, StageError> {
+        let (steps, damaged) = checkpoint::read_steps(self.context.store, &self.document.key())?;
+        for error in damaged {
+            self.context.progress.warn(&format!("a saved state is damaged ({}): {}", error.what, error.place.unwrap_or_default()));
+        }
+        for step in steps.iter().rev() {
             let read = std::fs::read(&step.state).map_err(|error| error.to_string());
             match read.and_then(|bytes| Tensors::of_bytes(&bytes)).and_then(|state| fit(&state)) {
-                Ok(state) => return Some(state),
+                Ok(state) => {
+                    signals::steps_saved(step.number);
+                    return Ok(Some(state));
+                }
                 Err(why) => self.context.progress.warn(&format!("a saved state cannot be used ({why}): {}", step.state.display())),
             }
         }
-        None
+        Ok(None)
     }
 
     /// Whether it is time to save, after so many steps.
     pub fn is_due(&self, done: u64) -> bool {
+        signals::steps_done(done);
         let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
         counted || self.last.elapsed() >= Duration::from_secs(self.spec.every_seconds)
     }
@@ -78,14 +87,16 @@ impl<'a> Checkpoints<'a> {
     pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
         self.finish();
         self.last = Instant::now();
-        checkpoint::save(self.context.store, &self.document, self.provenance, done, &state.to_bytes()?)
+        checkpoint::save(self.context.store, &self.document, self.provenance, done, &state.to_bytes()?)?;
+        signals::steps_saved(done);
+        Ok(())
     }
 
     /// Waits for what is being written.
     fn finish(&mut self) {
         let Some((done, writer)) = self.writing.take() else { return };
         match writer.join() {
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => signals::steps_saved(done),
             Ok(Err(error)) => self.tell(done, &error),
             Err(_) => self.tell(done, &StageError::defect("the thread that saves it panicked")),
         }

@@ -94,7 +94,7 @@ const PASS: Pass = Pass { epoch: 0, training: false };
 impl<T: Precision> Walk<'_, T> {
     fn run(&mut self, checkpoints: &mut Checkpoints) -> Result<Iterated, StageError> {
         let count = self.executor.program.loops.len();
-        let saved = checkpoints.newest(|saved| fits(self.executor, saved));
+        let saved = checkpoints.newest(|saved| fits(self.executor, saved))?;
         let first = saved.as_ref().map_or(0, |saved| saved.number);
         self.resumed_at = saved.as_ref().map_or(0, |saved| saved.done);
         self.done = self.resumed_at;

@@ -127,6 +127,7 @@ fn execute<T: Precision>(
 ) -> Result<(), StageError> {
     let (begun, watch) = (Instant::now(), Watch::begin());
     let spec = &request.spec;
+    signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
     let needs = if course::are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;

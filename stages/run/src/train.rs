@@ -109,7 +109,7 @@ pub fn train<T: Precision>(
     let (optimizers, warnings) = optimizers::of_spec(&spec.optimizer, &names);
     warnings.iter().for_each(|warning| context.progress.warn(warning));
     executor.set_optimizers(optimizers)?;
-    let state = checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())));
+    let state = checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())))?;
     let state = state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
     let resumed_at = state.done;
     let updates = executor.program.part(Part::Update).len();

@@ -6,7 +6,7 @@
 use std::{io::Write, panic, path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser};
-use warploom_contract::{ErrorKind, Inputs, Stage, StageError, panics};
+use warploom_contract::{ErrorKind, Inputs, Stage, StageError, error::without_controls, panics, stage::Progress};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -62,10 +62,10 @@ where
     S: Stage,
     S::Request: Request,
 {
-    match matches_of(command::<S>(about)) {
+    guarded(|| match matches_of(command::<S>(about)) {
         Ok(matches) => with_arguments::<S>(&matches, None),
         Err(code) => code,
-    }
+    })
 }
 
 /// Runs the binary of a stage that can show what it works on.
@@ -74,13 +74,15 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let argument = Arg::new("show").long("show").value_name("FORM").help(show.help).value_parser(PossibleValuesParser::new(show.forms));
-    let matches = match matches_of(command::<S>(about).arg(argument)) {
-        Ok(matches) => matches,
-        Err(code) => return code,
-    };
-    let form = matches.get_one::<String>("show").cloned();
-    with_arguments::<S>(&matches, form.as_deref().map(|form| (show, form)))
+    guarded(|| {
+        let argument = Arg::new("show").long("show").value_name("FORM").help(show.help).value_parser(PossibleValuesParser::new(show.forms));
+        let matches = match matches_of(command::<S>(about).arg(argument)) {
+            Ok(matches) => matches,
+            Err(code) => return code,
+        };
+        let form = matches.get_one::<String>("show").cloned();
+        with_arguments::<S>(&matches, form.as_deref().map(|form| (show, form)))
+    })
 }
 
 /// What the help of each command says where it leaves the common options out.
@@ -110,14 +112,10 @@ where
     S: Stage,
     S::Request: Request,
 {
-    guarded(|| {
-        let arguments = StageArguments::from_arg_matches(matches).map_err(|error| StageError::new(ErrorKind::Usage, error.to_string()));
-        let arguments = match arguments {
-            Ok(arguments) => arguments,
-            Err(error) => return finish_with(&Talk::new(&Options::default()), Format::Human, &error),
-        };
-        run_stage::<S>(&arguments, show)
-    })
+    match StageArguments::from_arg_matches(matches) {
+        Ok(arguments) => run_stage::<S>(&arguments, show),
+        Err(error) => finish_with(&Talk::new(&Options::default()), Format::Human, &StageError::new(ErrorKind::Usage, error.to_string())),
+    }
 }
 
 fn run_stage<S>(arguments: &StageArguments, show: Option<(&Show<S::Request>, &str)>) -> ExitCode
@@ -128,7 +126,9 @@ where
     let talk = Talk::new(&arguments.options);
     let mut environment = Environment::new(&arguments.options);
     environment.network = arguments.action.is_none() && show.is_none();
-    start(&environment);
+    if let Err(error) = start(&environment, &talk) {
+        return finish_with(&talk, environment.format, &error);
+    }
     let pipelines = match read_pipelines(&arguments.options, arguments.options.pipeline.clone()) {
         Ok(pipelines) => pipelines,
         Err(refusal) => return refusal.finish(&talk, environment.format),
@@ -260,11 +260,32 @@ pub fn read_pipelines(options: &Options, file: Option<PathBuf>) -> Result<Vec<Pi
     })
 }
 
-/// Sets the pool's size and starts listening to signals. Called once, first.
-pub fn start(environment: &Environment) {
-    signals::listen();
-    // Fails only when a pool exists already, which is then as good.
-    let _already = rayon::ThreadPoolBuilder::new().num_threads(environment.threads).build_global();
+/// Starts the threads of the pool. Called once, before any work. Where the kernel gives fewer than asked for, half of those it
+/// gave do the work, so that there is room for a reader or a writer beside them.
+pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
+    // A pool that fails to start cannot be started again, so its threads are there before it is.
+    let mut waiting = Vec::new();
+    let mut refused = None;
+    while waiting.len() < environment.threads && refused.is_none() {
+        let (give, work) = std::sync::mpsc::channel::<rayon::ThreadBuilder>();
+        let thread = std::thread::Builder::new().name(format!("worker-{}", waiting.len()));
+        match thread.spawn(move || work.into_iter().for_each(rayon::ThreadBuilder::run)) {
+            Ok(_) => waiting.push(give),
+            Err(error) => refused = Some(error),
+        }
+    }
+    if let Some(error) = refused {
+        let lack = signals::no_thread("work", &error);
+        waiting.truncate(waiting.len() / 2);
+        if waiting.is_empty() {
+            return Err(lack);
+        }
+        talk.warn(&format!("{}: going on with {} of {} threads", lack.what, waiting.len(), environment.threads));
+    }
+    let count = waiting.len();
+    let give = |thread| waiting.pop().and_then(|give| give.send(thread).ok()).ok_or_else(|| std::io::Error::other("a thread of the pool is gone"));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).spawn_handler(give).build_global();
+    pool.map_err(|error| StageError::defect(format!("the pool of threads cannot be made: {error}")))
 }
 
 /// Says an error, as JSON on stdout too when that was asked for, and gives its exit code.
@@ -284,8 +305,9 @@ pub fn print_text(text: &str) {
     }
 }
 
-/// Writes to stdout; a reader that went away is nobody's error.
+/// Writes to stdout; a reader that went away is nobody's error. Control characters of names are written as JSON writes them.
 pub fn print_data(text: &str) {
+    let text = without_controls(text);
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -299,8 +321,12 @@ pub fn print_data(text: &str) {
     }
 }
 
-/// Runs a main function so that a panic becomes a report of a defect.
+/// Runs a main function: signals are listened to before anything else, and a panic becomes a report of a defect.
 pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
+    if let Err(error) = signals::listen() {
+        let _closed = writeln!(std::io::stderr().lock(), "{error}");
+        return ExitCode::from(error.kind.exit_code());
+    }
     panic::set_hook(Box::new(|info| {
         // Readers of foreign files catch what their decoders do, and a stage's panic is told once it is known whether an input is damaged.
         if !warploom_formats::tables::is_guarded() && !panics::keep(info) {

@@ -2,7 +2,7 @@
 //!
 //! promises  a key is known only when the stages before are in the store; then it costs a few small files to compute
 //! never     runs a stage
-use warploom_contract::{Artifact, Contract, Inputs, Key, KeyDocument, Kind, StageError, error::quoted};
+use warploom_contract::{Artifact, Contract, Inputs, Key, KeyDocument, Kind, StageError, error::quoted, store::lease::Lease};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -17,6 +17,8 @@ pub struct Chain<'a> {
     /// What is to be made.
     pub pipeline: &'a Pipeline,
     available: Inputs,
+    /// On what is available, for as long as the chain is followed: a stage may read it hours after it was found.
+    leases: Vec<Lease>,
 }
 
 /// A stage's place in a chain: everything but the work.
@@ -63,7 +65,7 @@ pub enum Known {
 impl<'a> Chain<'a> {
     /// Nothing is known yet.
     pub fn new(environment: &'a Environment, pipeline: &'a Pipeline) -> Self {
-        Chain { environment, pipeline, available: Inputs::new() }
+        Chain { environment, pipeline, available: Inputs::new(), leases: Vec::new() }
     }
 
     /// Resolves a stage whose inputs are available.
@@ -92,6 +94,11 @@ impl<'a> Chain<'a> {
         for artifact in artifacts {
             self.available.insert(artifact.clone());
         }
+    }
+
+    /// Keeps what has this key, or will have it, from being collected while the chain is followed.
+    pub fn lease(&mut self, key: &Key) {
+        self.leases.push(self.environment.store.lease(key));
     }
 
     /// Key document of a stage, which must have nothing left to decide.

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use warploom_contract::{
-    Artifact, Context, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Artifact, Context, Contract, ErrorKind, Inputs, Key, Kind, Outputs, Stage, StageError, Violation,
     error::quoted,
     kinds::{Depth, checkpoint},
     manifest::Reading,
@@ -47,7 +47,7 @@ where
     let environment = chain.environment;
     if step.request.undecided().is_some() {
         let inputs = open_inputs(environment, talk, &step)?;
-        let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(artifact)).collect();
+        let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
         let request = &mut step.request;
         let decided = panics::catch(|| S::decide(&context(environment, talk), &inputs, request));
         let decided = decided.unwrap_or_else(|panic| Err(StageError::defect(panic)));
@@ -56,7 +56,7 @@ where
     }
     outcome.key = Some(step.key().to_string());
     if !environment.force
-        && let Some(artifacts) = chain.find(&S::CONTRACT, &step.key())?
+        && let Some(artifacts) = find_leased(chain, &S::CONTRACT, &step.key())?
     {
         take_hit(environment, talk, &artifacts)?;
         outcome.status = Status::Hit;
@@ -67,6 +67,8 @@ where
     outcome.why = if environment.force { "asked for by --force".to_owned() } else { explain::why_missing(chain, &S::CONTRACT, &step.document) };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
     let inputs = open_inputs(environment, talk, &step)?;
+    // Before it is published, so that at no moment it is there and nobody's.
+    chain.lease(&step.key());
     let done = panics::catch(|| build::<S>(environment, talk, step, &inputs, outcome));
     let done = done.unwrap_or_else(|panic| Err(StageError::defect(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
@@ -100,11 +102,11 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(artifact)).collect();
+    let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
     outputs.set_inputs_verified(environment.verify != Verify::Nothing);
     let context = context(environment, talk);
-    S::run(&context, &mut outputs, inputs, &step.request)?;
+    S::run(&context, &mut outputs, inputs, &step.request).map_err(|error| outputs.explain_loss(error))?;
     warploom_contract::stage::Progress::begin(talk, "checking and storing", 0, "files");
     if environment.force {
         let published = outputs.publish_over(&environment.store)?;
@@ -121,6 +123,16 @@ where
         checkpoint::remove(&environment.store, &artifact.manifest.key);
     }
     Ok(())
+}
+
+/// A stage's artifacts with a lease on them, if all kinds are there.
+fn find_leased(chain: &mut Chain<'_>, contract: &Contract, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
+    if chain.find(contract, key)?.is_none() {
+        return Ok(None);
+    }
+    chain.lease(key);
+    // What was collected before the lease was there is not there now.
+    chain.find(contract, key)
 }
 
 /// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows them; then schema and cheap invariants. The

@@ -51,6 +51,7 @@ pub fn code<T>(
     let asked = Source { name: SOURCE, text: &compiled, arch, options: &[] };
     let document = KeyDocument::new("compile", VERSION, &[Kind::Cubin], request(&asked, nvrtc.version));
     let key = document.key();
+    // Code that cannot be read is compiled again, to the same bytes.
     if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key)
         && artifact.manifest.check_digests(&artifact.path).is_ok()
         && let Ok(bytes) = fs::read(artifact.file(CODE))

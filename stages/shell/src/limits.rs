@@ -1,8 +1,10 @@
 //! How much of the machine may be used: processors and memory that the cgroup or the scheduler allows.
 //!
-//! promises  an explicit flag wins; never more than the cgroup has
+//! promises  an explicit flag wins; never more than the cgroup or `ulimit` allows
 //! never     changes a result: limits are in no key
 use std::fs;
+
+use rustix::process::{Resource, getrlimit};
 
 /// Processors that this process may use.
 pub fn threads() -> usize {
@@ -17,6 +19,8 @@ pub fn memory() -> u64 {
     let total = meminfo("MemAvailable:").or_else(|| meminfo("MemTotal:")).unwrap_or(1 << 30);
     let mut limits = vec![total];
     limits.extend(cgroup_memory());
+    // Beyond `ulimit -v` or `ulimit -d` an allocation fails, which ends the process.
+    limits.extend([Resource::As, Resource::Data].iter().filter_map(|&resource| getrlimit(resource).current));
     if let Some(megabytes) = std::env::var("SLURM_MEM_PER_NODE").ok().and_then(|text| text.parse::<u64>().ok()) {
         limits.push(megabytes << 20);
     }

@@ -1,22 +1,28 @@
-//! SIGINT, SIGTERM and SIGUSR1; SIGXFSZ, which ends nothing here.
+//! SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGQUIT; SIGXFSZ, which ends nothing here.
 //!
-//! promises  SIGINT ends the process within a second with 130; SIGTERM and SIGUSR1 with 75, after a stage that said it can
-//!           has saved its state; drafts and leases of this process are removed; a second signal does not wait
+//! promises  SIGINT ends the process within a second with 130; SIGTERM, SIGHUP and SIGUSR1 with 75, after a stage that said it can
+//!           has saved its state; SIGQUIT with its usual effect, a core where cores are wanted; drafts and leases of this process are
+//!           removed; a second signal does not wait; under `nohup` SIGHUP stays ignored
 //! promises  where nothing was saved it is said: stages that were done, checkpoints and parts of downloads are what a new start goes on from
 //! promises  a file beyond what `ulimit -f` allows is an error of the write, as a full disk is: SIGXFSZ is heard and passed over
 //! never     leaves a directory under a final name that is not complete: publishing is one rename
 use std::{
     io::{IsTerminal, Write},
-    sync::atomic::{AtomicU32, Ordering},
+    path::Path,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use signal_hook::{
-    consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ},
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ},
     iterator::Signals,
+    low_level::emulate_default_handler,
 };
-use warploom_contract::{ErrorKind, stage::StopFlag, store::abandon_drafts};
+use warploom_contract::{ErrorKind, StageError, stage::StopFlag, store::abandon_drafts};
 
-/// Asked for by SIGTERM and SIGUSR1.
+/// Asked for by SIGTERM, SIGHUP and SIGUSR1.
 pub static STOP: StopFlag = StopFlag::new();
 /// How many stages are at work that save their state when `STOP` is set.
 static SAVERS: AtomicU32 = AtomicU32::new(0);
@@ -32,7 +38,7 @@ pub fn wait_if_leaving() {
     }
 }
 
-/// While this lives, SIGTERM and SIGUSR1 only set `STOP`, and the stage ends the process's work itself.
+/// While this lives, SIGTERM, SIGHUP and SIGUSR1 only set `STOP`, and the stage ends the process's work itself.
 #[derive(Debug)]
 pub struct SavesOnStop(());
 
@@ -44,23 +50,75 @@ pub fn saves_on_stop() -> SavesOnStop {
 
 impl Drop for SavesOnStop {
     fn drop(&mut self) {
+        *reached() = None;
         SAVERS.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+/// How far the run at work is, for the word of a signal that ends it.
+static REACHED: Mutex<Option<Reached>> = Mutex::new(None);
+
+/// Steps of a run, and those whose state is saved.
+struct Reached {
+    unit: &'static str,
+    done: u64,
+    saved: Option<u64>,
+}
+
+/// A run begins that counts its steps in this unit.
+pub fn begin_steps(unit: &'static str) {
+    *reached() = Some(Reached { unit, done: 0, saved: None });
+}
+
+/// So many steps of the run are done.
+pub fn steps_done(done: u64) {
+    reached().iter_mut().for_each(|reached| reached.done = done);
+}
+
+/// The state after so many steps is saved.
+pub fn steps_saved(saved: u64) {
+    reached().iter_mut().for_each(|reached| (reached.saved, reached.done) = (Some(saved), reached.done.max(saved)));
+}
+
+fn reached() -> MutexGuard<'static, Option<Reached>> {
+    REACHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// One line, over a bar that may stand there; who has closed stderr is not told.
 fn say(kind: ErrorKind) {
     let what = if kind == ErrorKind::Interrupted { "interrupted" } else { "stopped by a signal" };
     let over = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
-    let _closed = writeln!(std::io::stderr(), "{over}{what}: the work in hand was not saved; what was done before it is kept, start again to go on from there");
+    let told = match reached().as_ref() {
+        Some(Reached { unit, done, saved: Some(saved) }) => {
+            format!("{what} at {unit} {done}; the state after {unit} {saved} is saved, and the same command goes on from there")
+        }
+        Some(Reached { unit, done, saved: None }) => {
+            format!(
+                "{what} at {unit} {done}; the state of the run was not saved (run.checkpoint.every_epochs=N saves it): the same command begins the run anew"
+            )
+        }
+        None => format!("{what}: the work in hand was not saved; what was done before it is kept, start again to go on from there"),
+    };
+    let _closed = writeln!(std::io::stderr(), "{over}{told}");
 }
 
-/// Starts listening. Without it (when no thread can be made) signals have their usual effect.
-pub fn listen() {
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGXFSZ]) else { return };
+/// The signals that are heard. What `nohup` has the kernel ignore stays ignored.
+fn heard() -> Vec<i32> {
+    // Without /proc nothing is known to be ignored.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok()).unwrap_or(0);
+    let is_ignored = |signal: i32| mask >> (signal - 1) & 1 == 1;
+    let always = [SIGINT, SIGTERM, SIGUSR1, SIGXFSZ];
+    always.into_iter().chain([SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal))).collect()
+}
+
+/// Starts listening: first thing in a program, for until then signals have their usual effect.
+pub fn listen() -> Result<(), StageError> {
+    let wrong = |error: std::io::Error| no_thread("listen to signals", &error);
+    let mut signals = Signals::new(heard()).map_err(wrong)?;
     let listener = move || {
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
-            let wait = signal != SIGINT && SAVERS.load(Ordering::SeqCst) > 0 && !STOP.is_set();
+            let wait = !matches!(signal, SIGINT | SIGQUIT) && SAVERS.load(Ordering::SeqCst) > 0 && !STOP.is_set();
             if wait {
                 STOP.set();
                 continue;
@@ -68,9 +126,32 @@ pub fn listen() {
             let kind = if signal == SIGINT { ErrorKind::Interrupted } else { ErrorKind::Stopped };
             LEAVING.set();
             abandon_drafts();
+            if signal == SIGQUIT {
+                // Does not come back, but where it fails, which is then the end all the same.
+                let _failed = emulate_default_handler(SIGQUIT);
+            }
             say(kind);
             std::process::exit(i32::from(kind.exit_code()));
         }
     };
-    let _thread = std::thread::Builder::new().name("signals".into()).spawn(listener);
+    std::thread::Builder::new().name("signals".into()).spawn(listener).map(drop).map_err(wrong)
+}
+
+/// The error where the kernel gives no thread.
+pub fn no_thread(what: &str, error: &std::io::Error) -> StageError {
+    let mut told = StageError::io(&format!("start a thread to {what}"), Path::new(""), error);
+    (told.kind, told.place) = (ErrorKind::Transient, None);
+    told.hint("threads or memory are used up: look at  ulimit -u ,  ulimit -v  and the limit `pids.max` of the cgroup, or ask for fewer with  --threads N")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lack_of_threads_is_a_fault_that_may_pass() {
+        let error = no_thread("listen to signals", &std::io::Error::from_raw_os_error(11));
+        assert_eq!((error.kind.exit_code(), &error.place), (4, &None));
+        assert!(error.what.starts_with("cannot start a thread to listen to signals: Resource temporarily unavailable"), "{}", error.what);
+    }
 }

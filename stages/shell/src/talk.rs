@@ -1,7 +1,8 @@
 //! What is said on stderr while work goes on: bars on a terminal, a line every few seconds in a log, warnings, errors.
 //!
 //! promises  nothing here goes to stdout; work that is over within two seconds is not mentioned in a log; work that says nothing of itself is
-//!           shown with the time that it has taken, on a terminal and in a log
+//!           shown with the time that it has taken, on a terminal and in a log; control
+//!           characters of what is told (names of files may hold them) never reach the terminal
 //! never     asks a question
 use std::{
     io::{IsTerminal, Write},
@@ -10,7 +11,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use warploom_contract::{StageError, stage::Progress};
+use warploom_contract::{StageError, error::without_controls, stage::Progress};
 
 use crate::flags::{Color, Options};
 
@@ -118,17 +119,18 @@ impl Talk {
     /// An error, always.
     pub fn error(&self, error: &StageError) {
         crate::signals::wait_if_leaving();
-        self.line(&self.paint_error(&error.to_string()));
+        self.painted_line(&self.paint_error(&error.to_string()));
     }
 
     /// Text that already reads as one or more errors.
     pub fn error_text(&self, text: &str) {
-        self.line(&self.paint_error(text));
+        self.painted_line(&self.paint_error(text));
     }
 
     fn paint_error(&self, text: &str) -> String {
+        let text = without_controls(text);
         if !self.color {
-            return text.to_owned();
+            return text.into_owned();
         }
         let paint = |line: &str| {
             if let Some(rest) = line.strip_prefix("error:") {
@@ -143,6 +145,11 @@ impl Talk {
     }
 
     fn line(&self, text: &str) {
+        self.painted_line(&without_controls(text));
+    }
+
+    /// A line of which our own colours are the only control characters.
+    fn painted_line(&self, text: &str) {
         let print = || {
             // A closed stderr is nobody's loss.
             let _closed = writeln!(std::io::stderr().lock(), "{text}");
@@ -189,10 +196,10 @@ impl Progress for Talk {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);
             bar.enable_steady_tick(TICK);
             bar.set_prefix(self.prefix());
-            bar.set_message(what.to_owned());
+            bar.set_message(without_controls(what).into_owned());
             bar
         });
-        let work = Work { what: what.to_owned(), unit, total, done: 0, note: String::new(), begun: now, due: now + FIRST_LINE, bar };
+        let work = Work { what: without_controls(what).into_owned(), unit, total, done: 0, note: String::new(), begun: now, due: now + FIRST_LINE, bar };
         *held(&self.current.work) = Some(work);
         if self.mode == Mode::Lines {
             self.start_clock();
@@ -216,9 +223,9 @@ impl Progress for Talk {
     fn note(&self, text: &str) {
         let mut work = held(&self.current.work);
         if let Some(work) = work.as_mut() {
-            work.note = text.to_owned();
+            work.note = without_controls(text).into_owned();
             if let Some(bar) = &work.bar {
-                bar.set_message(format!("{} {text}", work.what));
+                bar.set_message(format!("{} {}", work.what, work.note));
             }
         }
     }
@@ -236,7 +243,7 @@ impl Progress for Talk {
 
     fn warn(&self, text: &str) {
         let mark = if self.color { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
-        self.line(&format!("{mark} {text}"));
+        self.painted_line(&format!("{mark} {}", without_controls(text)));
     }
 }
 

@@ -9,7 +9,8 @@ use std::{
 };
 
 use crate::{
-    Digest, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
+    Digest, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
+    eintr::retry,
     manifest::{FileEntry, MANIFEST_FILE, Producer, now_text},
     store::drafts,
 };
@@ -31,10 +32,9 @@ pub struct Step {
 pub fn save(store: &Store, document: &KeyDocument, provenance: Provenance, number: u64, state: &[u8]) -> Result<(), StageError> {
     let folder = store.path(Kind::Checkpoint, &document.key());
     let target = folder.join(format!("step-{number:012}"));
-    let draft = store.kind_directory(Kind::Checkpoint).join(drafts::name(".tmp-", document.key().as_str()));
     let wrong = |error: std::io::Error| StageError::io("save a checkpoint", &target, &error);
-    fs::create_dir_all(&folder).map_err(wrong)?;
-    fs::create_dir(&draft).map_err(wrong)?;
+    retry(|| fs::create_dir_all(&folder)).map_err(wrong)?;
+    let draft = drafts::begin(&store.kind_directory(Kind::Checkpoint), document.key().as_str()).map_err(wrong)?;
     let file = FileEntry { name: STATE_FILE.to_owned(), bytes: state.len() as u64, blake3: Digest::of(state) };
     let manifest = Manifest {
         kind: Kind::Checkpoint.name().to_owned(),
@@ -56,42 +56,61 @@ pub fn save(store: &Store, document: &KeyDocument, provenance: Provenance, numbe
     let written = write_synced(&draft.join(STATE_FILE), state)
         .and_then(|()| write_synced(&draft.join(MANIFEST_FILE), manifest.to_text().as_bytes()))
         .and_then(|()| fs::File::open(&draft)?.sync_all())
-        .and_then(|()| if target.exists() { fs::remove_dir_all(&draft) } else { fs::rename(&draft, &target) })
+        .and_then(|()| if target.exists() { Ok(()) } else { drafts::give_name(&draft, &target) })
         .and_then(|()| fs::File::open(&folder)?.sync_all());
-    if let Err(error) = written {
-        let _abandoned = fs::remove_dir_all(&draft);
-        return Err(wrong(error));
-    }
+    drafts::discard(&draft);
+    written.map_err(wrong)?;
     for step in steps(store, &document.key()).iter().rev().skip(KEPT) {
         if let Some(old) = step.state.parent() {
+            // What cannot be removed only takes room until the run is over.
             let _next_time = store.trash(old);
         }
     }
     Ok(())
 }
 
-/// Saved steps of a run whose manifest and digest hold, oldest first.
+/// Saved steps of a run whose manifest and digest hold, oldest first; none where they cannot be looked at now.
 pub fn steps(store: &Store, key: &Key) -> Vec<Step> {
-    let Ok(entries) = fs::read_dir(store.path(Kind::Checkpoint, key)) else { return Vec::new() };
-    let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("step-")?.parse::<u64>().ok();
-    let whole = |path: &Path| {
-        let manifest = Manifest::read(path, Kind::Checkpoint).ok().flatten()?;
-        (manifest.key == *key && manifest.check_digests(path).is_ok()).then_some(())
+    read_steps(store, key).map(|(steps, _)| steps).unwrap_or_default()
+}
+
+/// The same, and what is wrong with those that are damaged. A fault of the file system is an error: a run that takes it for "nothing was
+/// saved" begins anew.
+pub fn read_steps(store: &Store, key: &Key) -> Result<(Vec<Step>, Vec<StageError>), StageError> {
+    let folder = store.path(Kind::Checkpoint, key);
+    let (mut steps, mut damaged) = (Vec::new(), Vec::new());
+    let list = || fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>();
+    let paths = match retry(list) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((steps, damaged)),
+        listed => listed.map_err(|error| StageError::io("list saved states", &folder, &error))?,
     };
-    let mut steps: Vec<Step> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter_map(|path| {
-            whole(&path)?;
-            Some(Step { number: number(&path)?, state: path.join(STATE_FILE) })
-        })
-        .collect();
+    for path in paths {
+        let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("step-")?.parse::<u64>().ok();
+        let Some(number) = number(&path) else { continue };
+        match is_whole(&path, key) {
+            Ok(true) => steps.push(Step { number, state: path.join(STATE_FILE) }),
+            Ok(false) => {}
+            Err(error) if error.kind == ErrorKind::Damaged => damaged.push(error),
+            Err(error) => return Err(error),
+        }
+    }
     steps.sort_by_key(|step| step.number);
-    steps
+    Ok((steps, damaged))
+}
+
+/// Whether a step is there whole; another start may have removed it as an old one.
+fn is_whole(path: &Path, key: &Key) -> Result<bool, StageError> {
+    let Some(manifest) = Manifest::read(path, Kind::Checkpoint)? else { return Ok(false) };
+    manifest.check_digests(path)?;
+    match manifest.key == *key {
+        true => Ok(true),
+        false => Err(StageError::damaged(&path.join(MANIFEST_FILE), format!("expected a state of run {key}, found one of {}", manifest.key))),
+    }
 }
 
 /// Removes all steps of a run: it is over.
 pub fn remove(store: &Store, key: &Key) {
+    // Of a run that is in the store they are of no use to anybody; `gc` removes what stays.
     let _next_gc = store.trash(&store.path(Kind::Checkpoint, key));
 }
 

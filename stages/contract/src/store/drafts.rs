@@ -1,9 +1,10 @@
-//! Drafts: folders that are written under a name of their own, `.tmp-<what>-<process>-<number>@<host>`, until their contents get theirs.
+//! Drafts: folders that are written under a name of their own, `.tmp-<what>-<process>-<number>@<host>-<boot>-<name space>-<start>`,
+//! until their contents get theirs.
 //!
 //! promises  a draft goes when it is dropped and when a signal ends the process; what a killed process left is recognised by its name,
-//!           and removed by the next that drafts the same in the same place (in a store: by `gc`)
-//! never     removes what a living process writes, or a folder that is not named as a draft is
-//! limits    whether a process of another host lives is not known: its drafts are taken for left-overs after a day
+//!           and removed by the next that drafts the same in the same place (in a store: by `gc`); a draft is touched every ten minutes
+//! never     removes what a living process writes, however old, or a folder that is not named as a draft is
+//! limits    whether a process of another host or PID name space lives is not known: its drafts are left-overs a day after the last touch
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -12,13 +13,16 @@ use std::{
         Mutex, MutexGuard,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
-use super::lease;
-use crate::StageError;
+use super::{
+    lease,
+    writer::{Life, Writer},
+};
+use crate::{StageError, eintr::retry};
 
-/// A left-over of another host, or of a process number that was used again, is removed at this age.
+/// A draft of a writer of whom nobody can say whether it lives is a left-over at this age.
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Sweeps over a draft that is removed while it is written; a second one is rarely needed.
 const REMOVALS: usize = 100;
@@ -75,34 +79,52 @@ pub fn abandon_drafts() {
 }
 
 /// Makes and remembers a draft.
-pub(super) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
+pub(crate) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
     let path = folder.join(name(".tmp-", what));
+    lease::keep_touched();
     let mut drafts = drafts();
-    fs::create_dir(&path)?;
+    retry(|| fs::create_dir(&path))?;
     drafts.insert(path.clone());
     Ok(path)
 }
 
+/// Touches what this process is writing, so that others see that it lives.
+pub(super) fn touch_all() {
+    let drafts: Vec<PathBuf> = drafts().iter().cloned().collect();
+    for draft in drafts {
+        // One that was published or removed meanwhile needs none.
+        let _gone = fs::File::open(&draft).and_then(|folder| folder.set_modified(SystemTime::now()));
+    }
+}
+
 /// Renames a draft to its final name, and forgets it.
-pub(super) fn give_name(draft: &Path, target: &Path) -> io::Result<()> {
+pub(crate) fn give_name(draft: &Path, target: &Path) -> io::Result<()> {
     // Under the lock, so that a signal removes a draft or finds it published, never a part of what was published.
     let mut drafts = drafts();
-    fs::rename(draft, target)?;
+    retry(|| fs::rename(draft, target))?;
     drafts.remove(draft);
     Ok(())
 }
 
 /// Removes a draft that was not published; after publishing there is nothing under this name any more.
-pub(super) fn discard(draft: &Path) {
+pub(crate) fn discard(draft: &Path) {
     let mut drafts = drafts();
     if drafts.remove(draft) {
-        let _gone = fs::remove_dir_all(draft);
+        // What cannot be removed is a left-over of this process, which `gc` takes once it has ended.
+        let _left = retry(|| fs::remove_dir_all(draft));
     }
 }
 
-/// A name that no other draft has: `.tmp-<what>-<process>-<number>@<host>`.
+/// A name that no other draft has: `.tmp-<what>-<process>-<number>@<place>`.
 pub(crate) fn name(start: &str, what: &str) -> String {
-    format!("{start}{what}-{}-{}@{}", std::process::id(), DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed), lease::host())
+    let own = Writer::own();
+    format!("{start}{what}-{}-{}@{}", own.process(), DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed), own.place())
+}
+
+/// Who writes a draft, by its name.
+fn writer(name: &str) -> Option<Writer> {
+    let (rest, place) = name.rsplit_once('@')?;
+    Writer::read(rest.rsplit('-').nth(1)?, place)
 }
 
 /// Whether a name is that of a draft, or of one on its way out, whose writer has ended.
@@ -111,18 +133,17 @@ pub(super) fn is_abandoned(path: &Path) -> bool {
     if !(name.starts_with(".tmp-") || name.starts_with(".trash-")) {
         return false;
     }
-    let old = super::gc::age(path).is_some_and(|age| age > LEFTOVER_AGE);
-    let Some((rest, host)) = name.rsplit_once('@') else { return old };
-    let process = rest.rsplit('-').nth(1).and_then(|text| text.parse::<i32>().ok());
-    match process {
-        Some(process) if host == lease::host() => old || (process != std::process::id() as i32 && !lease::process_lives(process)),
-        _ => old,
+    match writer(name).map_or(Life::Unknown, |writer| writer.life()) {
+        Life::Lives => false,
+        Life::Ended => true,
+        Life::Unknown => super::gc::age(path).is_some_and(|age| age > LEFTOVER_AGE),
     }
 }
 
 /// What dead processes left in a folder that drafted this.
 fn leftovers(folder: &Path, what: &str) -> impl Iterator<Item = PathBuf> {
     let starts = [format!(".tmp-{what}-"), format!(".trash-{what}-")];
+    // What is not seen now is swept the next time.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .filter(move |entry| entry.file_name().to_str().is_some_and(|name| starts.iter().any(|start| name.starts_with(start))))
@@ -134,7 +155,7 @@ fn leftovers(folder: &Path, what: &str) -> impl Iterator<Item = PathBuf> {
 pub fn sweep(folder: &Path, what: &str) {
     for path in leftovers(folder, what) {
         // What cannot be removed only takes room; the next one tries again.
-        let _left = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let _left = retry(|| if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) });
     }
 }
 
@@ -172,11 +193,18 @@ mod tests {
     fn the_next_draft_removes_what_the_dead_left_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let (dead, own, host) = (dead(), std::process::id(), lease::host());
-        let gone = [format!(".tmp-import-{dead}-0@{host}"), format!(".trash-import-{dead}-7@{host}")];
+        let (dead_here, again) = (Writer::own().place(), format!("{}0", Writer::own().place()));
+        let gone = [
+            format!(".tmp-import-{dead}-0@{host}"),
+            format!(".trash-import-{dead}-7@{host}"),
+            format!(".tmp-import-{dead}-0@{dead_here}"),
+            format!(".tmp-import-{own}-0@{again}"),
+        ];
         let kept = [
             format!(".tmp-import-{own}-999@{host}"),
             format!(".tmp-export-{dead}-0@{host}"),
             format!(".tmp-import-{dead}-0@elsewhere"),
+            format!(".tmp-import-{own}-998@{}", Writer::own().place()),
             ".tmp-import-mine".to_owned(),
             format!("tmp-import-{dead}-0@{host}"),
         ];

@@ -1,17 +1,20 @@
 //! Collecting garbage: left-overs of killed writers, artifacts that are old, too many or reachable from no run.
 //!
 //! promises  never removes what is leased, what a kept plan needs, or a run's results unless runs are asked for; a reader
-//!           sees an artifact whole or not at all
-//! never     waits for anybody; touches a read-only store
+//!           sees an artifact whole or not at all; a manifest that cannot be read now (but is not damaged) ends it before anything goes
+//! never     waits for anybody; touches a read-only store; removes what a living process of this PID name space writes or uses
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
-use super::{Store, drafts, lease};
-use crate::{Key, Kind, Manifest, StageError, manifest::MANIFEST_FILE};
+use super::{Store, drafts, lease, writer};
+use crate::{ErrorKind, Key, Kind, Manifest, StageError, eintr::retry, manifest::MANIFEST_FILE};
+
+/// A note that a process of this number is still writing is a left-over at this age: the number was given again.
+const NOTE_AGE: Duration = Duration::from_secs(3600);
 
 /// What to remove beside left-overs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,70 +71,133 @@ impl Store {
         }
         let mut report = Report::default();
         self.collect_leftovers(request, &mut report)?;
-        let items = self.items();
+        let items = self.items()?;
         report.leased = items.iter().filter(|item| item.leased).count() as u64;
         let doomed = choose(&items, request);
         for (index, item) in items.iter().enumerate() {
             match doomed.get(&index) {
-                None => report.bytes_kept += item.bytes,
-                Some(why) => {
-                    if !request.dry {
-                        self.trash(&item.path)?;
-                    }
-                    report.removed.push(Removed { path: item.path.clone(), bytes: item.bytes, why: why.clone() });
+                // Whoever began to use it after the first look has a lease by now.
+                Some(_) if !request.dry && self.leased_keys()?.contains(&item.key) => {
+                    report.leased += 1;
+                    report.bytes_kept += item.bytes;
                 }
+                None => report.bytes_kept += item.bytes,
+                Some(why) => self.remove_item(item, why, request.dry, &mut report)?,
             }
         }
         Ok(report)
     }
 
+    /// Removes everything that has one of these keys. Refuses what is in use or what a kept plan or run was made from, unless
+    /// `force`.
+    pub fn remove(&self, keys: &[Key], force: bool) -> Result<Report, StageError> {
+        prove_writable(self.root())?;
+        let items = self.items()?;
+        let asked = |item: &Item| keys.iter().any(|key| key.as_str() == item.key);
+        if !force {
+            items.iter().filter(|item| asked(item)).try_for_each(|item| refuse_needed(item, &items, asked))?;
+        }
+        let mut report = Report::default();
+        for item in &items {
+            match asked(item) {
+                true => self.remove_item(item, "asked for", false, &mut report)?,
+                false => report.bytes_kept += item.bytes,
+            }
+        }
+        Ok(report)
+    }
+
+    fn remove_item(&self, item: &Item, why: &str, dry: bool, report: &mut Report) -> Result<(), StageError> {
+        if !dry {
+            self.trash(&item.path)?;
+        }
+        report.removed.push(Removed { path: item.path.clone(), bytes: item.bytes, why: why.to_owned() });
+        Ok(())
+    }
+
     fn collect_leftovers(&self, request: &Request, report: &mut Report) -> Result<(), StageError> {
         let mut doomed: Vec<(PathBuf, &str)> = Vec::new();
         for kind in Kind::ALL {
-            for path in entries(&self.kind_directory(kind)) {
+            for path in entries(&self.kind_directory(kind))? {
                 if drafts::is_abandoned(&path) {
                     doomed.push((path, "left by a writer that ended before it was done"));
                 }
             }
         }
-        for path in entries(&self.root().join("leases")) {
-            if age(&path).is_some_and(|age| age > lease::LEASE_VALID) {
-                doomed.push((path, "a lease of nobody"));
+        for path in entries(&self.root().join("leases"))? {
+            if !lease::is_valid(&path) {
+                doomed.push((path, "a lease of a process that has ended"));
+            }
+        }
+        for path in entries(&self.root().join("seen-v1"))? {
+            if is_abandoned_note(&path) {
+                doomed.push((path, "a note of a process that has ended"));
             }
         }
         for (path, why) in doomed {
-            let bytes = size_of(&path);
+            let bytes = size_of(&path)?;
             if !request.dry {
-                let gone = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-                gone.map_err(|error| StageError::io("remove", &path, &error))?;
+                let gone = retry(|| if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) });
+                match gone {
+                    // Another that collects was first.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    gone => gone.map_err(|error| StageError::io("remove", &path, &error))?,
+                }
             }
             report.removed.push(Removed { path, bytes, why: why.to_owned() });
         }
         Ok(())
     }
 
-    fn items(&self) -> Vec<Item> {
-        let leased = self.leased_keys();
+    fn items(&self) -> Result<Vec<Item>, StageError> {
+        let leased = self.leased_keys()?;
         let mut items = Vec::new();
         for kind in Kind::ALL {
-            for path in entries(&self.kind_directory(kind)) {
+            for path in entries(&self.kind_directory(kind))? {
                 let Some(key) = path.file_name().and_then(|name| name.to_str()).and_then(Key::parse) else { continue };
-                let manifest = Manifest::read(&path, kind).ok().flatten();
-                let used = [path.join(MANIFEST_FILE), path.clone()].iter().find_map(|path| fs::metadata(path).and_then(|facts| facts.modified()).ok());
+                let manifest = match Manifest::read(&path, kind) {
+                    Ok(manifest) => manifest,
+                    // What it was made from is not known; a checkpoint's folder holds steps.
+                    Err(error) if error.kind == ErrorKind::Damaged => None,
+                    Err(error) => return Err(error),
+                };
                 let needs = manifest.iter().flat_map(|manifest| manifest.inputs.iter());
                 let needs = needs.filter_map(|input| Some((Kind::parse(&input.kind)?, input.key.to_string()))).collect();
-                let (bytes, leased) = (size_of(&path), leased.contains(key.as_str()));
-                items.push(Item { path, kind, key: key.to_string(), bytes, used: used.unwrap_or(SystemTime::UNIX_EPOCH), needs, leased });
+                let (bytes, leased, used) = (size_of(&path)?, leased.contains(key.as_str()), last_used(&path)?);
+                items.push(Item { path, kind, key: key.to_string(), bytes, used, needs, leased });
             }
         }
-        items
+        Ok(items)
     }
 
-    fn leased_keys(&self) -> BTreeSet<String> {
-        let young = |path: &PathBuf| age(path).is_none_or(|age| age <= lease::LEASE_VALID);
-        let key = |path: PathBuf| path.file_name()?.to_str()?.rsplit('-').next().map(str::to_owned);
-        entries(&self.root().join("leases")).into_iter().filter(young).filter_map(key).collect()
+    fn leased_keys(&self) -> Result<BTreeSet<String>, StageError> {
+        let leases = entries(&self.root().join("leases"))?;
+        Ok(leases.iter().filter_map(|path| lease::protected_key(path)).map(str::to_owned).collect())
     }
+}
+
+/// Refuses to remove what is in use, or what a plan or run that stays was made from.
+fn refuse_needed(item: &Item, items: &[Item], goes: impl Fn(&Item) -> bool) -> Result<(), StageError> {
+    let needs = |other: &&Item| other.needs.iter().any(|(kind, key)| *kind == item.kind && *key == item.key);
+    let refuse = |what: String| {
+        let error = StageError::new(ErrorKind::Input, format!("{} {} {what}", item.kind.name(), item.key)).at(item.path.display());
+        Err(error.hint("remove it nevertheless with  --force"))
+    };
+    if item.leased || items.iter().filter(|other| other.leased).any(|other| needs(&other)) {
+        return refuse("is in use by a process".to_owned());
+    }
+    match items.iter().filter(needs).find(|other| matches!(other.kind, Kind::Plan | Kind::Run) && !goes(other)) {
+        Some(user) => refuse(format!("is what {} {} was made from", user.kind.name(), user.key)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a file beside the digests of raw files is one that its writer, `<hash>.<process>.tmp`, did not finish.
+fn is_abandoned_note(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    let process = name.strip_suffix(".tmp").and_then(|rest| rest.rsplit_once('.')?.1.parse::<i32>().ok());
+    // The file is written within milliseconds; a writer that loses it in another name space reads the raw file once more.
+    process.is_some_and(|process| !writer::is_there(process) || age(path).is_some_and(|age| age > NOTE_AGE))
 }
 
 /// Which items go, and why.
@@ -202,25 +268,45 @@ fn span_words(span: Duration) -> String {
 
 fn prove_writable(root: &Path) -> Result<(), StageError> {
     let probe = root.join(drafts::name(".tmp-", "probe"));
-    fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(|error| StageError::io("collect garbage in a store", root, &error))
+    fs::write(&probe, b"").and_then(|()| retry(|| fs::remove_file(&probe))).map_err(|error| StageError::io("collect garbage in a store", root, &error))
 }
 
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(directory).map(|entries| entries.flatten().map(|entry| entry.path()).collect()).unwrap_or_default();
+/// What a folder holds, sorted; nothing if it is not there.
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, StageError> {
+    let list = || fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
+    let mut paths = present(retry(list), "list", directory)?.unwrap_or_default();
     paths.sort();
-    paths
+    Ok(paths)
+}
+
+/// When an artifact was last used: the time of its manifest, or of its folder.
+fn last_used(path: &Path) -> Result<SystemTime, StageError> {
+    for place in [&path.join(MANIFEST_FILE), path] {
+        if let Some(time) = present(retry(|| fs::metadata(place)?.modified()), "look at", place)? {
+            return Ok(time);
+        }
+    }
+    Ok(SystemTime::UNIX_EPOCH)
 }
 
 /// How long ago it was changed.
 pub(super) fn age(path: &Path) -> Option<Duration> {
-    fs::metadata(path).and_then(|facts| facts.modified()).ok()?.elapsed().ok()
+    retry(|| fs::metadata(path)?.modified()).ok()?.elapsed().ok()
 }
 
-fn size_of(path: &Path) -> u64 {
-    match fs::symlink_metadata(path) {
-        Ok(facts) if facts.is_dir() => entries(path).iter().map(|path| size_of(path)).sum(),
-        Ok(facts) => facts.len(),
-        Err(_) => 0,
+fn size_of(path: &Path) -> Result<u64, StageError> {
+    match present(retry(|| fs::symlink_metadata(path)), "look at", path)? {
+        Some(facts) if facts.is_dir() => entries(path)?.iter().map(|path| size_of(path)).sum(),
+        facts => Ok(facts.map_or(0, |facts| facts.len())),
+    }
+}
+
+/// None of what another process removed meanwhile; every other fault goes up.
+fn present<T>(found: io::Result<T>, doing: &str, path: &Path) -> Result<Option<T>, StageError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(StageError::io(doing, path, &error)),
     }
 }
 

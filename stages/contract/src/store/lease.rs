@@ -1,18 +1,25 @@
-//! Leases: a file that says "this process uses that artifact", so that `gc` spares it.
+//! Leases: a file `<host>-<boot>-<name space>-<start>-<process>-<key>` that says "this process uses what has that key", so that
+//! `gc` spares it.
 //!
-//! promises  a lease is touched every ten minutes while it is held and removed when it is dropped
+//! promises  a lease is touched every ten minutes while it is held and removed when it is dropped; that of a process that is known
+//!           to live is valid however old it is, that of one that is known to have ended is not
 //! never     blocks anybody: a store that cannot be written simply has no leases
 use std::{
     collections::BTreeMap,
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Mutex, OnceLock},
     time::{Duration, SystemTime},
 };
 
-use super::{Artifact, Store};
+pub use super::writer::host;
+use super::{
+    Store, drafts,
+    writer::{Life, Writer},
+};
+use crate::{Key, eintr::retry};
 
-/// A lease younger than this protects its artifact.
+/// A lease of a process of whom nobody can say whether it lives protects for so long after the last touch.
 pub const LEASE_VALID: Duration = Duration::from_secs(3600);
 const LEASE_TOUCH: Duration = Duration::from_secs(600);
 
@@ -27,19 +34,46 @@ pub struct Lease {
 }
 
 impl Store {
-    /// Takes a lease on an artifact.
-    pub fn lease(&self, artifact: &Artifact) -> Lease {
+    /// Takes a lease on whatever has a key.
+    pub fn lease(&self, key: &Key) -> Lease {
         let folder = self.root().join("leases");
-        let path = folder.join(format!("{}-{}-{}", host(), std::process::id(), artifact.manifest.key));
+        let own = Writer::own();
+        let path = folder.join(format!("{}-{}-{key}", own.place(), own.process()));
         {
             // Written under the lock, so that a signal finds every lease that is there.
             let mut held = held();
             *held.entry(path.clone()).or_insert(0) += 1;
             // In a read-only store nothing is collected, so nothing is lost when these fail.
-            let _unimportant = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, b""));
+            let _unimportant = retry(|| fs::create_dir_all(&folder)).and_then(|()| fs::write(&path, b""));
         }
-        TOUCHER.get_or_init(|| drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever)));
+        keep_touched();
         Lease { path }
+    }
+}
+
+/// Sees to it that leases and drafts of this process are touched as long as it lives.
+pub(super) fn keep_touched() {
+    // Without a thread nothing is touched, and a process that others cannot see to live is spared by its leases for an hour only.
+    TOUCHER.get_or_init(|| drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever)));
+}
+
+/// The key that a file of the folder of leases protects, if it does.
+pub(super) fn protected_key(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    is_valid(path).then(|| name.rsplit('-').next())?
+}
+
+/// Whether the holder of a lease lives, as far as anybody can say.
+pub(super) fn is_valid(path: &Path) -> bool {
+    let writer = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
+        let (holder, _key) = name.rsplit_once('-')?;
+        let (place, process) = holder.rsplit_once('-')?;
+        Writer::read(process, place)
+    });
+    match writer.map_or(Life::Unknown, |writer| writer.life()) {
+        Life::Lives => true,
+        Life::Ended => false,
+        Life::Unknown => super::gc::age(path).is_none_or(|age| age <= LEASE_VALID),
     }
 }
 
@@ -50,7 +84,7 @@ impl Drop for Lease {
             *count -= 1;
             if *count == 0 {
                 held.remove(&self.path);
-                let _unimportant = fs::remove_file(&self.path);
+                let _unimportant = retry(|| fs::remove_file(&self.path));
             }
         }
     }
@@ -60,23 +94,9 @@ impl Drop for Lease {
 pub(crate) fn release_all() {
     let held = held();
     for path in held.keys() {
-        let _unimportant = fs::remove_file(path);
+        let _unimportant = retry(|| fs::remove_file(path));
     }
     std::mem::forget(held);
-}
-
-/// This host's name, with nothing in it that a file name could not bear.
-pub fn host() -> String {
-    let name = rustix::system::uname();
-    let name = name.nodename().to_string_lossy();
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect();
-    if plain.is_empty() { "host".to_owned() } else { plain }
-}
-
-/// Whether a process of this host lives.
-pub(crate) fn process_lives(process: i32) -> bool {
-    let Some(process) = rustix::process::Pid::from_raw(process) else { return false };
-    !matches!(rustix::process::test_kill_process(process), Err(error) if error == rustix::io::Errno::SRCH)
 }
 
 fn held() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, usize>> {
@@ -86,10 +106,16 @@ fn held() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, usize>> {
 fn touch_for_ever() {
     loop {
         std::thread::sleep(LEASE_TOUCH);
-        for path in held().keys() {
-            if let Ok(file) = fs::File::options().append(true).open(path) {
-                let _unimportant = file.set_modified(SystemTime::now());
-            }
+        touch_all();
+        drafts::touch_all();
+    }
+}
+
+fn touch_all() {
+    for path in held().keys() {
+        // A store that cannot be written has no leases to touch.
+        if let Ok(file) = fs::File::options().append(true).open(path) {
+            let _unimportant = file.set_modified(SystemTime::now());
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod drafts;
 pub mod gc;
 pub mod last;
 pub mod lease;
+mod writer;
 
 pub use drafts::abandon_drafts;
 
@@ -17,6 +18,7 @@ use std::{
     collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime},
 };
 
@@ -25,6 +27,7 @@ use serde_json::Value;
 
 use crate::{
     ErrorKind, InputFacts, Key, Kind, Manifest, Reads, StageError,
+    eintr::retry,
     kinds::{self, Depth},
     manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
     panics,
@@ -169,8 +172,12 @@ impl Store {
     pub fn find(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
         let path = self.path(kind, key);
         let Some(manifest) = Manifest::read(&path, kind)? else { return Ok(None) };
-        manifest.check_sizes(&path)?;
-        Ok(Some(Artifact::new(kind, path, manifest)))
+        match manifest.check_sizes(&path) {
+            // Collected between the look at the manifest and the look at the files.
+            Err(_) if is_gone(&path) => Ok(None),
+            Err(error) => Err(error),
+            Ok(()) => Ok(Some(Artifact::new(kind, path, manifest))),
+        }
     }
 
     /// Looks up an artifact that has to be there.
@@ -185,17 +192,25 @@ impl Store {
 
     /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, digests of every file too, all read now.
     pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
-        let artifact = self.get(kind, key)?;
-        if verify {
-            artifact.manifest.check_digests(&artifact.path)?;
+        let look = |artifact: &Artifact| {
+            if verify {
+                artifact.manifest.check_digests(&artifact.path)?;
+            }
+            artifact.validate(Depth::Open)
+        };
+        let mut artifact = self.get(kind, key)?;
+        let mut looked = look(&artifact);
+        if looked.is_err() && is_gone(&artifact.path) {
+            // Collected, or replaced, since it was found: once more, as if it had never been there.
+            artifact = self.get(kind, key)?;
+            looked = look(&artifact);
         }
-        artifact.validate(Depth::Open)?;
-        Ok(artifact)
+        looked.map(|()| artifact)
     }
 
-    /// Every artifact of a kind whose manifest can be read, by key.
+    /// Every artifact of a kind whose manifest can be read, by key: for looking around, explaining and sharing work, never for what comes out.
     pub fn list(&self, kind: Kind) -> Vec<Artifact> {
-        let Ok(entries) = fs::read_dir(self.kind_directory(kind)) else { return Vec::new() };
+        let Ok(entries) = retry(|| fs::read_dir(self.kind_directory(kind))) else { return Vec::new() };
         let mut keys: Vec<Key> = entries.flatten().filter_map(|entry| Key::parse(entry.file_name().to_str()?)).collect();
         keys.sort();
         keys.iter().filter_map(|key| self.find(kind, key).ok().flatten()).collect()
@@ -216,9 +231,10 @@ impl Store {
     /// Starts writing an artifact beside its final place.
     pub fn begin(&self, kind: Kind, key: &Key) -> Result<Draft, StageError> {
         let parent = self.kind_directory(kind);
-        fs::create_dir_all(&parent).map_err(|error| StageError::io("make a folder of the store", &parent, &error))?;
-        let path = drafts::begin(&parent, key.as_str()).map_err(|error| StageError::io("make a folder of the store", &parent, &error))?;
-        Ok(Draft { kind, key: key.clone(), path, counts: BTreeMap::new(), facts: BTreeMap::new() })
+        let wrong = |error: io::Error| StageError::io("make a folder of the store", &parent, &error);
+        retry(|| fs::create_dir_all(&parent)).map_err(wrong)?;
+        let path = drafts::begin(&parent, key.as_str()).map_err(wrong)?;
+        Ok(Draft { kind, key: key.clone(), path, written: AtomicBool::new(false), counts: BTreeMap::new(), facts: BTreeMap::new() })
     }
 
     /// Gives a sealed draft its final name, or discards it when another writer was first. With `replace`, an artifact
@@ -227,6 +243,7 @@ impl Store {
         let Sealed { draft, manifest } = sealed;
         let target = self.path(draft.kind, &draft.key);
         let (mut makes_way, mut replaced) = (false, false);
+        // One that is damaged makes way below.
         if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
             let now_verified = manifest.inputs_verified == Some(true) && old.manifest.inputs_verified != Some(true);
             if old.manifest.digest == manifest.digest && !now_verified {
@@ -235,7 +252,13 @@ impl Store {
             makes_way = true;
             replaced = old.manifest.digest != manifest.digest;
         }
-        if makes_way || (target.exists() && self.find(draft.kind, &draft.key).is_err()) {
+        let is_damaged = || match self.find(draft.kind, &draft.key) {
+            Ok(_) => Ok(false),
+            Err(error) if error.kind == ErrorKind::Damaged => Ok(true),
+            // What cannot be read now is not known to be damaged.
+            Err(error) => Err(error),
+        };
+        if makes_way || is_damaged()? {
             // Other bytes under --force, the same ones made of inputs that are verified now, or a damaged artifact: it makes way by
             // another name, so that no reader sees half.
             self.trash(&target)?;
@@ -250,7 +273,7 @@ impl Store {
                 let winner = self.find(draft.kind, &draft.key)?;
                 winner.map(|artifact| (artifact, false)).ok_or_else(|| StageError::io("publish", &target, &error))
             }
-            Err(error) => Err(StageError::io("publish", &target, &error)),
+            Err(error) => Err(draft.explain_loss(StageError::io("publish", &target, &error))),
         }
     }
 
@@ -259,12 +282,12 @@ impl Store {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
         let folder = path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
         let aside = folder.join(drafts::name(".trash-", name));
-        match fs::rename(path, &aside) {
+        match retry(|| fs::rename(path, &aside)) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(StageError::io("remove", path, &error)),
         }
-        fs::remove_dir_all(&aside).map_err(|error| StageError::io("remove", &aside, &error))
+        retry(|| fs::remove_dir_all(&aside)).map_err(|error| StageError::io("remove", &aside, &error))
     }
 }
 
@@ -274,6 +297,8 @@ pub struct Draft {
     kind: Kind,
     key: Key,
     path: PathBuf,
+    /// Whether a file of it was asked for: then it cannot be made again.
+    written: AtomicBool,
     /// Numbers for the manifest.
     pub counts: BTreeMap<String, u64>,
     /// Facts for the manifest.
@@ -290,24 +315,49 @@ pub struct Sealed {
 impl Draft {
     /// Where to write a file.
     pub fn file(&self, name: &str) -> PathBuf {
+        if !self.written.swap(true, Ordering::Relaxed) && is_gone(&self.path) {
+            // Hours of training may lie between the folder and its first file: whoever removed it took nothing yet. If this
+            // fails, so does the writing, and `explain_loss` says why.
+            let _fails_again = retry(|| fs::create_dir(&self.path));
+        }
         self.path.join(name)
     }
 
     /// Hard-links (or copies) a published file.
     pub fn share(&self, name: &str, from: &Path) -> Result<(), StageError> {
         let to = self.file(name);
-        digest_cache::link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).map_err(|error| StageError::io("copy", &to, &error))
+        let linked = digest_cache::link(from, &to).or_else(|_| fs::copy(from, &to).map(drop));
+        linked.map_err(|error| self.explain_loss(StageError::io("copy", &to, &error)))
+    }
+
+    /// The error of a work whose folder was removed under it says so; any other stays as it is.
+    pub fn explain_loss(&self, error: StageError) -> StageError {
+        if !is_gone(&self.path) {
+            return error;
+        }
+        let what = format!("the folder in which this `{}` was being written was removed by somebody else, and what was in it is lost", self.kind.name());
+        StageError::new(ErrorKind::Input, what)
+            .at(self.path.display())
+            .detail(format!("  so this failed: {}", error.what))
+            .hint("start again, and let only `warploom store gc` of this version or a later one clean a store in use: it spares what living processes write")
     }
 
     /// Digests and syncs every file, validates the whole, and writes the manifest.
-    pub fn seal(mut self, mut manifest: Manifest) -> Result<Sealed, StageError> {
+    pub fn seal(mut self, manifest: Manifest) -> Result<Sealed, StageError> {
+        match self.sealed_manifest(manifest) {
+            Ok(manifest) => Ok(Sealed { draft: self, manifest }),
+            Err(error) => Err(self.explain_loss(error)),
+        }
+    }
+
+    fn sealed_manifest(&mut self, mut manifest: Manifest) -> Result<Manifest, StageError> {
         let names = names_of_files(&self.path)?;
         let entry = |name: &String| -> Result<FileEntry, StageError> {
             let path = self.path.join(name);
             let wrong = |error: io::Error| StageError::io("write", &path, &error);
             fs::File::open(&path).and_then(|file| file.sync_all()).map_err(wrong)?;
             let (blake3, _) = digest_cache::digest(&path).map_err(wrong)?;
-            Ok(FileEntry { name: name.clone(), bytes: fs::metadata(&path).map_err(wrong)?.len(), blake3 })
+            Ok(FileEntry { name: name.clone(), bytes: retry(|| fs::metadata(&path)).map_err(wrong)?.len(), blake3 })
         };
         manifest.files = names.par_iter().map(entry).collect::<Result<_, _>>()?;
         manifest.digest = manifest.digest_of_files(self.kind);
@@ -329,8 +379,7 @@ impl Draft {
         write().map_err(|error| StageError::io("write", &path, &error))?;
         sync_directory(&self.path)?;
         let text = fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
-        let manifest = serde_json::from_slice(&text).map_err(|error| StageError::defect(format!("a manifest does not read back: {error}")))?;
-        Ok(Sealed { draft: self, manifest })
+        serde_json::from_slice(&text).map_err(|error| StageError::defect(format!("a manifest does not read back: {error}")))
     }
 }
 
@@ -338,6 +387,11 @@ impl Drop for Draft {
     fn drop(&mut self) {
         drafts::discard(&self.path);
     }
+}
+
+/// Whether nothing is under a name any more. A place that cannot be looked at is not known to be gone.
+fn is_gone(path: &Path) -> bool {
+    matches!(retry(|| fs::symlink_metadata(path)), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Names of the files of a draft. An artifact has no folders: its manifest names its files by one part of a path.

@@ -193,7 +193,7 @@ fn collecting_spares_leases_runs_and_what_plans_need() {
     let store = Store::at(folder.path());
     let kept = publish(&store, 1, vec![0, 1]);
     publish(&store, 2, vec![0, 1]);
-    let lease = store.lease(&kept);
+    let lease = store.lease(&kept.manifest.key);
     let all = gc::Request { keep_bytes: Some(0), ..gc::Request::default() };
     let report = store.collect(&all).unwrap();
     assert_eq!((report.removed.len(), report.leased), (1, 1));
@@ -220,6 +220,150 @@ fn leftovers_of_dead_writers_are_recognised() {
     assert!(!left.exists() && live.file("").exists());
 }
 
+/// Makes a file or folder seem to have been changed so many hours ago.
+fn age(path: &Path, hours: u64) {
+    let time = SystemTime::now() - Duration::from_secs(hours * 3600);
+    fs::File::open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// The number of a process that has ended.
+fn ended_process() -> u32 {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+/// This process's place with another PID name space.
+fn other_name_space() -> String {
+    let place = writer::Writer::own().place();
+    let mut parts: Vec<&str> = place.split('-').collect();
+    assert_eq!(parts.len(), 4, "this test needs /proc");
+    parts[2] = "1";
+    parts.join("-")
+}
+
+#[test]
+fn a_draft_of_a_living_writer_is_spared_however_old_and_touched_as_its_leases_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let outputs = draft(&store, 1, vec![1, 0]);
+    let path = outputs.file(Kind::Permutation, "x").parent().unwrap().to_path_buf();
+    age(&path, 25);
+    assert_eq!(store.collect(&gc::Request::default()).unwrap().removed, []);
+    drafts::touch_all();
+    assert!(gc::age(&path).unwrap() < Duration::from_secs(60));
+    assert!(outputs.publish(&store).is_ok());
+}
+
+#[test]
+fn of_a_writer_in_another_name_space_the_last_touch_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let (key, process) = (document(1).key(), ended_process());
+    fs::create_dir_all(store.kind_directory(Kind::Csr)).unwrap();
+    let named = |place: &str, process: u32| {
+        let path = store.kind_directory(Kind::Csr).join(format!(".tmp-{key}-{process}-0@{place}"));
+        fs::create_dir(&path).unwrap();
+        path
+    };
+    let (inside, old) = (named(&other_name_space(), process), named(&other_name_space(), process + 1));
+    age(&inside, 23);
+    age(&old, 25);
+    // As process 1 of a container: the number lives, and is another process.
+    let again = named(&format!("{}0", writer::Writer::own().place()), std::process::id());
+    let mut removed: Vec<PathBuf> = store.collect(&gc::Request::default()).unwrap().removed.into_iter().map(|removed| removed.path).collect();
+    removed.sort();
+    let mut expected = vec![old, again];
+    expected.sort();
+    assert_eq!(removed, expected);
+    assert!(inside.exists());
+}
+
+#[test]
+fn leases_and_notes_of_the_dead_go_at_once_and_spare_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let (first, second) = (publish(&store, 1, vec![0, 1]), publish(&store, 2, vec![1, 0]));
+    let (leases, seen) = (folder.path().join("leases"), folder.path().join("seen-v1"));
+    fs::create_dir(&leases).unwrap();
+    fs::create_dir(&seen).unwrap();
+    let (dead, own) = (ended_process(), std::process::id());
+    let write = |path: PathBuf| {
+        fs::write(&path, "").unwrap();
+        path
+    };
+    let place = writer::Writer::own().place();
+    let mut gone = vec![
+        write(leases.join(format!("{place}-{dead}-{}", first.manifest.key))),
+        write(leases.join(format!("{}-{dead}-{}", lease::host(), first.manifest.key))),
+        write(seen.join(format!("{}.{dead}.tmp", crate::Digest::of(b"raw")))),
+    ];
+    let kept = [
+        write(leases.join(format!("{place}-{own}-{}", second.manifest.key))),
+        write(leases.join(format!("{}-{dead}-{}", other_name_space(), document(3).key()))),
+        write(seen.join(format!("{}.{own}.tmp", crate::Digest::of(b"raw")))),
+        write(seen.join(crate::Digest::of(b"raw").as_str())),
+    ];
+    age(&kept[0], 25);
+    let report = store.collect(&gc::Request { keep_bytes: Some(0), ..gc::Request::default() }).unwrap();
+    let mut removed: Vec<PathBuf> = report.removed.into_iter().map(|removed| removed.path).collect();
+    gone.push(first.path);
+    (gone.sort(), removed.sort());
+    assert_eq!((removed, report.leased), (gone, 1));
+    assert!(kept.iter().all(|path| path.exists()) && second.path.exists());
+}
+
+#[test]
+fn a_folder_that_is_removed_under_its_writer_is_made_again_or_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    // Before the first file nothing is lost: training writes at its end.
+    let outputs = Outputs::begin(&store, &CONTRACT, document(1), &Inputs::new()).unwrap();
+    let remove = || {
+        let parent = store.kind_directory(Kind::Permutation);
+        fs::read_dir(parent).unwrap().flatten().for_each(|entry| fs::remove_dir_all(entry.path()).unwrap());
+    };
+    remove();
+    let mut outputs = outputs;
+    crate::kinds::permutation::write(&mut outputs, vec![1, 0], &quality()).unwrap();
+    let path = outputs.publish(&store).unwrap().remove(0).path;
+    fs::remove_dir_all(path).unwrap();
+    // After it, it is said.
+    let outputs = draft(&store, 1, vec![1, 0]);
+    let place = outputs.file(Kind::Permutation, "x").parent().unwrap().display().to_string();
+    remove();
+    let error = outputs.explain_loss(StageError::defect("cannot create"));
+    assert!(error.what.contains("the folder in which this `permutation` was being written was removed by somebody else"), "{error}");
+    let error = outputs.publish(&store).unwrap_err();
+    assert!(error.what.contains("was removed by somebody else") && error.place == Some(place), "{error}");
+}
+
+#[test]
+fn removing_by_key_refuses_what_is_in_use_or_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let needed = publish(&store, 1, vec![0, 1]);
+    let key = needed.manifest.key.clone();
+    let lease = store.lease(&key);
+    let error = store.remove(std::slice::from_ref(&key), false).unwrap_err();
+    assert!(error.what.contains("is in use by a process") && error.hint.unwrap().contains("--force"), "{}", error.what);
+    drop(lease);
+    // A plan that stays and was made from it.
+    let mut plan = needed.manifest.clone();
+    plan.kind = Kind::Plan.name().to_owned();
+    plan.format = Kind::Plan.version();
+    plan.key_document = document(2);
+    plan.key = document(2).key();
+    plan.inputs = vec![crate::manifest::InputEntry { kind: "permutation".into(), key: key.clone(), digest: needed.manifest.digest.clone() }];
+    let place = store.path(Kind::Plan, &plan.key);
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join(MANIFEST_FILE), plan.to_text()).unwrap();
+    let error = store.remove(std::slice::from_ref(&key), false).unwrap_err();
+    assert!(error.what.contains(&format!("is what plan {} was made from", plan.key)), "{}", error.what);
+    let removed = store.remove(&[key, plan.key], false).unwrap().removed;
+    assert_eq!((removed.len(), needed.path.exists(), place.exists()), (2, false, false));
+}
+
 #[test]
 fn shared_files_are_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -239,6 +383,39 @@ fn provenance_of_inputs_is_inherited() {
     let mut inputs = Inputs::new();
     inputs.insert(outputs.publish(&store).unwrap().remove(0));
     assert_eq!((inputs.provenance(), inputs.made_up()), (Provenance::StandIn, vec!["labels".to_owned()]));
+}
+
+#[test]
+fn saved_states_that_cannot_be_read_are_no_reason_to_begin_anew() {
+    use crate::kinds::checkpoint::{STATE_FILE, read_steps, save};
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let key = document(1).key();
+    assert_eq!(read_steps(&store, &key).unwrap(), (Vec::new(), Vec::new()));
+    save(&store, &document(1), Provenance::Real, 5, b"five").unwrap();
+    save(&store, &document(1), Provenance::Real, 6, b"six").unwrap();
+    let (steps, _) = read_steps(&store, &key).unwrap();
+    fs::write(&steps[1].state, b"sax").unwrap();
+    let (sound, damaged) = read_steps(&store, &key).unwrap();
+    assert_eq!((sound, damaged.len()), (steps[..1].to_vec(), 1));
+    assert!(damaged[0].place.as_ref().unwrap().ends_with(STATE_FILE), "{}", damaged[0]);
+    // A fault of the file system: links that lead in a circle.
+    let manifest = steps[0].state.with_file_name(MANIFEST_FILE);
+    fs::remove_file(&manifest).unwrap();
+    std::os::unix::fs::symlink(&manifest, &manifest).unwrap();
+    assert!(read_steps(&store, &key).is_err());
+}
+
+#[test]
+fn what_cannot_be_read_is_neither_replaced_nor_collected() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let manifest = publish(&store, 1, vec![0, 1]).file(MANIFEST_FILE);
+    fs::remove_file(&manifest).unwrap();
+    std::os::unix::fs::symlink(&manifest, &manifest).unwrap();
+    assert_ne!(draft(&store, 1, vec![0, 1]).publish(&store).unwrap_err().kind, ErrorKind::Damaged);
+    assert!(store.collect(&gc::Request { keep_bytes: Some(0), ..gc::Request::default() }).is_err());
+    assert!(manifest.parent().unwrap().join("quality.json").exists());
 }
 
 #[test]

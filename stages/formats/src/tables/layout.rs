@@ -90,7 +90,8 @@ pub fn layout(files: &[PathBuf]) -> Layout {
     layout
 }
 
-/// All files at or below a path, as far as a folder of parts goes.
+/// All files at or below a path, as far as a folder of parts goes. A folder that cannot be listed stands for itself: whoever reads it is
+/// told why, where a table without some of its parts would be taken for whole.
 pub fn below(path: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut open = vec![(path.to_path_buf(), 0)];
@@ -98,8 +99,10 @@ pub fn below(path: &Path) -> Vec<PathBuf> {
         if !path.is_dir() {
             files.push(path);
         } else if depth < LEVELS_MOST {
-            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-            open.extend(entries.map(|entry| (entry.path(), depth + 1)));
+            match std::fs::read_dir(&path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()) {
+                Ok(paths) => open.extend(paths.into_iter().map(|path| (path, depth + 1))),
+                Err(_) => files.push(path),
+            }
         }
     }
     files

@@ -1,20 +1,36 @@
 //! From what the catalogue says of a generator to a graph as read from files.
 //!
-//! promises  a stand-in carries its provenance from here on; a set that is made, and stands for nothing, is real
+//! promises  a stand-in carries its provenance from here on; a set that is made, and stands for nothing, is real; one whose nodes alone
+//!           take more than `--memory` is refused before anything is made
 //! never     announces anything (`source` does); reads a file
 use warploom_catalog::{Generator, entry};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_formats::raw::{Graphs, NodeIds, RawGraph};
-use warploom_shell::{requests::IngestRequest, talk::count};
+use warploom_shell::{limits::show_size, requests::IngestRequest, talk::count};
 
 use super::{batch, communities, relations, shapes};
 use crate::{fill::labels, source::Read};
+
+/// Bytes that a graph takes for each node, however few edges it has: two numbers of 32 bits (degree and place in a list).
+const NODE_BYTES: u64 = 8;
+
+/// Refuses a graph whose nodes alone take more than may be used.
+fn refuse_too_many(memory: u64, name: &str, nodes: u64) -> Result<(), StageError> {
+    let needed = nodes.saturating_mul(NODE_BYTES);
+    if needed <= memory {
+        return Ok(());
+    }
+    let (needs, may) = (show_size(needed), show_size(memory));
+    let what = format!("`{name}` has {nodes} nodes, which take {needs} ({needed} bytes) at least, and {may} ({memory} bytes) may be used");
+    Err(StageError::new(ErrorKind::Memory, what).hint(format!("--memory {needed}  if the machine has it, or ask for fewer nodes")))
+}
 
 /// A set that a generator makes.
 pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
     let name = &request.entry.name;
     let generator = request.entry.generator.ok_or_else(|| StageError::defect(format!("`{name}` has no generator")))?;
     generator.check().map_err(|what| StageError::new(ErrorKind::Specification, format!("`{name}` cannot be made: {what}")))?;
+    refuse_too_many(context.memory, name, generator.nodes())?;
     if let Generator::Planted(recipe) = &generator {
         return planted(context, request, recipe, Provenance::Real);
     }
@@ -48,6 +64,7 @@ fn generating(edges: u64) -> String {
 
 /// A graph of planted communities, or of many small graphs.
 pub fn planted(context: &Context, request: &IngestRequest, recipe: &entry::Recipe, provenance: Provenance) -> Result<Read, StageError> {
+    refuse_too_many(context.memory, &request.entry.name, u64::from(recipe.nodes))?;
     context.progress.begin(&generating(recipe.edges), 0, "edges");
     let seed = recipe.seed ^ request.spec.seed;
     let (graph, community) = graph_of(recipe, seed).map_err(|error| {
@@ -103,6 +120,15 @@ mod tests {
     fn recipe() -> entry::Recipe {
         let entry = warploom_catalog::Catalog::default().find("aifb").unwrap();
         entry.stand_in.unwrap()
+    }
+
+    #[test]
+    fn nodes_beyond_the_memory_that_may_be_used_are_refused() {
+        assert!(refuse_too_many(1 << 30, "random-1000-1", 1000).is_ok());
+        let error = refuse_too_many(1 << 30, "random-4294967294-1", 4_294_967_294).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Memory);
+        let what = "`random-4294967294-1` has 4294967294 nodes, which take 32.0 GiB (34359738352 bytes) at least, and 1.00 GiB (1073741824 bytes) may be used";
+        assert_eq!((error.what.as_str(), error.hint.unwrap().starts_with("--memory 34359738352 ")), (what, true));
     }
 
     #[test]

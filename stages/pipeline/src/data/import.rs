@@ -21,7 +21,7 @@ use std::{
 use serde_json::{Value, json};
 use warploom_catalog::{Catalog, Entry, entry::Inherited, imported::ENTRY_FILE};
 use warploom_contract::{
-    ErrorKind, StageError,
+    ErrorKind, StageError, eintr,
     store::drafts::{self, Beside},
 };
 use warploom_formats::{
@@ -132,15 +132,25 @@ impl Place {
         self.folder.join(ENTRY_FILE)
     }
 
+    /// Why the folder did not get its name. It was free when this import began.
+    fn name_error(&self, error: &std::io::Error) -> StageError {
+        if !matches!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::AlreadyExists) {
+            return StageError::io("give its name to", &self.folder, error);
+        }
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        let error = StageError::new(ErrorKind::Input, format!("another import took the name `{name}` while this one was at work")).at(self.folder.display());
+        error.hint("choose another name, or look at what is there:  warploom data ls")
+    }
+
     /// The draft gets its name; what had it goes into `replaced`, and back where the draft cannot have it.
     fn publish(&self, draft: &Path, replaced: &Path) -> Result<(), StageError> {
-        let named = |error: std::io::Error| StageError::io("give its name to", &self.folder, &error);
+        let named = |error: std::io::Error| self.name_error(&error);
         let old = replaced.join("old");
         let had = self.folder.exists();
         if had {
             fs::rename(&self.folder, &old).map_err(named)?;
         }
-        if let Err(error) = fs::rename(draft, &self.folder) {
+        if let Err(error) = eintr::retry(|| fs::rename(draft, &self.folder)) {
             if had {
                 fs::rename(&old, &self.folder).map_err(named)?;
             }

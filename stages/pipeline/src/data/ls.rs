@@ -1,10 +1,11 @@
 //! `warploom data ls`: every entry of the catalogue and every imported set, and what of it is here.
 //!
-//! promises  one row an entry; nothing is opened, downloaded or made
+//! promises  one row an entry; nothing is opened, downloaded or made; an entry that does not read is named on stderr, the others are listed,
+//!           and the exit code is 1
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source, entry::Task, generator::FORMS, locate, present};
-use warploom_contract::StageError;
-use warploom_shell::{Environment, requests::catalog_error};
+use warploom_contract::{ErrorKind, StageError};
+use warploom_shell::{Environment, requests::catalog_error, talk::Talk};
 
 use super::plot::grouped;
 
@@ -34,17 +35,30 @@ pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String)
 }
 
 /// Prints the list.
-pub fn list(environment: &Environment) -> Result<(), StageError> {
+pub fn list(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
+    let mut unread = 0;
+    let mut entries: Vec<Entry> = Vec::new();
     let (catalog, data) = (Catalog::here(), &environment.data);
-    let entries: Result<Vec<Entry>, _> = catalog.names_in(data).iter().map(|name| catalog.find_in(name, data)).collect();
-    let entries = entries.map_err(|error| catalog_error(&error))?;
+    for name in catalog.names_in(data) {
+        match catalog.find_in(&name, data) {
+            Ok(entry) => entries.push(entry),
+            Err(error) => {
+                unread += 1;
+                talk.error(&catalog_error(&error));
+            }
+        }
+    }
     let states: Vec<_> = entries.iter().map(|entry| state(environment, entry)).collect();
     crate::print_as(
         environment,
         || table(&entries, &states, terminal_width()),
         || entries.iter().zip(&states).map(|(entry, state)| line(entry, state)).collect(),
     );
-    Ok(())
+    match unread {
+        0 => Ok(()),
+        _ => Err(StageError::new(ErrorKind::Specification, format!("{unread} of {} entries of the catalogue do not read", unread + entries.len()))
+            .hint("mend or remove the files that are named above")),
+    }
 }
 
 fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> String {

@@ -10,6 +10,7 @@ use std::{
 use warploom_catalog::entry::Inherited;
 use warploom_contract::{ErrorKind, StageError, manifest::MANIFEST_FILE};
 use warploom_formats::{Look, edge_arrays, npz};
+use warploom_shell::requests::catalog_error;
 
 use crate::arguments::Import;
 
@@ -92,7 +93,8 @@ pub fn placed(asked: &Import) -> Result<(Vec<Placed>, Inherited), StageError> {
         None => on_command_line(asked)?,
     };
     let exported = asked.from.as_deref().or_else(|| exported_beside(asked.edges.as_deref()?));
-    Ok((place(&given)?, exported.map(Inherited::from_manifest).unwrap_or_default()))
+    let inherited = exported.map(Inherited::from_manifest).transpose().map_err(|error| catalog_error(&error))?;
+    Ok((place(&given)?, inherited.unwrap_or_default()))
 }
 
 /// The folder of edges that lie as an export leaves them.
@@ -152,7 +154,9 @@ fn missing(path: &Path, error: StageError) -> StageError {
 /// What an export left in a folder.
 fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
     let entries = fs::read_dir(folder).map_err(|error| missing(folder, StageError::io("list", folder, &error)))?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // A file that is passed over unseen would be missing in the set.
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>();
+    let mut paths = paths.map_err(|error| StageError::io("list", folder, &error))?;
     paths.sort();
     let mut all: Vec<Given> = Vec::new();
     for path in paths {

@@ -35,11 +35,14 @@ pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let nodes = pairs.starts.len() - 1;
         // A child that ends early breaks the pipe: its exit and what it said tell why.
-        let writer = std::thread::spawn(move || stdin.map(|mut stdin| write(&mut stdin, &pairs, wish)));
+        let writer = begin(move || stdin.map(|mut stdin| write(&mut stdin, &pairs, wish))).map_err(|error| wrong(&error))?;
         let (told, answer) = mpsc::channel();
-        let reader = std::thread::spawn(move || told.send(stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok())));
-        let talk = std::thread::spawn(move || stderr.map(|stderr| std::io::read_to_string(stderr).unwrap_or_default()).unwrap_or_default());
+        // Numbers that do not come are no fault of their own: the child says on stderr why.
+        let reader = begin(move || told.send(stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok()))).map_err(|error| wrong(&error))?;
+        let talk = begin(move || stderr.map(|stderr| std::io::read_to_string(stderr).unwrap_or_default()).unwrap_or_default());
+        let talk = talk.map_err(|error| wrong(&error))?;
         let answered = within(Duration::from_secs(seconds), &answer, &mut child).map_err(|error| wrong(&error))?;
+        // All three end with the child.
         let (_, _, said) = (writer.join(), reader.join(), talk.join().unwrap_or_default());
         let Some(found) = answered else {
             let what = format!("METIS did not cut the graph into {} parts within {seconds} seconds", wish.parts);
@@ -49,6 +52,11 @@ pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>
         };
         found.ok_or_else(|| StageError::new(ErrorKind::Memory, format!("METIS did not cut the graph into {} parts", wish.parts)).detail(said.trim()))
     }
+}
+
+/// A thread beside the child. Where there is none, the end of a pipe is dropped, and with it the child ends.
+fn begin<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> std::io::Result<std::thread::JoinHandle<T>> {
+    std::thread::Builder::new().name("metis".into()).spawn(work)
 }
 
 /// What a child answers in time, if it does; it has ended in any case.
