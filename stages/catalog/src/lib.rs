@@ -249,7 +249,7 @@ mod tests {
         assert!(hint("karat").contains("`karate`"));
         assert_eq!(hint("zzzzzz"), "warploom data ls  shows all;  a set of your own:  warploom data import zzzzzz --edges FILE ,  or a folder of this name");
         assert!(hint("snap_ca-GrQc").contains("`ca-GrQc`"));
-        assert!(hint("../cora").contains("`cora`"));
+        assert!(hint("../cora").contains("warploom data import NAME --edges FILE"));
     }
 
     #[test]
