@@ -6,7 +6,7 @@ use warploom_contract::{
     ErrorKind, StageError,
     kinds::partition::{Padding, Scheme, TableFacts},
 };
-use warploom_shell::limits::show_size;
+use warploom_shell::limits::{memory_option, show_size};
 
 /// What a scheme will take, known before any of it is allocated.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl Room {
         let what =
             format!("scheme `{scheme}` needs {} ({needed} bytes) of memory, and {} ({} bytes) may be used", show_size(needed), show_size(self.0), self.0);
         // Rows are there whatever is asked for.
-        let other = if scheme == "rows" { String::new() } else { format!(", or leave `{scheme}` out of  partition.scheme") };
-        let hint = format!("--memory {needed}  if the machine has it{other}");
+        let other = if scheme == "rows" { String::new() } else { format!("; or leave `{scheme}` out of  partition.scheme") };
+        let hint = memory_option(needed) + &other;
         Err(StageError::new(ErrorKind::Memory, what).at("partition.scheme").hint(hint))
     }
 }

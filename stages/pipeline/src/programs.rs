@@ -59,7 +59,7 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
             let hint = "hint: build it with  warploom pipeline FILE.yaml,  and check with  --pipeline FILE.yaml";
             talk.say(&format!("warning: the graph of `{known_of}` with these settings is not in the store, so its columns and widths are not known\n{hint}"));
         }
-        known_of = "a data set that has a little of everything".to_owned();
+        known_of = "a sample data set with every kind of column".to_owned();
     }
     let invented = data.is_none();
     let lanes = request.device.kind == warploom_device::Kind::Cuda;
@@ -180,7 +180,7 @@ fn line(entry: &str, made: &Compiled, known_of: &str) -> String {
         count => format!("{count} parameters ({numbers} numbers)"),
     };
     let settings = if settings.is_empty() { "no settings".to_owned() } else { format!("settings {}", settings.join(", ")) };
-    format!("{entry}: sound for {known_of}; {settings}; {kind}; returns {}\n", results(made).join(", "))
+    format!("{entry}: OK, checked against {known_of}; {settings}; {kind}; returns {}\n", results(made).join(", "))
 }
 
 fn object(entry: &str, made: &Compiled, known_of: &str) -> Value {

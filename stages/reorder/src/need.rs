@@ -2,7 +2,7 @@
 //!
 //! promises  an upper bound that holds for every graph of these counts, beyond what is mapped; refused early where it is not there
 use warploom_contract::{ErrorKind, StageError, kinds::csr::Csr};
-use warploom_shell::limits::show_size;
+use warploom_shell::limits::{memory_option, show_size};
 use warploom_spec::Method;
 
 /// Bytes at the peak, beside the mapped csr.
@@ -42,6 +42,6 @@ pub fn refuse_too_large(csr: &Csr, method: Method, memory: u64) -> Result<(), St
         csr.edges(),
         show_size(memory)
     );
-    let lighter = if method == Method::None { "" } else { " , or  --set reorder.method=none" };
-    Err(StageError::new(ErrorKind::Memory, what).hint(format!("--memory {needed}  if the machine has it{lighter}")))
+    let lighter = if method == Method::None { "" } else { "; or  --set reorder.method=none" };
+    Err(StageError::new(ErrorKind::Memory, what).hint(memory_option(needed) + lighter))
 }

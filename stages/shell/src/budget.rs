@@ -10,7 +10,7 @@ use warploom_contract::{
 
 use warploom_device::Facts;
 
-use crate::limits::show_size;
+use crate::limits::{memory_option, show_size};
 
 /// Uses that are named.
 const SHOWN: usize = 4;
@@ -40,11 +40,11 @@ pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError
     }
     let what = format!("the run needs {} ({needed} bytes) at its peak, and {} ({memory} bytes) may be used", show_size(needed), show_size(memory));
     let mut ways = vec![match room {
-        Room::Here(_) => format!("--memory {needed}  if the machine has it"),
+        Room::Here(_) => memory_option(needed),
         Room::Of(device, _) => format!("a device with more memory than `{device}`"),
     }];
     ways.extend(told(&predicted.smaller, memory));
-    Err(StageError::new(ErrorKind::Memory, what).detail(largest(predicted)).hint(ways.join(" , or  ")))
+    Err(StageError::new(ErrorKind::Memory, what).detail(largest(predicted)).hint(ways.join("; or  ")))
 }
 
 /// A refusal of a device that has so many bytes free, of which others have the rest: for what they were wanted, and what would fit. `further` are
@@ -53,7 +53,7 @@ pub fn refused_by_device(refusal: StageError, predicted: &Memory, (free, further
     let mut ways = vec![format!("wait until others have left {} of the device's memory (`nvidia-smi` lists them)", show_size(predicted.bytes_peak))];
     ways.extend(told(&predicted.smaller, free));
     ways.extend(further.iter().map(|way| (*way).to_owned()));
-    StageError { hint: Some(ways.join(" , or  ")), ..refusal.detail(largest(predicted)) }
+    StageError { hint: Some(ways.join("; or  ")), ..refusal.detail(largest(predicted)) }
 }
 
 /// The largest uses, largest first.
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Memory, 1));
         assert_eq!(error.what, "the run needs 0.98 KiB (1000 bytes) at its peak, and 550 B (550 bytes) may be used");
         assert_eq!(error.detail.as_deref(), Some("  most of it for\n    700 B z.0\n    150 B moments\n    100 B x\n    30 B adjacency"));
-        assert_eq!(error.hint.as_deref(), Some("--memory 1000  if the machine has it , or  --set plan.set.hidden=8  which needs 500 B"));
+        assert_eq!(error.hint.as_deref(), Some("--memory 1000  if the machine has it; or  --set plan.set.hidden=8  which needs 500 B"));
         assert_eq!(refuse_too_large(&memory(), Room::Here(100)).unwrap_err().hint.as_deref(), Some("--memory 1000  if the machine has it"));
         assert_eq!(refuse_too_large(&memory(), Room::Of("h200", 100)).unwrap_err().hint.as_deref(), Some("a device with more memory than `h200`"));
     }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(error.detail.as_deref(), Some("  most of it for\n    700 B z.0\n    150 B moments\n    100 B x\n    30 B adjacency"));
         let wait = "wait until others have left 0.98 KiB of the device's memory (`nvidia-smi` lists them)";
         let said = error.hint.unwrap();
-        assert_eq!(said, format!("{wait} , or  --set plan.set.hidden=4  which needs 250 B , or  run on  --device cpu"));
+        assert_eq!(said, format!("{wait}; or  --set plan.set.hidden=4  which needs 250 B; or  run on  --device cpu"));
         let nothing = refused_by_device(refusal(), &memory(), (100, &[]));
         assert_eq!(nothing.hint.as_deref(), Some(wait));
     }

@@ -100,6 +100,14 @@ pub fn show_size(bytes: u64) -> String {
     }
 }
 
+/// Bytes of a MiB.
+const MIB: u64 = 1 << 20;
+
+/// The option that gives a process so much memory, in whole MiB from one on, as a hint says it.
+pub fn memory_option(bytes: u64) -> String {
+    if bytes < MIB { format!("--memory {bytes}  if the machine has it") } else { format!("--memory {}MiB  if the machine has it", bytes.div_ceil(MIB)) }
+}
+
 /// Writes a time with about three digits: `3.20 us`, `12.3 ms`, `104 s`.
 pub fn show_time(seconds: f64) -> String {
     let (value, unit) = match seconds {

@@ -6,7 +6,11 @@
 use warploom_catalog::{Generator, entry};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_formats::raw::{Graphs, NodeIds, RawGraph};
-use warploom_shell::{limits::show_size, requests::IngestRequest, talk::count};
+use warploom_shell::{
+    limits::{memory_option, show_size},
+    requests::IngestRequest,
+    talk::count,
+};
 
 use super::{batch, communities, relations, shapes};
 use crate::{fill::labels, source::Read};
@@ -22,7 +26,7 @@ fn refuse_too_many(memory: u64, name: &str, nodes: u64) -> Result<(), StageError
     }
     let (needs, may) = (show_size(needed), show_size(memory));
     let what = format!("`{name}` has {nodes} nodes, which take {needs} ({needed} bytes) at least, and {may} ({memory} bytes) may be used");
-    Err(StageError::new(ErrorKind::Memory, what).hint(format!("--memory {needed}  if the machine has it, or ask for fewer nodes")))
+    Err(StageError::new(ErrorKind::Memory, what).hint(memory_option(needed) + "; or ask for fewer nodes"))
 }
 
 /// A set that a generator makes.
@@ -128,7 +132,7 @@ mod tests {
         let error = refuse_too_many(1 << 30, "random-4294967294-1", 4_294_967_294).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Memory);
         let what = "`random-4294967294-1` has 4294967294 nodes, which take 32.0 GiB (34359738352 bytes) at least, and 1.00 GiB (1073741824 bytes) may be used";
-        assert_eq!((error.what.as_str(), error.hint.unwrap().starts_with("--memory 34359738352 ")), (what, true));
+        assert_eq!((error.what.as_str(), error.hint.unwrap().starts_with("--memory 32768MiB ")), (what, true));
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn locality(profile: &Profile) -> String {
     let rule = order::aes_rule(figures.aes, profile.nodes as usize);
     let sides = format!("sqrt(AES) {} {} floor(sqrt(nodes) / 100) = {}", number(rule.left), if rule.worth_it { ">" } else { "<=" }, rule.right);
     let advice = if rule.worth_it { "reordering may pay" } else { "neighbours are close already" };
-    let order = format!("ends are {} apart in the mean (AES), at most {} (bandwidth)", number(figures.aes), grouped(figures.bandwidth));
+    let order = format!("an edge spans {} rows on average (AES), at most {} (bandwidth)", number(figures.aes), grouped(figures.bandwidth));
     let lines = format!("32 consecutive edges touch {:.1} lines of 128 bytes, of rows of 16 f32 values", figures.lines_per_32_edges);
     let mut text = line("order", &order) + &line("", &format!("{sides}: {advice}")) + &line("", &lines);
     for (at, window) in profile.windows.iter().enumerate() {

@@ -17,7 +17,11 @@ use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Module, Pinned, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
-use warploom_shell::{budget, kernels::Compiled, limits::show_size};
+use warploom_shell::{
+    budget,
+    kernels::Compiled,
+    limits::{memory_option, show_size},
+};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
 use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
@@ -504,7 +508,7 @@ fn pin(context: &Context, gpu: &Gpu, (layout, host): (&Layout, Option<&OnHost>))
     if found > context.memory {
         let (needs, may) = (show_size(found), show_size(context.memory));
         let what = format!("features that stay on the host need {needs} ({found} bytes) of its memory, and {may} ({} bytes) may be used", context.memory);
-        return Err(StageError::new(ErrorKind::Memory, what).hint(format!("--memory {found}  if the machine has it, {ELSEWHERE}")));
+        return Err(StageError::new(ErrorKind::Memory, what).hint(format!("{}, {ELSEWHERE}", memory_option(found))));
     }
     let pinned = gpu.pin(found).map_err(|fault| failed(Fault { hint: Some(format!("free memory of the host, {ELSEWHERE}")), ..fault }))?;
     Ok(Some(pinned))
