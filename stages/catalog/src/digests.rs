@@ -226,6 +226,7 @@ mod tests {
     fn a_record_of_nonsense_is_named() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(RECORD_FILE), "nonsense").unwrap();
+        fs::write(folder.path().join("a"), "1 2").unwrap();
         let file = RawFile { file: "a".into(), ..RawFile::default() };
         let error = check(&entry(&file), &file, (folder.path(), &folder.path().join("a")), "00").unwrap_err();
         assert!(error.to_string().contains(RECORD_FILE) && error.to_string().contains("rm "), "{error}");
