@@ -264,7 +264,7 @@ fn a_set_of_many_graphs_without_an_entry_is_parted_by_shares() {
     scene.write("raw/many/many_A.txt", lines(&|graph| format!("{0}, {1}\n{1}, {0}\n", 2 * graph - 1, 2 * graph)));
     scene.write("raw/many/many_graph_indicator.txt", lines(&|graph| format!("{graph}\n{graph}\n")));
     scene.write("raw/many/many_graph_labels.txt", lines(&|graph| format!("{}\n", graph % 2)));
-    let line = scene.stage("ingest", &Recipe::of("gin", "many"), &[]).expect(0).lines().remove(0);
+    let line = scene.stage("ingest", &Recipe::of("gin", "many").set("plan.set.graphs=true"), &[]).expect(0).lines().remove(0);
     let out = scene.path("out");
     scene.warploom(&["export", line["key"].as_str().unwrap(), "-o", out.to_str().unwrap(), "--as", "csv"]).expect(0);
     let graphs = fs::read_to_string(out.join("graphs.csv")).unwrap();

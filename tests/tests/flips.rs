@@ -15,9 +15,11 @@ use crate::{
 const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
 
 /// The place of the stage that made an artifact; none where its manifest cannot be read, which is then before all others.
+/// The choice of an order is made by the stage that makes the order.
 fn stage_of(artifact: &Found) -> Option<usize> {
     let producer = artifact.manifest["producer"]["stage"].as_str()?;
-    STAGES.iter().position(|name| *name == producer)
+    let stage = if producer == "order-choice" { "reorder" } else { producer };
+    STAGES.iter().position(|name| *name == stage)
 }
 
 /// What five commands make of a flipped bit: `warploom pipeline` where all are hits, with `--verify` and where all that follows is made anew from the

@@ -325,7 +325,7 @@ fn an_imported_set_means_the_same_from_every_folder() {
     fs::create_dir_all(elsewhere.join("data/catalog")).unwrap();
     let digest = |folder: &Path, name: &str| {
         let scene = scene.with_store(format!("store-{name}"));
-        let mut command = scene.command("warploom-ingest", &Recipe::of("pagerank", "mine").arguments(&[]));
+        let mut command = scene.command("warploom-ingest", &Recipe::of("components", "mine").arguments(&[]));
         command.current_dir(folder).env_remove("WARPLOOM_CATALOG");
         start(command).wait().expect(0);
         let graph = scene.view().of_kind("graph").remove(0);
@@ -336,20 +336,20 @@ fn an_imported_set_means_the_same_from_every_folder() {
     // Without its entry it is no set at all.
     fs::write(scene.data.join("mine/.imported"), "").unwrap();
     fs::remove_file(scene.data.join("mine/warploom.yaml")).unwrap();
-    scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(1).says(&["`mine` was imported, and its entry", "data import mine --force"]);
+    scene.stage("ingest", &Recipe::of("components", "mine"), &[]).expect(1).says(&["`mine` was imported, and its entry", "data import mine --force"]);
 }
 
 /// `--force` replaces a set that was imported, `data rm` removes it; what no import made stays.
 #[test]
 fn an_imported_set_is_replaced_and_removed() {
     let scene = Scene::stand_in();
-    let (edges, bad) = (scene.write("given/e.csv", "source,target\n1,2\n"), scene.write("given/bad.csv", "source,target\n1,x\n"));
+    let (edges, bad) = (scene.write("given/e.csv", "source,target\n1,2\n"), scene.write("given/bad.csv", "source,target\n1,2\n3,x\n"));
     let import = |file: &Path, further: &[&str]| scene.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat());
     let entry = || fs::read_to_string(scene.data.join("mine/warploom.yaml")).unwrap();
     import(&edges, &[]).expect(0);
     assert!(entry().contains("symmetrize: false"));
     // What cannot be read replaces nothing.
-    import(&bad, &["--force"]).expect(1).says(&["bad.csv:2:3"]);
+    import(&bad, &["--force"]).expect(1).says(&["bad.csv:3:3"]);
     import(&edges, &["--undirected"]).expect(1).says(&["an imported set called `mine`"]);
     import(&edges, &["--undirected", "--force"]).expect(0);
     assert!(entry().contains("symmetrize: true") && hidden(&scene.data).is_empty());

@@ -74,7 +74,7 @@ fn twenty_processes_at_once_make_one_artifact_of_each_kind() {
         let mut built = 0;
         for running in all {
             let lines = running.wait().expect(0).lines();
-            assert_eq!(lines.len(), 6);
+            assert_eq!(lines.iter().filter(|line| line.get("stage").is_some()).count(), 6);
             built += lines.iter().filter(|line| line["status"] == "built").count();
         }
         assert!(built >= 6);
@@ -134,7 +134,9 @@ fn gc_spares_what_a_process_of_a_container_writes() {
     let view = scene.view();
     let at_work = || view.leftovers().iter().any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")));
     let running = start(outer).until("it trained", at_work);
-    let (drafts, digests) = (view.leftovers(), view.digests());
+    let (drafts, mut digests) = (view.leftovers(), view.digests());
+    // The choice of an order is read once, when the key is made.
+    digests.retain(|name, _| !name.starts_with("tune/"));
     scene.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0);
     assert_eq!((view.leftovers(), view.digests()), (drafts, digests), "gc removed what a living process of another name space writes or reads");
     running.signal(Signal::KILL);

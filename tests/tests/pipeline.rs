@@ -90,7 +90,7 @@ fn stage_by_stage_gives_the_keys_and_digests_of_the_front_door() {
         }
     }
     assert_eq!(alone.view().digests(), scene.view().digests());
-    assert_eq!(scene.view().digests().len(), 8);
+    assert_eq!(scene.view().digests().len(), 9);
 }
 
 #[test]
@@ -262,7 +262,9 @@ fn a_deleted_artifact_is_rebuilt_with_the_same_bytes() {
     for artifact in scene.view().artifacts() {
         fs::remove_dir_all(&artifact.path).unwrap();
         let lines = scene.build(&Recipe::small());
-        assert_eq!(each(&lines, "status").iter().filter(|status| **status == "built").count(), 1, "{} {lines:?}", artifact.kind);
+        // The order is there whatever becomes of the choice that named it.
+        let built = usize::from(artifact.kind != "tune");
+        assert_eq!(each(&lines, "status").iter().filter(|status| **status == "built").count(), built, "{} {lines:?}", artifact.kind);
         assert_eq!(scene.view().digests(), digests, "{}", artifact.kind);
     }
 }

@@ -130,6 +130,6 @@ fn a_program_of_ones_own_begins_as_the_readme_says() {
     // Parameters are called after the program, which this pipeline names in a setting.
     scene.warploom(&["new", "own_gcn"]).expect(0).prints(&["warploom pipeline own_gcn.yaml"]);
     scene.build(&Recipe::file(scene.path("own_gcn.yaml")).set("dataset=karate").set("run.epochs=2"));
-    scene.warploom(&["new", "Mine"]).expect(2).says(&["cannot be the name of a function", "warploom new my_model"]);
+    scene.warploom(&["new", "2mine"]).expect(2).says(&["cannot be the name of a function", "warploom new my_model"]);
     scene.warploom(&["new", "mine2", "--like", "gta"]).expect(2).says(&["--like gat"]);
 }

@@ -37,7 +37,7 @@ use crate::{
 
 /// What the process takes for itself, for blocks of a file and of the table that is written, on any number of threads up to 8: 5 M edges of text
 /// take 39 MiB with 1 thread under `--memory 1MiB`, and 46 MiB with 8.
-const MEMORY_LEAST: u64 = 48 << 20;
+pub const MEMORY_LEAST: u64 = 48 << 20;
 
 /// The edges, where they do not fit the memory that may be used: those that were read that way, or that are held and take too much to be
 /// sorted.

@@ -74,7 +74,9 @@ impl<'a> Checkpoints<'a> {
         let (store, document, provenance) = (self.context.store.clone(), self.document.clone(), self.provenance);
         let write = |bytes: Vec<u8>| {
             let writer = std::thread::Builder::new().name("checkpoint".to_owned());
-            let made = writer.spawn(move || checkpoint::save(&store, &document, provenance, done, &bytes));
+            // Told where it is saved: an interrupt may come before anybody waits for the thread.
+            let save = move || checkpoint::save(&store, &document, provenance, done, &bytes).inspect(|()| signals::steps_saved(done));
+            let made = writer.spawn(save);
             made.map_err(|error| StageError::io("start a thread that saves a checkpoint", self.context.store.root(), &error))
         };
         match state().and_then(|state| state.to_bytes()).and_then(write) {
@@ -96,7 +98,7 @@ impl<'a> Checkpoints<'a> {
     fn finish(&mut self) {
         let Some((done, writer)) = self.writing.take() else { return };
         match writer.join() {
-            Ok(Ok(())) => signals::steps_saved(done),
+            Ok(Ok(())) => {}
             Ok(Err(error)) => self.tell(done, &error),
             Err(_) => self.tell(done, &StageError::defect("the thread that saves it panicked")),
         }

@@ -5,7 +5,7 @@
 use warploom_contract::{Contract, Kind};
 
 /// Raw files to graph.
-pub const INGEST: Contract = Contract { name: "ingest", version: 5, reads: &[], writes: &[Kind::Graph] };
+pub const INGEST: Contract = Contract { name: "ingest", version: 6, reads: &[], writes: &[Kind::Graph] };
 /// Graph to neighbours in both directions.
 pub const EXTRACT: Contract = Contract { name: "extract", version: 4, reads: &[Kind::Graph], writes: &[Kind::Csr, Kind::Profile] };
 /// Neighbours to a better order.

@@ -6,19 +6,22 @@
 //!
 //! The distance counts insertions, deletions, substitutions and swaps of neighbours (Damerau 1964, Levenshtein 1966; the restricted form).
 
+use std::cmp::Reverse;
+
 /// The longest word that is compared.
 const LENGTH_MAX: usize = 64;
 /// The shortest part of a word that stands for it.
 const PART_MIN: usize = 3;
 
-/// The word among the others that was probably meant, if there is one; the first of several equally near ones.
+/// The word among the others that was probably meant, if there is one; of several equally near ones the one that
+/// begins alike for longest, of those the first.
 pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(word);
     if wanted.is_empty() || wanted.len() > LENGTH_MAX {
         return None;
     }
     let allowed = (wanted.len() / 3).max(1);
-    let mut best: Option<(usize, &str)> = None;
+    let mut best: Option<((usize, Reverse<usize>), &str)> = None;
     for candidate in among {
         let other = folded(candidate);
         if other.is_empty() || other.len() > LENGTH_MAX {
@@ -28,7 +31,8 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
             wanted.len() >= PART_MIN && other.starts_with(&wanted) || other.len() >= PART_MIN && (wanted.starts_with(&other) || wanted.ends_with(&other));
         let distance = distance(&wanted, &other);
         let near = distance <= allowed && distance < wanted.len().max(other.len());
-        let rank = if near { distance } else { allowed + 1 };
+        let alike = wanted.iter().zip(&other).take_while(|(ours, theirs)| ours == theirs).count();
+        let rank = (if near { distance } else { allowed + 1 }, Reverse(alike));
         if (near || begins) && best.is_none_or(|(least, _)| rank < least) {
             best = Some((rank, candidate));
         }

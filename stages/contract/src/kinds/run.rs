@@ -214,9 +214,10 @@ mod tests {
         let text = serde_json::json!({
             "mode": "train", "program": "gcn", "device": {}, "threads": 1, "seed": 0, "dtype": "f32", "epochs": 1, "supersteps": 0, "converged": true,
             "seconds": 0.0, "seconds_step": 0.0, "seconds_by_launch": {}, "bytes_predicted": 0, "bytes_peak": 0, "epoch_kept": 1, "resumed_at": 0,
-            "metrics": metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect::<BTreeMap<_, _>>(),
+            "metrics": {},
         });
-        Record { metric: metric.map(str::to_owned), ..serde_json::from_value(text).unwrap() }
+        let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        Record { metrics, metric: metric.map(str::to_owned), ..serde_json::from_value(text).unwrap() }
     }
 
     #[test]

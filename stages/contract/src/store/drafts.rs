@@ -78,6 +78,12 @@ pub fn abandon_drafts() {
     lease::release_all();
 }
 
+/// Makes the folder of a draft that was removed under it; never after `abandon_drafts`, which keeps the lock.
+pub(super) fn make_again(draft: &Path) -> io::Result<()> {
+    let _held = drafts();
+    retry(|| fs::create_dir(draft))
+}
+
 /// Makes and remembers a draft.
 pub(crate) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
     let path = folder.join(name(".tmp-", what));

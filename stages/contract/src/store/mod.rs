@@ -318,7 +318,7 @@ impl Draft {
         if !self.written.swap(true, Ordering::Relaxed) && is_gone(&self.path) {
             // Hours of training may lie between the folder and its first file: whoever removed it took nothing yet. If this
             // fails, so does the writing, and `explain_loss` says why.
-            let _fails_again = retry(|| fs::create_dir(&self.path));
+            let _fails_again = drafts::make_again(&self.path);
         }
         self.path.join(name)
     }

@@ -44,7 +44,7 @@ fn a_node_without_roads_stays_and_rows_follow_ids() {
 #[test]
 fn faults_have_their_file_and_place() {
     for (nodes, edges, file, (line, column), what) in [
-        ("0 1 1\n1 2 2\n", "0 0 1 1\n1 0 9 1\n", "a.cedge", (2, 1), "target that is no node"),
+        ("0 1 1\n1 2 2\n", "0 0 1 1\n1 0 9 1\n", "a.cedge", (2, 5), "target that is no node"),
         ("0 1 1\n1 2 2\n", "0 0 1 1\n1 0 1\n", "a.cedge", (2, 6), "without its column `length`"),
         ("0 1 1\n1 2 2\n", "0 0 1 1\n1 0 1 nan\n", "a.cedge", (2, 7), "not finite"),
         ("0 1 1\n1 2 2\n", "0 0 -1 1\n", "a.cedge", (1, 5), "negative id"),

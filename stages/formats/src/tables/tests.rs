@@ -276,7 +276,7 @@ fn a_graph_of_the_store_comes_back_ends_are_rows() {
         write_as(&folder.path().join("nodes.parquet"), vec![("id", ids.clone())], writer);
         let graph = read(&files_in(folder.path()), &Options::default());
         // Written by another, the same numbers are ids, and 0 and 4 are none.
-        let told = crate::raw::RawGraph { nodes_told: true, ..tiny() };
+        let told = crate::raw::RawGraph { nodes_told: true, has_columns: true, ..tiny() };
         assert_eq!(graph.ok() == Some(told), is_ours);
     }
 }

@@ -69,7 +69,7 @@ fn many_features_are_dense() {
 #[test]
 fn faults_have_their_member_and_place() {
     for (name, text, (line, column), what) in [
-        ("a.edge", "0 1\n0 4\n", (2, 1), "target that is no node"),
+        ("a.edge", "0 1\n0 4\n", (2, 3), "target that is no node"),
         ("a.edge", "0 1\n0 x\n", (2, 3), "not a number"),
         ("a.feature", "1 0\n1\n", (2, 2), "another number of features"),
         ("a.feature", "1 0\n1 nan\n", (2, 3), "not a finite number"),

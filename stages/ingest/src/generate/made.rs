@@ -13,7 +13,7 @@ use warploom_shell::{
 };
 
 use super::{batch, communities, relations, shapes};
-use crate::{fill::labels, source::Read};
+use crate::{fill::labels, large::MEMORY_LEAST, source::Read};
 
 /// Bytes that a graph takes for each node, however few edges it has: two numbers of 32 bits (degree and place in a list).
 const NODE_BYTES: u64 = 8;
@@ -21,7 +21,8 @@ const NODE_BYTES: u64 = 8;
 /// Refuses a graph whose nodes alone take more than may be used.
 fn refuse_too_many(memory: u64, name: &str, nodes: u64) -> Result<(), StageError> {
     let needed = nodes.saturating_mul(NODE_BYTES);
-    if needed <= memory {
+    // Less than ingest takes for itself is warned of elsewhere, and used.
+    if needed <= memory.max(MEMORY_LEAST) {
         return Ok(());
     }
     let (needs, may) = (show_size(needed), show_size(memory));

@@ -152,12 +152,12 @@ fn the_check_reads_the_column_that_was_learned() {
     let chain = workshop.planned(&graph, &pipeline).unwrap();
     let run = workshop.published(&chain).unwrap();
     let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
-    let (list, stop) = (list_of(&chain), StopFlag::new());
+    let (list, stop, inputs) = (list_of(&chain), StopFlag::new(), workshop.whole(&step.inputs).unwrap());
     let prove = |target: &str| {
         let mut request = step.request.clone();
         request.spec.target = target.to_owned();
         let outputs = as_inputs(std::slice::from_ref(&run));
-        prove::results::<f32>(&workshop.context(&Silence, &stop), &outputs, &step.inputs, (&request, &list, None, prove::WORK_MAX))
+        prove::results::<f32>(&workshop.context(&Silence, &stop), &outputs, &inputs, (&request, &list, None, prove::WORK_MAX))
     };
     prove("size").unwrap_or_else(|violation| panic!("{}", violation.0));
     let other = prove("turned").expect_err("another column has another loss").0;
@@ -339,12 +339,12 @@ fn the_check_reads_the_table_that_was_trained_on() {
     let chain = workshop.planned(&graph, &pipeline).unwrap();
     let run = workshop.published(&chain).unwrap();
     let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
-    let (list, stop) = (list_of(&chain), StopFlag::new());
+    let (list, stop, inputs) = (list_of(&chain), StopFlag::new(), workshop.whole(&step.inputs).unwrap());
     let prove = |path: &Path, digest_of: &Path| {
         let mut request = step.request.clone();
         (request.spec.splits, request.splits_digest) = (Some(path.to_path_buf()), Some(Digest::of_file(digest_of).unwrap().to_string()));
         let outputs = as_inputs(std::slice::from_ref(&run));
-        let outcome = prove::results::<f32>(&workshop.context(&Silence, &stop), &outputs, &step.inputs, (&request, &list, None, prove::WORK_MAX));
+        let outcome = prove::results::<f32>(&workshop.context(&Silence, &stop), &outputs, &inputs, (&request, &list, None, prove::WORK_MAX));
         outcome.map_err(|violation| violation.0.to_string())
     };
     assert_eq!(prove(&own, &own), Ok(()));

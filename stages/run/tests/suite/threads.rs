@@ -166,12 +166,11 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
         let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
         let [first, second] = pipelines.each_ref().map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
         let step = chain.step::<warploom_shell::requests::RunRequest>(&warploom_shell::contracts::RUN).unwrap();
-        let list = list_of(&chain);
+        let (list, inputs) = (list_of(&chain), workshop.whole(&step.inputs).unwrap());
         let prove = |run: &Artifact, work_max: u64| {
             let (stop, warnings) = (StopFlag::new(), Warnings::default());
             let context = workshop.context(&warnings, &stop);
-            let outcome =
-                warploom_run::prove::results::<f32>(&context, &as_inputs(std::slice::from_ref(run)), &step.inputs, (&step.request, &list, None, work_max));
+            let outcome = warploom_run::prove::results::<f32>(&context, &as_inputs(std::slice::from_ref(run)), &inputs, (&step.request, &list, None, work_max));
             (outcome.map_err(|violation| violation.0.what), warnings.0.into_inner().unwrap())
         };
         // 32 samples of at most 30 nodes each are a third of the graph; a single one is a hundredth.

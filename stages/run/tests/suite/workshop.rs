@@ -10,7 +10,7 @@ use std::{
 use arrow_array::{ArrayRef, cast::AsArray, types::Float64Type};
 use serde_json::json;
 use warploom_contract::{
-    Artifact, Context, Contract, KeyDocument, Kind, Outputs, Stage, StageError, Store,
+    Artifact, Context, Contract, Inputs, KeyDocument, Kind, Outputs, Stage, StageError, Store,
     arrow_file::{write_rows, write_sparse_rows},
     kinds::{
         graph::{self, EdgeTable, GraphTable, NodeTable},
@@ -21,7 +21,7 @@ use warploom_contract::{
     stage::{Progress, Silence, StopFlag},
 };
 use warploom_run::{RunStage, tensors::Tensors};
-use warploom_shell::{Chain, Environment, environment::Verify, flags::Format, flags::Real, requests::Request};
+use warploom_shell::{Chain, Environment, Step, environment::Verify, flags::Format, flags::Real, requests::Request};
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::LaunchList;
 
@@ -161,7 +161,11 @@ impl Workshop {
         S: Stage,
         S::Request: Request,
     {
-        let step = chain.step::<S::Request>(&S::CONTRACT)?;
+        let mut step = chain.step::<S::Request>(&S::CONTRACT)?;
+        if step.request.undecided().is_some() {
+            S::decide(&self.context(&Silence, &StopFlag::new()), &step.inputs, &mut step.request)?;
+            step = Step::of(&S::CONTRACT, step.request, step.inputs);
+        }
         let mut outputs = Outputs::begin(&self.environment.store, &S::CONTRACT, step.document, &step.inputs)?;
         S::run(&self.context(&Silence, &StopFlag::new()), &mut outputs, &step.inputs, &step.request)?;
         chain.accept(&outputs.publish(&self.environment.store)?);
@@ -194,11 +198,18 @@ impl Workshop {
         Ok(outputs)
     }
 
-    /// Proves an artifact with the stage's own `check`.
+    /// Proves an artifact with the stage's own `check`, which may read all of the inputs.
     pub fn check(&self, chain: &Chain, run: &Artifact) -> Result<(), StageError> {
         let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
         let outputs = as_inputs(std::slice::from_ref(run));
-        RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &step.inputs, &step.request).map_err(|violation| violation.0)
+        let inputs = self.whole(&step.inputs)?;
+        RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &inputs, &step.request).map_err(|violation| violation.0)
+    }
+
+    /// Inputs with all of their files, as a check is given them.
+    pub fn whole(&self, inputs: &Inputs) -> Result<Inputs, StageError> {
+        let open = |input: &Artifact| self.environment.store.open(input.kind, &input.manifest.key, true);
+        Ok(as_inputs(&inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 }
 
