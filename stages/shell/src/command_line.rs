@@ -59,8 +59,9 @@ fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
 
 /// The setting that was meant by an option.
 fn of_option(option: &str, words: &[String], is_like_an_option: bool) -> Option<String> {
-    let (name, given) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
-    let name = name.replace('-', "_");
+    // clap names the option without the value that is joined to it.
+    let given = words.iter().find_map(|word| word.strip_prefix("--")?.strip_prefix(option)?.strip_prefix('='));
+    let name = option.replace('-', "_");
     if let Some(device) = ["gpu", "cuda", "cpu"].into_iter().find(|device| *device == name) {
         return Some(format!("--device {}", if device == "cpu" { "cpu" } else { "cuda" }));
     }
