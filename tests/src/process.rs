@@ -1,7 +1,7 @@
 //! Starting a program the way a script does, and what came of it.
 //!
-//! promises  stdin is empty, stdout and stderr are pipes; whatever runs longer than the limit is killed with its whole
-//!           process group, and the test fails
+//! promises  stdin is empty, stdout and stderr are pipes; whatever runs longer than the limit, or than its test, is killed
+//!           with its whole process group
 use std::{
     fmt,
     io::Read,
@@ -140,6 +140,16 @@ impl Running {
         };
         let (stdout, stderr) = (text(self.stdout.take()), text(self.stderr.take()));
         Output { code: status.code(), signal: status.signal(), stdout, stderr, took, shown: self.shown.clone() }
+    }
+}
+
+/// A test that fails leaves no program at work behind it.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _gone = kill_process_group(self.pid(), Signal::KILL);
+            let _status = self.child.wait();
+        }
     }
 }
 

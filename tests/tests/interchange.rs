@@ -348,16 +348,26 @@ fn an_imported_set_is_replaced_and_removed() {
     let entry = || fs::read_to_string(scene.data.join("mine/warploom.yaml")).unwrap();
     import(&edges, &[]).expect(0);
     assert!(entry().contains("symmetrize: false"));
+    let own = entry().replace("Imported from", "Written for");
     // What cannot be read replaces nothing.
     import(&bad, &["--force"]).expect(1).says(&["bad.csv:3:3"]);
     import(&edges, &["--undirected"]).expect(1).says(&["an imported set called `mine`"]);
     import(&edges, &["--undirected", "--force"]).expect(0);
     assert!(entry().contains("symmetrize: true") && hidden(&scene.data).is_empty());
+    // What somebody else put beside its files is not taken with them.
+    let notes = scene.write("raw/mine/notes.txt", "mine");
+    import(&edges, &["--force"]).expect(1).says(&["is none of it", "notes.txt"]);
+    scene.warploom(&["data", "rm", "mine"]).expect(1).says(&["is none of it", "notes.txt", "hint: move it away"]);
+    fs::remove_file(notes).unwrap();
     scene.warploom(&["data", "rm", "mine"]).expect(0).prints(&["removed ", "raw/mine\n"]);
     assert!(!scene.data.join("mine").exists() && hidden(&scene.data).is_empty());
     scene.warploom(&["data", "rm", "mine"]).expect(1).says(&["no data set is called `mine`"]);
-    // A folder that somebody made, and raw files of the catalogue.
+    // A folder that somebody made, with an entry or without, and raw files of the catalogue.
     scene.write("raw/mine/edges.csv", "source,target\n1,2\n");
+    let written = scene.write("raw/mine/warploom.yaml", &own);
+    import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
+    scene.warploom(&["data", "rm", "mine", "--force"]).expect(1).says(&["no import made", "hint: rm -r"]);
+    fs::remove_file(written).unwrap();
     import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
     scene.warploom(&["data", "rm", "mine", "--force"]).expect(1).says(&["no import made", "hint: rm -r"]);
     KARATE.iter().for_each(|file| drop(scene.write(&format!("raw/karate/{file}"), "x")));

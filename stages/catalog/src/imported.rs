@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{CatalogError, Entry, is_plain};
+use crate::{CatalogError, Entry, digests::RECORD_FILE, is_plain};
 
 /// The entry in the folder of an imported set.
 pub const ENTRY_FILE: &str = "warploom.yaml";
@@ -38,9 +38,25 @@ pub fn names(data_dirs: &[PathBuf]) -> BTreeSet<String> {
     names.filter(|name| is_plain(name)).collect()
 }
 
-/// Whether an import made this folder.
+/// Whether an import made this folder: its entry says so, or what an earlier version left. Another entry beside files is a user's.
 pub fn is_made(folder: &Path) -> bool {
-    folder.join(ENTRY_FILE).exists() || mark(folder).is_some()
+    mark(folder).is_some() || own_entry(folder).is_some_and(|entry| entry.about.starts_with(ABOUT))
+}
+
+/// The first file or folder in the folder of an imported set that its entry does not list: somebody else put it there.
+pub fn stranger(folder: &Path) -> Option<PathBuf> {
+    let listed: Vec<String> = own_entry(folder)?.files.into_iter().map(|file| file.file).collect();
+    let is_own = |name: &str| name == ENTRY_FILE || name == RECORD_FILE || MARKS.iter().any(|mark| name.starts_with(mark));
+    // A file of a set may stand in a folder of it.
+    let is_listed = |name: &str| listed.iter().any(|file| file.split('/').next() == Some(name));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).find(|path| !path.file_name().and_then(|name| name.to_str()).is_some_and(|name| is_own(name) || is_listed(name)))
+}
+
+fn own_entry(folder: &Path) -> Option<Entry> {
+    let path = folder.join(ENTRY_FILE);
+    let text = path.is_file().then(|| fs::read_to_string(&path).ok()).flatten()?;
+    Entry::from_yaml(folder.file_name()?.to_str()?, &text, "").ok()
 }
 
 fn mark(folder: &Path) -> Option<String> {

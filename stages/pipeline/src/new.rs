@@ -68,7 +68,7 @@ fn texts(name: &str, like: &str) -> Result<(String, String), StageError> {
     let program = program.replace(&format!("def {like}("), &format!("def {name}("));
     // The schema lies beside the shipped pipelines alone; parameters are called after the program.
     let lines = pipeline.lines().filter(|line| !line.contains("$schema=")).map(|line| {
-        let line = line.replace(&format!("programs/{like}.py"), &format!("{name}.py")).replace(&format!("[{like}."), &format!("[{name}."));
+        let line = line.replace(&format!("programs/{like}.py"), &format!("{name}.py")).replace(&format!("[{like}.{like}."), &format!("[{name}.{name}."));
         if line == format!("pipeline: {like}") { format!("pipeline: {name}") } else { line }
     });
     Ok((program, lines.collect::<Vec<_>>().join("\n") + "\n"))
@@ -85,6 +85,7 @@ mod tests {
             let (program, pipeline) = texts("mine", like).unwrap();
             assert!(program.starts_with("def mine(") && !program.contains(&format!("def {like}(")), "{like}");
             assert!(pipeline.contains("pipeline: mine\n") && pipeline.contains("program: mine.py") && !pipeline.contains("$schema"), "{like}: {pipeline}");
+            assert!(!pipeline.contains(&format!("{like}.{like}.")) && !pipeline.contains(&format!("{like}.0.")), "{like}: {pipeline}");
             let read = warploom_spec::read_text(&pipeline, Path::new("mine.yaml"), &[]).unwrap();
             assert_eq!((read[0].plan.program.file.as_path(), read[0].plan.program.entry.as_str()), (Path::new("mine.py"), "mine"));
         }

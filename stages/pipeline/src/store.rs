@@ -48,12 +48,19 @@ pub fn all(environment: &Environment) -> Vec<Artifact> {
 /// What stands for the run that `warploom pipeline` built or found last.
 pub const LAST: &str = "last";
 
-/// Artifacts whose key starts with these digits, or the last run; a stage's kinds share one key, two keys are ambiguous.
+/// Artifacts whose key starts with these digits, as `DIGITS` or `KIND/DIGITS`, or the last run; a stage's kinds share one key, two
+/// keys are ambiguous.
 pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, StageError> {
     if digits == LAST {
         return last_run(environment).map(|run| vec![run]);
     }
-    let found: Vec<Artifact> = all(environment).into_iter().filter(|artifact| artifact.manifest.key.as_str().starts_with(digits)).collect();
+    let (kind, start) = digits.split_once('/').map_or((None, digits), |(kind, start)| (Some(kind), start));
+    // An unset variable of a script is no key: it would stand for all of them.
+    if start.is_empty() {
+        return Err(crate::usage("expected the first digits of a key, found none", "list keys with  warploom store ls"));
+    }
+    let is_meant = |artifact: &Artifact| kind.is_none_or(|kind| artifact.kind.name() == kind) && artifact.manifest.key.as_str().starts_with(start);
+    let found: Vec<Artifact> = all(environment).into_iter().filter(is_meant).collect();
     let mut keys: Vec<&str> = found.iter().map(|artifact| artifact.manifest.key.as_str()).collect();
     keys.sort_unstable();
     keys.dedup();

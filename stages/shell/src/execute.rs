@@ -55,21 +55,27 @@ where
         step = Step::of(&S::CONTRACT, step.request, step.inputs);
     }
     outcome.key = Some(step.key().to_string());
-    if !environment.force
-        && let Some(artifacts) = find_leased(chain, &S::CONTRACT, &step.key())?
-    {
-        take_hit(environment, talk, &artifacts)?;
+    let found = if environment.force { None } else { find_leased(chain, &S::CONTRACT, &step.key())? };
+    // What was made of unchecked inputs may be wrong: who checks makes it again.
+    let unchecked = |artifact: &Artifact| environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false);
+    let place = if found.iter().flatten().any(unchecked) { Place::Unchecked } else { Place::Free };
+    if let Some(artifacts) = found.filter(|_| place == Place::Free) {
+        take_hit(environment, &artifacts)?;
         outcome.status = Status::Hit;
         outcome.why = "in the store, nothing it depends on has changed".to_owned();
         outcome.artifacts = artifacts;
         return refuse_made_up(environment.real, outcome);
     }
-    outcome.why = if environment.force { "asked for by --force".to_owned() } else { explain::why_missing(chain, &S::CONTRACT, &step.document) };
+    outcome.why = match (environment.force, place) {
+        (true, _) => "asked for by --force".to_owned(),
+        (false, Place::Unchecked) => "what is there was made with --no-verify".to_owned(),
+        (false, Place::Free) => explain::why_missing(chain, &S::CONTRACT, &step.document),
+    };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
     let inputs = open_inputs(environment, talk, &step)?;
     // Before it is published, so that at no moment it is there and nobody's.
     chain.lease(&step.key());
-    let done = panics::catch(|| build::<S>(environment, talk, step, &inputs, outcome));
+    let done = panics::catch(|| build::<S>(environment, talk, step, (&inputs, place), outcome));
     let done = done.unwrap_or_else(|panic| Err(StageError::defect(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     outcome.status = Status::Built;
@@ -82,29 +88,35 @@ fn context<'a>(environment: &'a Environment, talk: &'a Talk) -> Context<'a> {
 }
 
 /// Takes what is there; with `--verify`, after its digests.
-fn take_hit(environment: &Environment, talk: &Talk, artifacts: &[Artifact]) -> Result<(), StageError> {
+fn take_hit(environment: &Environment, artifacts: &[Artifact]) -> Result<(), StageError> {
     for artifact in artifacts {
         if environment.verify == Verify::All {
             artifact.manifest.check_digests(&artifact.path)?;
-            if artifact.manifest.inputs_verified == Some(false) {
-                let (kind, key) = (artifact.kind.name(), &artifact.manifest.key);
-                talk.warn(&format!("`{kind}` {key} was made with --no-verify, of inputs that nobody had checked; --force makes it again"));
-            }
         }
         environment.store.mark_used(artifact);
     }
     Ok(())
 }
 
+/// What is where a stage publishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Nothing, or what another process publishes meanwhile: the first wins.
+    Free,
+    /// What was made of unchecked inputs: it makes way.
+    Unchecked,
+}
+
 /// Runs the stage over inputs that are open, and publishes.
-fn build<S>(environment: &Environment, talk: &Talk, step: Step<S::Request>, inputs: &Inputs, outcome: &mut Outcome) -> Result<(), StageError>
+fn build<S>(environment: &Environment, talk: &Talk, step: Step<S::Request>, (inputs, place): (&Inputs, Place), outcome: &mut Outcome) -> Result<(), StageError>
 where
     S: Stage,
     S::Request: Request,
 {
     let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
-    outputs.set_inputs_verified(environment.verify != Verify::Nothing);
+    let are_sound = inputs.iter().all(|artifact| artifact.manifest.inputs_verified != Some(false));
+    outputs.set_inputs_verified(environment.verify != Verify::Nothing && are_sound);
     let context = context(environment, talk);
     S::run(&context, &mut outputs, inputs, &step.request).map_err(|error| outputs.explain_loss(error))?;
     warploom_contract::stage::Progress::begin(talk, "checking and storing", 0, "files");
@@ -113,6 +125,8 @@ where
         let replaced = published.iter().any(|(_, replaced)| *replaced);
         outcome.why = if replaced { "--force: other bytes than before, replaced" } else { "--force: the same bytes as before" }.to_owned();
         outcome.artifacts = published.into_iter().map(|(artifact, _)| artifact).collect();
+    } else if place == Place::Unchecked {
+        outcome.artifacts = outputs.publish_over(&environment.store)?.into_iter().map(|(artifact, _)| artifact).collect();
     } else {
         outcome.artifacts = outputs.publish(&environment.store)?;
     }

@@ -37,7 +37,7 @@ use warploom_shell::{
     talk::Talk,
 };
 
-use super::rm::Imported;
+use super::rm::{Imported, refuse_stranger};
 use crate::arguments::Import;
 use given::{Made, Placed, Thing};
 
@@ -100,7 +100,10 @@ impl Place {
         };
         let catalog = Catalog::here();
         let place = match Imported::find(environment, &catalog, name) {
-            Some(Imported { folder: there, old_entry }) if environment.force => Place { folder: there.unwrap_or(folder), old_entry },
+            Some(Imported { folder: there, old_entry }) if environment.force => {
+                there.as_deref().map_or(Ok(()), refuse_stranger)?;
+                Place { folder: there.unwrap_or(folder), old_entry }
+            }
             Some(there) => {
                 let hint = format!("replace it with  --force ,  or remove it:  warploom data rm {name} ,  or choose another name");
                 return taken("an imported set called", there.place(), hint);

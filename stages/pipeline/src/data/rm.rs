@@ -57,9 +57,17 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
     Ok(())
 }
 
+/// Refuses to take away what no import put there.
+pub fn refuse_stranger(folder: &Path) -> Result<(), StageError> {
+    let Some(stranger) = imported::stranger(folder) else { return Ok(()) };
+    let error = StageError::new(ErrorKind::Input, "a file in the folder of the imported set is none of it").at(stranger.display());
+    Err(error.hint(format!("move it away, or remove all of it:  rm -r {}", folder.display())))
+}
+
 fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
     let gone = |path: &Path, error: std::io::Error| StageError::io("remove", path, &error);
     if let Some(folder) = &found.folder {
+        refuse_stranger(folder)?;
         let draft = Beside::begin(folder.parent().unwrap_or(Path::new(".")), DRAFT)?;
         drafts::undisturbed(|| fs::rename(folder, draft.path().join("set"))).map_err(|error| gone(folder, error))?;
     }
@@ -76,7 +84,7 @@ fn raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, S
         let error = StageError::new(ErrorKind::Input, format!("no file of `{}` is here", entry.name));
         return Err(error.hint("artifacts that were made of it:  warploom store ls"));
     };
-    if entry.inferred {
+    if entry.inferred || entry.home.is_some() {
         let error = StageError::new(ErrorKind::Input, format!("`{}` is a folder that no import made: its files may be the only ones", entry.name));
         return Err(error.at(folder.display()).hint(format!("rm -r {}", folder.display())));
     }
