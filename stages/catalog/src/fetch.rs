@@ -16,7 +16,7 @@ use crate::{
     Attempt, CatalogError, Entry, Source, digests,
     download::{Limits, Progress, download},
     entry::{Archive, RawFile},
-    locate::{forget, found_file, locate, present},
+    locate::{forget, found_file, locate, own_folder, present},
     seen,
     trouble::Trouble,
     unpack::unpack,
@@ -54,7 +54,7 @@ pub(crate) fn fetch_within(
             CatalogError::new(format!("`{}` is made and not fetched", entry.name)).hint("a pipeline makes it when it is needed:  warploom pipeline FILE")
         );
     }
-    let folder = data_dirs.first().map_or_else(|| PathBuf::from("data/raw"), PathBuf::clone).join(&entry.name);
+    let folder = own_folder(entry, data_dirs).unwrap_or_else(|| Path::new("data/raw").join(&entry.name));
     if let Some(found) = elsewhere(entry, &folder, data_dirs, kept)? {
         return Ok(found);
     }

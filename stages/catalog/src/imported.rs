@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{CatalogError, Entry, digests::RECORD_FILE, is_plain};
+use crate::{CatalogError, Entry, digests::RECORD_FILE, is_plain, own_text};
 
 /// The entry in the folder of an imported set.
 pub const ENTRY_FILE: &str = "warploom.yaml";
@@ -21,7 +21,7 @@ const MARKS: [&str; 2] = [".imported", ".tmp-import-"];
 pub fn find(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
     let Some(home) = data_dirs.iter().map(|dir| dir.join(name)).find(|home| is_plain(name) && home.join(ENTRY_FILE).exists()) else { return Ok(None) };
     let path = home.join(ENTRY_FILE);
-    let text = fs::read_to_string(&path).map_err(|error| CatalogError::new(format!("cannot read the entry of the set: {error}")).at(path.display()))?;
+    let text = own_text(&path)?.ok_or_else(|| CatalogError::new("cannot read the entry of the set: expected a file").at(path.display()))?;
     let entry = Entry::from_yaml(name, &text, &path.display().to_string())?;
     Ok(Some(Entry { home: Some(home), ..entry }))
 }
@@ -54,8 +54,8 @@ pub fn stranger(folder: &Path) -> Option<PathBuf> {
 }
 
 fn own_entry(folder: &Path) -> Option<Entry> {
-    let path = folder.join(ENTRY_FILE);
-    let text = path.is_file().then(|| fs::read_to_string(&path).ok()).flatten()?;
+    // One that cannot be read is told of where the set is used.
+    let text = own_text(&folder.join(ENTRY_FILE)).ok().flatten()?;
     Entry::from_yaml(folder.file_name()?.to_str()?, &text, "").ok()
 }
 
@@ -102,6 +102,27 @@ mod tests {
         // An entry that cannot be read is an error, not a folder without one.
         fs::write(two.join("mine").join(ENTRY_FILE), "name: [").unwrap();
         assert!(Catalog::default().find_or_infer("mine", &dirs).unwrap_err().place.unwrap().contains("mine/warploom.yaml"));
+    }
+
+    #[test]
+    fn an_entry_that_is_no_file_is_an_error_and_no_writer_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, data) = (dir.path().join("mine"), [dir.path().to_path_buf()]);
+        fs::create_dir(&home).unwrap();
+        let fifo = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        fifo(&home.join(ENTRY_FILE));
+        fifo(&dir.path().join("old.yaml"));
+        let catalog = Catalog::with_folder(dir.path());
+        assert!(catalog.find_or_infer("mine", &data).unwrap_err().what.contains("expected a file"));
+        assert_eq!(catalog.written_by_import("old"), None);
+        fs::remove_file(home.join(ENTRY_FILE)).unwrap();
+        fs::write(home.join(ENTRY_FILE), vec![b'#'; crate::entry::BYTES_MOST + 1]).unwrap();
+        assert!(catalog.find_or_infer("mine", &data).unwrap_err().what.contains("expected at most"));
+        // A set's mark that downloads are not to be tried counts, whatever it is.
+        fs::write(home.join(ENTRY_FILE), ENTRY).unwrap();
+        fifo(&home.join(".absent"));
+        let entry = catalog.find_or_infer("mine", &data).unwrap();
+        assert!(locate(&entry, &data, None, Attempt::Once).unwrap_err().what.contains("an earlier download failed ("));
     }
 
     #[test]

@@ -135,8 +135,7 @@ impl Catalog {
 
     /// The file of an entry that an earlier version wrote when it imported a set: into the catalogue's folder, not beside the files.
     pub fn written_by_import(&self, name: &str) -> Option<PathBuf> {
-        let path = self.folder.as_ref()?.join(format!("{name}.yaml"));
-        let text = fs::read_to_string(&path).ok().filter(|_| is_plain(name))?;
+        let (path, text) = self.own_entry(name).ok()??;
         Entry::from_yaml(name, &text, "").is_ok_and(|entry| entry.about.starts_with(imported::ABOUT)).then_some(path)
     }
 
@@ -183,7 +182,7 @@ fn is_plain(name: &str) -> bool {
 
 /// The text of an entry in a folder, if there is one. One that cannot be read is an error: the binary's entry of that name is another.
 fn own_text(path: &Path) -> Result<Option<String>, CatalogError> {
-    let wrong = |what: String| CatalogError::new(format!("cannot read the catalogue's entry: {what}")).at(path.display());
+    let wrong = |what: String| CatalogError::new(format!("cannot read the entry of the set: {what}")).at(path.display());
     match fs::metadata(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) => Ok(None),
         Err(error) => Err(wrong(error.to_string())),

@@ -9,7 +9,7 @@ use crate::{
     download::Limits,
     entry::RawFile,
     fetch::{Made, get},
-    seen,
+    own_text, seen,
     unpack::unpack,
 };
 use std::{
@@ -86,13 +86,13 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&
             Err(why) => missing = format!("{missing}; `{}`: {why}", archive.display()),
         }
     }
-    let download = match (attempt, data_dirs.first()) {
-        (Attempt::Look | Attempt::Never, dir) => {
-            let failed = dir.and_then(|dir| failed_before(entry, &dir.join(&entry.name), kept));
+    let download = match (attempt, own_folder(entry, data_dirs)) {
+        (Attempt::Look | Attempt::Never, folder) => {
+            let failed = folder.and_then(|folder| failed_before(entry, &folder, kept));
             failed.unwrap_or_else(|| "no download was tried".to_string())
         }
         (Attempt::Once, None) => "there is no data folder to download to".to_string(),
-        (Attempt::Once, Some(dir)) => match try_once(entry, &dir.join(&entry.name), kept, limits) {
+        (Attempt::Once, Some(folder)) => match try_once(entry, &folder, kept, limits) {
             Ok(real) => return Ok(real),
             Err(what) => what,
         },
@@ -229,6 +229,11 @@ fn folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
+/// Where a download brings the files of a set: beside the entry of an imported one, else into the first data folder.
+pub(crate) fn own_folder(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf> {
+    entry.home.clone().or_else(|| data_dirs.first().map(|dir| dir.join(&entry.name)))
+}
+
 /// An archive of the set in a data folder: one that `found_as` names, or the one of its address in a folder of the set.
 fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf> {
     let own = entry.archive.as_ref().and_then(|archive| archive.url.rsplit('/').next());
@@ -273,7 +278,9 @@ fn try_once(entry: &Entry, folder: &Path, kept: Option<&Path>, limits: &Limits) 
 /// That an earlier download failed, and why, if it is remembered.
 fn failed_before(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<String> {
     let notes = [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))];
-    let reason = notes.into_iter().flatten().find_map(|path| fs::read_to_string(path).ok())?;
+    // One that is there counts, also where it cannot be read.
+    let note = notes.into_iter().flatten().find(|path| path.exists())?;
+    let reason = own_text(&note).ok().flatten().unwrap_or_else(|| format!("`{}` cannot be read", note.display()));
     Some(format!("an earlier download failed ({})", reason.lines().collect::<Vec<_>>().join(": ")))
 }
 

@@ -92,7 +92,9 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
 /// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a program that does not fit the data.
 fn of_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
     if outcome.stage == contracts::INGEST.name {
-        let error = warploom_run::vertices::check(chain.pipeline, chain.available(Kind::Graph)?).err()?;
+        // What was run was looked up then, in the same graph.
+        let is_due = || outcome.status == Status::Built || !preflight::was_run(chain.environment, chain.pipeline);
+        let error = warploom_run::vertices::check(chain.pipeline, chain.available(Kind::Graph)?, is_due).err()?;
         return Some(preflight::Finding { stage: contracts::RUN.name, error });
     }
     let is_known = outcome.stage == contracts::EXTRACT.name && outcome.status == Status::Built;

@@ -140,10 +140,10 @@ fn execute<T: Precision>(
     };
     let started = Instant::now();
     let done = match &list.body {
-        Body::Train(_) => Done::Trained(train::train(context, list, spec, &mut executor, &mut checkpoints)?),
+        Body::Train(_) => Done::Trained(train::train(context, list, request, &mut executor, &mut checkpoints)?),
         Body::Iterate(_) => {
             if !list.parameters.is_empty() {
-                executor.set_parameters(&parameters::given(list, spec)?)?;
+                executor.set_parameters(&parameters::given(list, spec, request.init_digest.as_ref())?)?;
             }
             Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?)
         }

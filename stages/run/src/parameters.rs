@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use safetensors::Dtype;
-use warploom_contract::{ErrorKind, StageError};
+use warploom_contract::{Digest, ErrorKind, StageError};
 use warploom_ops::random::{glorot_uniform, normal};
 use warploom_shell::parameter_file;
 use warploom_spec::{RunSpec, nearest};
@@ -19,19 +19,19 @@ use crate::{
     tensors::{Tensor, Tensors},
 };
 
-/// First values of each parameter, in the order of the list.
-pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Vec<T>>, StageError> {
+/// First values of each parameter, in the order of the list; `digest` is that of the file of `run.init`.
+pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec, digest: Option<&Digest>) -> Result<Vec<Vec<T>>, StageError> {
     if let Some(path) = &spec.init {
-        return read(list, path, &spec.init_map);
+        return read(list, (path, digest), &spec.init_map);
     }
     parameter_file::refuse_none(spec, &list.program)?;
     Ok(list.parameters.iter().map(|parameter| drawn(parameter, spec.seed)).collect())
 }
 
 /// The parameters of a file, in the order of the list; there must be one.
-pub fn given<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Vec<T>>, StageError> {
+pub fn given<T: Precision>(list: &LaunchList, spec: &RunSpec, digest: Option<&Digest>) -> Result<Vec<Vec<T>>, StageError> {
     parameter_file::refuse_none(spec, &list.program)?;
-    initial(list, spec)
+    initial(list, spec, digest)
 }
 
 fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
@@ -43,8 +43,12 @@ fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
     }
 }
 
-fn read<T: Precision>(list: &LaunchList, path: &Path, map: &BTreeMap<String, String>) -> Result<Vec<Vec<T>>, StageError> {
+fn read<T: Precision>(list: &LaunchList, (path, digest): (&Path, Option<&Digest>), map: &BTreeMap<String, String>) -> Result<Vec<Vec<T>>, StageError> {
     let bytes = std::fs::read(path).map_err(|error| StageError::io("read initial parameters", path, &error))?;
+    if digest != Some(&Digest::of(&bytes)) {
+        let what = "the file of initial parameters has changed since this run began";
+        return Err(StageError::new(ErrorKind::Input, what).at(path.display()).hint("start again: its digest is in the key"));
+    }
     let file = Tensors::of_bytes(&bytes).map_err(|error| parameter_file::not_safetensors(path, error))?;
     let refuse = |what: String, hint: Option<String>| {
         let mut error = StageError::new(ErrorKind::Data, what).at(path.display()).detail(both_sides(list, &file));

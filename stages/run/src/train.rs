@@ -10,6 +10,7 @@ mod ahead;
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
+use warploom_shell::requests::RunRequest;
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
@@ -97,14 +98,15 @@ struct Training<'a, T: Precision> {
 pub fn train<T: Precision>(
     context: &Context,
     list: &LaunchList,
-    spec: &RunSpec,
+    request: &RunRequest,
     executor: &mut Executor<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<Trained, StageError> {
+    let spec = &request.spec;
     let loss = loss_place(executor);
     refuse_unfit(executor, spec, loss)?;
     let [measures, last] = measures::chosen(spec.metric, loss.kind, executor.machine.buffers.reals().shape(loss.result).1)?;
-    executor.set_parameters(&parameters::initial(list, spec)?)?;
+    executor.set_parameters(&parameters::initial(list, spec, request.init_digest.as_ref())?)?;
     let names: Vec<String> = list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     let (optimizers, warnings) = optimizers::of_spec(&spec.optimizer, &names);
     warnings.iter().for_each(|warning| context.progress.warn(warning));

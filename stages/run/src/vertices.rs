@@ -19,14 +19,14 @@ const NEAREST: usize = 3;
 /// Ids that a word is compared with to find the nearest.
 const COMPARED_MOST: usize = 1 << 20;
 
-/// Refuses ids that the graph does not have, before anything is done with it.
-pub fn check(pipeline: &Pipeline, graph: &Artifact) -> Result<(), StageError> {
+/// Refuses ids that the graph does not have, before anything is done with it, where that is due.
+pub fn check(pipeline: &Pipeline, graph: &Artifact, is_due: impl FnOnce() -> bool) -> Result<(), StageError> {
     let chosen = chosen(pipeline)?;
     // The table of nodes may be large.
-    if chosen.iter().all(|chosen| chosen.given.is_none()) {
+    if chosen.iter().all(|chosen| chosen.given.is_none()) || !is_due() {
         return Ok(());
     }
-    rows(&chosen, &graph::read_nodes(graph)?.ids).map(|_| ())
+    rows(&chosen, &graph::read_node_ids(graph)?).map(|_| ())
 }
 
 /// The rows of the node table that each setting names.

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use warploom_contract::{StageError, regular_file};
+use warploom_contract::StageError;
 use warploom_device::{Best, Facts};
 use warploom_spec::{Mode, PlanSpec, RunSpec};
 use warploom_vertex::{emit::cuda::Order, gir::Data};
@@ -18,16 +18,16 @@ use crate::{
     requests, samples,
 };
 
-/// Whether there is a GPU that `auto` may take, with kernels for all of a pipeline's program. Of a program that does not read, whoever reads it
-/// next says why.
-pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> bool {
-    let Some(found) = warploom_device::gpu_for_auto() else { return false };
+/// Whether there is a GPU that `auto` may take, with kernels for all of a pipeline's program. Of a program that does not parse, whoever plans
+/// says why.
+pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError> {
+    let Some(found) = warploom_device::gpu_for_auto() else { return Ok(false) };
     // Kept facts that do not read are told of by whoever takes the GPU; any GPU has the same kernels.
-    let Some(device) = found.ok().or_else(|| warploom_device::resolve("h200", Best::Cpu).ok()) else { return false };
+    let Some(device) = found.ok().or_else(|| warploom_device::resolve("h200", Best::Cpu).ok()) else { return Ok(false) };
     let (plan, settings) = (&pipeline.plan, requests::given_settings(&pipeline.plan));
-    let Ok(text) = regular_file::read_text(&plan.program.file, requests::PROGRAM_BYTES_MOST) else { return false };
+    let text = requests::program_text(pipeline)?;
     let program = Program { file: &plan.program.file, text: &text, entry: &plan.program.entry, settings: &settings };
-    matches!(verdict(&program, (plan, &pipeline.run), &device), Verdict::Kernels)
+    Ok(matches!(verdict(&program, (plan, &pipeline.run), &device), Verdict::Kernels))
 }
 
 /// What samples say of a program on a GPU.
@@ -111,6 +111,17 @@ mod tests {
         on_cpu.sort();
         let loops = ["bfs", "components", "hits", "kcore", "label_propagation", "pagerank", "pagerank_spread", "personalized_pagerank", "sssp"];
         assert_eq!(on_cpu, [&loops[..], &["triangles"]].concat());
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_read_is_an_error_and_no_writer_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(dir.path().join("p.py")).status().unwrap().success());
+        let yaml = "dataset: karate\nplan: {program: p.py}\n";
+        let pipeline = warploom_spec::read_text(yaml, &dir.path().join("check.yaml"), &[]).unwrap().remove(0);
+        for error in [requests::scores_vertices(&pipeline).unwrap_err(), requests::program_text(&pipeline).unwrap_err()] {
+            assert!(error.what.contains("the vertex program") && error.what.contains("FIFO"), "{error}");
+        }
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Environment {
     /// Facts of the device to plan for: the command line's, else the pipeline's. `auto` takes a GPU that has kernels for all of the program.
     pub fn device_facts(&self, pipeline: &Pipeline) -> Result<Facts, StageError> {
         let name = self.device_name(pipeline);
-        let best = if name == AUTO && auto::takes_gpu(pipeline) { Best::OfAll } else { Best::Cpu };
+        let best = if name == AUTO && auto::takes_gpu(pipeline)? { Best::OfAll } else { Best::Cpu };
         warploom_device::resolve(name, best).map_err(|unknown| {
             let is_gpu = ["gpu", "nvidia"].iter().any(|word| unknown.name.to_lowercase().starts_with(word));
             let near = if is_gpu { Some("cuda") } else { warploom_spec::nearest(&unknown.name, warploom_device::NAMES) };

@@ -51,10 +51,10 @@ fn read(artifact: &Artifact) -> Result<Chosen, StageError> {
     Ok(Chosen { method, why: words("why"), weighed: words("weighed"), order: None })
 }
 
-/// Keeps a choice.
+/// Keeps a choice; one of these inputs whose page is damaged makes way.
 pub fn keep(store: &Store, inputs: &Inputs, (request, chosen): (&ReorderRequest, &Chosen), digest: &str) -> Result<(), StageError> {
     let mut outputs = Outputs::begin(store, &contracts::CHOICE, document(inputs, request)?, inputs)?;
     write_json(&outputs.file(Kind::Tune, FILE), &json!({"method": chosen.method.name(), "why": chosen.why, "weighed": chosen.weighed}))?;
     outputs.fact(Kind::Tune, FACT, digest);
-    outputs.publish(store).map(drop)
+    outputs.publish_over(store).map(drop)
 }

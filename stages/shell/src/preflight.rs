@@ -81,7 +81,7 @@ pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(
 }
 
 /// Whether the results of a pipeline are in the store.
-fn was_run(environment: &Environment, pipeline: &Pipeline) -> bool {
+pub fn was_run(environment: &Environment, pipeline: &Pipeline) -> bool {
     let quiet = Environment { network: false, ..environment.clone() };
     let mut chain = Chain::new(&quiet, pipeline);
     let run = &contracts::RUN;

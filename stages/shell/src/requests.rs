@@ -20,7 +20,7 @@ use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
 use warploom_vertex::gir::{Data, Loss, Target};
 
-use crate::{Environment, flags::Real, orders, reads, vertices};
+use crate::{Environment, contracts, flags::Real, orders, reads, vertices};
 
 /// No vertex program is longer.
 pub const PROGRAM_BYTES_MOST: u64 = 4 << 20;
@@ -91,7 +91,7 @@ impl Request for IngestRequest {
         let union = match pipeline.ingest.graphs {
             Graphs::Separate => false,
             Graphs::Union => true,
-            Graphs::Auto => holds_graphs(&entry) && scores_vertices(pipeline),
+            Graphs::Auto => holds_graphs(&entry) && scores_vertices(pipeline)?,
         };
         Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests, union })
     }
@@ -130,11 +130,9 @@ fn holds_graphs(entry: &Entry) -> bool {
     is_batch || of_graphs || entry.holds.graphs.is_some() || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
 }
 
-/// Whether the program of a pipeline learns, and returns scores of vertices. Of one that does not read, whoever plans says why.
-fn scores_vertices(pipeline: &Pipeline) -> bool {
-    let PlanSpec { program, set, .. } = &pipeline.plan;
-    let Ok(text) = std::fs::read_to_string(&program.file) else { return false };
-    let settings = set.iter().map(|setting| (setting.name.clone(), json_of(&setting.value))).collect();
+/// Whether the program of a pipeline learns, and returns scores of vertices. Of one that does not parse, whoever plans says why.
+pub(crate) fn scores_vertices(pipeline: &Pipeline) -> Result<bool, StageError> {
+    let text = program_text(pipeline)?;
     let sample = Data {
         features: Some(2),
         edge_features: 1,
@@ -146,7 +144,7 @@ fn scores_vertices(pipeline: &Pipeline) -> bool {
         training: true,
         ..Data::bare(4, 4)
     };
-    warploom_vertex::trace::trace(&text, &program.entry, &settings, &sample).is_ok()
+    Ok(warploom_vertex::trace::trace(&text, &pipeline.plan.program.entry, &given_settings(&pipeline.plan), &sample).is_ok())
 }
 
 /// A problem with the catalogue or raw data, as a stage's error.
@@ -329,7 +327,8 @@ impl ReorderRequest {
     /// All that `auto` weighs beside the graph.
     pub fn weighed(&self) -> Value {
         let device = json!({"name": self.device.name, "cache": self.device.cache, "gather": self.device.gather});
-        json!({"settings": self.settings(&[]), "device": device, "walks": self.walks})
+        // What older methods weighed is chosen anew.
+        json!({"settings": self.settings(&[]), "device": device, "walks": self.walks, "reorder": contracts::REORDER.version})
     }
 }
 

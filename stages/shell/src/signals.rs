@@ -2,7 +2,8 @@
 //!
 //! promises  SIGINT ends the process within a second with 130; SIGTERM, SIGHUP and SIGUSR1 with 75, after a stage that said it can
 //!           has saved its state; SIGQUIT with its usual effect, a core where cores are wanted; drafts and leases of this process are
-//!           removed; a second signal does not wait; under `nohup` SIGHUP stays ignored
+//!           removed; under `nohup` SIGHUP stays ignored
+//! promises  a second signal does not wait for the saving, but within a second of the first it is the same wish told twice
 //! promises  where nothing was saved it is said: stages that were done, checkpoints and parts of downloads are what a new start goes on from
 //! promises  a file beyond what `ulimit -f` allows is an error of the write, as a full disk is: SIGXFSZ is heard and passed over
 //! never     leaves a directory under a final name that is not complete: publishing is one rename
@@ -13,6 +14,7 @@ use std::{
         Mutex, MutexGuard,
         atomic::{AtomicU32, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use signal_hook::{
@@ -26,6 +28,10 @@ use warploom_contract::{ErrorKind, StageError, stage::StopFlag, store::abandon_d
 pub static STOP: StopFlag = StopFlag::new();
 /// How many stages are at work that save their state when `STOP` is set.
 static SAVERS: AtomicU32 = AtomicU32::new(0);
+
+/// A lost terminal sends SIGHUP by the shell and by the kernel, and `timeout` sends SIGTERM to the child and to its group: what comes
+/// again so soon after the first stop is the same wish.
+const SAME_WISH: Duration = Duration::from_secs(1);
 
 /// The process is about to end by a signal: what fails from now on fails because of that.
 static LEAVING: StopFlag = StopFlag::new();
@@ -112,14 +118,20 @@ fn heard() -> Vec<i32> {
     always.into_iter().chain([SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal))).collect()
 }
 
+/// Whether a signal leaves the end to a stage that saves; `since` is the time since the first one that did.
+fn waits(signal: i32, somebody_saves: bool, since: Option<Duration>) -> bool {
+    !matches!(signal, SIGINT | SIGQUIT) && since.map_or(somebody_saves, |since| since < SAME_WISH)
+}
+
 /// Starts listening: first thing in a program, for until then signals have their usual effect.
 pub fn listen() -> Result<(), StageError> {
     let wrong = |error: std::io::Error| no_thread("listen to signals", &error);
     let mut signals = Signals::new(heard()).map_err(wrong)?;
     let listener = move || {
+        let mut asked: Option<Instant> = None;
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
-            let wait = !matches!(signal, SIGINT | SIGQUIT) && SAVERS.load(Ordering::SeqCst) > 0 && !STOP.is_set();
-            if wait {
+            if waits(signal, SAVERS.load(Ordering::SeqCst) > 0, asked.map(|asked| asked.elapsed())) {
+                asked.get_or_insert_with(Instant::now);
                 STOP.set();
                 continue;
             }
@@ -147,6 +159,15 @@ pub fn no_thread(what: &str, error: &std::io::Error) -> StageError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stop_told_twice_at_once_is_one_stop() {
+        let later = |since: u64| Some(Duration::from_millis(since));
+        assert!(waits(SIGHUP, true, None) && waits(SIGHUP, true, later(5)) && waits(SIGTERM, true, later(900)));
+        assert!(waits(SIGHUP, false, later(5)), "what was asked for is saved, and its end is told");
+        assert!(!waits(SIGTERM, true, later(1000)) && !waits(SIGTERM, false, None));
+        assert!(!waits(SIGINT, true, None) && !waits(SIGINT, true, later(5)) && !waits(SIGQUIT, true, later(5)));
+    }
 
     #[test]
     fn the_lack_of_threads_is_a_fault_that_may_pass() {

@@ -246,11 +246,16 @@ impl Store {
         // One that is damaged makes way below.
         if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
             let now_verified = manifest.inputs_verified == Some(true) && old.manifest.inputs_verified != Some(true);
-            if old.manifest.digest == manifest.digest && !now_verified {
+            // Sizes alone were compared so far: a file whose bytes have changed is another, whatever its manifest says.
+            let is_changed = || match old.manifest.check_digests(&old.path) {
+                Err(error) if error.kind == ErrorKind::Damaged => Ok(true),
+                checked => checked.map(|()| false),
+            };
+            replaced = old.manifest.digest != manifest.digest || is_changed()?;
+            if !replaced && !now_verified {
                 return Ok((old, false));
             }
             makes_way = true;
-            replaced = old.manifest.digest != manifest.digest;
         }
         let is_damaged = || match self.find(draft.kind, &draft.key) {
             Ok(_) => Ok(false),

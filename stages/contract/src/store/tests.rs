@@ -100,6 +100,14 @@ fn force_keeps_equal_bytes_and_replaces_different_ones() {
     let (artifact, replaced) = draft(&store, 1, vec![1, 0]).publish_over(&store).unwrap().remove(0);
     assert!(replaced);
     assert_eq!(&crate::kinds::permutation::open(&artifact).unwrap()[..], &[1, 0]);
+    // A file of the same length with other bytes is not what its manifest says.
+    let file = artifact.file(&artifact.manifest.files[0].name);
+    let mut bytes = fs::read(&file).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let (artifact, replaced) = draft(&store, 1, vec![1, 0]).publish_over(&store).unwrap().remove(0);
+    assert!(replaced && artifact.manifest.check_digests(&artifact.path).is_ok());
     assert_eq!(fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(), 1);
 }
 

@@ -183,7 +183,7 @@ fn compare<T: Precision>(seed: u64) -> Came {
     }
     let list = apart(&list);
     let direct = direct(&case, seed % 2 == 1);
-    let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
     let graph = direct.reference_graph();
     let wanted = wanted(&list, direct.reference(&list, &graph, &named));

@@ -122,7 +122,7 @@ fn compare_those<T: Precision>(
 
 /// Compares a training, and that buffers which share memory change nothing.
 pub fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
-    let initial: Vec<Vec<f64>> = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let initial: Vec<Vec<f64>> = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let named: BTreeMap<String, Vec<f64>> = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);

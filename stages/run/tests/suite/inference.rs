@@ -1,10 +1,11 @@
 //! inference: parameters of a training applied to another graph, with or without labels.
-use warploom_contract::{ErrorKind, StageError, kinds::run::PARAMETERS_FILE};
+use warploom_contract::{Digest, ErrorKind, StageError, kinds::run::PARAMETERS_FILE};
+use warploom_run::parameters;
 
 use crate::compiled::proved;
 use crate::direct::{first_apart, gpu, scale_of};
 use crate::threads::{CLASSES, community};
-use crate::workshop::{Features, Given, Left, Workshop, entries, finished};
+use crate::workshop::{Features, Given, Left, Workshop, entries, finished, list_of};
 
 const NORMALISED: &str = "def normalised(v, hidden=8):
     v.h = relu(batch_norm(linear(v.x, hidden)))
@@ -103,6 +104,11 @@ fn what_cannot_be_applied_is_refused() {
     says(&error, ErrorKind::Specification, &["none are named", "run.init=DIR/parameters.safetensors"]);
     let error = refused(&workshop, &community(false), ("gat", &format!("  set: {{hidden: 6, heads: 2}}\n{applied}")));
     says(&error, ErrorKind::Data, &["expected shape", "plan.set"]);
+    // What a key speaks of is what is read.
+    let pipeline = workshop.pipeline("gat", &format!("  set: {{hidden: 4, heads: 2}}\n{applied}"));
+    let list = list_of(&workshop.planned(&graph, &pipeline).unwrap());
+    let error = parameters::given::<f32>(&list, &pipeline.run, Some(&Digest::of(b"other bytes"))).unwrap_err();
+    says(&error, ErrorKind::Input, &["has changed since this run began", "learned.safetensors"]);
     let error = refused(&workshop, &community(false), ("pagerank", "run: {mode: infer}"));
     says(&error, ErrorKind::Specification, &["has nothing that was learned"]);
     let error = refused(&workshop, &without_labels(), ("gat", "run: {mode: infer}"));

@@ -250,7 +250,7 @@ fn executed<T: Precision>(workshop: &Workshop, hetero: &Hetero, method: &str) {
     let data = upload::load::<T>(&workshop.context(&Silence, &StopFlag::new()), &step.inputs, &list, (upload::Needs::of(&list), &step.request)).unwrap();
     let list = apart(&list);
     let executor = Executor::new(&list, data, SEED).unwrap();
-    let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let world = hetero.world();
     let edges = ReferenceGraph { nodes: hetero.nodes() as u64, source: world.source, target: world.target, weight: None };
     let inputs = Inputs {

@@ -104,7 +104,7 @@ impl Problem {
     /// Parameters that nobody learned, applied.
     fn applied<T: Precision>(&self) {
         let list = self.list(&Data { training: false, inferring: true, bytes_per_real: size_of::<T>() as u64, ..self.known.clone() });
-        let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+        let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
         let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
         let graph = self.direct.reference_graph();
         let mut reference = self.direct.reference(&list, &graph, &named);

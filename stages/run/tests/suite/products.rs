@@ -176,7 +176,7 @@ fn rows_of_fewer_bits_are_near_those_of_all() {
 fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
     let (direct, list) = chain_of(SMOOTH, widths, nodes);
     let list = apart(&list);
-    let first: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: 1, ..RunSpec::default() }).unwrap();
+    let first: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: 1, ..RunSpec::default() }, None).unwrap();
     let result = list.buffers.iter().filter(|buffer| buffer.element == Element::Real && matches!(buffer.rows, Rows::Nodes)).map(|buffer| buffer.name.as_str());
     let results: Vec<&str> = result.collect();
     let made = |matmul: Matmul| {

@@ -155,7 +155,7 @@ impl<T: Precision> Training<T> {
 }
 
 fn trained<T: Precision>((direct, list): (&Direct, &LaunchList), way: Way) -> Ended {
-    let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let mut executor = executor::<T>(list, direct.data(list), SEED);
     executor.set_parameters(&initial).unwrap();
     executor.set_optimizers(vec![Optimizer::Adam(Adam { weight_decay: 1e-3, ..Adam::default() }); initial.len()]).unwrap();

@@ -88,7 +88,7 @@ pub fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
 
 /// The same, where rows read near rows or do not; else as is asked for.
 fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, order: Option<Order>) {
-    let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);

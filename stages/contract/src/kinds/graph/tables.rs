@@ -333,6 +333,12 @@ pub fn read_nodes(artifact: &Artifact) -> Result<NodeTable, StageError> {
     })
 }
 
+/// Reads the ids of nodes.parquet alone.
+pub fn read_node_ids(artifact: &Artifact) -> Result<Ids, StageError> {
+    let path = artifact.file(NODES_FILE);
+    read_ids(&path, &read_table(&path, Some(&["id"]))?)
+}
+
 /// Reads graphs.parquet; none: the set is one graph.
 pub fn read_graphs(artifact: &Artifact) -> Result<Option<GraphTable>, StageError> {
     if !artifact.has(GRAPHS_FILE) {
