@@ -18,8 +18,29 @@ const BLOCK_BYTES: usize = 4 << 20;
 
 /// A BLAKE3 digest, 64 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String")]
 pub struct Digest(String);
+
+/// Digits in a digest.
+const DIGEST_DIGITS: usize = 64;
+
+impl TryFrom<String> for Digest {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if is_hexadecimal(&text, DIGEST_DIGITS) { Ok(Digest(text)) } else { Err(not_hexadecimal(&text, "digest", DIGEST_DIGITS)) }
+    }
+}
+
+/// Whether a text is so many hexadecimal digits, letters small.
+pub(crate) fn is_hexadecimal(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+pub(crate) fn not_hexadecimal(text: &str, what: &str, digits: usize) -> String {
+    let start: String = text.chars().take(digits).collect();
+    format!("expected a {what} of {digits} hexadecimal digits, found `{}`", start.escape_debug())
+}
 
 impl Digest {
     /// Digest of bytes at hand.
@@ -110,6 +131,19 @@ mod tests {
             std::fs::write(&path, &bytes).unwrap();
             assert_eq!(Digest::of_file(&path).unwrap(), Digest::of(&bytes));
         }
+    }
+
+    #[test]
+    fn a_text_that_is_no_digest_or_key_is_refused() {
+        let digest = Digest::of(b"a");
+        let quoted = |text: &str| format!("\"{text}\"");
+        assert_eq!(serde_json::from_str::<Digest>(&serde_json::to_string(&digest).unwrap()).unwrap(), digest);
+        for text in ["", "abc", &digest.as_str().to_uppercase(), &"é".repeat(DIGEST_DIGITS / 2)] {
+            let error = serde_json::from_str::<Digest>(&quoted(text)).unwrap_err();
+            assert!(error.to_string().contains("expected a digest of 64 hexadecimal digits"), "{error}");
+            assert!(serde_json::from_str::<crate::Key>(&quoted(text)).is_err());
+        }
+        assert!(serde_json::from_str::<crate::Key>(&quoted(&digest.as_str()[..crate::key::KEY_DIGITS])).is_ok());
     }
 
     #[test]

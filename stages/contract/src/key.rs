@@ -7,21 +7,31 @@ use std::{collections::BTreeMap, fmt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Digest, Kind, Provenance};
+use crate::{
+    Digest, Kind, Provenance,
+    digest::{is_hexadecimal, not_hexadecimal},
+};
 
 /// Name of an artifact's directory: the first 32 hexadecimal digits (128 bits) of the BLAKE3 of its key document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String")]
 pub struct Key(String);
 
 /// Digits in a key.
 pub const KEY_DIGITS: usize = 32;
 
+impl TryFrom<String> for Key {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Key::parse(&text).ok_or_else(|| not_hexadecimal(&text, "key", KEY_DIGITS))
+    }
+}
+
 impl Key {
     /// Reads a key as it stands in a path or on the command line; `None` if it is none.
     pub fn parse(text: &str) -> Option<Self> {
-        let fits = text.len() == KEY_DIGITS && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        fits.then(|| Key(text.to_owned()))
+        is_hexadecimal(text, KEY_DIGITS).then(|| Key(text.to_owned()))
     }
 
     /// All digits.

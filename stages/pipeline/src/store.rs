@@ -176,17 +176,15 @@ fn remove(environment: &Environment, asked: &[String]) -> Result<(), StageError>
             None => find(environment, digits)?.into_iter().map(|artifact| artifact.manifest.key).collect(),
         });
     }
-    print_removed(environment, &environment.store.remove(&keys, environment.force)?, false);
-    Ok(())
+    print_removed(environment, environment.store.remove(&keys, environment.force)?, false)
 }
 
 fn collect(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
-    print_removed(environment, &environment.store.collect(request)?, request.dry);
-    Ok(())
+    print_removed(environment, environment.store.collect(request)?, request.dry)
 }
 
-/// What went, or would go.
-fn print_removed(environment: &Environment, report: &gc::Report, dry: bool) {
+/// What went, or would go; what could not go is the error.
+fn print_removed(environment: &Environment, report: gc::Report, dry: bool) -> Result<(), StageError> {
     let bytes: u64 = report.removed.iter().map(|removed| removed.bytes).sum();
     let lines = report.removed.iter().map(|removed| json!({"path": removed.path.to_string_lossy(), "bytes": removed.bytes, "why": removed.why, "dry": dry}));
     crate::print_as(
@@ -202,4 +200,8 @@ fn print_removed(environment: &Environment, report: &gc::Report, dry: bool) {
         },
         || lines.collect(),
     );
+    let mut failed = report.failed.into_iter();
+    let Some(first) = failed.next() else { return Ok(()) };
+    let others: Vec<String> = failed.map(|error| format!("  {}: {}", error.place.unwrap_or_default(), error.what)).collect();
+    Err(if others.is_empty() { first } else { first.detail(others.join("\n")) })
 }

@@ -11,7 +11,7 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock},
 };
 
-use crate::{Digest, regular_file};
+use crate::{Digest, eintr::retry, regular_file};
 
 /// What changes when a file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,11 +58,14 @@ fn read(mut file: fs::File) -> io::Result<Digest> {
     Ok(digest)
 }
 
-/// Gives a file a second name. A link changes the time of the inode's last change, but no byte: what was known stays known.
+/// Gives a file a second name, or finds that it has it. A link changes the time of the inode's last change, but no byte: what was known
+/// stays known.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
-    let before = Stamp::of(&fs::metadata(from)?);
-    fs::hard_link(from, to)?;
-    let after = Stamp::of(&fs::metadata(to)?);
+    let before = Stamp::of(&retry(|| fs::metadata(from))?);
+    // A link that a network file system sends again answers that the name is taken, though the first one made it.
+    let is_made = || retry(|| fs::symlink_metadata(to)).is_ok_and(|facts| (facts.dev(), facts.ino()) == before.inode);
+    retry(|| fs::hard_link(from, to)).or_else(|error| if is_made() { Ok(()) } else { Err(error) })?;
+    let after = Stamp::of(&retry(|| fs::metadata(to))?);
     let mut known = known();
     if after == (Stamp { changed: after.changed, ..before })
         && let Some(digest) = known.get(&before).cloned()

@@ -3,7 +3,8 @@
 //!
 //! promises  a draft goes when it is dropped and when a signal ends the process; what a killed process left is recognised by its name,
 //!           and removed by the next that drafts the same in the same place (in a store: by `gc`); a draft is touched every ten minutes
-//! never     removes what a living process writes, however old, or a folder that is not named as a draft is
+//! never     removes what a living process writes, however old, or a folder that is not named as a draft is: in a store, names that
+//!           start as a draft's are drafts; elsewhere process, number and place have to be there too
 //! limits    whether a process of another host or PID name space lives is not known: its drafts are left-overs a day after the last touch
 use std::{
     collections::BTreeSet,
@@ -127,10 +128,12 @@ pub(crate) fn name(start: &str, what: &str) -> String {
     format!("{start}{what}-{}-{}@{}", own.process(), DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed), own.place())
 }
 
-/// Who writes a draft, by its name.
+/// Who writes a draft, by its name; none of what is not named as `name` does it.
 fn writer(name: &str) -> Option<Writer> {
     let (rest, place) = name.rsplit_once('@')?;
-    Writer::read(rest.rsplit('-').nth(1)?, place)
+    let mut parts = rest.rsplit('-');
+    parts.next()?.parse::<u64>().ok()?;
+    Writer::read(parts.next()?, place)
 }
 
 /// Whether a name is that of a draft, or of one on its way out, whose writer has ended.
@@ -151,17 +154,24 @@ fn leftovers(folder: &Path, what: &str) -> impl Iterator<Item = PathBuf> {
     let starts = [format!(".tmp-{what}-"), format!(".trash-{what}-")];
     // What is not seen now is swept the next time.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter(move |entry| entry.file_name().to_str().is_some_and(|name| starts.iter().any(|start| name.starts_with(start))))
-        .map(|entry| entry.path())
-        .filter(|path| is_abandoned(path))
+    // The folder is a user's: what only begins as a draft does, and says of no process, is not ours, however old.
+    let is_draft = move |name: &str| starts.iter().any(|start| name.starts_with(start)) && writer(name).is_some();
+    entries.filter(move |entry| entry.file_name().to_str().is_some_and(&is_draft)).map(|entry| entry.path()).filter(|path| is_abandoned(path))
 }
 
 /// Removes what dead processes left in a folder that drafted this.
 pub fn sweep(folder: &Path, what: &str) {
     for path in leftovers(folder, what) {
         // What cannot be removed only takes room; the next one tries again.
-        let _left = retry(|| if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) });
+        let _left = remove(&path);
+    }
+}
+
+/// Removes a folder with all that is in it, or a file. What another process removed first is done.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match retry(|| if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
     }
 }
 
@@ -212,11 +222,16 @@ mod tests {
             format!(".tmp-import-{dead}-0@elsewhere"),
             format!(".tmp-import-{own}-998@{}", Writer::own().place()),
             ".tmp-import-mine".to_owned(),
+            ".tmp-import-mine-of-may@home".to_owned(),
             format!("tmp-import-{dead}-0@{host}"),
         ];
         for name in gone.iter().chain(&kept) {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("x"), "half").unwrap();
+        }
+        // A day is what decides of drafts whose writer nobody knows, never of what is no draft.
+        for name in [".tmp-import-mine", ".tmp-import-mine-of-may@home"] {
+            fs::File::open(folder.path().join(name)).unwrap().set_modified(SystemTime::now() - 2 * LEFTOVER_AGE).unwrap();
         }
         assert!(holds_leftover(folder.path(), "import"));
         let draft = Beside::begin(folder.path(), "import").unwrap();

@@ -51,6 +51,8 @@ pub struct Report {
     pub bytes_kept: u64,
     /// Artifacts spared because somebody uses them.
     pub leased: u64,
+    /// What was to go and did not, and why; all the rest went.
+    pub failed: Vec<StageError>,
 }
 
 struct Item {
@@ -82,7 +84,7 @@ impl Store {
                     report.bytes_kept += item.bytes;
                 }
                 None => report.bytes_kept += item.bytes,
-                Some(why) => self.remove_item(item, why, request.dry, &mut report)?,
+                Some(why) => self.remove_item(item, why, request.dry, &mut report),
             }
         }
         Ok(report)
@@ -100,19 +102,26 @@ impl Store {
         let mut report = Report::default();
         for item in &items {
             match asked(item) {
-                true => self.remove_item(item, "asked for", false, &mut report)?,
+                // Whoever began to use it after the first look has a lease by now.
+                true if !force && self.leased_keys()?.contains(&item.key) => {
+                    report.bytes_kept += item.bytes;
+                    report.failed.push(refusal(item, "is in use by a process"));
+                }
+                true => self.remove_item(item, "asked for", false, &mut report),
                 false => report.bytes_kept += item.bytes,
             }
         }
         Ok(report)
     }
 
-    fn remove_item(&self, item: &Item, why: &str, dry: bool, report: &mut Report) -> Result<(), StageError> {
-        if !dry {
-            self.trash(&item.path)?;
+    fn remove_item(&self, item: &Item, why: &str, dry: bool, report: &mut Report) {
+        match if dry { Ok(()) } else { self.trash(&item.path) } {
+            Ok(()) => report.removed.push(Removed { path: item.path.clone(), bytes: item.bytes, why: why.to_owned() }),
+            Err(error) => {
+                report.bytes_kept += item.bytes;
+                report.failed.push(error);
+            }
         }
-        report.removed.push(Removed { path: item.path.clone(), bytes: item.bytes, why: why.to_owned() });
-        Ok(())
     }
 
     fn collect_leftovers(&self, request: &Request, report: &mut Report) -> Result<(), StageError> {
@@ -136,15 +145,10 @@ impl Store {
         }
         for (path, why) in doomed {
             let bytes = size_of(&path)?;
-            if !request.dry {
-                let gone = retry(|| if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) });
-                match gone {
-                    // Another that collects was first.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    gone => gone.map_err(|error| StageError::io("remove", &path, &error))?,
-                }
+            match if request.dry { Ok(()) } else { drafts::remove(&path) } {
+                Ok(()) => report.removed.push(Removed { path, bytes, why: why.to_owned() }),
+                Err(error) => report.failed.push(StageError::io("remove", &path, &error)),
             }
-            report.removed.push(Removed { path, bytes, why: why.to_owned() });
         }
         Ok(())
     }
@@ -179,17 +183,18 @@ impl Store {
 /// Refuses to remove what is in use, or what a plan or run that stays was made from.
 fn refuse_needed(item: &Item, items: &[Item], goes: impl Fn(&Item) -> bool) -> Result<(), StageError> {
     let needs = |other: &&Item| other.needs.iter().any(|(kind, key)| *kind == item.kind && *key == item.key);
-    let refuse = |what: String| {
-        let error = StageError::new(ErrorKind::Input, format!("{} {} {what}", item.kind.name(), item.key)).at(item.path.display());
-        Err(error.hint("remove it nevertheless with  --force"))
-    };
     if item.leased || items.iter().filter(|other| other.leased).any(|other| needs(&other)) {
-        return refuse("is in use by a process".to_owned());
+        return Err(refusal(item, "is in use by a process"));
     }
     match items.iter().filter(needs).find(|other| matches!(other.kind, Kind::Plan | Kind::Run) && !goes(other)) {
-        Some(user) => refuse(format!("is what {} {} was made from", user.kind.name(), user.key)),
+        Some(user) => Err(refusal(item, &format!("is what {} {} was made from", user.kind.name(), user.key))),
         None => Ok(()),
     }
+}
+
+fn refusal(item: &Item, what: &str) -> StageError {
+    let error = StageError::new(ErrorKind::Input, format!("{} {} {what}", item.kind.name(), item.key)).at(item.path.display());
+    error.hint("remove it nevertheless with  --force")
 }
 
 /// Whether a file beside the digests of raw files is one that its writer, `<hash>.<process>.tmp`, did not finish.

@@ -70,7 +70,8 @@ pub(super) fn is_valid(path: &Path) -> bool {
         let (place, process) = holder.rsplit_once('-')?;
         Writer::read(process, place)
     });
-    match writer.map_or(Life::Unknown, |writer| writer.life()) {
+    // An earlier version's name does not say in which name space its process has its number, so that nobody can say that it has ended.
+    match writer.filter(|writer| writer.has_origin()).map_or(Life::Unknown, |writer| writer.life()) {
         Life::Lives => true,
         Life::Ended => false,
         Life::Unknown => super::gc::age(path).is_none_or(|age| age <= LEASE_VALID),

@@ -82,14 +82,16 @@ impl Artifact {
         InputFacts { digest: self.manifest.digest_of_files(self.kind), counts, facts, provenance, made_up }
     }
 
-    /// Path of one of its files. Of a file that is withheld it is a path at which nothing lies, so that reading it fails.
+    /// Path of one of its files.
     pub fn file(&self, name: &str) -> PathBuf {
-        if self.is_withheld(name) { self.path.join(format!("{name} (not among the files that this stage reads)")) } else { self.path.join(name) }
+        self.need_given(name);
+        self.path.join(name)
     }
 
     /// Whether it has a file.
     pub fn has(&self, name: &str) -> bool {
-        !self.is_withheld(name) && self.manifest.files.iter().any(|file| file.name == name)
+        self.need_given(name);
+        self.manifest.files.iter().any(|file| file.name == name)
     }
 
     /// Checks its files against its kind; what is wrong with them is told with what repairs it.
@@ -126,19 +128,20 @@ impl Artifact {
 
     /// A number of its manifest, if that has it.
     pub fn find_count(&self, name: &str) -> Option<u64> {
-        if self.is_withheld(&format!("counts/{name}")) { None } else { self.manifest.counts.get(name).copied() }
+        self.need_given(&format!("counts/{name}"));
+        self.manifest.counts.get(name).copied()
     }
 
     /// A fact of its manifest, if that has it.
     pub fn find_fact(&self, name: &str) -> Option<&Value> {
-        if self.is_withheld(&format!("facts/{name}")) { None } else { self.manifest.facts.get(name) }
+        self.need_given(&format!("facts/{name}"));
+        self.manifest.facts.get(name)
     }
 
-    /// Whether the stage at hand reads what is in no key of its own: a defect, which every test finds.
-    fn is_withheld(&self, name: &str) -> bool {
-        let withheld = self.withheld.iter().any(|withheld| withheld == name);
-        debug_assert!(!withheld, "`{name}` of the {} is read, and the stage's key does not hold it", self.kind.name());
-        withheld
+    /// Refuses what is in no key of the stage at hand: to read it is a defect, and what would come of it must not be published.
+    fn need_given(&self, name: &str) {
+        let is_withheld = self.withheld.iter().any(|withheld| withheld == name);
+        assert!(!is_withheld, "`{name}` of the {} is read, and the stage's key does not hold it", self.kind.name());
     }
 }
 
@@ -238,7 +241,7 @@ impl Store {
     }
 
     /// Gives a sealed draft its final name, or discards it when another writer was first. With `replace`, an artifact
-    /// that is there with other bytes makes way. Says whether something was replaced.
+    /// that is there with other bytes makes way, as does one that is damaged. Says whether something was replaced.
     pub fn publish(&self, sealed: Sealed, replace: bool) -> Result<(Artifact, bool), StageError> {
         let Sealed { draft, manifest } = sealed;
         let target = self.path(draft.kind, &draft.key);
@@ -246,27 +249,21 @@ impl Store {
         // One that is damaged makes way below.
         if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
             let now_verified = manifest.inputs_verified == Some(true) && old.manifest.inputs_verified != Some(true);
-            // Sizes alone were compared so far: a file whose bytes have changed is another, whatever its manifest says.
-            let is_changed = || match old.manifest.check_digests(&old.path) {
-                Err(error) if error.kind == ErrorKind::Damaged => Ok(true),
-                checked => checked.map(|()| false),
-            };
-            replaced = old.manifest.digest != manifest.digest || is_changed()?;
-            if !replaced && !now_verified {
+            // Damage that leaves the sizes as they were shows in the digests alone.
+            let has_same_bytes = old.manifest.digest == manifest.digest && old.manifest.check_digests_once(&old.path, |_| {}).is_ok();
+            let has_same_facts = (&old.manifest.counts, &old.manifest.facts) == (&manifest.counts, &manifest.facts);
+            if has_same_bytes && has_same_facts && !now_verified {
                 return Ok((old, false));
             }
             makes_way = true;
+            replaced = !has_same_bytes;
         }
-        let is_damaged = || match self.find(draft.kind, &draft.key) {
-            Ok(_) => Ok(false),
-            Err(error) if error.kind == ErrorKind::Damaged => Ok(true),
-            // What cannot be read now is not known to be damaged.
-            Err(error) => Err(error),
-        };
-        if makes_way || is_damaged()? {
-            // Other bytes under --force, the same ones made of inputs that are verified now, or a damaged artifact: it makes way by
-            // another name, so that no reader sees half.
-            self.trash(&target)?;
+        // What cannot be looked at now is not known to be damaged: the rename below says whether it is there.
+        let is_damaged = || matches!(self.find(draft.kind, &draft.key), Err(error) if error.kind == ErrorKind::Damaged);
+        if makes_way || is_damaged() {
+            // Other bytes or facts under --force, the same ones made of inputs that are verified now, or a damaged artifact: it makes
+            // way by another name, so that no reader sees half. What stays under that name takes only room, until `gc` removes it.
+            let _for_gc = self.set_aside(&target)?.map(|aside| drafts::remove(&aside));
         }
         match drafts::give_name(&draft.path, &target) {
             Ok(()) => {
@@ -282,17 +279,22 @@ impl Store {
         }
     }
 
-    /// Renames a directory out of the way, to the folder of its kind where `gc` looks, and removes it.
+    /// Renames a directory out of the way and removes it.
     pub(crate) fn trash(&self, path: &Path) -> Result<(), StageError> {
+        let Some(aside) = self.set_aside(path)? else { return Ok(()) };
+        drafts::remove(&aside).map_err(|error| StageError::io("remove", &aside, &error))
+    }
+
+    /// Renames a directory out of the way, to the folder of its kind where `gc` looks; none if it is not there.
+    fn set_aside(&self, path: &Path) -> Result<Option<PathBuf>, StageError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
         let folder = path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
         let aside = folder.join(drafts::name(".trash-", name));
         match retry(|| fs::rename(path, &aside)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(StageError::io("remove", path, &error)),
+            Ok(()) => Ok(Some(aside)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StageError::io("remove", path, &error)),
         }
-        retry(|| fs::remove_dir_all(&aside)).map_err(|error| StageError::io("remove", &aside, &error))
     }
 }
 
@@ -328,10 +330,11 @@ impl Draft {
         self.path.join(name)
     }
 
-    /// Hard-links (or copies) a published file.
+    /// Hard-links (or copies) a published file. The copy is a new file: a name that is there may be another one of the published file.
     pub fn share(&self, name: &str, from: &Path) -> Result<(), StageError> {
         let to = self.file(name);
-        let linked = digest_cache::link(from, &to).or_else(|_| fs::copy(from, &to).map(drop));
+        let copy = || io::copy(&mut fs::File::open(from)?, &mut fs::File::create_new(&to)?).map(drop);
+        let linked = digest_cache::link(from, &to).or_else(|_| copy());
         linked.map_err(|error| self.explain_loss(StageError::io("copy", &to, &error)))
     }
 

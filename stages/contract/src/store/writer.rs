@@ -3,7 +3,8 @@
 //! promises  a process number that was given again, or stands for another process in another PID name space (a container),
 //!           is never taken for the writer: boot, name space and start time of the process decide
 //! limits    whether a process of another host or PID name space lives is not known; names without boot, name space and
-//!           start time (of older versions, or made where there is no /proc) are judged by host and process number alone
+//!           start time (of older versions, or made where there is no /proc) are judged by host and process number alone, leases
+//!           by their age
 use std::{fmt, fs, os::unix::fs::MetadataExt, sync::OnceLock};
 
 use crate::Digest;
@@ -53,6 +54,11 @@ impl Writer {
     /// Its process number.
     pub(super) fn process(&self) -> i32 {
         self.process
+    }
+
+    /// Whether its name says where and when it began.
+    pub(super) fn has_origin(&self) -> bool {
+        self.origin.is_some()
     }
 
     /// The place as names have it: `<host>-<boot>-<name space>-<start>`, or `<host>` of older versions.
