@@ -3,6 +3,7 @@
 //! promises  a caught panic prints nothing; its message and place go to whoever catches it
 //! never     hides a panic that nobody catches
 use std::{
+    cell::Cell,
     panic::{self, AssertUnwindSafe, PanicHookInfo},
     sync::{
         Mutex, MutexGuard,
@@ -12,22 +13,33 @@ use std::{
 
 /// Catches at work, on whatever thread: the threads of a pool panic for the one that waits for them.
 static CATCHES: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Catches at work on this thread.
+    static HERE: Cell<usize> = const { Cell::new(0) };
+}
 /// The first panic since the last catch: those after it follow from it.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
 /// For the program's panic hook: keeps the message of a panic that will be caught. False: nobody catches it.
 pub fn keep(info: &PanicHookInfo<'_>) -> bool {
-    let caught = CATCHES.load(Ordering::SeqCst) > 0;
+    let caught = is_caught();
     if caught {
         first().get_or_insert_with(|| info.to_string());
     }
     caught
 }
 
+/// Whether a panic here reaches a catch. One on a thread of its own may reach nobody.
+fn is_caught() -> bool {
+    HERE.get() > 0 || rayon::current_thread_index().is_some() && CATCHES.load(Ordering::SeqCst) > 0
+}
+
 /// Does work that may panic, here or on threads that it waits for; the error is what the first panic said.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHES.fetch_add(1, Ordering::SeqCst);
+    HERE.set(HERE.get() + 1);
     let done = panic::catch_unwind(AssertUnwindSafe(work));
+    HERE.set(HERE.get() - 1);
     CATCHES.fetch_sub(1, Ordering::SeqCst);
     done.map_err(|payload| {
         let plain = payload.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| payload.downcast_ref::<String>().cloned());
@@ -47,6 +59,10 @@ mod tests {
     #[test]
     fn a_panic_becomes_its_message() {
         assert_eq!(catch(|| 5), Ok(5));
+        let of_pool = || rayon::scope(|_| is_caught());
+        let of_own = || std::thread::spawn(is_caught).join().unwrap();
+        assert_eq!(catch(|| (is_caught(), of_pool(), of_own())), Ok((true, true, false)));
+        assert!(!is_caught());
         assert_eq!(catch(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
     }
 }
