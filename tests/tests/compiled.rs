@@ -62,7 +62,7 @@ fn a_program_is_checked_and_shown_without_being_run() {
     scene.warploom(&["check", "reach.py", "--set", "plan.sett.steps=2"]).expect(1).says(&["no setting `sett`", "plan.set.steps=2"]);
     scene.warploom(&["check", "reach.py", "--dataset", "karat"]).expect(1).says(&["karat", "did you mean `karate`?"]);
     scene.write("two.py", format!("{REACH}\ndef half(v, by=2):\n    return v.indegree / by\n"));
-    scene.warploom(&["check", "two.py:half"]).expect(0).prints(&["half: sound", "by=2"]);
+    scene.warploom(&["check", "two.py:half"]).expect(0).prints(&["half: OK", "by=2"]);
     scene.warploom(&["check", "two.py:hlaf"]).expect(1).says(&["hlaf", "file.py:half"]);
     let lines = scene.warploom(&["check", "reach.py", "--format", "json"]).expect(0).lines();
     assert_eq!((lines[0]["program"].as_str(), lines[0]["trains"].as_bool()), (Some("reach"), Some(false)));

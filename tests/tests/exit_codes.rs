@@ -239,7 +239,7 @@ fn an_artifact_is_removed_by_its_key_unless_it_is_needed() {
 
 #[test]
 fn a_bad_entry_is_named_and_the_others_are_listed() {
-    let mut scene = Scene::edge_lists(&[("fine", "0 1\n1 2\n")], "symmetrize: false");
+    let mut scene = Scene::edge_lists(&[("fine", "0 1\n1 2\n")], "symmetrize: false\nsplit: {rule: none}");
     scene.add_entry("bad", &"[".repeat(100_000));
     let output = scene.warploom(&["data", "ls"]).expect(1);
     output.says(&["bad.yaml", "expected at most 64 levels of nesting", "1 of "]).prints(&["fine", "karate"]);

@@ -77,7 +77,7 @@ fn flips(recipe: &Recipe, seed: u64) {
     let (mut endings, mut all) = (BTreeMap::<String, usize>::new(), Vec::new());
     for (number, (found, path, bytes)) in files(&sound).into_iter().enumerate() {
         assert!(stage_of(&found).is_some(), "{} says no stage that made it", path.display());
-        if !long() && (number as u64 + seed) % 3 != 0 {
+        if !long() && !(number as u64 + seed).is_multiple_of(3) {
             continue;
         }
         for flip in 0..if long() { 20 } else { 1 } {

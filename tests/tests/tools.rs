@@ -16,7 +16,7 @@ fn store_lists_every_artifact_and_finds_it_by_its_first_digits() {
         assert!(listed.iter().any(|line| line["kind"] == artifact.kind.as_str() && line["key"] == artifact.key.as_str()));
         scene.warploom(&["store", "path", &artifact.key[..12]]).expect(0).prints(&[artifact.path.to_str().unwrap()]);
     }
-    scene.warploom(&["store", "path", ""]).expect(1).says(&["give more digits"]);
+    scene.warploom(&["store", "path", ""]).expect(2).says(&["expected the first digits of a key"]);
     scene.warploom(&["store", "verify"]).expect(0).prints(&["9 artifacts looked at, 0 damaged"]);
     let graph = scene.view().of_kind("graph").remove(0);
     scene.warploom(&["store", "verify", &graph.key]).expect(0).prints(&["1 artifacts looked at, 0 damaged"]);

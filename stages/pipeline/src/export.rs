@@ -152,7 +152,7 @@ fn wanted(environment: &Environment, pipelines: &[Pipeline], what: &str) -> Resu
         };
     }
     match what.split_once('/').and_then(|(kind, digits)| Some((Kind::parse(kind)?, digits))) {
-        Some((kind, store::LAST)) if kind == Kind::Run => store::find(environment, store::LAST),
+        Some((Kind::Run, store::LAST)) => store::find(environment, store::LAST),
         Some((kind, digits)) => {
             let mut found = environment.store.list(kind);
             found.retain(|artifact| artifact.manifest.key.as_str().starts_with(digits));

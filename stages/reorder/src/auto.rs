@@ -89,7 +89,8 @@ pub fn decide(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> R
     let least = curve.distinct() as f64 * scales.block.bytes as f64;
     let at_most = scales.saved(before - least);
     let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
-    let (mut told, mut tried, mut best): (Vec<String>, Vec<Tried>, Option<(f64, Method, Order)>) = (Vec::new(), Vec::new(), None);
+    let (mut told, mut tried) = (Vec::<String>::new(), Vec::<Tried>::new());
+    let mut best: Option<(f64, Method, Order)> = None;
     for (method, nanoseconds) in TRIED {
         progress.advance(1);
         progress.note(method.name());

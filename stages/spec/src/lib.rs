@@ -209,7 +209,10 @@ fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSp
     FileSpec::decode(node, &at, reader)
 }
 
-fn pipeline(spec: FileSpec, (variant, changed): (Vec<(String, String)>, Vec<(String, String)>), file: &Path) -> Pipeline {
+/// Dotted paths with their values.
+type Assigned = Vec<(String, String)>;
+
+fn pipeline(spec: FileSpec, (variant, changed): (Assigned, Assigned), file: &Path) -> Pipeline {
     let FileSpec { pipeline, dataset, ingest, extract, reorder, partition, plan, run, matrix: Axes } = spec;
     let name = pipeline.unwrap_or_else(|| file.file_stem().unwrap_or_default().to_string_lossy().into_owned());
     Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, changed, repeat: None, file: file.to_path_buf() }

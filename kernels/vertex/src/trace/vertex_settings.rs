@@ -41,7 +41,13 @@ pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool
     }
     let parts: Vec<Parts> = file.functions.iter().map(Parts::of).collect();
     // Each round can only add, and there are finitely many names.
-    while parts.iter().fold(false, |grown, parts| flow.pass(parts) || grown) {}
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for parts in &parts {
+            grows |= flow.pass(parts);
+        }
+    }
     let mut found = BTreeMap::new();
     parts.iter().for_each(|parts| flow.compared(parts, &mut found));
     found
@@ -165,12 +171,19 @@ impl<'a> Flow<'a> {
         match (&target.kind, &value.kind) {
             (ExpressionKind::Name(name), _) => self.bind(function, name, (function, value)),
             (ExpressionKind::Attribute(_, name), _) if self.is_id(function, value) => self.ids.insert(&name.text),
-            (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values)) => {
-                targets.iter().zip(values).fold(false, |grown, (target, value)| self.give(function, target, value) || grown)
-            }
-            (ExpressionKind::Tuple(targets), _) => targets.iter().fold(false, |grown, target| self.give(function, target, value) || grown),
+            (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values)) => self.give_each(function, targets.iter().zip(values)),
+            (ExpressionKind::Tuple(targets), _) => self.give_each(function, targets.iter().map(|target| (target, value))),
             _ => false,
         }
+    }
+
+    /// All of several; whether one of them was new.
+    fn give_each(&mut self, function: &'a str, pairs: impl Iterator<Item = (&'a Expression, &'a Expression)>) -> bool {
+        let mut grown = false;
+        for (target, value) in pairs {
+            grown |= self.give(function, target, value);
+        }
+        grown
     }
 
     /// A name of a function takes the value of an expression of a function.

@@ -319,7 +319,8 @@ fn leases_and_notes_of_the_dead_go_at_once_and_spare_nothing() {
     let report = store.collect(&gc::Request { keep_bytes: Some(0), ..gc::Request::default() }).unwrap();
     let mut removed: Vec<PathBuf> = report.removed.into_iter().map(|removed| removed.path).collect();
     gone.push(first.path);
-    (gone.sort(), removed.sort());
+    gone.sort();
+    removed.sort();
     assert_eq!((removed, report.leased), (gone, 1));
     assert!(kept.iter().all(|path| path.exists()) && second.path.exists());
 }

@@ -337,7 +337,11 @@ fn nodes_of_a_set_of_many_graphs_are_learned_where_they_have_the_labels() {
         assert_eq!(proved(&workshop, &graph, &workshop.pipeline("gcn", &gcn)).predictions("class").len(), count);
     }
     let error = workshop.planned(&graph, &own_text(&workshop, "model", POOLED, "")).err().unwrap();
-    says(&error, ErrorKind::Specification, &["labels belong to vertices in this data set", "found a row of 3 floats per graph", "model.py:2:", "linear(v.h, v.classes)"]);
+    says(
+        &error,
+        ErrorKind::Specification,
+        &["labels belong to vertices in this data set", "found a row of 3 floats per graph", "model.py:2:", "linear(v.h, v.classes)"],
+    );
 }
 
 fn refused(workshop: &Workshop, graph: &Artifact, pipeline: &warploom_spec::Pipeline) -> StageError {
