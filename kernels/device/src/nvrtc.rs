@@ -209,7 +209,7 @@ impl Nvrtc {
 }
 
 /// A folder below one that all users write, into which no other user can have put anything: headers are code. It is `warploom-<user>`
-/// if that is this user's and nobody else may write it, else one that is made now, for this process alone.
+/// if it belongs to this user and no other may write it, else one that is made now, for this process alone.
 fn private_folder(shared: &Path) -> PathBuf {
     let own = rustix::process::geteuid().as_raw();
     // `mkdir` follows no link and takes nothing that is there.

@@ -1,7 +1,7 @@
 //! Panics that somebody catches: what damaged bytes make a decoder or a stage do becomes an error with a name.
 //!
-//! promises  a caught panic prints nothing; its message and place go to whoever catches it
-//! never     hides a panic that nobody catches
+//! promises  a caught panic prints nothing; its message and place go to the code that catches it
+//! never     hides a panic that is not caught
 use std::{
     cell::Cell,
     panic::{self, AssertUnwindSafe, PanicHookInfo},
@@ -20,7 +20,7 @@ thread_local! {
 /// The first panic since the last catch: those after it follow from it.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
-/// For the program's panic hook: keeps the message of a panic that will be caught. False: nobody catches it.
+/// For the program's panic hook: keeps the message of a panic that will be caught. False: it is not caught.
 pub fn keep(info: &PanicHookInfo<'_>) -> bool {
     let caught = is_caught();
     if caught {
@@ -29,7 +29,7 @@ pub fn keep(info: &PanicHookInfo<'_>) -> bool {
     caught
 }
 
-/// Whether a panic here reaches a catch. One on a thread of its own may reach nobody.
+/// Whether a panic here reaches a catch. One on a thread of its own may not.
 fn is_caught() -> bool {
     HERE.get() > 0 || rayon::current_thread_index().is_some() && CATCHES.load(Ordering::SeqCst) > 0
 }

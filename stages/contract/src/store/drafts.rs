@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{StageError, eintr::retry};
 
-/// A draft of a writer of whom nobody can say whether it lives is a left-over at this age.
+/// A draft is a left-over at this age where it is unknown whether its writer lives.
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Sweeps over a draft that is removed while it is written; a second one is rarely needed.
 const REMOVALS: usize = 100;
@@ -229,7 +229,7 @@ mod tests {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("x"), "half").unwrap();
         }
-        // A day is what decides of drafts whose writer nobody knows, never of what is no draft.
+        // The age decides for drafts of unknown writers, never for what is no draft.
         for name in [".tmp-import-mine", ".tmp-import-mine-of-may@home"] {
             fs::File::open(folder.path().join(name)).unwrap().set_modified(SystemTime::now() - 2 * LEFTOVER_AGE).unwrap();
         }

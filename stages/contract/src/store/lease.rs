@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{Key, eintr::retry};
 
-/// A lease of a process of whom nobody can say whether it lives protects for so long after the last touch.
+/// A lease protects for so long after the last touch where it is unknown whether its process lives.
 pub const LEASE_VALID: Duration = Duration::from_secs(3600);
 const LEASE_TOUCH: Duration = Duration::from_secs(600);
 
