@@ -113,10 +113,10 @@ impl StoreView {
         tree(&self.root).into_iter().map(|path| (path.clone(), fs::read(&path).expect("a file of a store can be read"))).collect()
     }
 
-    /// Folders that a writer left: `.tmp-` and `.trash-` in a folder of a kind.
+    /// Folders that a writer or a `gc` left in a folder of a kind.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let all = self.kinds().into_iter().flat_map(|kind| entries(&self.root.join(kind)));
-        all.filter(|path| name_of(path).starts_with(".tmp-") || name_of(path).starts_with(".trash-")).collect()
+        all.filter(|path| [".tmp-", ".trash-", ".aside-"].iter().any(|start| name_of(path).starts_with(start))).collect()
     }
 
     /// What lies where only artifacts and left-overs may, and artifacts that are not whole: nothing, ever.

@@ -68,7 +68,14 @@ fn a_program_is_checked_and_shown_without_being_run() {
     assert_eq!((lines[0]["program"].as_str(), lines[0]["trains"].as_bool()), (Some("reach"), Some(false)));
     scene.build(&recipe);
     scene.warploom(&["check", "reach.py", "--dataset", "karate"]).expect(0).prints(&["karate"]);
-    scene.warploom(&["check", "reach.py", "--dataset", "cora"]).expect(0).says(&["cora", "not in the store", "hint:"]);
+    // The graph of other settings tells names and widths too.
+    let other = ["check", "reach.py", "--dataset", "karate", "--set", "ingest.self_loops=add"];
+    scene.warploom(&other).expect(0).prints(&["checked against the newest graph of karate in the store (", "none of these exact settings"]);
+    scene.write("wide.py", "def wide(v):\n    return linear(v.x, v.classes)\n");
+    let width = scene.view().of_kind("graph")[0].manifest["counts"]["feature_columns"].as_u64().unwrap();
+    let wide = ["check", "wide.py", "--dataset", "karate", "--set", "ingest.self_loops=add"];
+    scene.warploom(&wide).expect(0).prints(&["the newest graph of karate", &format!("({} numbers)", 2 * (width + 1))]);
+    scene.warploom(&["check", "reach.py", "--dataset", "cora"]).expect(0).says(&["no graph of `cora` is in the store", "hint:"]);
     scene.warploom(&["check", "reach.py", "--show", "gir"]).expect(0).prints(&["program reach", "reduce maximum.both", "# near"]);
     scene.warploom(&["check", "reach.py", "--show", "launches"]).expect(0).prints(&["program reach: iterate", "results"]);
     scene.warploom(&["check", "reach.yaml", "--show", "gir"]).expect(2).says(&["FILE.py"]);

@@ -48,7 +48,7 @@ fn flip(path: &Path) -> Vec<u8> {
 }
 
 /// Puts contents into a published artifact whose manifest says that they are right.
-fn forge(path: &Path, bytes: &[u8]) {
+pub fn forge(path: &Path, bytes: &[u8]) {
     replace(path, bytes);
     let page = path.with_file_name("manifest.json");
     let mut manifest: Manifest = serde_json::from_slice(&fs::read(&page).unwrap()).unwrap();
@@ -290,8 +290,24 @@ fn nothing_waits_for_a_manifest_that_is_none() {
         for setting in ["run.init", "run.splits"] {
             let asked = Recipe::small().set(&format!("{setting}={name}"));
             scene.with_store("other").front("pipeline", &asked, &[]).expect(1).says(&[name, "expected a regular file"]);
+            scene.with_store("other").stage("run", &asked, &[]).expect(1).says(&[name, "expected a regular file"]);
         }
     }
+}
+
+#[test]
+fn nothing_waits_for_facts_of_a_device_that_are_none() {
+    let scene = Scene::stand_in();
+    let facts = scene.path("mine.yaml");
+    for (put, found) in [("mkfifo", "a pipe, a socket or a device"), ("ln -s /dev/zero", "a pipe, a socket or a device"), ("mkdir", "a folder")] {
+        let command = format!("{put} '{}'", facts.display());
+        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        let said = scene.front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()]).expect(1);
+        said.says(&["mine.yaml", &format!("expected a file, found {found}")]);
+        fs::remove_file(&facts).or_else(|_| fs::remove_dir(&facts)).unwrap();
+    }
+    fs::write(&facts, vec![b'#'; 1 << 21]).unwrap();
+    scene.front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()]).expect(1).says(&["expected at most 1048576 bytes"]);
 }
 
 #[test]
@@ -304,4 +320,19 @@ fn a_folder_that_is_missing_or_cannot_be_listed_is_told() {
     // A file cannot be listed, whoever asks.
     fs::write(&folder, "").unwrap();
     scene.warploom(&["store", "verify"]).expect(1).says(&[folder.to_str().unwrap()]).prints(&["0 damaged, 1 could not be read"]);
+}
+
+#[test]
+fn an_edge_of_a_relation_that_has_no_name_is_damage_before_anything_is_made_for_it() {
+    let scene = Scene::stand_in();
+    scene.write("raw/mine/train.txt", "ann\tknows\tbob\nbob\tlikes\teve\n");
+    scene.write("raw/mine/valid.txt", "eve\tknows\tann\n");
+    let recipe = Recipe::of("pagerank", "mine");
+    scene.stage("ingest", &recipe, &[]).expect(0);
+    let (names, edges) = (file_of(&scene, "graph", "names"), file_of(&scene, "graph", "edges"));
+    let mut page: Value = serde_json::from_slice(&fs::read(&names).unwrap()).unwrap();
+    assert_eq!(page["relations"].as_array().map(Vec::len), Some(2), "{page}");
+    page["relations"].as_array_mut().unwrap().pop();
+    forge(&names, page.to_string().as_bytes());
+    scene.stage("extract", &recipe, &[]).expect(1).says(&[edges.to_str().unwrap(), "its relation is not one of 1", "rm -r"]);
 }

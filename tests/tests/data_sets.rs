@@ -307,6 +307,28 @@ fn sets_of_many_graphs_are_learned_by_graph() {
     assert_eq!(trained(&scene, &short("ogbg-molesol")), 1128);
 }
 
+/// What the program returns decides what is learned, nodes or graphs, and no stage before `plan` is built twice.
+#[test]
+fn nodes_and_graphs_are_learned_from_one_union() {
+    let Some(scene) = Scene::real("data_sets::nodes_and_graphs_are_learned_from_one_union") else { return };
+    let recipe = |graphs: bool| {
+        let recipe = Recipe::of("gin", "tu-mutag").set("run.epochs=2").set("plan.set.hidden=8").set("ingest.split={fractions: {}}");
+        recipe.set(&format!("plan.set.graphs={graphs}"))
+    };
+    assert_eq!(trained(&scene, &recipe(false)), 3371);
+    let of_graphs = recipe(true).set("ingest.graphs=union");
+    let lines = scene.front("pipeline", &of_graphs, &[]).expect(0).lines();
+    let statuses: Vec<&str> = lines.iter().filter_map(|line| line["status"].as_str()).take(6).collect();
+    assert_eq!(statuses, ["hit", "hit", "hit", "hit", "built", "built"]);
+    assert_eq!(lines[0]["made_up"][0], "node_labels");
+    assert_eq!(trained(&scene, &of_graphs), 188);
+    // Alone, graphs need no labels of nodes, and what is learned of them is the same.
+    let separate = scene.build(&recipe(true));
+    assert_eq!((separate[0]["status"].as_str(), &separate[0]["made_up"]), (Some("built"), &serde_json::json!([])));
+    let bytes = |line: &serde_json::Value| fs::read(folder_of(line).join("predictions.parquet")).unwrap();
+    assert!(bytes(&separate[5]) == bytes(&lines[5]));
+}
+
 #[test]
 fn relations_kinds_and_several_labels_are_learned() {
     let Some(scene) = Scene::real("data_sets::relations_kinds_and_several_labels_are_learned") else { return };

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::Value;
-use warploom_tests::{Output, Recipe, Scene};
+use warploom_tests::{Output, Recipe, Scene, start, started_by};
 
 const SUBCOMMANDS_LATER: [&str; 6] = ["submit", "report", "compare", "tune", "status", "cancel"];
 
@@ -264,4 +264,22 @@ fn a_generator_whose_nodes_do_not_fit_is_refused() {
     let scene = Scene::stand_in();
     let recipe = Recipe::of("pagerank", "random-4294967294-1");
     scene.front("pipeline", &recipe, &["--memory", "1GiB"]).expect(1).says(&["which take 32.0 GiB (34359738352 bytes) at least, and 1.00 GiB"]);
+}
+
+/// Whatever part of a start is the first that gets no memory: it ends with an exit code and its reason, and by no signal.
+#[test]
+fn refused_memory_is_told() {
+    let scene = Scene::stand_in();
+    let mut told = 0;
+    for megabytes in (4..=40).step_by(4) {
+        let command = scene.with_store(format!("store-{megabytes}")).command("warploom", &Recipe::small().arguments(&["pipeline", "--threads", "2"]));
+        let limit = format!("--data={}", megabytes << 20);
+        let output = start(started_by("prlimit", &[&limit], &command)).wait();
+        if output.code == Some(127) || output.stderr.contains("failed to set") {
+            return warploom_tests::skipped("exit_codes::refused_memory_is_told", "`prlimit` is missing or may not set a limit");
+        }
+        assert!(matches!(output.code, Some(0 | 1 | 4)), "{megabytes} MiB: {output}");
+        told += usize::from(output.stderr.contains("out of memory: the system refused"));
+    }
+    assert!(told > 0, "no limit was small enough");
 }

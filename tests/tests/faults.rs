@@ -122,6 +122,73 @@ impl Campaign {
     }
 }
 
+/// Which format the files of a folder have is found out: where one of them cannot be read, the others are no other set.
+#[test]
+fn a_folder_has_one_format_whatever_fails() {
+    let Some(library) = library("faults::a_folder_has_one_format_whatever_fails") else { return };
+    let scene = Scene::stand_in();
+    for (name, text) in [("train.txt", "ann\tknows\tbob\nbob\tknows\teve\n"), ("valid.txt", "eve\tknows\tann\n"), ("list.txt", "0 1\n1 2\n")] {
+        scene.write(&format!("raw/mine/{name}"), text);
+    }
+    let recipe = Recipe::of("pagerank", "mine");
+    let ingest = |store: &str, variables: &[(&str, &str)]| {
+        let mut command = scene.with_store(store).command("warploom-ingest", &recipe.arguments(&["--format", "json", "--threads", "1"]));
+        command.env("LD_PRELOAD", &library).env("INJECT_BELOW", &scene.data).envs(variables.iter().copied());
+        start(command).wait()
+    };
+    let counts = scene.path("counts");
+    let undisturbed = ingest("undisturbed", &[("INJECT_COUNTS", counts.to_str().unwrap())]).expect(0).lines().remove(0);
+    let counts: BTreeMap<String, u64> = fs::read_to_string(counts)
+        .unwrap()
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, count)| (name.to_owned(), count.parse().unwrap()))
+        .collect();
+    let (mut endings, mut wrong) = (BTreeMap::<String, usize>::new(), Vec::new());
+    for (call, ways) in [("open", &["5", "24"][..]), ("read", &["5"]), ("opendir", &["5"]), ("stat", &["5"])] {
+        for (at, way) in (1..=counts[call]).flat_map(|at| ways.iter().map(move |way| (at, way))) {
+            let store = format!("{call}-{at}-{way}");
+            let output = ingest(&store, &[("INJECT_CALL", call), ("INJECT_AT", &at.to_string()), ("INJECT_WAY", way)]);
+            let other_key = output.code == Some(0) && output.lines()[0]["key"] != undisturbed["key"];
+            let fault = fault_of(&output, way).or(other_key.then(|| "WRONG RESULT: another graph".to_owned()));
+            wrong.extend(fault.map(|fault| format!("INJECT_CALL={call} INJECT_AT={at} INJECT_WAY={way}: {fault}")));
+            *endings.entry(format!("rc {:?}", output.code)).or_default() += 1;
+        }
+    }
+    sum_up("a folder without an entry", &endings, &wrong);
+}
+
+/// A set that a new one replaces is there until the new one is, wherever the import ends.
+#[test]
+fn a_set_that_makes_way_outlives_an_import_that_is_killed() {
+    let Some(library) = library("faults::a_set_that_makes_way_outlives_an_import_that_is_killed") else { return };
+    let scene = Scene::stand_in();
+    let given = ["source,target\n0,1\n", "source,target\n0,1\n1,2\n"].map(|text| scene.write(&format!("given/{}.csv", text.len()), text));
+    let import = |file: &Path, further: &[&str], variables: &[(&str, &str)]| {
+        let mut command = scene.command("warploom", &[&["data", "import", "mine", "--edges", file.to_str().unwrap()], further].concat());
+        command.env("LD_PRELOAD", &library).env("INJECT_BELOW", &scene.data).envs(variables.iter().copied());
+        start(command).wait()
+    };
+    let counts = scene.path("counts");
+    import(&given[0], &[], &[]).expect(0);
+    import(&given[1], &["--force"], &[("INJECT_COUNTS", counts.to_str().unwrap())]).expect(0);
+    let text = fs::read_to_string(counts).unwrap();
+    let count = |call: &str| text.lines().find_map(|line| line.strip_prefix(call)?.trim().parse::<u64>().ok()).unwrap();
+    for call in ["write", "fsync", "rename", "create", "mkdir", "unlink"] {
+        for at in 1..=count(call) {
+            let file = &given[at as usize % 2];
+            import(file, &["--force"], &[("INJECT_CALL", call), ("INJECT_AT", &at.to_string()), ("INJECT_WAY", "kill")]);
+            let store = scene.with_store(format!("{call}-{at}"));
+            let told = store.stage("ingest", &Recipe::of("components", "mine"), &[]);
+            assert_eq!(told.code, Some(0), "killed at {call} {at}: {told}");
+        }
+    }
+    import(&given[0], &["--force"], &[]).expect(0);
+    let left: Vec<_> =
+        fs::read_dir(&scene.data).unwrap().map(|entry| entry.unwrap().file_name()).filter(|name| name.to_string_lossy().starts_with(".tmp-")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 /// What no program may do, whatever fails.
 pub fn fault_of(output: &Output, way: &str) -> Option<String> {
     let first = output.stderr.lines().find(|line| line.contains("error") || line.contains("panicked")).unwrap_or_default();

@@ -16,7 +16,7 @@ const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", 
 
 /// The place of the stage that made an artifact; none where its manifest cannot be read, which is then before all others.
 /// The choice of an order is made by the stage that makes the order.
-fn stage_of(artifact: &Found) -> Option<usize> {
+pub fn stage_of(artifact: &Found) -> Option<usize> {
     let producer = artifact.manifest["producer"]["stage"].as_str()?;
     let stage = if producer == "order-choice" { "reorder" } else { producer };
     STAGES.iter().position(|name| *name == stage)
@@ -54,7 +54,7 @@ fn commands(scene: &Scene, (recipe, sound): (&Recipe, &BTreeMap<String, String>)
 }
 
 /// Copies a folder with what is below it.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());

@@ -105,8 +105,8 @@ fn short_help_has_what_is_of_the_command_and_usage_names_what_must_be_typed() {
         command.args(arguments).arg("-h").env("WARPLOOM_STORE", "/elsewhere");
         start(command).wait().expect(0).stdout
     };
-    let text = short("warploom", &["store", "ls"]);
-    assert!(text.lines().count() < 10 && text.contains("List artifacts") && text.contains("listed by --help") && !text.contains("--threads"), "{text}");
+    let text = short("warploom", &["data", "ls"]);
+    assert!(text.lines().count() < 10 && text.contains("List the catalogue") && text.contains("listed by --help") && !text.contains("--threads"), "{text}");
     assert!(short("warploom-ingest", &[]).starts_with("Read raw files"), "a stage says first what it does");
     let all = said("warploom", &["store", "ls"]);
     assert!(all.lines().count() < 40 && all.contains("Common options:"), "{all}");

@@ -24,6 +24,8 @@ mod faults;
 #[cfg(test)]
 mod flips;
 #[cfg(test)]
+mod forgeries;
+#[cfg(test)]
 mod fuzz;
 #[cfg(test)]
 mod help;
@@ -35,6 +37,8 @@ mod keys;
 mod kills;
 #[cfg(test)]
 mod learning;
+#[cfg(test)]
+mod memory;
 #[cfg(test)]
 mod on_host;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 use warploom_contract::{Digest, Kind};
-use warploom_tests::{Output, Recipe, Scene, repository};
+use warploom_tests::{Output, Recipe, Scene, repository, start, started_by};
 
 /// The stages in their order.
 pub const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
@@ -207,6 +207,30 @@ fn a_matrix_makes_several_runs_that_share_what_they_can() {
 }
 
 #[test]
+fn a_pipeline_may_come_from_standard_input() {
+    let scene = Scene::stand_in();
+    let program = repository().join("pipelines/programs/pagerank.py");
+    scene.write("in.yaml", format!("dataset: karate\nplan: {{program: {}}}\n", program.display()));
+    let inner = scene.command("warploom", &["pipeline", "-"]);
+    let run = |file: &str| start(started_by("sh", &["-c", &format!("exec \"$0\" \"$@\" < {file}")], &inner)).wait();
+    run("in.yaml").expect(0).prints(&["stdin on karate", "supersteps"]);
+    scene.write("wrong.yaml", "dataset: karate\nplam: {}\n");
+    run("wrong.yaml").expect(1).says(&["--> -:2:1", "did you mean `plan`?"]);
+}
+
+#[test]
+fn a_pipeline_file_that_is_not_there_is_answered_with_those_that_are() {
+    let scene = Scene::stand_in();
+    for number in 0..11 {
+        scene.write(&format!("own/pipeline_{number:02}.yaml"), "dataset: karate\n");
+    }
+    let far = scene.warploom(&["pipeline", "own/elsewhere.yaml"]).expect(1).says(&["no such pipeline file", "own/pipeline_07.yaml  and 3 more"]);
+    assert!(!far.stderr.contains("did you mean"), "{far}");
+    scene.warploom(&["pipeline", "own/pipelime_03.yaml"]).expect(1).says(&["did you mean  own/pipeline_03.yaml"]);
+    scene.warploom(&["pipeline", "own"]).expect(1).says(&["is a folder", "own/pipeline_07.yaml  and 3 more"]);
+}
+
+#[test]
 fn programs_get_a_summary_of_each_run_last() {
     let scene = Scene::stand_in();
     let recipe = Recipe::small().set("matrix={plan.set.hidden: [4, 8]}").set("run.seed=9");
@@ -216,9 +240,9 @@ fn programs_get_a_summary_of_each_run_last() {
     for (line, (hidden, run)) in lines[12..].iter().zip([("4", &lines[5]), ("8", &lines[11])]) {
         assert_eq!(names(line), BTreeSet::from(["summary"]));
         let summary = &line["summary"];
-        let expected = ["pipeline", "dataset", "provenance", "variant", "seed", "metrics", "epochs", "device", "run", "seconds"];
+        let expected = ["pipeline", "dataset", "provenance", "variant", "seed", "metrics", "epochs", "device", "run", "seconds", "status"];
         assert_eq!(names(summary), BTreeSet::from(expected));
-        assert_eq!(summary["variant"], serde_json::json!({"plan.set.hidden": hidden}));
+        assert_eq!((&summary["variant"], summary["status"].as_str()), (&serde_json::json!({"plan.set.hidden": hidden}), Some("done")));
         assert_eq!((summary["pipeline"].as_str(), summary["dataset"].as_str(), &summary["run"]), (Some("gcn"), Some("karate"), &run["key"]));
         assert_eq!((summary["provenance"].as_str(), summary["seed"].as_u64(), summary["epochs"].as_u64()), (Some("stand-in"), Some(9), Some(5)));
         let metrics = names(&summary["metrics"]);
@@ -238,7 +262,7 @@ fn a_person_sees_a_table_that_ends_with_the_results() {
     assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["stage", "status", "seconds", "size", "key", "why"]);
     let rows: Vec<&str> = lines[2..8].iter().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(rows, STAGES);
-    assert!(lines[8].starts_with("predicted peak memory of the run: "), "{stdout}");
+    assert!(lines[8].starts_with("peak memory: predicted "), "{stdout}");
     assert!(lines[9].contains("5 epochs") && lines[9].contains("test accuracy 0.") && lines[9].contains("loss "), "{stdout}");
     assert!(lines[10].starts_with("results: ") && std::path::Path::new(&lines[10]["results: ".len()..]).is_dir(), "{stdout}");
     // The last line can be typed as it stands.

@@ -80,6 +80,19 @@ fn features_made_up_for_a_real_graph_are_named() {
 }
 
 #[test]
+fn made_up_features_that_no_program_reads_are_not_told() {
+    let Some(scene) = Scene::real("provenance::made_up_features_that_no_program_reads_are_not_told") else { return };
+    for program in ["pagerank", "components"] {
+        let recipe = Recipe::of(program, "karate").set("ingest.features=auto").set("ingest.symmetrize=true");
+        let text = scene.with_store(program).warploom(&recipe.arguments(&["pipeline"])).expect(0);
+        assert!(!text.stdout.contains("made up") && !text.stderr.contains("MADE UP"), "{text}");
+        // Manifests and JSON lines say what the graph holds, whoever reads it.
+        let lines = scene.with_store(program).front("pipeline", &recipe, &[]).expect(0).stages();
+        assert!(lines.iter().all(|line| line["made_up"][0] == "features"), "{lines:?}");
+    }
+}
+
+#[test]
 fn what_is_made_from_a_stand_in_shares_no_key_with_what_is_real() {
     let Some(real) = Scene::real("provenance::what_is_made_from_a_stand_in_shares_no_key_with_what_is_real") else { return };
     let stand_in = Scene::stand_in();

@@ -145,7 +145,7 @@ fn a_file_with_edges_features_and_labels_is_a_data_set() {
 #[test]
 fn columns_of_edges_that_are_not_known_are_told_how_to_be_named() {
     let scene = folder(&[("edges.csv", "a,b,c\n0,1,x\n1,2,y\n")]);
-    let command = format!("warploom data import NEW --edges {} --read source=NAME --read target=NAME", scene.path("raw/mine/edges.csv").display());
+    let command = format!("warploom data import NEW --edges {} --read source=a --read target=b", scene.path("raw/mine/edges.csv").display());
     ingested(&scene, &[]).expect(1).says(&["hint: ", &command]);
 }
 

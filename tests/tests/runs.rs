@@ -107,11 +107,74 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
     let said = said.says(&["warning: this is not the run", "gcn on karate, STAND-IN", &command]);
     assert!(said.stdout.starts_with("run ") && said.stdout.contains("(gcn on karate, STAND-IN, seed "), "{said}");
     // The file alone is a run that is not there at all: the hint is the same.
-    scene.warploom(&of_file(&file, &["-o", "other"])).expect(1).says(&[&format!("warploom export {} -o other", &last[..10])]);
+    let none = scene.warploom(&of_file(&file, &["-o", "other"])).expect(1).says(&[&format!("warploom export {} -o other", &last[..10])]);
+    let none = none.says(&["no run of `gcn` on `amazon0505` with these settings is in the store", "warploom export last -o other"]);
+    // The runs that there are, newest first, and what tells one from the other.
+    let listed: Vec<&str> = none.stderr.lines().filter(|line| line.starts_with("  run/")).collect();
+    assert!(listed.len() == 2 && listed[0].contains(&last), "{none}");
+    assert!(
+        listed[0].contains("gcn on karate, STAND-IN, seed 42, ") && listed[0].contains("plan.set.hidden=8, ") && listed[0].contains("test accuracy "),
+        "{none}"
+    );
+    assert!(!listed[1].contains("plan.set.hidden"), "{none}");
+    let all = scene.warploom(&["export", "run", "-o", "other"]).expect(1).says(&["2 artifacts are `run`", "or the last run:  warploom export last"]);
+    assert!(all.stderr.contains("plan.set.hidden=8, "), "{all}");
     // The last one itself, and quietly: nothing is said, and no list is printed.
     let quiet = scene.warploom(&of_file(&file, &[&sets[..], &["--set", "plan.set.hidden=8", "-o", "quiet", "-q"]].concat())).expect(0);
     assert_eq!((quiet.stderr.as_str(), quiet.stdout.lines().count()), ("", 1));
-    scene.warploom(&["store", "ls", "--pipeline", "gcn.yaml"]).expect(2).says(&["takes no `--pipeline`", "warploom runs --pipeline FILE"]);
+}
+
+#[test]
+fn options_that_a_command_does_not_read_are_refused() {
+    let scene = Scene::stand_in();
+    scene
+        .warploom(&["store", "ls", "--pipeline", "gcn.yaml"])
+        .expect(2)
+        .says(&["`warploom store ls` reads no `--pipeline`", "warploom runs --pipeline gcn.yaml"]);
+    for (command, hint) in [
+        (&["store", "ls"][..], "warploom store ls --dataset cora"),
+        (&["store", "gc"], "warploom store ls --dataset cora"),
+        (&["runs"], "warploom runs --dataset cora"),
+        (&["data", "ls"], "warploom pipeline FILE --set"),
+        (&["export", "run", "-o", "out"], "warploom export run --pipeline FILE --set"),
+        (&["doctor"], "leave it out"),
+    ] {
+        scene.warploom(&[command, &["--set", "dataset=cora"]].concat()).expect(2).says(&["reads no `--set`", hint]);
+    }
+}
+
+#[test]
+fn artifacts_of_one_data_set_are_listed_and_exported() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    scene.build(&Recipe::of("pagerank", "cora"));
+    let lines = scene.warploom(&["store", "ls", "--dataset", "cora", "--format", "json"]).expect(0).lines();
+    assert!(lines.len() >= 6 && lines.iter().all(|line| line["dataset"] == "cora"), "{lines:?}");
+    let all = scene.warploom(&["store", "ls", "--format", "json"]).expect(0).lines().len();
+    scene.warploom(&["store", "ls", "--dataset", "cora"]).expect(0).prints(&[&format!("{} artifacts of {all}, ", lines.len())]);
+    // The word of the guide, where the store holds two graphs.
+    scene.warploom(&["export", "graph", "-o", "out"]).expect(1).says(&["2 artifacts are `graph`", "karate", "cora", "warploom export graph --dataset "]);
+    scene.warploom(&["export", "graph", "--dataset", "cora", "-o", "out"]).expect(0).prints(&["(cora, STAND-IN) -> out"]);
+    // Of several of one set the newest is taken, and it is said.
+    scene.build(&Recipe::small().set("ingest.self_loops=drop"));
+    let newest = scene.warploom(&["export", "graph", "--dataset", "karate", "-o", "new"]).expect(0);
+    newest.says(&["2 artifacts are `graph` of `karate`", "is the newest", "warploom store ls --dataset karate"]);
+    scene.warploom(&["export", "graph", "--dataset", "coral", "-o", "x"]).expect(1).says(&["no `graph` of the data set `coral`", "cora, karate"]);
+    scene.warploom(&["export", "last", "--dataset", "cora", "-o", "x"]).expect(2).says(&["`--dataset` is for a kind"]);
+}
+
+#[test]
+fn what_was_run_on_files_elsewhere_is_asked_for_with_their_folder() {
+    let Some(real) = Scene::real("runs::what_was_run_on_files_elsewhere_is_asked_for_with_their_folder") else { return };
+    let recipe = Recipe::small();
+    real.build(&recipe);
+    let elsewhere = real.with_data(real.path("nothing"));
+    let words: Vec<String> = recipe.arguments(&[]).iter().map(|word| word.to_str().unwrap().to_owned()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    for command in [&["check"][..], &["export", "graph", "-o", "out"], &["export", "run", "-o", "out"]] {
+        let output = elsewhere.warploom(&[command, &words[..]].concat()).expect(1);
+        output.says(&["no files of `karate` are in ", "so its stand-in was looked for", "--data DIR"]);
+    }
 }
 
 #[test]

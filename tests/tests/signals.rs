@@ -1,4 +1,4 @@
-//! Proves that SIGINT ends any stage within a second with 130, SIGTERM and SIGUSR1 with 75 after saving what can be saved,
+//! Proves that SIGINT ends any stage within a second with 130, SIGTERM and SIGUSR1 with 75, after saving what can be saved,
 //! that nothing is left behind, and that starting again gives the bytes of a run that was never stopped.
 use std::{fs, path::Path, time::Duration};
 
@@ -53,7 +53,7 @@ fn stages_that_cannot_save_end_at_once() {
         let alone = scene.with_store(format!("store-{code}-{signal:?}"));
         let view = alone.view();
         let output = stop(alone.begin(&recipe, &[]).until("it wrote a graph", || is_written(&view, "graph")), signal, code);
-        output.says(&["the work in hand was not saved; what was done before it is kept"]);
+        output.says(&["; the stage at work was not saved, stages that were done are kept. The same command resumes after them"]);
         is_clean(&alone);
         assert!(view.digests().is_empty());
     }
@@ -80,6 +80,13 @@ fn training() -> Recipe {
     Recipe::of("gcn", "karate").set("run.epochs=8000").set("run.checkpoint.every_epochs=500")
 }
 
+/// Of the summary of a run that was stopped: the epoch that was saved.
+fn stopped_at(summary: &serde_json::Value) -> u64 {
+    let is_summary = ["status", "pipeline", "dataset"].map(|name| summary[name].as_str()) == [Some("stopped"), Some("gcn"), Some("karate")];
+    assert!(is_summary && summary["run"].is_null() && summary["epochs"] == summary["saved"], "{summary}");
+    summary["saved"].as_u64().unwrap()
+}
+
 fn has_step(store: &Path) -> bool {
     StoreView::of(store).artifacts().iter().any(|found| found.kind == "checkpoint")
 }
@@ -89,7 +96,12 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
     let scene = Scene::stand_in();
     let whole = scene.with_store("whole");
     whole.build(&training());
-    for (signal, program) in [(Signal::HUP, "warploom"), (Signal::USR1, "warploom"), (Signal::TERM, "warploom-run")] {
+    let each = [(Signal::HUP, "warploom"), (Signal::USR1, "warploom"), (Signal::INT, "warploom"), (Signal::TERM, "warploom-run")];
+    for (signal, program) in each {
+        let (word, kind, code) = match signal {
+            Signal::INT => ("interrupted", "interrupted", 130),
+            _ => ("stopped by a signal", "stopped", 75),
+        };
         let scene = scene.with_store(format!("{program}-{signal:?}"));
         let command = if program == "warploom" {
             scene.command(program, &training().arguments(&["pipeline", "--format", "json"]))
@@ -100,15 +112,20 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
             scene.command(program, &training().arguments(&["--format", "json"]))
         };
         let store = scene.store.clone();
-        let output = stop(start(command).until("it saved a state", || has_step(&store)), signal, 75);
-        let output = output.says(&["stopped by a signal after epoch", "hint: start again to go on"]);
-        assert_eq!(output.lines().pop().unwrap()["error"]["kind"], "stopped");
+        let output = stop(start(command).until("it saved a state", || has_step(&store)), signal, code);
+        let output = output.says(&[&format!("{word} after epoch "), "; saved. The same command resumes there"]);
+        assert!(!output.stderr.contains("error"), "a stop is no error:\n{output}");
+        let mut lines = output.lines();
+        let done = if program == "warploom" { stopped_at(&lines.pop().unwrap()["summary"]) } else { 0 };
+        let run = lines.pop().unwrap();
+        assert_eq!((run["stage"].as_str(), run["status"].as_str(), run["error"]["kind"].as_str()), (Some("run"), Some("stopped"), Some(kind)));
         is_clean(&scene);
         assert!(scene.view().of_kind("run").is_empty() && has_step(&scene.store));
         let lines = scene.build(&training());
         assert_eq!(lines[5]["status"], "built");
         let record = scene.view().of_kind("run")[0].record();
-        assert!(record["resumed_at"].as_u64().unwrap() > 0, "it began anew: {record}");
+        let resumed_at = record["resumed_at"].as_u64().unwrap();
+        assert!(resumed_at > 0 && (done == 0 || done == resumed_at), "stopped at {done}: {record}");
         assert!(results(&scene) == results(&whole), "stopping changed the results");
         assert_eq!(scene.view().digests(), whole.view().digests());
     }
@@ -161,14 +178,25 @@ fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn training_ends_at_once_on_an_interrupt() {
+fn a_stop_is_called_so_in_the_table() {
+    let scene = Scene::stand_in();
+    let store = scene.store.clone();
+    let command = scene.command("warploom", &training().arguments(&["pipeline"]));
+    let output = stop(start(command).until("it saved a state", || has_step(&store)), Signal::TERM, 75);
+    assert!(output.stdout.contains("\nrun        stopped "), "{output}");
+    assert!(!output.stdout.contains("failed"), "{output}");
+}
+
+#[test]
+fn an_interrupt_saves_the_state_and_says_so() {
     let scene = Scene::stand_in();
     let store = scene.store.clone();
     let output = stop(scene.begin(&training(), &[]).until("it saved a state", || has_step(&store)), Signal::INT, 130);
-    let output = output.says(&["interrupted at epoch ", "; the state after epoch ", " is saved, and the same command goes on from there"]);
-    assert_eq!(output.lines().len(), 5, "five stages were built and told");
+    let output =
+        output.says(&["interrupted: saving the state; Ctrl-C again ends at once", "interrupted after epoch ", "; saved. The same command resumes there"]);
+    assert_eq!(output.stages().len(), 6, "five stages were built, and one was stopped");
     is_clean(&scene);
-    // What was saved before is used.
+    // What was saved is used.
     scene.build(&training());
     assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
     assert!(scene.view().of_kind("checkpoint").len() <= 2);

@@ -146,3 +146,43 @@ fn every_pipeline_of_the_repository_runs() {
         scene.warploom(&["check", path.to_str().unwrap()]).expect(0).prints(&[&name]);
     }
 }
+
+#[test]
+fn artifacts_of_other_formats_are_told_and_go_when_asked_for() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let (digests, key) = (scene.view().digests(), "0123456789abcdef".repeat(2));
+    for kind in ["plan-v1", "run-v0", "graph-v99"] {
+        scene.write(&format!("store/{kind}/{key}/manifest.json"), "of another version");
+    }
+    let told = [
+        "older formats: 1 artifact, 18 B; remove with  warploom store gc --older-formats\n",
+        "older formats, results of runs: 1 artifact, 18 B; remove with  warploom store gc --older-formats --runs\n",
+        "newer formats: 1 artifact, 18 B; a newer version of Warploom reads them\n",
+    ];
+    scene.warploom(&["store", "ls"]).expect(0).prints(&told);
+    scene.warploom(&["store", "gc"]).expect(0).prints(&told);
+    let is_there = |kind: &str| scene.store.join(kind).exists();
+    let there = || [is_there("plan-v1"), is_there("run-v0"), is_there("graph-v99")];
+    assert_eq!(there(), [true; 3]);
+    scene.warploom(&["store", "gc", "--older-formats"]).expect(0).prints(&["of a format that this version replaced", told[1], told[2]]);
+    assert_eq!(there(), [false, true, true]);
+    scene.warploom(&["store", "gc", "--older-formats", "--runs"]).expect(0).prints(&[told[2]]);
+    assert_eq!(there(), [false, false, true]);
+    std::fs::remove_dir_all(scene.store.join("graph-v99")).unwrap();
+    assert_eq!(scene.view().digests(), digests);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_an_error_of_the_start_that_tells_of_it() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let record = scene.view().of_kind("run").remove(0).path.join("record.json");
+    let text = std::fs::read_to_string(&record).unwrap();
+    std::fs::write(&record, text.replacen('{', "x", 1)).unwrap();
+    let name = record.to_str().unwrap();
+    for format in ["human", "json"] {
+        let arguments = Recipe::small().arguments(&["pipeline", "--format", format]);
+        scene.warploom(&arguments).expect(1).says(&[name, "not the JSON page", "hint:", "rm -r"]);
+    }
+}

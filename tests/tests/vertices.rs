@@ -100,7 +100,12 @@ fn an_id_that_is_not_there_is_refused_before_any_work() {
     refused(&numbers, "user_003", &["expected a number, as the ids of this data set are"]);
     let words = scene(true);
     refused(&words, "user_0030", &["names `user_0030`", "the nearest: user_003"]);
-    for (wrong, said) in [("[user_003]", "expected one id"), ("1.5", "row:0")] {
+    // What looks like a number is the id as it is written.
+    for word in ["1.5", "1e5", "0x10", "yes", "007"] {
+        refused(&words, word, &[&format!("names `{word}`"), "expected an id of the data set"]);
+    }
+    refused(&numbers, "0x1e", &["names `0x1e`", "expected a number, as the ids of this data set are"]);
+    for (wrong, said) in [("[user_003]", "expected one id"), ("-3", "row:0")] {
         let recipe = Recipe::of("bfs", "mine").set(&format!("plan.set.source={wrong}"));
         words.front("pipeline", &recipe, &[]).expect(1).says(&["the setting `source` does not fit", said]);
     }
@@ -119,6 +124,11 @@ fn a_list_of_sources_shares_the_ranks_out() {
         let table = read_table(&folder(&lines[5], "run").join("values.parquet"), None).unwrap();
         (lines[4]["status"].as_str().unwrap().to_owned(), table.column("rank").unwrap().as_primitive::<arrow_array::types::Float64Type>().values().to_vec())
     };
+    // Of several the one that is not there is pointed at, and is the one that the hint replaces.
+    let absent = Recipe::of("personalized_pagerank", "mine").set("plan.set.source=[user_003, user_0170]");
+    let absent = scene.front("pipeline", &absent, &[]).expect(1).says(&["names `user_0170`", "--set 'plan.set.source=[user_003, user_017]'"]);
+    let caret = format!("\n       |  {}^^^^^^^^^ expected an id", " ".repeat("plan.set.source=[user_003, ".len()));
+    assert!(absent.stderr.contains(&caret), "{absent}");
     let (one, other) = (ranks("user_003"), ranks("[user_017]"));
     let (plan, both) = ranks("[user_017, user_003]");
     assert_eq!(plan, "hit");

@@ -45,6 +45,9 @@ const CAPABILITY_LEAST: (u32, u32) = (8, 0);
 /// How a facts file is called, if it is not one of ours.
 const EXTENSION: &str = ".yaml";
 
+/// The most bytes of a facts file: one of ours has about two thousand.
+const FACTS_BYTES_MOST: u64 = 1 << 20;
+
 /// The facts files that come with the program.
 const FILES: [(&str, &str); 2] = [("cpu", include_str!("../facts/cpu.yaml")), ("h200", include_str!("../facts/h200.yaml"))];
 
@@ -63,7 +66,7 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
         return cuda(ordinal).map_err(|fault| absent(fault, "; a plan for one that is elsewhere: `h200`"));
     }
     if name.ends_with(EXTENSION) {
-        let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
+        let text = facts_file(name).map_err(|why| unknown(format!("its facts do not read: {why}")))?;
         return Facts::from_yaml(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
     if let (Best::OfAll, AUTO, Some(found)) = (best, name, gpu_for_auto()) {
@@ -75,6 +78,19 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
         (facts.architecture, facts.simd) = (std::env::consts::ARCH.to_owned(), simd_class().to_owned());
     }
     Ok(facts)
+}
+
+/// The text of a facts file. What is no file is refused before it is opened: a pipe would wait for its writer, a device has no end.
+fn facts_file(name: &str) -> Result<String, String> {
+    let about = std::fs::metadata(name).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        let found = if about.is_dir() { "a folder" } else { "a pipe, a socket or a device" };
+        return Err(format!("expected a file, found {found}"));
+    }
+    if about.len() > FACTS_BYTES_MOST {
+        return Err(format!("expected at most {FACTS_BYTES_MOST} bytes, found {}", about.len()));
+    }
+    std::fs::read_to_string(name).map_err(|error| error.to_string())
 }
 
 /// The number of a GPU that is named `cuda` or `cuda:N`.

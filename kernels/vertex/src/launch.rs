@@ -21,6 +21,7 @@ mod course;
 mod evaluated;
 mod frontier;
 mod fused;
+mod host_memory;
 mod joined;
 mod liveness;
 mod render;
@@ -30,12 +31,13 @@ mod work;
 pub use access::{gradient_buffer, parameter_buffer};
 pub use arena::{ALIGNMENT, Arena, Peak, Place};
 pub use aside::aside;
+pub use bytes::Lists;
 pub(crate) use bytes::width;
-pub use bytes::{Lists, Memory};
 pub use course::{Course, Step, course};
 pub use evaluated::fixed;
 pub use frontier::frontier;
 pub use fused::{is_row_wise, is_total, name_of_again, reduced};
+pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
 pub use joined::{
     ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow, OUTER_COLUMNS, Source, WALKED_COLUMNS, differing, is_attended, lies,
     summed_rows,

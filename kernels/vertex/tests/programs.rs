@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use warploom_vertex::Facts;
 use warploom_vertex::builtin::{self, Order};
-use warploom_vertex::launch::{Body, Direction, Dropout, LaunchList, LossKind, Operation, gradient_buffer, parameter_buffer};
+use warploom_vertex::launch::{Body, Direction, Dropout, LaunchList, LossKind, Needs, Operation, Stored, gradient_buffer, parameter_buffer};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 /// Well mixed bits of a number (splitmix64).
@@ -478,11 +478,13 @@ proptest! {
         for reason in &list.reasons {
             prop_assert_eq!(reason.alternatives[&reason.chosen], *reason.alternatives.values().min().unwrap());
         }
-        let memory = list.memory(&facts);
-        let held: u64 = memory.bytes_buffers.iter().map(|(_, bytes)| bytes).sum();
-        prop_assert_eq!(memory.bytes_peak, held + memory.bytes_arena + memory.bytes_adjacency + memory.bytes_moments);
+        for renumbered in [false, true] {
+            let memory = list.memory(&facts, (Stored { renumbered, ..Stored::default() }, Needs::of(&list)));
+            prop_assert_eq!(memory.bytes_peak, memory.uses.iter().map(|(_, bytes)| bytes).sum::<u64>());
+            prop_assert!(memory.bytes_peak >= list.arena.bytes);
+        }
         let apart = list.arena.apart();
-        prop_assert!(list.arena.live.iter().all(|live| *live <= memory.bytes_arena) && memory.bytes_arena <= apart.bytes);
+        prop_assert!(list.arena.live.iter().all(|live| *live <= list.arena.bytes) && list.arena.bytes <= apart.bytes);
         prop_assert_eq!(LaunchList { arena: apart, ..list.clone() }.validate(), Ok(()));
     }
 

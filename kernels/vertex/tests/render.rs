@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::json;
 use warploom_vertex::Facts;
 use warploom_vertex::builtin::{self, Builtin};
-use warploom_vertex::launch::{LaunchList, LossKind};
+use warploom_vertex::launch::{LaunchList, LossKind, MADE, Memory, Needs, Stored};
 
 fn program(name: &str) -> &'static Builtin {
     builtin::all().iter().find(|builtin| builtin.name == name).unwrap()
@@ -99,32 +99,49 @@ fn bytes_are_those_reckoned_by_hand() {
     assert_eq!(bytes(&components, "min"), 2 * (offsets + neighbours + 4 * edges) + 4 * nodes + 4 * nodes);
 }
 
+/// Bytes of a use; 0 where there is none.
+fn of_use(memory: &Memory, name: &str) -> u64 {
+    memory.uses.iter().filter(|(used, _)| used == name).map(|(_, bytes)| bytes).sum()
+}
+
 #[test]
 fn memory_is_that_reckoned_by_hand() {
-    let analytics = Facts { training: false, symmetric: false, ..facts() };
-    let components = program("components").build(&BTreeMap::new(), &analytics).unwrap().memory(&analytics);
-    assert_eq!(components.bytes_adjacency, 2 * (4 * 1001 + 4 * 8000));
-    // Two states, each to the next place.
-    assert_eq!(components.bytes_peak, 2 * 4096 + components.bytes_adjacency);
-    let ranks = program("pagerank").build(&BTreeMap::new(), &analytics).unwrap().memory(&analytics);
-    assert_eq!(ranks.bytes_adjacency, 4 * 1001 + 4 * 8000 + 4 * 1001, "of the out-edges only the offsets are read");
-    let gcn = program("gcn").build(&BTreeMap::new(), &facts()).unwrap().memory(&facts());
+    // Large, so that what launches make outweighs what is only there while inputs are loaded.
+    let (nodes, edges) = (1_000_000, 8_000_000);
+    let large = Facts { nodes, edges, ..facts() };
+    let analytics = Facts { training: false, symmetric: false, ..large.clone() };
+    let (in_order, renumbered) = (Stored::default(), Stored { renumbered: true, ..Stored::default() });
+    let memory = |name: &str, facts: &Facts, stored| {
+        let list = program(name).build(&BTreeMap::new(), facts).unwrap();
+        list.memory(facts, (stored, Needs::of(&list)))
+    };
+    let components = memory("components", &analytics, in_order);
+    // Two states, each to the next place; all edges stay where they are mapped.
+    assert_eq!(of_use(&components, MADE), 2 * (4 * nodes).next_multiple_of(256));
+    assert_eq!((of_use(&components, "lists of edges"), of_use(&components, "weights of edges")), (0, 0));
+    let csr = 2 * (8 * (nodes + 1) + 12 * edges);
+    let code = components.bytes_mapped - csr;
+    assert_eq!(memory("components", &Facts { nodes: 0, edges: 0, ..analytics }, in_order).bytes_mapped, code + 16);
     let parameters = 4 * (96 * 16 + 16 + 16 * 22 + 22);
-    assert_eq!(gcn.bytes_moments, 2 * parameters);
-    assert_eq!(gcn.bytes_adjacency, 4 * 1001 + 4 * 8000);
-    // x and target; the arena is smaller than all that is made: h.0, scale; z.0, h.1.scaled, a.1 and four slopes of 16; h.2 and its slope.
-    let columns = 96 + 1;
-    assert!(gcn.bytes_arena < 4 * 1000 * (96 + 1 + 7 * 16 + 2 * 22) && gcn.bytes_arena >= 4 * 1000 * 96, "{}", gcn.bytes_arena);
-    assert_eq!(gcn.bytes_peak, 4 * 1000 * columns + gcn.bytes_arena + parameters + gcn.bytes_moments + gcn.bytes_adjacency);
-    let sparse = Facts { sparse_features: Some(18_000), ..facts() };
-    let memory = program("gcn").build(&BTreeMap::new(), &sparse).unwrap().memory(&sparse);
-    let features = memory.bytes_buffers.iter().find(|(name, _)| name == "x").unwrap();
-    assert_eq!(features.1, 4 * 1001 + 18_000 * 8);
+    let [mapped, copied] = [in_order, renumbered].map(|stored| memory("gcn", &large, stored));
+    assert_eq!((of_use(&copied, "moments"), of_use(&copied, "best parameters")), (2 * parameters, parameters));
+    // Rows of features are read where they are mapped, but for a new order or another type.
+    let rows = |dtype| 96 * nodes * dtype;
+    assert_eq!((of_use(&mapped, "x"), of_use(&copied, "x"), of_use(&copied, "order of nodes")), (0, rows(4), 4 * nodes));
+    assert_eq!(of_use(&memory("gcn", &Facts { bytes_per_real: 8, ..large.clone() }, in_order), "x"), rows(8));
+    // Copied while all edges are mapped; else read when the ids of edges, once proved, are let go of.
+    let walked = 8 * (nodes + 1) + 4 * edges;
+    assert_eq!((copied.bytes_mapped, mapped.bytes_mapped), (code + csr + rows(4), code + (walked + rows(4)).max(csr)));
+    let made = of_use(&copied, MADE);
+    assert!(made < 4 * nodes * (96 + 1 + 7 * 16 + 2 * 22) && made >= 4 * nodes * 96, "{made}");
+    let sparse = memory("gcn", &Facts { sparse_features: Some(18_000_000), ..large }, in_order);
+    assert_eq!(of_use(&sparse, "x"), 8 * (nodes + 1) + 18_000_000 * 8);
+    assert_eq!(of_use(&sparse, "x by columns"), 8 * 97 + 18_000_000 * 8);
 }
 
 #[test]
 fn sizes_beyond_64_bits_saturate() {
     let huge = Facts { nodes: u64::MAX / 2, edges: u64::MAX / 2, ..facts() };
     let gcn = program("gcn").build(&BTreeMap::new(), &huge).unwrap();
-    assert_eq!(gcn.memory(&huge).bytes_peak, u64::MAX);
+    assert_eq!(gcn.memory(&huge, (Stored::default(), Needs::of(&gcn))).bytes_peak, u64::MAX);
 }

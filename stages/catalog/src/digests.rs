@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CatalogError, Entry, entry::RawFile, seen, trouble::Trouble};
+use crate::{CatalogError, Entry, entry::RawFile, look_at, seen, trouble::Trouble};
 
 /// Its name in the folder of the set.
 pub const RECORD_FILE: &str = ".digests.json";
@@ -28,14 +28,13 @@ type Record = BTreeMap<String, Recorded>;
 /// The record of a folder; empty if there is none.
 fn read(folder: &Path) -> Result<Record, CatalogError> {
     let path = folder.join(RECORD_FILE);
-    match path.is_file().then(|| fs::read(&path)) {
-        Some(Ok(text)) => serde_json::from_slice(&text).map_err(|error| {
-            CatalogError::new(format!("the record of digests is not valid: {error}"))
-                .at(path.display())
-                .hint(format!("remove it, and fetch again:  rm {}", path.display()))
-        }),
-        _ => Ok(Record::new()),
+    let Some(facts) = look_at(&path)? else { return Ok(Record::new()) };
+    let wrong = |what: String| CatalogError::new(what).at(path.display()).hint(format!("remove it, and fetch again:  rm -r {}", path.display()));
+    if !facts.is_file() {
+        return Err(wrong("the record of digests is no file".to_owned()));
     }
+    let text = fs::read(&path).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
+    serde_json::from_slice(&text).map_err(|error| wrong(format!("the record of digests is not valid: {error}")))
 }
 
 /// The name of a file in the record of its folder.
@@ -83,7 +82,7 @@ pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path
 /// Refuses what came in the place of the file or archive that is to have this path.
 pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), Trouble> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    match warploom_formats::mistaken(&name, beside) {
+    match warploom_formats::mistaken(&name, beside).map_err(|error| Trouble { disk: error.io, ..Trouble::new(error.what) })? {
         Some(found) => Err(Trouble::new(format!("expected the file, found {found} (a login or an error page has come in its place, and was thrown away)"))),
         None => Ok(()),
     }
@@ -124,7 +123,8 @@ fn differs(what: &str, expected: (Option<u64>, Option<&str>), found: (u64, &str)
 pub fn settle(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path)) -> Result<(), CatalogError> {
     refuse_folder(entry, file, path)?;
     let name_of_file = path.file_name().unwrap_or_default().to_string_lossy();
-    let found = warploom_formats::mistaken(&name_of_file, path).filter(|_| file.blake3.is_none());
+    let found = warploom_formats::mistaken(&name_of_file, path).map_err(|error| CatalogError::new(error.what).at(path.display()))?;
+    let found = found.filter(|_| file.blake3.is_none());
     if let Some(found) = found {
         let error = CatalogError::new(format!("the file is not what its name says: expected data, found {found}")).at(path.display());
         return Err(error.hint(format!("fetch it anew:  rm {}  and  warploom data fetch {}", path.display(), entry.name)));
@@ -225,6 +225,13 @@ mod tests {
     #[test]
     fn a_record_of_nonsense_is_named() {
         let folder = tempfile::tempdir().unwrap();
+        // A record that cannot be read is not an empty one, over which the next would be written.
+        std::os::unix::fs::symlink("/proc/self/mem", folder.path().join(RECORD_FILE)).unwrap();
+        assert!(read(folder.path()).unwrap_err().what.contains("cannot read"));
+        fs::remove_file(folder.path().join(RECORD_FILE)).unwrap();
+        fs::create_dir(folder.path().join(RECORD_FILE)).unwrap();
+        assert!(read(folder.path()).unwrap_err().what.contains("is no file"));
+        fs::remove_dir(folder.path().join(RECORD_FILE)).unwrap();
         fs::write(folder.path().join(RECORD_FILE), "nonsense").unwrap();
         fs::write(folder.path().join("a"), "1 2").unwrap();
         let file = RawFile { file: "a".into(), ..RawFile::default() };

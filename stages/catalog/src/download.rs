@@ -3,7 +3,7 @@
 //! promises  a file under its final name is complete, and the one that was expected: it is written beside as `.part`, judged and renamed
 //! promises  a part is only continued if the server says that it is still the same file (`ETag` or `Last-Modified`, and its size); else it begins anew
 //! promises  every try ends: 5 s to connect, 20 s without a byte, and a limit on the whole; between tries it waits 1, 2, 4, ... s
-//! never     overwrites a file that is there; tries again what cannot get better (404, no room on the disk)
+//! never     follows a redirect from https to an address that is not encrypted; overwrites a file that is there; tries again what cannot get better (404, no room on the disk)
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -199,7 +199,7 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
     let began = Instant::now();
     let disk = |error: io::Error| Failure::disk(&error);
     let (mut have, known) = part.kept(url);
-    let mut request = agent(limits).get(url).header("accept-encoding", "identity");
+    let mut request = agent(limits, url).get(url).header("accept-encoding", "identity");
     if let (true, Some(validator)) = (have > 0, known.validator()) {
         request = request.header("range", format!("bytes={have}-")).header("if-range", validator);
     }
@@ -275,9 +275,16 @@ fn is_gzip_name(url: &str) -> bool {
     [".gz", ".tgz"].iter().any(|end| url.ends_with(end))
 }
 
-fn agent(limits: &Limits) -> ureq::Agent {
+/// Whether what comes from an address is encrypted on its way.
+fn is_https(url: &str) -> bool {
+    url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
+}
+
+fn agent(limits: &Limits, url: &str) -> ureq::Agent {
     let mut config = ureq::Agent::config_builder()
         .http_status_as_error(false)
+        // Redirects are requests too.
+        .https_only(is_https(url))
         .timeout_global(Some(limits.whole))
         .timeout_resolve(Some(limits.connect))
         .timeout_connect(Some(limits.connect))
@@ -317,6 +324,12 @@ fn proxy_of(url: &str, limits: &Limits) -> Option<(&'static str, String)> {
 
 /// Why no answer came, in one line.
 fn unreached(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
+    if let ureq::Error::RequireHttpsOnly(other) = error {
+        let what = format!("`{url}` redirects to `{other}`, which is not encrypted: anybody on the way may put another file there");
+        let hint =
+            format!("is there a login page in between? to take the file from there all the same, write the address into the set's entry:  url: \"{other}\"");
+        return Failure { trouble: Trouble { hint: Some(hint.into()), ..Trouble::new(what) }, again: false, reached: true };
+    }
     let (what, again) = match error {
         ureq::Error::Timeout(stage) => (format!("no answer in time ({stage})"), true),
         other => {

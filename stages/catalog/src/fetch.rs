@@ -72,7 +72,7 @@ pub(crate) fn fetch_within(
 
 /// All files of a set in another place than `folder`, if they are there and are those that the entry tells of.
 fn elsewhere(entry: &Entry, folder: &Path, data_dirs: &[PathBuf], kept: Option<&Path>) -> Result<Option<Fetched>, CatalogError> {
-    let here = present(entry, data_dirs);
+    let here = present(entry, data_dirs)?;
     let place = if here.missing.is_empty() { here.folder } else { here.packed };
     let Some(place) = place.filter(|place| !place.starts_with(folder)) else { return Ok(None) };
     // A folder that lacks an entry's files never comes here; an archive that does not hold them is passed by.

@@ -5,7 +5,7 @@
 use crate::{
     CatalogError, Entry,
     entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
-    imported, is_plain,
+    imported, is_plain, look_at,
 };
 use std::{
     fs,
@@ -22,11 +22,9 @@ const FILES_MOST: usize = 100_000;
 
 /// The entry of `<data>/<name>/`, if there is such a folder.
 pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
-    let Some(folder) = data_dirs.iter().map(|dir| dir.join(name)).find(|folder| is_plain(name) && folder.is_dir()) else { return Ok(None) };
+    let Some(folder) = folder_of(name, data_dirs)? else { return Ok(None) };
     imported::refuse_without_entry(name, &folder)?;
-    let mut listed = Listed::default();
-    listed.add(&folder, 0).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?;
-    let Listed { mut files, pipes } = listed;
+    let Listed { mut files, pipes } = Listed::of(&folder)?;
     files.sort();
     let (format, consumed) = warploom_formats::detect(&folder, &files).map_err(|error| {
         let mut converted = CatalogError::new(format!("`{name}` is a folder without a catalogue entry, and {}", error.what)).at(error.location());
@@ -69,6 +67,16 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
     }))
 }
 
+/// The folder of this name in the first data folder that has one.
+fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
+    for folder in data_dirs.iter().map(|dir| dir.join(name)).filter(|_| is_plain(name)) {
+        if look_at(&folder)?.is_some_and(|facts| facts.is_dir()) {
+            return Ok(Some(folder));
+        }
+    }
+    Ok(None)
+}
+
 /// The hint for a name that is the path of something that is there.
 pub(crate) fn of_path(name: &str) -> Option<String> {
     let path = Path::new(name);
@@ -83,18 +91,15 @@ pub(crate) fn of_path(name: &str) -> Option<String> {
 
 /// The files of a folder that are not among these, by name, and what each is: of a set without an entry they are passed over. Texts about
 /// the set are no files of it.
-pub fn others(folder: &Path, files: &[PathBuf]) -> Vec<String> {
-    let mut listed = Listed::default();
-    // A folder that cannot be listed any more has nothing to tell.
-    let _ = listed.add(folder, 0);
-    let Listed { files: mut all, pipes } = listed;
+pub fn others(folder: &Path, files: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
+    let Listed { files: mut all, pipes } = Listed::of(folder)?;
     all.sort();
     // `_SUCCESS` and the like say how a table was written.
     let is_mark = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'));
     let is_other = |path: &&PathBuf| !files.contains(path) && !warploom_formats::is_about(path) && !is_mark(path);
     let told = |path: &PathBuf, what: String| format!("the file `{}` ({what})", path.strip_prefix(folder).unwrap_or(path).display());
     let others = all.iter().filter(is_other).map(|path| told(path, warploom_formats::what_is(path)));
-    others.chain(pipes.iter().map(|path| told(path, PIPE.to_owned()))).take(OTHERS_MOST).collect()
+    Ok(others.chain(pipes.iter().map(|path| told(path, PIPE.to_owned()))).take(OTHERS_MOST).collect())
 }
 
 /// What cannot be read as a file is: opening it might wait for somebody to write.
@@ -109,6 +114,12 @@ struct Listed {
 }
 
 impl Listed {
+    fn of(folder: &Path) -> Result<Listed, CatalogError> {
+        let mut listed = Listed::default();
+        listed.add(folder, 0).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?;
+        Ok(listed)
+    }
+
     fn add(&mut self, folder: &Path, depth: usize) -> std::io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
@@ -173,7 +184,7 @@ mod tests {
             assert!(said.contains("= edges.txt: a pipe, a socket or a device") && said.contains("hint: write what comes out of it to a file"), "{said}");
             fs::write(dir.path().join("empty/list.txt"), "0 1\n").unwrap();
             assert!(infer("empty", &[dir.path().to_path_buf()]).unwrap().is_some());
-            let others = others(&dir.path().join("empty"), &[dir.path().join("empty/list.txt")]);
+            let others = others(&dir.path().join("empty"), &[dir.path().join("empty/list.txt")]).unwrap();
             assert_eq!(others, ["the file `edges.txt` (a pipe, a socket or a device, which is not read)"]);
         }
     }

@@ -4,11 +4,11 @@
 //! never     uses a folder that was imported and has lost its entry: what the entry says is not to be guessed from the files
 use std::{
     collections::BTreeSet,
-    fs,
+    ffi::OsString,
     path::{Path, PathBuf},
 };
 
-use crate::{CatalogError, Entry, digests::RECORD_FILE, is_plain, own_text};
+use crate::{CatalogError, Entry, digests::RECORD_FILE, is_plain, look_at, names_of, own_text};
 
 /// The entry in the folder of an imported set.
 pub const ENTRY_FILE: &str = "warploom.yaml";
@@ -19,54 +19,63 @@ const MARKS: [&str; 2] = [".imported", ".tmp-import-"];
 
 /// The entry of an imported set of this name, in the first data folder that has one.
 pub fn find(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
-    let Some(home) = data_dirs.iter().map(|dir| dir.join(name)).find(|home| is_plain(name) && home.join(ENTRY_FILE).exists()) else { return Ok(None) };
+    let Some(home) = home(name, data_dirs)? else { return Ok(None) };
     let path = home.join(ENTRY_FILE);
     let text = own_text(&path)?.ok_or_else(|| CatalogError::new("cannot read the entry of the set: expected a file").at(path.display()))?;
     let entry = Entry::from_yaml(name, &text, &path.display().to_string())?;
     Ok(Some(Entry { home: Some(home), ..entry }))
 }
 
-/// Whether there is an imported set of this name, be its entry sound or not.
-pub(crate) fn is_here(name: &str, data_dirs: &[PathBuf]) -> bool {
-    is_plain(name) && data_dirs.iter().any(|dir| dir.join(name).join(ENTRY_FILE).exists())
+/// The folder of the imported set of this name, be its entry sound or not.
+pub(crate) fn home(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
+    for home in data_dirs.iter().map(|dir| dir.join(name)).filter(|_| is_plain(name)) {
+        if look_at(&home.join(ENTRY_FILE))?.is_some() {
+            return Ok(Some(home));
+        }
+    }
+    Ok(None)
 }
 
 /// The names of all imported sets, sorted.
-pub fn names(data_dirs: &[PathBuf]) -> BTreeSet<String> {
-    let folders = data_dirs.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten();
-    let names = folders.filter(|folder| folder.path().join(ENTRY_FILE).is_file()).filter_map(|folder| folder.file_name().into_string().ok());
-    names.filter(|name| is_plain(name)).collect()
+pub fn names(data_dirs: &[PathBuf]) -> Result<BTreeSet<String>, CatalogError> {
+    let mut names = BTreeSet::new();
+    for dir in data_dirs {
+        let found = names_of(dir)?.into_iter().filter_map(|name| name.into_string().ok());
+        names.extend(found.filter(|name| is_plain(name) && dir.join(name).join(ENTRY_FILE).is_file()));
+    }
+    Ok(names)
 }
 
 /// Whether an import made this folder: its entry says so, or what an earlier version left. Another entry beside files is a user's.
-pub fn is_made(folder: &Path) -> bool {
-    mark(folder).is_some() || own_entry(folder).is_some_and(|entry| entry.about.starts_with(ABOUT))
+pub fn is_made(folder: &Path) -> Result<bool, CatalogError> {
+    Ok(mark(folder)?.is_some() || own_entry(folder)?.is_some_and(|entry| entry.about.starts_with(ABOUT)))
 }
 
 /// The first file or folder in the folder of an imported set that its entry does not list: somebody else put it there.
-pub fn stranger(folder: &Path) -> Option<PathBuf> {
-    let listed: Vec<String> = own_entry(folder)?.files.into_iter().map(|file| file.file).collect();
+pub fn stranger(folder: &Path) -> Result<Option<PathBuf>, CatalogError> {
+    let Some(entry) = own_entry(folder)? else { return Ok(None) };
+    let listed: Vec<String> = entry.files.into_iter().map(|file| file.file).collect();
     let is_own = |name: &str| name == ENTRY_FILE || name == RECORD_FILE || MARKS.iter().any(|mark| name.starts_with(mark));
     // A file of a set may stand in a folder of it.
     let is_listed = |name: &str| listed.iter().any(|file| file.split('/').next() == Some(name));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).find(|path| !path.file_name().and_then(|name| name.to_str()).is_some_and(|name| is_own(name) || is_listed(name)))
+    let is_known = |name: &OsString| name.to_str().is_some_and(|name| is_own(name) || is_listed(name));
+    Ok(names_of(folder)?.into_iter().find(|name| !is_known(name)).map(|name| folder.join(name)))
 }
 
-fn own_entry(folder: &Path) -> Option<Entry> {
-    // One that cannot be read is told of where the set is used.
-    let text = own_text(&folder.join(ENTRY_FILE)).ok().flatten()?;
-    Entry::from_yaml(folder.file_name()?.to_str()?, &text, "").ok()
+/// The entry in a folder. One that is not valid is told of where the set is used.
+fn own_entry(folder: &Path) -> Result<Option<Entry>, CatalogError> {
+    let (text, name) = (own_text(&folder.join(ENTRY_FILE))?, folder.file_name().and_then(|name| name.to_str()));
+    Ok(text.zip(name).and_then(|(text, name)| Entry::from_yaml(name, &text, "").ok()))
 }
 
-fn mark(folder: &Path) -> Option<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).find(|found| MARKS.iter().any(|mark| found.starts_with(mark)))
+fn mark(folder: &Path) -> Result<Option<String>, CatalogError> {
+    let names = names_of(folder)?.into_iter().filter_map(|name| name.into_string().ok());
+    Ok(names.into_iter().find(|found| MARKS.iter().any(|mark| found.starts_with(mark))))
 }
 
 /// Refuses a folder that an import made and that has no entry.
 pub(crate) fn refuse_without_entry(name: &str, folder: &Path) -> Result<(), CatalogError> {
-    let Some(mark) = mark(folder) else { return Ok(()) };
+    let Some(mark) = mark(folder)? else { return Ok(()) };
     let what = format!("`{name}` was imported, and its entry `{ENTRY_FILE}` is not beside its files: what it says of them is not known");
     Err(CatalogError::new(what).at(folder.display()).hint(format!(
         "import the files again:  warploom data import {name} --force --edges FILE ;  or copy its entry  data/catalog/{name}.yaml  of an earlier version to  {0} ;  or, to have the files read as they are:  rm -r {1}",
@@ -77,6 +86,8 @@ pub(crate) fn refuse_without_entry(name: &str, folder: &Path) -> Result<(), Cata
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::{Attempt, Catalog, Source, locate};
 
@@ -95,7 +106,7 @@ mod tests {
         let entry = Catalog::with_folder(&catalog).find_or_infer("mine", &dirs).unwrap();
         assert!(entry.symmetrize && entry.place.ends_with("two/mine/warploom.yaml"), "{entry:?}");
         let Source::Real { folder, .. } = locate(&entry, &dirs, None, Attempt::Never).unwrap() else { panic!("expected the files") };
-        assert_eq!((folder, names(&dirs)), (two.join("mine"), BTreeSet::from(["mine".to_owned()])));
+        assert_eq!((folder, names(&dirs).unwrap()), (two.join("mine"), BTreeSet::from(["mine".to_owned()])));
         // The files of an entry are not those of a folder of the same name.
         fs::remove_file(two.join("mine/edges.csv")).unwrap();
         assert!(locate(&entry, &dirs, None, Attempt::Never).is_err());
@@ -123,6 +134,17 @@ mod tests {
         fifo(&home.join(".absent"));
         let entry = catalog.find_or_infer("mine", &data).unwrap();
         assert!(locate(&entry, &data, None, Attempt::Once).unwrap_err().what.contains("an earlier download failed ("));
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_looked_at_gives_way_to_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, data) = (dir.path().join("cora"), [dir.path().to_path_buf()]);
+        fs::create_dir(&home).unwrap();
+        std::os::unix::fs::symlink(home.join(ENTRY_FILE), home.join(ENTRY_FILE)).unwrap();
+        let error = Catalog::default().find_or_infer("cora", &data).unwrap_err();
+        assert!(error.what.contains("cannot look at it") && error.place.unwrap().ends_with("cora/warploom.yaml"), "{}", error.what);
+        assert!(is_made(&home).is_err() && stranger(&home).is_err());
     }
 
     #[test]

@@ -27,8 +27,10 @@ pub use locate::{Attempt, Present, Source, locate, present};
 
 use std::{
     collections::BTreeSet,
-    env, fs,
-    io::ErrorKind,
+    env,
+    ffi::OsString,
+    fs,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -61,7 +63,12 @@ impl Catalog {
         let named = env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let above = || {
             let here = env::current_dir().ok()?;
-            here.ancestors().map(|folder| folder.join("data/catalog")).find(|folder| folder.is_dir())
+            // One that cannot be looked at is the one: each entry that is asked for says why it cannot be read. One of others is none.
+            let is_one = |folder: &PathBuf| match fs::metadata(folder) {
+                Ok(facts) => facts.is_dir(),
+                Err(error) => !is_absence(&error) && error.kind() != ErrorKind::PermissionDenied,
+            };
+            here.ancestors().map(|folder| folder.join("data/catalog")).find(is_one)
         };
         Catalog { folder: named.or_else(above) }
     }
@@ -120,17 +127,22 @@ impl Catalog {
 
     /// The same, else that of a folder that no entry describes.
     pub fn find_or_infer(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
-        let is_known = imported::is_here(name, data_dirs) || self.names().iter().any(|known| known == name);
+        let is_known = imported::home(name, data_dirs)?.is_some() || self.has(name)?;
         match if is_known { None } else { infer(name, data_dirs)? } {
             Some(entry) => Ok(entry),
             None => self.find_in(name, data_dirs),
         }
     }
 
+    /// Whether the catalogue has an entry of this name, be it sound or not.
+    pub fn has(&self, name: &str) -> Result<bool, CatalogError> {
+        Ok(EMBEDDED.iter().any(|(known, _)| *known == name) || self.own_entry(name)?.is_some())
+    }
+
     /// The names of all entries and of all imported sets, sorted.
-    pub fn names_in(&self, data_dirs: &[PathBuf]) -> Vec<String> {
-        let names: BTreeSet<String> = self.names().into_iter().chain(imported::names(data_dirs)).collect();
-        names.into_iter().collect()
+    pub fn names_in(&self, data_dirs: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
+        let names: BTreeSet<String> = self.names().into_iter().chain(imported::names(data_dirs)?).collect();
+        Ok(names.into_iter().collect())
     }
 
     /// The file of an entry that an earlier version wrote when it imported a set: into the catalogue's folder, not beside the files.
@@ -180,11 +192,34 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.')
 }
 
+/// Whether an error says that there is nothing at a path.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
+}
+
+/// What is at a path, if there is something. What cannot be looked at is an error: another file would be taken in its place.
+fn look_at(path: &Path) -> Result<Option<fs::Metadata>, CatalogError> {
+    match fs::metadata(path) {
+        Ok(facts) => Ok(Some(facts)),
+        Err(error) if is_absence(&error) => Ok(None),
+        Err(error) => Err(CatalogError::new(format!("cannot look at it: {error}")).at(path.display())),
+    }
+}
+
+/// The names in a folder; none where there is no folder.
+fn names_of(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
+    let list = || match fs::read_dir(folder) {
+        Err(error) if is_absence(&error) => Ok(Vec::new()),
+        entries => entries?.map(|entry| Ok(entry?.file_name())).collect(),
+    };
+    list().map_err(|error: io::Error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))
+}
+
 /// The text of an entry in a folder, if there is one. One that cannot be read is an error: the binary's entry of that name is another.
 fn own_text(path: &Path) -> Result<Option<String>, CatalogError> {
     let wrong = |what: String| CatalogError::new(format!("cannot read the entry of the set: {what}")).at(path.display());
     match fs::metadata(path) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) => Ok(None),
+        Err(error) if is_absence(&error) => Ok(None),
         Err(error) => Err(wrong(error.to_string())),
         Ok(facts) if !facts.is_file() => Ok(None),
         Ok(facts) if facts.len() > entry::BYTES_MOST as u64 => Err(wrong(format!("expected at most {} bytes, found {}", entry::BYTES_MOST, facts.len()))),

@@ -9,7 +9,7 @@ use crate::{
     download::Limits,
     entry::RawFile,
     fetch::{Made, get},
-    own_text, seen,
+    is_absence, look_at, own_text, seen,
     unpack::unpack,
 };
 use std::{
@@ -69,7 +69,7 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&
     if entry.generator.is_some() {
         return Ok(Source::Generated);
     }
-    let present = present(entry, data_dirs);
+    let present = present(entry, data_dirs)?;
     if let (Some(folder), true) = (&present.folder, present.missing.is_empty()) {
         return Ok(Source::Real { folder: folder.clone(), files: present.files });
     }
@@ -132,7 +132,6 @@ pub(crate) fn spelling(folder: &Path, file: &str) -> Option<PathBuf> {
 
 /// Whether nothing is known to be missing: what cannot be looked at may be there.
 fn may_be_there(path: &Path) -> bool {
-    let is_absence = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename);
     !fs::metadata(path).is_err_and(|error| is_absence(&error))
 }
 
@@ -154,8 +153,9 @@ pub struct Present {
     pub packed: Option<PathBuf>,
 }
 
-/// What of a set is in the data folders, whether it can be read or not; no file is opened.
-pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Present {
+/// What of a set is in the data folders, whether it can be read or not; no file is opened. A folder that cannot be listed is an error: the
+/// files may be in it.
+pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Present, CatalogError> {
     let mut most = Present { missing: entry.files.iter().map(|file| file.file.clone()).collect(), ..Present::default() };
     for folder in folders(entry, data_dirs) {
         let (mut files, mut missing) = (Vec::new(), Vec::new());
@@ -169,31 +169,38 @@ pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Present {
             most = Present { folder: Some(folder), files, missing, packed: None };
         }
         if most.missing.is_empty() {
-            return most;
+            return Ok(most);
         }
     }
     if entry.home.is_some() {
-        return most;
+        return Ok(most);
     }
-    if let Some(found) = below(entry, data_dirs) {
-        return found;
+    if let Some(found) = below(entry, data_dirs)? {
+        return Ok(found);
     }
-    most.packed = archive(entry, data_dirs);
-    most
+    most.packed = archive(entry, data_dirs)?;
+    Ok(most)
 }
 
 /// The first folder at most `DEPTH_MOST` below a data folder that has all files of a set under their exact names, where these say whose they
-/// are: `CiteSeer/raw/ind.citeseer.x`, as PyG lays it out. Names that other sets have too, such as `edges.csv`, are not looked for.
-fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Option<Present> {
+/// are: `CiteSeer/raw/ind.citeseer.x`, as PyG lays it out. Names that other sets have too, such as `edges.csv`, are not looked for. Where
+/// the set has a folder of its own name, only that one is looked into.
+fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<Present>, CatalogError> {
     let of_archive = entry.archive.as_ref().map(|archive| archive.folder.as_str()).filter(|folder| !folder.is_empty());
     let is_named = |file: &str| std::iter::once(entry.name.as_str()).chain(of_archive).any(|name| names_set(file, name));
     if entry.inferred || entry.files.is_empty() || !entry.files.iter().all(|file| is_named(&file.file)) {
-        return None;
+        return Ok(None);
     }
-    data_dirs.iter().flat_map(|dir| folders_below(dir)).find_map(|folder| {
-        let files: Option<Vec<PathBuf>> = entry.files.iter().map(|file| spelling(&folder, &file.file)).collect();
-        Some(Present { files: files?, folder: Some(folder), ..Present::default() })
-    })
+    let own: Vec<PathBuf> = data_dirs.iter().map(|dir| dir.join(&entry.name)).filter(|folder| folder.is_dir()).collect();
+    for dir in if own.is_empty() { data_dirs } else { &own } {
+        for folder in folders_below(dir)? {
+            let files: Option<Vec<PathBuf>> = entry.files.iter().map(|file| spelling(&folder, &file.file)).collect();
+            if let Some(files) = files {
+                return Ok(Some(Present { files, folder: Some(folder), ..Present::default() }));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the name of a file holds that of a set, in any case of letters, with nothing of a longer word around it.
@@ -204,21 +211,37 @@ fn names_set(file: &str, name: &str) -> bool {
 }
 
 /// Folders below one, those that are nearer first, by name; hidden ones and what is behind links are left out.
-fn folders_below(dir: &Path) -> Vec<PathBuf> {
+fn folders_below(dir: &Path) -> Result<Vec<PathBuf>, CatalogError> {
     let mut found = vec![dir.to_path_buf()];
     let mut begin = 0;
     for _ in 0..DEPTH_MOST {
         let mut level: Vec<PathBuf> = Vec::new();
         for folder in &found[begin..] {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            level.extend(entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.')).map(|entry| entry.path()));
+            level.extend(folders_in(folder).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?);
         }
         level.sort();
         begin = found.len();
         level.truncate(FOLDERS_MOST.saturating_sub(begin));
         found.extend(level);
     }
-    found.split_off(1)
+    Ok(found.split_off(1))
+}
+
+/// The folders in one, but for hidden ones. One that is gone has none, nor has one that others keep to themselves, such as `lost+found`.
+fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    match fs::read_dir(folder) {
+        Err(error) if is_absence(&error) || error.kind() == io::ErrorKind::PermissionDenied => {}
+        entries => {
+            for entry in entries? {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() && !entry.file_name().to_string_lossy().starts_with('.') {
+                    found.push(entry.path());
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Where the files of a set may lie, in order: an imported set has them beside its entry.
@@ -235,11 +258,16 @@ pub(crate) fn own_folder(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf
 }
 
 /// An archive of the set in a data folder: one that `found_as` names, or the one of its address in a folder of the set.
-fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf> {
+fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
     let own = entry.archive.as_ref().and_then(|archive| archive.url.rsplit('/').next());
     let names = || std::iter::once(&entry.name).chain(&entry.found_as);
-    let of_name = |path: PathBuf| [Some(path.clone()), own.map(|own| path.join(own))].into_iter().flatten().find(|path| path.is_file());
-    data_dirs.iter().flat_map(|dir| names().map(|name| dir.join(name))).find_map(of_name)
+    let of_name = |path: PathBuf| [Some(path.clone()), own.map(|own| path.join(own))].into_iter().flatten();
+    for path in data_dirs.iter().flat_map(|dir| names().map(|name| dir.join(name))).flat_map(of_name) {
+        if look_at(&path)?.is_some_and(|facts| facts.is_file()) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }
 
 /// The folders that were looked into.
@@ -279,7 +307,7 @@ fn try_once(entry: &Entry, folder: &Path, kept: Option<&Path>, limits: &Limits) 
 fn failed_before(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<String> {
     let notes = [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))];
     // One that is there counts, also where it cannot be read.
-    let note = notes.into_iter().flatten().find(|path| path.exists())?;
+    let note = notes.into_iter().flatten().find(|path| may_be_there(path))?;
     let reason = own_text(&note).ok().flatten().unwrap_or_else(|| format!("`{}` cannot be read", note.display()));
     Some(format!("an earlier download failed ({})", reason.lines().collect::<Vec<_>>().join(": ")))
 }
@@ -331,7 +359,7 @@ mod tests {
         let folder = dir.path().join("karate");
         fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(folder.join("a.txt"), folder.join("a.txt")).unwrap();
-        assert_eq!(present(&entry, &[dir.path().to_path_buf()]).files, [folder.join("a.txt")]);
+        assert_eq!(present(&entry, &[dir.path().to_path_buf()]).unwrap().files, [folder.join("a.txt")]);
         std::os::unix::fs::symlink(folder.join("manifest.json"), folder.join("manifest.json")).unwrap();
         assert!(crate::entry::Inherited::from_manifest(&folder).is_err());
         fs::remove_file(folder.join("manifest.json")).unwrap();
@@ -367,7 +395,7 @@ mod tests {
     fn files_some_folders_deeper_are_found_by_names_that_say_whose_they_are() {
         let dir = tempfile::tempdir().unwrap();
         let dirs = [dir.path().to_path_buf()];
-        let found = |name: &str| present(&crate::Catalog::default().find(name).unwrap(), &dirs).folder;
+        let found = |name: &str| present(&crate::Catalog::default().find(name).unwrap(), &dirs).unwrap().folder;
         for (name, folder) in [("citeseer", "CiteSeer/raw"), ("cora", "Planetoid/Cora/raw"), ("DD", "TUDataset/DD/raw")] {
             let entry = crate::Catalog::default().find(name).unwrap();
             fs::create_dir_all(dir.path().join(folder)).unwrap();
@@ -378,8 +406,35 @@ mod tests {
         }
         let other = entry(&[("a.txt", None)]);
         fs::write(dir.path().join("CiteSeer/a.txt"), "").unwrap();
-        assert_eq!(present(&other, &dirs).folder, None);
+        assert_eq!(present(&other, &dirs).unwrap().folder, None);
         assert_eq!([names_set("ind.citeseer.x", "citeseer"), names_set("add_A.txt", "dd"), names_set("DD_A.txt", "dd")], [true, false, true]);
+    }
+
+    #[test]
+    fn a_folder_of_the_own_name_alone_is_looked_into() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = [dir.path().to_path_buf()];
+        let entry = crate::Catalog::default().find("DD").unwrap();
+        let fill = |folder: &str| {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+            entry.files.iter().for_each(|file| fs::write(dir.path().join(folder).join(&file.file), "").unwrap());
+        };
+        fill("TUDataset/DD/raw");
+        assert_eq!(present(&entry, &dirs).unwrap().folder, Some(dir.path().join("TUDataset/DD/raw")));
+        fs::create_dir(dir.path().join("DD")).unwrap();
+        assert_eq!(present(&entry, &dirs).unwrap().folder, None);
+        fill("DD/raw");
+        assert_eq!(present(&entry, &dirs).unwrap().folder, Some(dir.path().join("DD/raw")));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        std::os::unix::fs::symlink(&data, &data).unwrap();
+        let error = folders_below(&data).unwrap_err();
+        assert!(error.what.contains("cannot list the folder") && error.place == Some(data.display().to_string()), "{error}");
+        assert_eq!(folders_below(&dir.path().join("none")), Ok(Vec::new()));
     }
 
     #[test]
@@ -436,7 +491,7 @@ mod tests {
                 _ => entry.archive = Some(crate::entry::Archive { url: "http://127.0.0.1:9/known.zip".into(), folder: "inner".into() }),
             }
             let dirs = [one.clone(), two.clone()];
-            assert_eq!(present(&entry, &dirs).packed, Some(archive.clone()));
+            assert_eq!(present(&entry, &dirs).unwrap().packed, Some(archive.clone()));
             let Source::Real { folder, files } = locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap() else { panic!("expected the files") };
             assert!(folder.starts_with(&kept) && files == [folder.join("a.txt"), folder.join("b.txt")], "{files:?}");
             assert_eq!(fs::read(&files[0]).unwrap(), b"0 1\n");

@@ -79,7 +79,7 @@ enum Archive {
 
 impl Archive {
     fn open(path: &Path) -> Read<Archive> {
-        if zip::is_zip_file(path) { zip::Archive::open(path).map(Archive::Zip) } else { tar::Archive::open(path).map(Archive::Tar) }
+        if zip::is_zip_file(path)? { zip::Archive::open(path).map(Archive::Zip) } else { tar::Archive::open(path).map(Archive::Tar) }
     }
 
     fn names(&self) -> Vec<String> {

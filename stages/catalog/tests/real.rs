@@ -34,7 +34,7 @@ fn every_folder_has_an_entry_and_every_entry_all_its_files() {
     let mut used = BTreeSet::new();
     for entry in entries() {
         let folders: Vec<&String> = std::iter::once(&entry.name).chain(&entry.found_as).filter(|name| data.join(name).is_dir()).collect();
-        let found = present(&entry, std::slice::from_ref(&data));
+        let found = present(&entry, std::slice::from_ref(&data)).unwrap();
         if folders.is_empty() || found.packed.is_some() {
             continue;
         }
@@ -236,7 +236,7 @@ fn every_entry_is_told_and_can_be_had_or_made() {
 #[test]
 fn the_documents_graphs_are_all_here() {
     let with = |document: &str| entries().iter().filter(|entry| entry.printed.iter().any(|printed| printed.document.starts_with(document))).count();
-    assert_eq!((with("000"), with("001"), with("004")), (15, 13, 6));
+    assert_eq!((with("GNNAdvisor study"), with("SpMM study"), with("GPU Pregel paper")), (15, 13, 6));
     let names = Catalog::default().names();
     for name in [
         "cora",

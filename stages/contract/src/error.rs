@@ -52,6 +52,11 @@ impl ErrorKind {
         }
     }
 
+    /// Whether nothing went wrong: a person or a scheduler ended it.
+    pub fn is_stop(self) -> bool {
+        matches!(self, ErrorKind::Stopped | ErrorKind::Interrupted)
+    }
+
     /// Its name in JSON output.
     pub fn name(self) -> &'static str {
         use ErrorKind::*;

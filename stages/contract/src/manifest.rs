@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Digest, Key, KeyDocument, Kind, StageError,
+    Digest, ErrorKind, Key, KeyDocument, Kind, StageError,
     regular_file::{self, Refusal},
     store::digest_cache,
 };
@@ -148,7 +148,11 @@ impl Manifest {
         let path = directory.join(MANIFEST_FILE);
         let Some(bytes) = read_published(directory, &path)? else { return Ok(None) };
         let damaged = |what: String| StageError::damaged(&path, what).hint(rebuild_hint(directory));
-        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| damaged(format!("the manifest cannot be read: {error}")))?;
+        let unread = |error: serde_json::Error| match is_sealed(&bytes) {
+            true => newer(&path, &error),
+            false => damaged(format!("the manifest cannot be read: {error}")),
+        };
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(unread)?;
         if manifest.self_digest.as_ref() != Some(&manifest.seal()) {
             return Err(damaged("the manifest was changed after it was written: its own digest does not fit".into()));
         }
@@ -229,6 +233,30 @@ impl Manifest {
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
+}
+
+/// Whether a page ends with its own digest: it is as it was written, whatever fields it has.
+fn is_sealed(page: &[u8]) -> bool {
+    let (mut compact, mut in_string, mut is_escaped) = (Vec::with_capacity(page.len()), false, false);
+    for &byte in page {
+        if in_string || !byte.is_ascii_whitespace() {
+            compact.push(byte);
+        }
+        in_string ^= byte == b'"' && !is_escaped;
+        is_escaped = in_string && byte == b'\\' && !is_escaped;
+    }
+    let sealed = || {
+        let (open, seal) = std::str::from_utf8(&compact).ok()?.rsplit_once(r#""self_digest":""#)?;
+        Some(Digest::of(format!(r#"{open}"self_digest":null}}"#).as_bytes()).as_str() == seal.strip_suffix(r#""}"#)?)
+    };
+    sealed().unwrap_or(false)
+}
+
+/// The error of a page that is whole and that this version cannot read.
+fn newer(path: &Path, error: &serde_json::Error) -> StageError {
+    StageError::new(ErrorKind::Input, format!("a newer version of Warploom wrote this manifest, which this version cannot read: {error}"))
+        .at(path.display())
+        .hint("use the version that wrote it, or another store with  --store DIR")
 }
 
 /// Whether a name is one part of a path that stays where it is joined to.

@@ -11,6 +11,8 @@ use std::{
     },
 };
 
+use crate::{ErrorKind, StageError};
+
 /// Catches at work, on whatever thread: the threads of a pool panic for the one that waits for them.
 static CATCHES: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
@@ -48,6 +50,18 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
+/// What a caught panic is to people: a defect, or memory that the system refused to a library that panics then.
+pub fn to_error(said: String) -> StageError {
+    out_of_memory(&said).unwrap_or_else(|| StageError::defect(said))
+}
+
+/// The error of a panic that says that memory was refused.
+pub fn out_of_memory(said: &str) -> Option<StageError> {
+    let hint = "see  ulimit -v  and the memory of the job; a lower  --memory  or  --threads  needs less";
+    let is_zstd = said.contains("zstd returned null pointer");
+    is_zstd.then(|| StageError::new(ErrorKind::Memory, "out of memory: the system refused what zstd needs to read or write a table").hint(hint))
+}
+
 fn first() -> MutexGuard<'static, Option<String>> {
     FIRST.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -64,5 +78,8 @@ mod tests {
         assert_eq!(catch(|| (is_caught(), of_pool(), of_own())), Ok((true, true, false)));
         assert!(!is_caught());
         assert_eq!(catch(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
+        let kind = |said: &str| to_error(said.to_owned()).kind;
+        assert_eq!(kind("panicked at lib.rs:1: zstd returned null pointer when creating new context"), ErrorKind::Memory);
+        assert_eq!(kind("index out of bounds"), ErrorKind::Defect);
     }
 }

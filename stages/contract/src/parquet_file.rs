@@ -177,7 +177,13 @@ fn reader(path: &Path) -> Result<(TableBytes, ParquetRecordBatchReaderBuilder<Ta
 
 /// Calls the decoder: a fault of the disk is told as one, and what the decoder does not expect of damaged bytes is a panic in it.
 fn decode<T, E: std::fmt::Display>(path: &Path, bytes: &TableBytes, work: impl FnOnce() -> Result<T, E>) -> Result<T, StageError> {
-    let decoded = panics::catch(work).map_err(|_| "its decoder does not expect what it holds".to_owned());
+    let decoded = match panics::catch(work) {
+        Ok(decoded) => Ok(decoded),
+        Err(said) => match panics::out_of_memory(&said) {
+            Some(error) => return Err(error.at(path.display())),
+            None => Err("its decoder does not expect what it holds".to_owned()),
+        },
+    };
     decoded.and_then(|done| done.map_err(|error| error.to_string())).map_err(|error| match bytes.fault.get() {
         Some(fault) => StageError::io("read", path, fault),
         None => StageError::damaged(path, format!("not a readable Parquet table: {error}")),

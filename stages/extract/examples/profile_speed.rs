@@ -45,8 +45,8 @@ fn main() {
     say("blocks", &|| keep(parts::blocks(incoming, outgoing, u64::MAX)));
     say("windows", &|| keep(windows::windows(incoming, entries)));
     say("homophily", &|| keep(attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing))));
-    let found = communities::find(incoming, outgoing);
-    say("communities", &|| keep(communities::find(incoming, outgoing)));
+    let found = communities::find(incoming, outgoing, &|_| {});
+    say("communities", &|| keep(communities::find(incoming, outgoing, &|_| {})));
     say("communities' figures", &|| keep(quality::figures(&found, incoming, outgoing)));
     say("all", &|| keep(measure(&rows, attributes.clone(), &warploom_contract::stage::Silence)));
     println!("{}", serde_json::to_string(&measure(&rows, attributes.clone(), &warploom_contract::stage::Silence).communities).expect("plain numbers"));

@@ -31,7 +31,6 @@ impl Stage for Extract {
         drop(table);
         let attributes = profile::Attributes::read(artifact)?;
         parts.graphs.clone_from(&attributes.graph_of);
-        context.progress.begin("measuring", profile::GROUPS, "groups of figures");
         let profile = profile::measure(&parts, attributes, context.progress);
         context.progress.begin("writing", 0, "edges");
         let degrees = |direction: &csr::DirectionParts| direction.rows().degrees().collect::<Vec<u64>>();

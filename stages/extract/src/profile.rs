@@ -44,8 +44,8 @@ impl Attributes {
     }
 }
 
-/// Groups of figures that `measure` tells of, one by one.
-pub const GROUPS: u64 = 8;
+/// Groups of figures that are told of one by one, after degrees and communities.
+const GROUPS: u64 = 6;
 
 /// All facts of a graph.
 pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress) -> Profile {
@@ -53,17 +53,19 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
         progress.advance(1);
         progress.note(what);
     };
-    progress.note("degrees");
+    progress.begin("measuring degrees", 0, "nodes");
     let (incoming, outgoing) = (parts.incoming.rows(), parts.outgoing.rows());
     let (nodes, edges) = (incoming.len(), incoming.neighbours.len() as u64);
     let rows = |count: &(dyn Fn(usize) -> u64 + Sync)| (0..nodes).into_par_iter().with_min_len(1 << 12).map(count).sum::<u64>();
     let isolated = rows(&|row| u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty()));
     let self_loops = rows(&|row| incoming.row(row).iter().filter(|&&source| source as usize == row).count() as u64);
     let parallel_edges = incoming.repeats(parts.types.is_some());
-    done("components and communities");
+    progress.begin("looking for communities", 0, "nodes");
     // One thread goes through the components while the others find communities.
-    let ((components, component_largest), community) = rayon::join(|| parts::components(incoming), || communities::find(incoming, outgoing));
-    done("spans");
+    let find = || communities::find(incoming, outgoing, &|nodes| progress.advance(nodes));
+    let ((components, component_largest), community) = rayon::join(|| parts::components(incoming), find);
+    progress.begin("measuring", GROUPS, "groups of figures");
+    progress.note("spans");
     let spans = spans(incoming);
     let relation_edges = relation_edges(parts);
     let (in_degree, out_degree) = (degrees::spread(incoming), degrees::spread(outgoing));

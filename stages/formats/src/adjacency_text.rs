@@ -39,15 +39,17 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
         return Some(folds.chain([text.clone()]).collect());
     }
     let holds = |path: &&Path| {
-        let Ok(archive) = zip::Archive::open(path) else { return false };
-        let mut texts = archive.names().filter(|name| is_text(name));
-        texts.any(|name| {
-            let mut head = Vec::new();
-            let read = archive.reader(name).map(|reader| reader.take(HEAD_BYTES).read_to_end(&mut head));
-            read.is_ok() && is_such(&head)
-        })
+        let Some(archive) = look.sound(zip::Archive::open(path)) else { return false };
+        archive.names().filter(|name| is_text(name)).any(|name| look.sound(head_of(&archive, name)).is_some_and(|head| is_such(&head)))
     };
     look.ending(".zip").into_iter().find(holds).map(|path| vec![path.to_path_buf()])
+}
+
+/// The first plain bytes of a member.
+fn head_of(archive: &zip::Archive, name: &str) -> Read<Vec<u8>> {
+    let mut head = Vec::new();
+    archive.reader(name)?.take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| archive.fault(name, &error))?;
+    Ok(head)
 }
 
 /// Whether a name may be that of the text.

@@ -11,8 +11,6 @@ use crate::{
     tar, zip,
 };
 use std::{
-    fs::File,
-    io::Read as _,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -149,7 +147,7 @@ enum Packing {
 }
 
 fn packing(path: &Path) -> Read<Packing> {
-    if begins_as_zip(path) {
+    if zip::is_zip_file(path)? {
         return Ok(Packing::Zip);
     }
     let mut head = Vec::new();
@@ -164,19 +162,13 @@ pub(crate) fn last(name: &str) -> &str {
 
 /// The names in a zip or tar archive; none if the file is no sound one.
 pub(crate) fn names_in_archive(look: &Look, path: &Path) -> Vec<String> {
+    let owned = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect::<Vec<String>>();
     // A tar archive is read to its end for its names, but only if it begins as one.
-    if tar::is_tar(look.head(path)) {
-        return tar::Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect()).unwrap_or_default();
-    }
-    if !begins_as_zip(path) {
-        return Vec::new();
-    }
-    zip::Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect()).unwrap_or_default()
-}
-
-fn begins_as_zip(path: &Path) -> bool {
-    let mut first = Vec::new();
-    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).is_ok() && zip::is_zip(&first)
+    let names = match tar::is_tar(look.head(path)) {
+        true => look.sound(tar::Archive::open(path)).map(|archive| owned(&mut archive.names())),
+        false => look.zip(path).map(|archive| owned(&mut archive.names())),
+    };
+    names.unwrap_or_default()
 }
 
 #[cfg(test)]

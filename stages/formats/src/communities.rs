@@ -9,7 +9,7 @@
 use crate::{
     Format, Ids, Look, Options,
     decompress::Plain,
-    edge_list::{Fault, Known, fault_at, is_blank_or_comment, is_surely, onto, read_known},
+    edge_list::{Fault, Known, fault_at, is_blank_or_comment, is_padded, is_surely, onto, read_known},
     raw::{Labels, NO_CLASS, NODES_MOST, NodeIds, Read, ReadError},
     spill::{Found, Limit},
 };
@@ -50,7 +50,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     let words = options.ids == Ids::String || matches!(found.0.ids, NodeIds::Strings(_));
-    let members = members(&path, &text, words)?;
+    let members = members(&path, &text, if words { Ids::String } else { options.ids })?;
     let nodes = union(&found.0.ids, &members);
     if nodes.len() as u64 > NODES_MOST {
         return Err(Box::new(ReadError::new(&path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), nodes.len().to_string())));
@@ -75,7 +75,7 @@ struct Member<'a> {
 }
 
 /// All members; a line that is a comment, or empty, is no community.
-fn members<'a>(path: &Path, text: &'a [u8], words: bool) -> Read<Vec<Member<'a>>> {
+fn members<'a>(path: &Path, text: &'a [u8], ids: Ids) -> Read<Vec<Member<'a>>> {
     let mut members = Vec::new();
     let mut community = 0;
     let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -84,7 +84,7 @@ fn members<'a>(path: &Path, text: &'a [u8], words: bool) -> Read<Vec<Member<'a>>
             let mut start = at;
             for word in line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b',')) {
                 if !word.is_empty() {
-                    members.push(member(path, text, start, word, community, words)?);
+                    members.push(member(path, text, start, word, community, ids)?);
                 }
                 start += word.len() + 1;
             }
@@ -99,14 +99,15 @@ fn members<'a>(path: &Path, text: &'a [u8], words: bool) -> Read<Vec<Member<'a>>
     Ok(members)
 }
 
-fn member<'a>(path: &Path, text: &[u8], at: usize, word: &'a [u8], community: u32, words: bool) -> Read<Member<'a>> {
+fn member<'a>(path: &Path, text: &[u8], at: usize, word: &'a [u8], community: u32, ids: Ids) -> Read<Member<'a>> {
     let hint = "lines are  NODE NODE ...  with the ids of the edge list";
     let fault = |expected: &str| fault_at(path, text, &Fault::new(at, "a community has a member that is no node id", hint).against(expected, word));
     let Ok(text_word) = std::str::from_utf8(word) else { return Err(fault("text in UTF-8")) };
     let digits = word.iter().all(u8::is_ascii_digit);
     match text_word.parse::<u64>().ok().filter(|_| digits) {
+        Some(_) if ids == Ids::Auto && is_padded(word) => Err(fault("a number without zeros before it, as ids of the edge list are")),
         Some(number) => Ok(Member { community, at, word: text_word, number }),
-        None if words => Ok(Member { community, at, word: text_word, number: 0 }),
+        None if ids == Ids::String => Ok(Member { community, at, word: text_word, number: 0 }),
         None => Err(fault("a number from 0 to 18446744073709551615")),
     }
 }

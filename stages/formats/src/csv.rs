@@ -16,10 +16,10 @@ mod nodes;
 mod table;
 
 use crate::{
-    Format, Ids, Look, Options,
+    Format, Look, Options,
     decompress::Plain,
     edge_list::{Known, onto, read_known, with_an_edge},
-    raw::{NodeIds, Read, ReadError},
+    raw::{Read, ReadError},
     spill::{self, Found, Limit},
 };
 use nodes::Nodes;
@@ -84,8 +84,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let Some(nodes) = nodes else { return with_an_edge(edges, read_known(Plain::open(edges)?, options, &known, limit)?) };
     let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None, options)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.
-    let ids = if matches!(nodes.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
-    let options = Options { ids, ..options.clone() };
+    let options = options.with_ids(&nodes.ids);
     let found = read_known(Plain::open(edges)?, &options, &known, limit)?;
     let (mut graph, spilled) = onto(found, nodes.ids.clone(), &options, &known, || Plain::open(edges))?;
     graph.nodes_told = true;
@@ -95,8 +94,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
             let error = ReadError::new(path, "there is a table of graphs, but nodes do not say their graph");
             return Err(Box::new(error.expected("a column `graph` of the table of nodes", "none")));
         };
-        let ids = if matches!(graphs.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
-        let options = Options { ids, separator: options.separator.clone(), ..Options::default() };
+        let options = Options { separator: options.separator.clone(), ..Options::default() }.with_ids(&graphs.ids);
         Nodes::new(Table::read(Plain::open(path)?, None, &options)?, &options)?.fill_graphs(graphs)?;
     }
     if let Some(graphs) = &graph.graphs {

@@ -5,7 +5,7 @@
 //! never     holds more than a few buffers, unless the whole is asked for; writes a file; maps one (a raw file may change under us)
 use crate::{
     gzip::{self, Members, TRAILING_HINT},
-    raw::{Read, ReadError},
+    raw::{Read, ReadError, if_sound},
     zip::Archive,
 };
 use std::{
@@ -44,19 +44,8 @@ enum Packing {
 impl Plain {
     /// Opens a file and looks at its first bytes.
     pub fn open(path: &Path) -> Read<Plain> {
-        let fault = |error: &io::Error| Box::new(ReadError::from_io(path, error));
-        let about = fs::metadata(path).map_err(|error| fault(&error))?;
-        if about.is_dir() {
-            return Err(Box::new(ReadError::new(path, "this is a folder").expected("a file", "a folder").hint("name one of the files in it")));
-        }
-        // Opening a pipe would wait for somebody to write.
-        if !about.is_file() {
-            let error = ReadError::new(path, "this is no file that can be read twice").expected("a file", "a pipe, a socket or a device");
-            return Err(Box::new(error.hint("write what comes out of it to a file first:  cat PIPE > FILE")));
-        }
-        let mut file = File::open(path).map_err(|error| fault(&error))?;
-        let mut first = Vec::with_capacity(8);
-        file.by_ref().take(8).read_to_end(&mut first).map_err(|error| fault(&error))?;
+        let (file, stored) = open_file(path)?;
+        let first = first_bytes(&file, path)?;
         let packing = packing_of(&first).map_err(|(name, hint)| {
             Box::new(ReadError::new(path, format!("the file is packed as {name}")).expected("plain text, gzip or zstd", name).hint(hint))
         })?;
@@ -65,10 +54,10 @@ impl Plain {
         let reader: Box<dyn io::Read + Send> = match packing {
             Packing::Plain => Box::new(counted),
             Packing::Gzip => Box::new(Members::new(BufReader::with_capacity(BUFFER_BYTES, counted))),
-            Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(counted).map_err(|error| fault(&error))?),
+            Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(counted).map_err(|error| ReadError::from_io(path, &error))?),
             Packing::Zip => return Plain::open_only(path),
         };
-        Ok(Plain { path: path.to_path_buf(), reader, packing, member: None, taken, stored: about.len() })
+        Ok(Plain { path: path.to_path_buf(), reader, packing, member: None, taken, stored })
     }
 
     /// Opens the only member of an archive.
@@ -139,6 +128,33 @@ impl Plain {
         let hint = "download it again: remove the file, then  warploom data fetch";
         Box::new(ReadError::new(&self.path, what).at_byte(byte).hint(hint))
     }
+}
+
+/// A file and its length. A folder, a pipe or a device is refused before it is opened: opening a pipe would wait for somebody to write.
+pub(crate) fn open_file(path: &Path) -> Read<(File, u64)> {
+    let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+    let about = fs::metadata(path).map_err(fault)?;
+    if about.is_dir() {
+        return Err(Box::new(ReadError::new(path, "this is a folder").expected("a file", "a folder").hint("name one of the files in it")));
+    }
+    if !about.is_file() {
+        let error = ReadError::new(path, "this is no file that can be read twice").expected("a file", "a pipe, a socket or a device");
+        return Err(Box::new(error.hint("write what comes out of it to a file first:  cat PIPE > FILE")));
+    }
+    Ok((File::open(path).map_err(fault)?, about.len()))
+}
+
+/// At most eight bytes of a file, as it is stored.
+fn first_bytes(mut file: &File, path: &Path) -> Read<Vec<u8>> {
+    let mut first = Vec::with_capacity(8);
+    file.by_ref().take(8).read_to_end(&mut first).map_err(|error| ReadError::from_io(path, &error))?;
+    Ok(first)
+}
+
+/// Whether a file, as it is stored, begins so; what is no file does not.
+pub(crate) fn begins(path: &Path, is_begin: impl Fn(&[u8]) -> bool) -> Read<bool> {
+    let first = if_sound(open_file(path).and_then(|(file, _)| first_bytes(&file, path)))?;
+    Ok(first.is_some_and(|first| is_begin(&first)))
 }
 
 /// What the first bytes say; packings that are not read are named with the way out.

@@ -16,7 +16,7 @@ use crate::{
     look::only,
     npy::{Array, Order, Parts, meaning},
     npz::Npz,
-    raw::{EdgeFeatures, NODES_MOST, RawGraph, Read, ReadError, refuse_infinite},
+    raw::{EdgeFeatures, NODES_MOST, RawGraph, Read, ReadError, if_sound, refuse_infinite},
     spill::{Found, Limit},
 };
 use gather::{Beside, Block, Gather, Ids, Types};
@@ -46,7 +46,7 @@ const EXPECTED: &str = "edge_index or edges, or source and target";
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let is_one = |(path, name): &(&Path, &str)| match name.rsplit_once('.') {
         Some((stem, "npy")) => BOTH.contains(&stem),
-        Some((stem, "npz" | "safetensors")) => BOTH.contains(&stem) || says_ends(&names_of(path)),
+        Some((stem, "npz" | "safetensors")) => BOTH.contains(&stem) || says_ends(&look.sound(names_of(path)).unwrap_or_default()),
         _ => false,
     };
     let found: Vec<PathBuf> = look.files().filter(is_one).map(|(path, _)| path.to_path_buf()).collect();
@@ -59,12 +59,12 @@ fn says_ends(names: &[String]) -> bool {
     has(&BOTH[..1]) || has(&SOURCE[..2]) && has(&TARGET[..2])
 }
 
-/// The names of the arrays in a file; none where it cannot be read.
-fn names_of(path: &Path) -> Vec<String> {
-    if path.to_string_lossy().ends_with(".npz") {
-        return Npz::open(path).map(|npz| npz.names().map(str::to_owned).collect()).unwrap_or_default();
+/// The names of the arrays in a file.
+fn names_of(path: &Path) -> Read<Vec<String>> {
+    match path.to_string_lossy().ends_with(".npz") {
+        true => Ok(Npz::open(path)?.names().map(str::to_owned).collect()),
+        false => attach::safetensors_names(path),
     }
-    attach::safetensors_names(path).unwrap_or_default()
 }
 
 /// What `arrays` reads in a file, for people: names of arrays of edges, and of those beside them.
@@ -72,10 +72,10 @@ pub const READ: &str = "edge_index or edges, or source and target; weight, type,
 
 /// Whether a file holds the ends of edges and more than belongs to a table of edges: this format reads `x`, `y`, `num_nodes` and the like, and
 /// names what it passes over.
-pub fn is_more_than_a_table(path: &Path) -> bool {
-    let names = names_of(path);
+pub fn is_more_than_a_table(path: &Path) -> Read<bool> {
+    let names = if_sound(names_of(path))?.unwrap_or_default();
     let in_table = |name: &String| [&BOTH[..], &SOURCE, &TARGET, &WEIGHT, &TYPE].iter().any(|known| known.contains(&name.as_str()));
-    may_say_ends(names.iter().map(String::as_str)) && !names.iter().all(in_table)
+    Ok(may_say_ends(names.iter().map(String::as_str)) && !names.iter().all(in_table))
 }
 
 /// Whether arrays of these names say both ends of edges, where it is known that they are of edges.

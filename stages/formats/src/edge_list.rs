@@ -41,6 +41,7 @@ use std::{
 pub(crate) use fields::{Field, Layout, Separator, Width, separator_of, split};
 pub(crate) use head::{is_surely, looks_like_number, names_statements};
 pub(crate) use known::{Known, fault_at, onto};
+pub(crate) use numbers::{id, is_padded};
 pub(crate) use piece::{Fault, is_blank_or_comment};
 pub(crate) use third::{Third, are_statements};
 
@@ -48,7 +49,7 @@ pub(crate) use third::{Third, are_statements};
 const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
 
 /// From here on, weights that are all whole numbers may be times: seconds since 1970 have been above since 1973.
-const TIME_LEAST: f32 = 1e8;
+pub(crate) const TIME_LEAST: f32 = 1e8;
 const TIME_NOTE: &str = "the third column is read as weights, and may be a time: all of it are whole numbers from 100000000 on; to pass it over:  \
                          read: {columns: [source, target, time]}  in the catalogue's entry";
 
@@ -382,8 +383,8 @@ fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
         Err(Box::new(ReadError::new(path, format!("the file is {name}, not an edge list")).at_line(1, 1, first_line(text)).hint(hint)))
     };
     // A page that was downloaded in the place of a file, a pointer of git LFS.
-    if let Some((what, hint)) = crate::look::strange::other(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start()) {
-        return refuse(what, hint);
+    if let Some((what, hint)) = crate::look::strange::other(path, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start()) {
+        return refuse(what, &hint);
     }
     match text {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refuse("text in UTF-16", "convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW"),
@@ -404,7 +405,7 @@ fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError>
     let start = text[..fault.byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = lines + 1 + count(&text[..start]);
     let error = ReadError::new(path, fault.what.clone()).at_line(line, (fault.byte - start) as u64 + 1, first_line(&text[start..]));
-    Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint))
+    Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint.clone()))
 }
 
 #[cfg(test)]

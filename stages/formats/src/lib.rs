@@ -57,7 +57,7 @@ pub use look::{
     strange::{mistaken, what_is},
 };
 
-use raw::{RawGraph, Read};
+use raw::{NodeIds, RawGraph, Read};
 use serde::{Deserialize, Serialize};
 use spill::{Found, Limit};
 use std::{collections::BTreeMap, path::PathBuf};
@@ -119,6 +119,10 @@ pub fn find(name: &str) -> Option<&'static Format> {
 pub struct Options {
     /// What node ids are.
     pub ids: Ids,
+    /// Whether numbers are ids in their shortest form alone, where `ids` says `number` because the nodes of a table are numbers: `007` is no
+    /// other word for the node 7.
+    #[serde(skip)]
+    pub ids_exact: bool,
     /// The attribute or column of nodes that is the label.
     pub label: Option<String>,
     /// The attribute or column of edges that is the weight; `none` ignores weights: a third column of edge lists, the values of
@@ -165,6 +169,19 @@ pub struct Options {
     pub kinds: BTreeMap<String, String>,
 }
 
+impl Options {
+    /// Whether `007` is no way to write the id 7: two words become one node only where the options say that ids are numbers.
+    pub fn are_ids_exact(&self) -> bool {
+        self.ids == Ids::Auto || self.ids_exact
+    }
+
+    /// The same for a table whose ids are those of another one.
+    fn with_ids(&self, known: &NodeIds) -> Options {
+        let ids = if matches!(known, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
+        Options { ids, ids_exact: self.are_ids_exact(), ..self.clone() }
+    }
+}
+
 /// What literals of RDF are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -192,10 +209,10 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ids {
-    /// Numbers if the first one is; a word that comes later is then an error.
+    /// Numbers if the first ones are, without zeros before them; a word that comes later, such as `007`, is then an error.
     #[default]
     Auto,
-    /// Whole numbers from 0 to 2^64 - 1.
+    /// Whole numbers from 0 to 2^64 - 1; `007` is 7.
     Number,
     /// Words.
     String,

@@ -1,6 +1,7 @@
 //! A look at the files of a folder, from which a format is recognised.
 //!
 //! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each at most once
+//! promises  an error of the system ends the detection: what a file is that could not be read is not known
 //! promises  where no format is recognised, every file is named with what was found in it
 //! never     decides by name alone where the contents can tell
 pub(crate) mod strange;
@@ -13,7 +14,8 @@ use std::{
 use crate::{
     FORMATS, Format,
     decompress::Plain,
-    raw::{Read, ReadError},
+    raw::{Read, ReadError, if_sound},
+    zip::{Archive, is_zip_file},
 };
 
 /// Plain bytes of a file that recognition may see.
@@ -25,6 +27,8 @@ const NAMED_MOST: usize = 12;
 /// Files and their beginnings.
 pub struct Look {
     files: Vec<Seen>,
+    /// The first error of the system.
+    failed: OnceCell<Box<ReadError>>,
 }
 
 struct Seen {
@@ -43,7 +47,7 @@ impl Look {
             let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned();
             Seen { path, name, head: OnceCell::new() }
         };
-        Look { files: files.into_iter().map(seen).collect() }
+        Look { files: files.into_iter().map(seen).collect(), failed: OnceCell::new() }
     }
 
     /// Each file's path and its name without `.gz` or `.zst`, by ascending path.
@@ -66,20 +70,47 @@ impl Look {
         let Some(file) = self.files.iter().find(|file| file.path == path) else { return &[] };
         file.head.get_or_init(|| {
             let mut head = Vec::new();
-            let _ = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES));
+            // What could be unpacked of a damaged file counts.
+            self.sound(Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)));
             if head.starts_with(b"\xef\xbb\xbf") {
                 head.drain(..3);
             }
             head
         })
     }
+
+    /// What was read, if the file is sound. A damaged one is of no format that looks into it; an error of the system is kept.
+    pub(crate) fn sound<T>(&self, read: Read<T>) -> Option<T> {
+        if_sound(read).unwrap_or_else(|error| {
+            self.failed.get_or_init(|| error);
+            None
+        })
+    }
+
+    /// The zip archive of this path, if it is a sound one.
+    pub(crate) fn zip(&self, path: &Path) -> Option<Archive> {
+        let is_zip = self.sound(is_zip_file(path)).unwrap_or(false);
+        self.sound(is_zip.then(|| Archive::open(path)).transpose()).flatten()
+    }
+}
+
+impl Format {
+    /// Which of the files are a data set of this format; none: it is not this one. An error of the system is no answer.
+    pub fn recognised(&self, look: &Look) -> Read<Option<Vec<PathBuf>>> {
+        let files = (self.recognise)(look);
+        look.failed.get().map_or(Ok(files), |error| Err(error.clone()))
+    }
 }
 
 /// The format of these files, and which of them it reads.
 pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<PathBuf>)> {
     let look = Look::new(files);
-    let found = FORMATS.iter().find_map(|format| (format.recognise)(&look).map(|files| (format, files)));
-    found.ok_or_else(|| unrecognised(folder, &look))
+    for format in FORMATS {
+        if let Some(files) = format.recognised(&look)? {
+            return Ok((format, files));
+        }
+    }
+    Err(unrecognised(folder, &look))
 }
 
 /// Names each file with what was found in it; the first that something can be done about gives the hint.
@@ -111,6 +142,28 @@ pub fn only(files: &[PathBuf]) -> Read<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Reading the memory of a process at its beginning is EIO.
+    #[test]
+    fn a_file_that_cannot_be_read_leaves_no_choice_to_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("valid.txt"), "a\tr\tb\n").unwrap();
+        std::fs::write(path("list.txt"), "0 1\n1 2\n").unwrap();
+        std::os::unix::fs::symlink("/proc/self/mem", path("train.txt")).unwrap();
+        let files = ["list.txt", "train.txt", "valid.txt"].map(path);
+        let error = detect(folder.path(), &files).err().unwrap();
+        assert!(error.path.ends_with("train.txt") && error.what.contains("cannot read: Input/output error"), "{error}");
+        for (name, end) in [("graph", "npz"), ("graph", "safetensors"), ("graph", "zip"), ("nodes", "parquet")] {
+            let file = path(&format!("{name}.{end}"));
+            std::os::unix::fs::symlink("/proc/self/mem", &file).unwrap();
+            assert!(detect(folder.path(), &[path("list.txt"), file]).is_err_and(|error| error.is_of_system()), "{name}.{end}");
+        }
+        // What is not there is no error, nor is damage: the other files are a set.
+        std::fs::remove_file(path("train.txt")).unwrap();
+        std::fs::write(path("valid.txt"), b"\x1f\x8b\x08 no gzip").unwrap();
+        assert_eq!(detect(folder.path(), &files).unwrap().0.name, "edge_list");
+    }
 
     #[test]
     fn every_format_stands_on_the_page_about_data() {

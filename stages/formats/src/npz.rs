@@ -70,7 +70,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
             Some(family) => family != Family::Scipy || !is_side_file(path),
             None => npz.lacking().is_some(),
         };
-        let is_one = |path: &&Path| Npz::open(path).is_ok_and(|npz| is_graph(npz, path));
+        let is_one = |path: &&Path| look.sound(Npz::open(path)).is_some_and(|npz| is_graph(npz, path));
         look.ending(end).into_iter().filter(is_one).map(Path::to_path_buf).collect()
     };
     let plain = graphs(".npz");

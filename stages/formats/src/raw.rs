@@ -491,6 +491,15 @@ impl Column {
 /// What a reader returns.
 pub type Read<T> = Result<T, Box<ReadError>>;
 
+/// What was read of a file, if it is there and sound; an error of the system stays one.
+pub(crate) fn if_sound<T>(read: Read<T>) -> Read<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.is_of_system() => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
 /// What is wrong with a file, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
@@ -549,6 +558,13 @@ impl ReadError {
     /// The operating system's error while reading a file.
     pub fn from_io(path: &Path, error: &std::io::Error) -> Self {
         ReadError { io: Some(error.kind()), ..ReadError::new(path, format!("cannot read: {error}")) }
+    }
+
+    /// Whether the operating system failed, and may not fail again: neither is the file absent, nor are its contents at fault, which name
+    /// places that do not exist.
+    pub fn is_of_system(&self) -> bool {
+        use std::io::ErrorKind::{InvalidData, InvalidInput, NotADirectory, NotFound, Other, UnexpectedEof};
+        self.io.is_some_and(|kind| !matches!(kind, NotFound | NotADirectory | InvalidInput | InvalidData | UnexpectedEof | Other))
     }
 
     /// At a byte, from 0.

@@ -87,6 +87,7 @@ fn layout(edges: &Path, options: &Options) -> Read<Layout> {
         width: Width::Exactly(4),
         names: ["edge", "source", "target", "length"].map(String::from).to_vec(),
         words: false,
+        exact: false,
         source: 1,
         target: 2,
         weight: Some(3),

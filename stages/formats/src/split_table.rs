@@ -70,7 +70,7 @@ impl Known<'_> {
 /// Reads a table.
 pub fn read(path: &Path, known: Known<'_>) -> Read<Parts> {
     #[cfg(feature = "tables")]
-    if tables::begins_as_one(path) {
+    if tables::begins_as_one(path)? {
         return of_table(path, known);
     }
     of_text(path, known)
@@ -82,7 +82,7 @@ const HEAD_BYTES: usize = 1 << 16;
 /// Refuses a table without the columns of parts, by its first lines or its schema alone.
 pub fn refuse_other_columns(path: &Path) -> Read<()> {
     #[cfg(feature = "tables")]
-    if tables::begins_as_one(path) {
+    if tables::begins_as_one(path)? {
         return tables::refuse_without_parts(path, IDS);
     }
     let (mut plain, mut head) = (Plain::open(path)?, Vec::new());

@@ -21,6 +21,7 @@ mod pages;
 use crate::{
     Format, Look, Options,
     columns::{GRAPHS, IDS, KINDS},
+    decompress::begins,
     edge_list::with_an_edge,
     npz::sparse::Entries,
     raw::{Features, Graphs, Kinds, NodeIds, RawGraph, Read, ReadError},
@@ -39,10 +40,10 @@ pub const FORMAT: Format =
 
 /// An edge table by its name, or tables whose columns are all those of edges; with the tables beside it.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let files: Vec<PathBuf> = look.files().flat_map(|(path, _)| layout::below(path)).collect();
+    let files: Vec<PathBuf> = look.files().flat_map(|(path, _)| look.sound(layout::below(path)).unwrap_or_default()).collect();
     let found = layout::layout(&files);
     // Tables of other names, or the parts of one that stand in the folder itself.
-    let all_edges = || found.others.iter().all(|part| open::open(part).is_ok_and(|source| edges::is_edges(&source)));
+    let all_edges = || found.others.iter().all(|part| look.sound(open::open(part)).is_some_and(|source| edges::is_edges(&source)));
     let edges = if found.edges.is_empty() && all_edges() { &found.others } else { &found.edges };
     let parts = edges.iter().chain(&found.nodes).chain(&found.graphs).chain(&found.features);
     (!edges.is_empty()).then(|| parts.map(|part| part.path.clone()).collect())
@@ -50,7 +51,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 
 /// Reads the tables; files may come in any order, and folders of parts by their own names.
 pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
-    let files: Vec<PathBuf> = files.iter().flat_map(|path| if path.is_dir() { layout::below(path) } else { vec![path.clone()] }).collect();
+    let files = files.iter().map(|path| layout::below(path)).collect::<Read<Vec<_>>>()?.concat();
     let mut found = layout::layout(&files);
     if found.edges.is_empty() {
         found.edges = std::mem::take(&mut found.others);
@@ -148,10 +149,8 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
 }
 
 /// Whether a file begins as a table does.
-pub(crate) fn begins_as_one(path: &Path) -> bool {
-    let mut first = [0; 4];
-    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut first));
-    read.is_ok() && matches!(&first, b"PAR1" | b"ARRO" | [0xff, 0xff, 0xff, 0xff])
+pub(crate) fn begins_as_one(path: &Path) -> Read<bool> {
+    begins(path, |first| matches!(first, [b'P', b'A', b'R', b'1', ..] | [b'A', b'R', b'R', b'O', ..] | [0xff, 0xff, 0xff, 0xff, ..]))
 }
 
 /// A table that says parts of splits: its rows by ascending id, these ids, and each split's parts in their order.

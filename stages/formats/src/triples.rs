@@ -64,15 +64,20 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
         return with_types(parts);
     }
     let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| part_of(name) == Some(Part::Train) || numbered::is(name, "train"));
-    look.files().find(|(path, _)| holds(path) && holds_triples(path)).map(|(path, _)| vec![path.to_path_buf()])
+    look.files().find(|(path, _)| holds(path) && look.sound(holds_triples(path)) == Some(true)).map(|(path, _)| vec![path.to_path_buf()])
 }
 
 /// Whether an archive has a set of triples in it.
-fn holds_triples(path: &Path) -> bool {
-    let Ok(bundle) = Bundle::open(&[path.to_path_buf()]) else { return false };
-    let first = |index| bundle.text(index).and_then(|text| text.lines()).map(|lines| lines.first().to_vec()).unwrap_or_default();
+fn holds_triples(path: &Path) -> Read<bool> {
+    let bundle = Bundle::open(&[path.to_path_buf()])?;
     let parts = bundle.names().filter(|(_, name)| part_of(name).is_some()).count();
-    bundle.names().any(|(index, name)| part_of(name) == Some(Part::Train) && parts > 1 && is_words(&first(index)) || numbered::is(name, "train"))
+    for (index, name) in bundle.names() {
+        let is_train = part_of(name) == Some(Part::Train) && parts > 1;
+        if numbered::is(name, "train") || is_train && is_words(bundle.text(index)?.lines()?.first()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether text begins with a line of three words with tabs between.

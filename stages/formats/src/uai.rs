@@ -29,8 +29,8 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     if has_all(&names) {
         return Some(look.files().filter(|(_, name)| role(name).is_some()).map(|(path, _)| path.to_path_buf()).collect());
     }
-    let mut archives = look.files().map(|(path, _)| path).filter(|path| is_zip_file(path));
-    let archive = archives.find(|path| Archive::open(path).is_ok_and(|archive| has_all(&archive.names().collect::<Vec<_>>())))?;
+    let mut archives = look.files().map(|(path, _)| path);
+    let archive = archives.find(|path| look.zip(path).is_some_and(|archive| has_all(&archive.names().collect::<Vec<_>>())))?;
     Some(vec![archive.to_path_buf()])
 }
 
@@ -83,7 +83,7 @@ impl Parts {
         let mut parts = Parts { place: files.first().cloned().unwrap_or_default(), sources: BTreeMap::new(), beside: Vec::new() };
         for path in files {
             let name = Look::new(std::slice::from_ref(path)).files().map(|(_, name)| name.to_owned()).collect::<String>();
-            if is_zip_file(path) {
+            if is_zip_file(path)? {
                 let archive = Arc::new(Archive::open(path)?);
                 for name in archive.names() {
                     parts.add(name, Source::Member(archive.clone(), name.to_owned()))?;

@@ -8,7 +8,10 @@
 //! limits    stored and deflated members; no encryption or parts; a member unpacks to at most 256 MiB or 200 times its packed size,
 //!           whichever is more, and never to more than the 1032 times that deflate can reach
 //! format    PKWARE, APPNOTE.TXT 6.3
-use crate::raw::{Read, ReadError};
+use crate::{
+    decompress::{begins, open_file},
+    raw::{Read, ReadError},
+};
 use flate2::{Crc, read::DeflateDecoder};
 use std::{
     collections::BTreeMap,
@@ -72,21 +75,15 @@ pub fn is_zip(first: &[u8]) -> bool {
 }
 
 /// Whether this file is a zip archive, by its first bytes.
-pub fn is_zip_file(path: &Path) -> bool {
-    let mut first = Vec::new();
-    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).is_ok() && is_zip(&first)
+pub fn is_zip_file(path: &Path) -> Read<bool> {
+    begins(path, is_zip)
 }
 
 impl Archive {
     /// Reads the directory of an archive.
     pub fn open(path: &Path) -> Read<Archive> {
-        let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
-        let file = File::open(path).map_err(fault)?;
-        let about = file.metadata().map_err(fault)?;
-        if about.is_dir() {
-            return Err(Box::new(ReadError::new(path, "this is a folder").expected("a zip archive", "a folder").hint("name one of the files in it")));
-        }
-        let members = members(path, file, about.len())?;
+        let (file, bytes) = open_file(path)?;
+        let members = members(path, file, bytes)?;
         Ok(Archive { path: path.to_path_buf(), held: None, members })
     }
 

@@ -102,7 +102,7 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     split_facts(outputs, &short);
     let (provenance, made_up) = source::provenance(request, found, made_up);
     outputs.set_provenance(provenance, made_up);
-    outputs.fact(Kind::Graph, "task", target::task(&graph));
+    outputs.fact(Kind::Graph, "task", target::task(&graph, request.union));
     if let Some(own_names) = kinds::name_plainly(&mut graph) {
         outputs.fact(Kind::Graph, "kinds", own_names);
     }
@@ -324,7 +324,7 @@ pub fn facts(outputs: &mut Outputs, request: &IngestRequest, read: &Read) {
     let Read { graph, provenance, report, .. } = read;
     outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
     outputs.fact(Kind::Graph, "format", if *provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" });
-    outputs.fact(Kind::Graph, "task", target::task(graph));
+    outputs.fact(Kind::Graph, "task", target::task(graph, request.union));
     if !graph.passed_over.is_empty() {
         outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
     }

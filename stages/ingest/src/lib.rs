@@ -45,7 +45,7 @@ impl Stage for Ingest {
         large::split_facts(outputs, &short);
         let (provenance, made_up) = source::provenance(request, found, made_up);
         outputs.set_provenance(provenance, made_up);
-        outputs.fact(Kind::Graph, "task", target::task(&graph));
+        outputs.fact(Kind::Graph, "task", target::task(&graph, request.union));
         if let Some(own_names) = kinds::name_plainly(&mut graph) {
             outputs.fact(Kind::Graph, "kinds", own_names);
         }

@@ -5,12 +5,15 @@ use warploom_catalog::{Catalog, Source, imported::ENTRY_FILE};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_shell::{
     hints,
-    requests::{IngestRequest, read_error},
+    requests::{IngestRequest, catalog_error, read_error},
 };
 use warploom_spec::{Ids, Symmetrize, Weights};
 
 use crate::{generate::made, kinds};
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 use warploom_formats::{
     Format, Look, attach, columns, ogb,
     raw::{RawGraph, ReadError},
@@ -38,7 +41,7 @@ pub struct Read {
 pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
     match &request.source {
         Source::Real { folder, files } => {
-            let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|facts| facts.len()).sum();
+            let bytes = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|facts| facts.len()).sum();
             context.progress.begin("reading", bytes, "bytes");
             let own_words = |hint: &str| match request.entry.inferred {
                 true => hints::for_folder(hint, files.first().unwrap_or(folder)),
@@ -51,9 +54,9 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             graph.notes.extend(one_way_note(request, &graph, spilled.as_ref()).map_err(|error| read_error(&error))?);
             graph.notes.iter_mut().for_each(|note| *note = own_words(note));
             context.progress.advance(bytes);
-            graph.passed_over.extend(links_beside(request, folder));
+            graph.passed_over.extend(links_beside(request, folder)?);
             if request.entry.inferred {
-                graph.passed_over.extend(warploom_catalog::others(folder, files));
+                graph.passed_over.extend(warploom_catalog::others(folder, files).map_err(|error| catalog_error(&error))?);
             }
             if graph.types.is_some() && kinds::rule(request).is_none() {
                 graph.passed_over.push("types of entities, of which  ingest.entity_types  makes kinds".to_owned());
@@ -71,6 +74,9 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             report.extend(direction_line(request, &graph, spilled.as_ref()).map_err(|error| read_error(&error))?);
             report.iter().for_each(|line| context.progress.say(&format!("`{}`: {line}", request.entry.name)));
             graph.notes.iter().for_each(|note| context.progress.warn(&format!("`{}`: {note}", request.entry.name)));
+            if request.entry.home.is_some() && Catalog::here().has(&request.entry.name).map_err(|error| catalog_error(&error))? {
+                context.progress.say(&format!("`{}`: its entry is  {} , not the catalogue's", request.entry.name, request.entry.place));
+            }
             if let Some(old) = Catalog::here().written_by_import(&request.entry.name).filter(|_| request.entry.home.is_none()) {
                 let (name, new) = (&request.entry.name, folder.join(ENTRY_FILE));
                 context.progress.warn(&format!(
@@ -124,16 +130,26 @@ fn one_way_note(request: &IngestRequest, graph: &RawGraph, spilled: Option<&Spil
 }
 
 /// Files of an OGB set that no entry lists, as they are not read: parts of links.
-fn links_beside(request: &IngestRequest, folder: &Path) -> Option<String> {
+fn links_beside(request: &IngestRequest, folder: &Path) -> Result<Option<String>, StageError> {
     if request.entry.format.as_str() != ogb::FORMAT.name {
-        return None;
+        return Ok(None);
     }
-    // Only what a warning names; the files of the set are listed by its entry.
-    let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut names = Vec::new();
     // `split/HOW/valid_edge.csv`
-    let files = below(&folder.join("split")).flat_map(|path| if path.is_dir() { below(&path).collect() } else { vec![path] });
-    let names: Vec<String> = files.filter_map(|path| Some(path.strip_prefix(folder).ok()?.to_string_lossy().into_owned())).collect();
-    ogb::passed_over(names.iter().map(String::as_str))
+    for path in below(&folder.join("split"))? {
+        let files = if path.is_dir() { below(&path)? } else { vec![path] };
+        names.extend(files.iter().filter_map(|path| Some(path.strip_prefix(folder).ok()?.to_string_lossy().into_owned())));
+    }
+    Ok(ogb::passed_over(names.iter().map(String::as_str)))
+}
+
+/// What is in a folder; nothing where there is none.
+fn below(folder: &Path) -> Result<Vec<PathBuf>, StageError> {
+    let list = || match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?.map(|entry| Ok(entry?.path())).collect(),
+    };
+    list().map_err(|error| StageError::io("list", folder, &error))
 }
 
 /// Where the graph of a request comes from, and what of it was drawn: for files that came out of another graph also what was so there.
@@ -167,7 +183,7 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
         options.weights_dropped = true;
     }
     let format = request.entry.format.reader();
-    let (own, beside) = apart(format, files);
+    let (own, beside) = apart(format, files)?;
     let mut found = (format.read_within)(&own, &options, &limit(context))?;
     if let Some(path) = beside.iter().find(|path| attach::has_features_of_edges(path)) {
         let edges = found.1.as_ref().map_or(found.0.edges.len() as u64, |spilled| spilled.edges);
@@ -189,9 +205,9 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
 }
 
 /// The files of the format, and the arrays beside them.
-fn apart(format: &Format, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let Some(own) = (format.recognise)(&Look::new(files)) else { return (files.to_vec(), Vec::new()) };
-    files.iter().cloned().partition(|path| own.contains(path) || !attach::may_stand_beside(path))
+fn apart(format: &Format, files: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<ReadError>> {
+    let Some(own) = format.recognised(&Look::new(files))? else { return Ok((files.to_vec(), Vec::new())) };
+    Ok(files.iter().cloned().partition(|path| own.contains(path) || !attach::may_stand_beside(path)))
 }
 
 fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {

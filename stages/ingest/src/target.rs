@@ -20,7 +20,6 @@ use crate::{
     source::Read,
     subset,
     transform::{self, Counts, Duplicates, SelfLoops},
-    union,
 };
 use warploom_formats::{
     raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph},
@@ -33,6 +32,8 @@ const WIDTH: u32 = 16;
 pub const COMMUNITY: u32 = 128;
 /// What a row of labels is of, where it is not a node.
 const GRAPH: &str = "graph";
+/// What is made up where graphs have labels of their own and nodes get some.
+const NODE_LABELS: &str = "node_labels";
 /// Lines of a notice that are shown.
 const LINES_SHOWN: usize = 6;
 /// Degrees above count as this one.
@@ -62,9 +63,6 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
     let (listed_nodes, listed) = (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
         compare_holds(request, &graph)?;
-    }
-    if request.union {
-        union::set_labels_aside(&mut graph);
     }
     let mut inverse = None;
     if let Some(listed) = spilled.take() {
@@ -130,17 +128,17 @@ pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrow
     filled_in(context, request, narrowed)
 }
 
-/// Says what was made up of a real graph: because it has none, or because other features than its own were asked for.
+/// Says what was made up of a real graph: because it has none and the program reads it, or because other features than its own were asked for.
 fn announce(context: &Context, request: &IngestRequest, had_features: bool, made_up: &[String]) {
     let name = &request.entry.name;
-    let (replaced, lacking): (Vec<&String>, Vec<&String>) = made_up.iter().partition(|what| had_features && *what == "features");
+    let (replaced, lacking): (Vec<String>, Vec<String>) = made_up.iter().cloned().partition(|what| had_features && what == "features");
+    let lacking = request.needs.of_made_up(&lacking);
     if !replaced.is_empty() {
         context.progress.warn(&format!(
             "`{name}` has features, and they are passed over: those of `ingest.features: random` are MADE UP from communities of the real graph"
         ));
     }
     if !lacking.is_empty() {
-        let lacking: Vec<&str> = lacking.into_iter().map(String::as_str).collect();
         context.progress.warn(&format!("`{name}` has no {}: they are MADE UP from communities of the real graph", lacking.join(" and no ")));
     }
 }
@@ -161,7 +159,7 @@ pub fn filled_in(context: &Context, request: &IngestRequest, narrowed: Narrowed)
         return Ok(Filled { graph, made_up: Vec::new(), short });
     }
     announce(context, request, had_features, &made_up);
-    if graph.features.is_none() && graph.kinds.is_none() && request.spec.features == spec::Features::Auto {
+    if request.needs.features && graph.features.is_none() && graph.kinds.is_none() && request.spec.features == spec::Features::Auto {
         let nodes = graph.nodes();
         context.progress.say(&format!("`{}`: no features: a program that reads them gets a column for each node (one-hot, {nodes})", request.entry.name));
     }
@@ -369,8 +367,8 @@ fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Optio
 }
 
 /// What can be learned from a graph, as manifests call it.
-pub fn task(graph: &RawGraph) -> &'static str {
-    let of_graphs = graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref());
+pub fn task(graph: &RawGraph, union: bool) -> &'static str {
+    let of_graphs = graph.graphs.as_ref().filter(|_| !union).and_then(|graphs| graphs.labels.as_ref());
     let binary = |values: &[f32]| values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
     match (of_graphs, graph.labels.as_ref()) {
         (Some(Labels::Classes { .. }), _) => "graph_classification",
@@ -452,8 +450,10 @@ impl Filler<'_> {
         self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features)
     }
 
+    /// Nodes of a union need labels of their own; else labels of graphs are enough.
     fn is_labelled(&self, graph: &RawGraph) -> bool {
-        graph.labels.is_some() || graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some())
+        let of_graphs = graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
+        graph.labels.is_some() || of_graphs && !self.request.union
     }
 
     fn labels(&mut self, graph: &mut RawGraph) {
@@ -463,7 +463,9 @@ impl Filler<'_> {
         }
         let planted = self.planted(graph, classes);
         graph.labels = Some(fill::labels::noisy(&planted, classes, self.seed));
-        self.made_up.push("labels".to_owned());
+        // A run that learns the graphs learns nothing that was made up.
+        let graphs_are_labelled = graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
+        self.made_up.push(if graphs_are_labelled { NODE_LABELS } else { "labels" }.to_owned());
     }
 
     fn features(&mut self, graph: &mut RawGraph) -> Result<(), StageError> {
@@ -515,16 +517,21 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// Parts of what is learned: of graphs where they have labels, else of nodes.
+    /// Splits of all that has labels: of nodes, of graphs, or of both.
     fn splits(&mut self, graph: &mut RawGraph) {
-        let (seed, nodes) = (self.seed, graph.nodes());
-        let (labels, rows, splits, of) = match &mut graph.graphs {
-            Some(graphs) if graphs.labels.is_some() => {
-                let rows = graphs.len() as u32;
-                (graphs.labels.as_ref(), rows, &mut graphs.splits, GRAPH)
+        let nodes = graph.nodes();
+        if let Some(graphs) = graph.graphs.as_mut().filter(|graphs| graphs.labels.is_some()) {
+            let rows = graphs.len() as u32;
+            self.split(graphs.labels.as_ref(), rows, &mut graphs.splits, GRAPH);
+            if graph.labels.is_none() {
+                return;
             }
-            _ => (graph.labels.as_ref(), nodes, &mut graph.splits, "node"),
-        };
+        }
+        self.split(graph.labels.as_ref(), nodes, &mut graph.splits, "node");
+    }
+
+    fn split(&mut self, labels: Option<&Labels>, rows: u32, splits: &mut Vec<Vec<u8>>, of: &str) {
+        let seed = self.seed;
         let published = !splits.is_empty();
         let Some(labels) = labels else {
             if self.request.spec.split.is_some() && !published {
@@ -533,7 +540,7 @@ impl Filler<'_> {
             return;
         };
         let Some(rule) = rule(self.request, published, of) else { return };
-        (*splits, self.short) = match rule {
+        let (drawn, short) = match rule {
             Rule::PerClass(rule) => {
                 let split = fill::split::per_class(labels, rows, &rule, seed);
                 let short = fill::split::shortages(labels, &split, &rule, of);
@@ -556,6 +563,8 @@ impl Filler<'_> {
                 (split, short)
             }
         };
+        *splits = drawn;
+        self.short.extend(short);
     }
 }
 

@@ -57,11 +57,13 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
         columns: columns(std::mem::take(&mut graph.columns)),
     };
     write_kinds(outputs, &names, &table)?;
+    let nodes_are_labelled = table.labels.is_some();
     write_nodes(outputs, table)?;
     match graphs {
         Some(graphs) => {
             let columns = columns(graphs.columns);
-            write_graphs(outputs, &GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits, columns })
+            let graphs = GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits, columns };
+            write_graphs(outputs, &graphs, nodes_are_labelled)
         }
         None => Ok(()),
     }

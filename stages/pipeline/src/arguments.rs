@@ -14,7 +14,7 @@ use warploom_shell::{
 
 /// The command line.
 #[derive(Parser, Debug)]
-#[command(name = "warploom", version, about = ABOUT, disable_help_subcommand = true)]
+#[command(name = "warploom", version, about = ABOUT, after_help = crate::manual::below_help(), disable_help_subcommand = true)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -55,6 +55,9 @@ pub enum Command {
     Export {
         /// Key, the first digits of one, KIND/DIGITS, `last` for the last run, or a kind: the only one in the store, or that of `--pipeline`
         key: String,
+        /// Of this data set: the newest artifact of a KIND
+        #[arg(long, value_name = "NAME")]
+        dataset: Option<String>,
         /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters as safetensors]
         #[arg(long = "as", value_enum, value_name = "FORM")]
         form: Option<crate::export::As>,
@@ -140,7 +143,11 @@ pub struct Ignored {
 #[derive(Subcommand, Clone, Debug)]
 pub enum StoreAction {
     /// List artifacts: kind, key, data set, program, size, time
-    Ls,
+    Ls {
+        /// Those of this data set
+        #[arg(long, value_name = "NAME")]
+        dataset: Option<String>,
+    },
     /// Print the folder of an artifact
     Path {
         /// Key, the first digits of one, or `last` for the last run
@@ -159,7 +166,7 @@ pub enum StoreAction {
     },
     /// Remove what killed writers left, and artifacts by age, size and reachability
     Gc {
-        /// Artifacts not used for so long, such as 30d
+        /// Artifacts not used for so long, such as 30d; uses are noted to the hour, and what may have been used since stays
         #[arg(long, value_name = "AGE", value_parser = parse_age)]
         older_than: Option<std::time::Duration>,
         /// The least recently used, until so much is left, such as 50GiB
@@ -168,6 +175,9 @@ pub enum StoreAction {
         /// What no run was made from
         #[arg(long)]
         unreachable: bool,
+        /// Artifacts of formats that this version replaced, which it does not read
+        #[arg(long)]
+        older_formats: bool,
         /// Results of runs too; without it they are never removed
         #[arg(long)]
         runs: bool,
@@ -215,7 +225,7 @@ pub struct Import {
     /// Edges: Parquet, Arrow, CSV, TSV, npy, npz, safetensors, or a file of any other format that is read
     #[arg(long, value_name = "FILE", required_unless_present = "from")]
     pub edges: Option<PathBuf>,
-    /// All files of a graph that `warploom export` wrote, in any form but `files`
+    /// All files of a graph that `warploom export` wrote, in any form
     #[arg(long, value_name = "DIR", conflicts_with_all = ["edges", "nodes", "graphs", "features", "labels", "split", "ids", "names"])]
     pub from: Option<PathBuf>,
     /// Nodes, by name of columns: CSV or TSV where the edges are text, else Parquet, Arrow, npz, safetensors
@@ -248,8 +258,8 @@ pub struct Import {
 }
 
 impl Command {
-    /// The error of a sub-command that comes later.
-    pub fn not_yet(&self) -> StageError {
+    /// The error of a sub-command that is not in this version.
+    pub fn later(&self) -> Option<StageError> {
         let (name, instead) = match self {
             Command::Submit(_) => ("submit", "run  warploom pipeline FILE  inside a batch job: it stops and resumes on signals"),
             Command::Report(_) => ("report", "look at record.json and metrics.parquet of the run:  warploom export KEY -o DIR"),
@@ -257,8 +267,8 @@ impl Command {
             Command::Tune(_) => ("tune", "choices are made by predicted bytes:  warploom explain FILE"),
             Command::Status(_) => ("status", "ask the scheduler itself"),
             Command::Cancel(_) => ("cancel", "ask the scheduler itself"),
-            _ => ("this", "see  warploom --help"),
+            _ => return None,
         };
-        crate::usage(format!("`warploom {name}` is not in this version"), instead)
+        Some(crate::usage(format!("`warploom {name}` is not in this version"), instead))
     }
 }

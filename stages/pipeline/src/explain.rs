@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{Kind, StageError, kinds};
-use warploom_shell::{Chain, Environment, explain::explain_all, limits::show_size, talk::Talk};
+use warploom_shell::{Chain, Environment, budget, explain::explain_all, limits::show_size, talk::Talk};
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::{LaunchList, Reason};
 
@@ -222,6 +222,14 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
     text
 }
 
+/// The predicted peak of memory, and what to ask a scheduler for.
+fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
+    let by_supersteps = !warploom_run::course::are_taken(&chain.pipeline.run);
+    let own = memory.bytes_with(chain.environment.threads, by_supersteps);
+    let slurm = budget::slurm_words(own, memory.bytes_mapped).map(|words| format!("  {words}\n")).unwrap_or_default();
+    format!("  peak memory: predicted {}\n{slurm}", budget::peak_words(own, memory.bytes_mapped))
+}
+
 /// What reorder, partition and plan chose, if they are in the store.
 fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageError> {
     let device = chain.environment.device_facts(chain.pipeline)?.name;
@@ -242,13 +250,8 @@ fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageErro
         let reasons: Vec<Reason> = serde_json::from_value(advice.reasons).map_err(wrong)?;
         let list: LaunchList =
             serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
-        let mut text = format!(
-            "{}plan: {} for {}, predicted peak {}\n",
-            if is_verbose { "\n" } else { "" },
-            plan.mode,
-            plan.device["name"],
-            show_size(advice.memory.bytes_peak)
-        );
+        let before = if is_verbose { "\n" } else { "" };
+        let mut text = format!("{before}plan: {} for {}\n{}", plan.mode, plan.device["name"], peak_text(&advice.memory, chain));
         if is_verbose {
             text += &predicted(&advice.predicted);
             reasons.iter().for_each(|reason| text += &reason_text(reason));

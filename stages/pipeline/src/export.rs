@@ -38,11 +38,11 @@ pub use arrays::Dense;
 pub use files::npz as archive;
 #[cfg(test)]
 pub(crate) use files::{npy, tensors};
-pub use items::{dense_reals, dense_wholes, lists};
+pub use items::{dense_reals, dense_wholes, lists, scipy_csr};
 
 use crate::{
-    runs::{Run, export_command},
-    store,
+    runs::{self, Run, export_command, export_command_of},
+    stand_in, store,
 };
 use arrays::{Dtype, encode};
 use items::{Arrays, Item, Table};
@@ -78,6 +78,8 @@ impl As {
 pub struct Asked<'a> {
     /// Key, first digits, or kind.
     pub what: &'a str,
+    /// Of which data set, of a kind.
+    pub dataset: Option<&'a str>,
     /// Folder.
     pub output: &'a Path,
     /// How; none: as it is usual for each thing.
@@ -113,19 +115,24 @@ fn other_than_last(environment: &Environment, pipelines: &[Pipeline], asked: &As
 /// Writes the artifacts into a folder; several get a folder each.
 pub fn export(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], asked: &Asked<'_>) -> Result<(), StageError> {
     let other = || other_than_last(environment, pipelines, asked);
-    let artifacts = wanted(environment, pipelines, asked.what).map_err(|error| match other() {
-        Some((_, hint)) if error.kind == ErrorKind::Input => error.hint(hint),
-        _ => error,
-    })?;
+    let artifacts = match asked.dataset {
+        Some(dataset) => vec![newest_of(environment, talk, pipelines, (asked.what, dataset))?],
+        None => wanted(environment, pipelines, asked.what).map_err(|error| match pipelines {
+            [pipeline, ..] if error.kind == ErrorKind::Input && asked.what == Kind::Run.name() => no_such_run(environment, pipeline, asked, error),
+            [pipeline, ..] if error.kind == ErrorKind::Input => stand_in::explain(environment, pipeline, error),
+            _ => error,
+        })?,
+    };
     if let Some((last, hint)) = other().filter(|(last, _)| artifacts.iter().all(|artifact| artifact.kind == Kind::Run && artifact.manifest.key != *last)) {
         talk.say(&format!("warning: this is not the run {} that this pipeline file made last, with other settings\nhint: {hint}", last.short()));
     }
     let several = artifacts.len() > 1;
-    for artifact in artifacts {
+    let leased = artifacts.iter().map(|artifact| store::leased(environment, artifact)).collect::<Result<Vec<_>, _>>()?;
+    for (_lease, artifact) in leased {
         artifact.manifest.check_digests(&artifact.path)?;
         let target = if several { asked.output.join(artifact.kind.name()) } else { asked.output.to_path_buf() };
         let written = panics::catch(|| write_whole(&target, environment.force, |folder| write_all(&artifact, asked.form, folder)));
-        let files = written.unwrap_or_else(|panic| Err(StageError::defect(panic))).map_err(|error| artifact.blame(error))?;
+        let files = written.unwrap_or_else(|panic| Err(panics::to_error(panic))).map_err(|error| artifact.blame(error))?;
         let bytes: u64 = files.iter().filter_map(|file| fs::metadata(target.join(file)).ok()).map(|facts| facts.len()).sum();
         crate::print_as(
             environment,
@@ -141,6 +148,47 @@ pub fn export(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], as
         );
     }
     Ok(())
+}
+
+/// The newest artifact of a kind and a data set.
+fn newest_of(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], (what, dataset): (&str, &str)) -> Result<Artifact, StageError> {
+    let kind = Kind::parse(what).filter(|_| pipelines.is_empty());
+    let Some(kind) = kind else {
+        return Err(crate::usage(
+            "`--dataset` is for a kind, and neither for a key nor with `--pipeline`",
+            format!("warploom export graph --dataset {dataset} -o DIR"),
+        ));
+    };
+    let all = store::all(environment);
+    let sets = store::data_sets(&all);
+    let is_of_set = |artifact: &&Artifact| artifact.kind == kind && sets.get(artifact.manifest.key.as_str()).copied() == Some(dataset);
+    let mut found: Vec<&Artifact> = all.iter().filter(is_of_set).collect();
+    found.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
+    let Some(newest) = found.first() else {
+        let known: BTreeSet<&str> = sets.values().copied().collect();
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        let error =
+            StageError::new(ErrorKind::Input, format!("no `{what}` of the data set `{dataset}` is in the store")).at(environment.store.root().display());
+        return Err(error.detail(format!("  data sets in it: {known}")).hint("list them with  warploom store ls"));
+    };
+    if found.len() > 1 {
+        let (count, key) = (found.len(), newest.manifest.key.short());
+        talk.say(&format!("{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  warploom store ls --dataset {dataset}"));
+    }
+    Ok((*newest).clone())
+}
+
+/// The error where no run of these exact settings is there: the runs of the file that are, and how to export one of them.
+fn no_such_run(environment: &Environment, pipeline: &Pipeline, asked: &Asked<'_>, error: StageError) -> StageError {
+    let runs: Vec<Artifact> = runs::of_file(environment, &pipeline.file).into_iter().map(|run| run.artifact).collect();
+    let Some(newest) = runs.first() else { return stand_in::explain(environment, pipeline, error) };
+    let file = pipeline.file.display();
+    let what = format!("no run of `{}` on `{}` with these settings is in the store; other runs of {file} are", pipeline.name, pipeline.dataset);
+    let by_key = export_command(environment, &newest.manifest.key, &asked.output.to_string_lossy());
+    let last = export_command_of(environment, store::LAST, &asked.output.to_string_lossy());
+    let error = StageError::new(ErrorKind::Input, what).at(environment.store.kind_directory(Kind::Run).display());
+    let error = error.detail(store::candidates(environment, &runs)).hint(format!("{by_key}  or, for the last run of any file,  {last}"));
+    stand_in::explain(environment, pipeline, error)
 }
 
 /// `KIND`, `KIND/DIGITS` or `DIGITS`.
@@ -167,9 +215,23 @@ fn only_one(environment: &Environment, mut found: Vec<Artifact>, what: &str) -> 
     match found.len() {
         1 => Ok(found),
         0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`")).hint("list them with  warploom store ls")),
-        many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`"))
-            .detail(store::candidates(environment, &found))
-            .hint(format!("give the first digits of one:  warploom export {what}/{}  or name a pipeline:  --pipeline FILE", found[0].manifest.key.short()))),
+        many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`")).detail(store::candidates(environment, &found)).hint(which(
+            environment,
+            &found,
+            what,
+        ))),
+    }
+}
+
+/// How one of several is named.
+fn which(environment: &Environment, found: &[Artifact], what: &str) -> String {
+    let key = found[0].manifest.key.short();
+    let by_key = format!("give the first digits of one:  warploom export {what}/{key}  or name a pipeline:  --pipeline FILE");
+    let all = store::all(environment);
+    match store::data_sets(&all).get(found[0].manifest.key.as_str()) {
+        Some(_) if what == Kind::Run.name() => format!("{by_key}  or the last run:  warploom export {}", store::LAST),
+        Some(dataset) => format!("{by_key}  or the newest of a data set:  warploom export {what} --dataset {dataset}"),
+        None => by_key,
     }
 }
 

@@ -14,7 +14,9 @@ pub mod programs;
 pub mod repeats;
 pub mod run_all;
 pub mod runs;
+pub mod stand_in;
 pub mod store;
+pub mod unread;
 
 use std::process::ExitCode;
 
@@ -51,6 +53,9 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     if let Err(error) = start(&environment, &talk) {
         return finish_with(&talk, environment.format, &error);
     }
+    if let Err(error) = command.later().map_or_else(|| unread::refuse(&command, &options), Err) {
+        return finish_with(&talk, environment.format, &error);
+    }
     let done = match command {
         Command::Pipeline { file } => return with_pipelines(&talk, &environment, &options, file, run_all::run_all),
         Command::Explain { file } => match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {
@@ -63,22 +68,19 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Check { dataset: Some(_), .. } => Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME")),
         Command::Check { show: Some(_), .. } => Err(usage("`--show` is for programs", "warploom check FILE.py --show gir")),
         Command::Check { file, .. } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
-        Command::Export { key, output, form } => {
+        Command::Export { key, dataset, output, form } => {
             let pipelines = match options.pipeline.clone().map(|file| read_pipelines(&options, Some(file))).transpose() {
                 Ok(pipelines) => pipelines.unwrap_or_default(),
                 Err(refusal) => return refusal.finish(&talk, environment.format),
             };
-            export::export(&environment, &talk, &pipelines, &export::Asked { what: &key, output: &output, form, brief: options.quiet })
+            let asked = export::Asked { what: &key, dataset: dataset.as_deref(), output: &output, form, brief: options.quiet };
+            export::export(&environment, &talk, &pipelines, &asked)
         }
         Command::New { name, like } => new::write(&environment, &name, &like),
         Command::Runs { dataset, sort, format } => {
             let pipeline = options.pipeline.as_ref().map(|file| file.to_string_lossy().into_owned());
             runs::list(&environment, &runs::Asked { dataset: dataset.as_deref(), pipeline: pipeline.as_deref(), sort: sort.as_deref(), format })
         }
-        Command::Store { .. } if options.pipeline.is_some() => Err(usage(
-            "`warploom store` goes over the whole store, and takes no `--pipeline`",
-            "list the runs of a pipeline with  warploom runs --pipeline FILE",
-        )),
         Command::Store { action } => store::run(&environment, &talk, &action),
         Command::Data { action } => data::run(&environment, &talk, &options, &action),
         Command::Doctor { measure: false } => doctor::run(&environment),
@@ -98,7 +100,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             print_data(&manual::page());
             Ok(())
         }
-        later => Err(later.not_yet()),
+        Command::Submit(_) | Command::Report(_) | Command::Compare(_) | Command::Tune(_) | Command::Status(_) | Command::Cancel(_) => Ok(()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -28,10 +28,19 @@ const EXIT_CODES: [(&str, &str); 8] = [
     ("2", "Usage."),
     ("3", "A check failed, or a limit was reached: not converged."),
     ("4", "A fault of device, node or file system that may pass; safe to start again."),
-    ("75", "Stopped by SIGTERM or SIGUSR1 after saving what can be saved: the same command goes on."),
-    ("130", "Interrupted (SIGINT)."),
+    ("75", "Stopped by SIGTERM, SIGHUP or SIGUSR1 after saving what can be saved: the same command resumes."),
+    ("130", "Interrupted (Ctrl-C) after saving what can be saved: the same command resumes. A second Ctrl-C ends at once."),
     ("255", "A defect of Warploom."),
 ];
+
+/// Environment and exit codes, as they stand below the help.
+pub fn below_help() -> String {
+    let section = |title: &str, rows: &[(&str, &str)]| {
+        let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        rows.iter().fold(format!("{title}:\n"), |text, (name, about)| text + &format!("  {name:<widest$}  {}\n", about.trim_end_matches('.')))
+    };
+    format!("{}\n{}", section("Environment", &ENVIRONMENT), section("Exit codes", &EXIT_CODES).trim_end())
+}
 
 /// The page.
 pub fn page() -> String {

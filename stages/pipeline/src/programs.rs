@@ -9,18 +9,20 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_contract::{ErrorKind, Kind, StageError, regular_file};
+use warploom_contract::{Artifact, ErrorKind, Kind, StageError};
 use warploom_plan::compile::{Compiled, Program, show as show_form};
 use warploom_shell::{
     Chain, Environment, Options,
     binary::read_pipelines,
-    contracts,
-    requests::{PROGRAM_BYTES_MOST, PlanRequest, Request, catalog_error, mistake_error},
+    contracts, program_file,
+    requests::{PlanRequest, Request, catalog_error, mistake_error},
     samples::{generous, of_graphs},
     talk::Talk,
 };
 use warploom_spec::{Mistakes, Pipeline};
 use warploom_vertex::gir::Data;
+
+use crate::runs::local_time;
 
 /// What is to be checked.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +40,7 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     let Asked { path, dataset, show } = *asked;
     let (path, entry) = parts_of(path);
     let path = path.as_path();
-    let text = regular_file::read_text(path, PROGRAM_BYTES_MOST).map_err(|error| StageError::io("read a program", path, &error))?;
+    let text = program_file::read(path)?;
     if let Some(name) = dataset {
         warploom_catalog::Catalog::here().find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))?;
     }
@@ -50,17 +52,23 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     let settings = request.given_settings();
     let entry = entry.unwrap_or_else(|| entry_of(path, &request, options));
     let program = Program { file: path, text: &request.text, entry: &entry, settings: &settings };
-    let data = match dataset.is_some() || options.pipeline.is_some() {
+    let known = match dataset.is_some() || options.pipeline.is_some() {
         true => in_store(environment, &pipeline, &request)?,
         false => None,
     };
-    if data.is_none() {
-        if !known_of.is_empty() {
-            let hint = "hint: build it with  warploom pipeline FILE.yaml,  and check with  --pipeline FILE.yaml";
-            talk.say(&format!("warning: the graph of `{known_of}` with these settings is not in the store, so its columns and widths are not known\n{hint}"));
+    match &known {
+        Some(KnownData { other: Some(graph), .. }) => known_of = other_graph(&pipeline.dataset, graph),
+        Some(_) => {}
+        None => {
+            if !known_of.is_empty() {
+                let hint = "hint: build it with  warploom pipeline FILE.yaml,  and check with  --pipeline FILE.yaml";
+                talk.say(&format!("warning: no graph of `{}` is in the store, so its columns and widths are not known\n{hint}", pipeline.dataset));
+            }
+            known_of = "a sample data set with every kind of column".to_owned();
         }
-        known_of = "a sample data set with every kind of column".to_owned();
     }
+    let is_exact = known.as_ref().is_some_and(|known| known.other.is_none());
+    let data = known.map(|known| known.data);
     let invented = data.is_none();
     let lanes = request.device.kind == warploom_device::Kind::Cuda;
     let [still, training] = data.unwrap_or_else(|| [generous(), Data { training: true, ..generous() }]).map(|data| Data { lanes, ..data });
@@ -74,7 +82,7 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
         let page = match form {
-            "source" if !invented => source_in_store(environment, &pipeline, (&request, &entry))?,
+            "source" if is_exact => source_in_store(environment, &pipeline, (&request, &entry))?,
             "source" => warploom_plan::source_without_graph(&made, &request)?,
             _ => show_form(&made, form, &request.text)?,
         };
@@ -129,23 +137,57 @@ fn entry_of(path: &Path, request: &PlanRequest, options: &Options) -> String {
     if named && !request.spec.program.entry.is_empty() { request.spec.program.entry.clone() } else { stem() }
 }
 
-/// What is known of the data set, not trained and trained, if its graph is in the store.
-fn in_store(environment: &Environment, pipeline: &Pipeline, request: &PlanRequest) -> Result<Option<[Data; 2]>, StageError> {
+/// What is known of a data set whose graph is in the store.
+struct KnownData {
+    /// Not trained, and trained.
+    data: [Data; 2],
+    /// The graph, where it was made with other settings than those of the pipeline.
+    other: Option<Artifact>,
+}
+
+/// What is known of the data set: of the graph of the pipeline's settings, else of the newest graph of the set.
+fn in_store(environment: &Environment, pipeline: &Pipeline, request: &PlanRequest) -> Result<Option<KnownData>, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     let mut chain = Chain::new(&quiet, pipeline);
-    if chain.follow_to(contracts::PLAN.name).is_err() {
-        return Ok(None);
-    }
+    let is_exact = chain.follow_to(contracts::PLAN.name).is_ok();
+    let found = [Kind::Graph, Kind::Csr, Kind::Profile].map(|kind| chain.available(kind).filter(|_| is_exact).cloned());
+    let (found, other) = match found {
+        [Some(graph), Some(csr), Some(profile)] => ([graph, csr, profile], None),
+        _ => {
+            let Some(newest) = newest_of(environment, &pipeline.dataset) else { return Ok(None) };
+            let graph = newest[0].clone();
+            (newest, Some(graph))
+        }
+    };
+    let _leases = found.each_ref().map(|artifact| environment.store.lease(&artifact.manifest.key));
     let mut inputs = warploom_contract::Inputs::new();
-    for kind in [Kind::Graph, Kind::Csr, Kind::Profile] {
-        let Some(artifact) = chain.available(kind) else { return Ok(None) };
-        inputs.insert(artifact.clone());
-    }
+    found.into_iter().for_each(|artifact| inputs.insert(artifact));
     let still = warploom_plan::data_of(&inputs, request, false)?;
     // Without labels nothing is trained, and the program's own error says so.
     let training = if still.target.is_some() { warploom_plan::data_of(&inputs, request, true)? } else { Data { training: true, ..still.clone() } };
-    Ok(Some([still, training]))
+    Ok(Some(KnownData { data: [still, training], other }))
+}
+
+/// The newest graph of a data set that is in the store with its adjacency and profile.
+fn newest_of(environment: &Environment, dataset: &str) -> Option<[Artifact; 3]> {
+    let store = &environment.store;
+    let is_of_set = |graph: &Artifact| graph.manifest.key_document.request["dataset"] == *dataset;
+    let mut graphs: Vec<Artifact> = store.list(Kind::Graph).into_iter().filter(is_of_set).collect();
+    graphs.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
+    let profiles = if graphs.is_empty() { Vec::new() } else { store.list(Kind::Profile) };
+    graphs.into_iter().find_map(|graph| {
+        let is_made_from = |profile: &&Artifact| profile.manifest.inputs.iter().any(|input| input.key == graph.manifest.key);
+        let profile = profiles.iter().find(is_made_from)?;
+        let csr = store.find(Kind::Csr, &profile.manifest.key).ok().flatten()?;
+        Some([graph, csr, profile.clone()])
+    })
+}
+
+/// How a graph of other settings is named.
+fn other_graph(dataset: &str, graph: &Artifact) -> String {
+    let (key, created) = (graph.manifest.key.short(), local_time(&graph.manifest.created));
+    format!("the newest graph of {dataset} in the store ({key} of {created}; there is none of these exact settings)")
 }
 
 /// The kernels that a plan for the graph in the store would have, with its cuts and its order.

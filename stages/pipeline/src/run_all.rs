@@ -3,9 +3,13 @@
 //! promises  whatever can be known of all variants is checked before the first stage of the first; stages after a failed one are not tried;
 //!           each stage's JSON line is written as soon as it is known; behind the stages of all pipelines comes what `run.repeat` asked for,
 //!           with mean and spread, and last, for programs, a `summary` of each run
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 use warploom_contract::{
-    Artifact, Inputs, Kind, Provenance, StageError,
+    Artifact, ErrorKind, Inputs, Kind, Provenance, StageError,
     kinds::run::{self, Record},
+    stage::Progress,
 };
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;
@@ -20,6 +24,7 @@ use warploom_shell::{
     execute::{check, execute},
     flags::Format,
     limits::{counted, show_time},
+    needs::Needs,
     outcome::{Status, table},
     preflight,
     requests::{PlanRequest, Request},
@@ -30,6 +35,7 @@ use warploom_spec::Pipeline;
 use crate::{
     repeats,
     runs::{self, Run},
+    stand_in,
 };
 
 type Runner = fn(&mut Chain<'_>, &Talk) -> Outcome;
@@ -47,46 +53,88 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
         return Err(found.error);
     }
-    let (mut groups, mut done) = (Vec::new(), Vec::new());
+    let (mut groups, mut done, mut ended) = (Vec::new(), Vec::new(), None);
     for pipeline in pipelines {
-        let mut chain = Chain::new(environment, pipeline);
-        let mut outcomes: Vec<Outcome> = Vec::new();
-        for runner in RUNNERS {
-            let outcome = runner(&mut chain, talk);
-            if environment.format == Format::Json {
-                print_data(&format!("{}\n", outcome.to_json()));
-            }
-            let mut failed = outcome.status == Status::Failed;
-            let found = of_graph(&chain, &outcome);
-            outcomes.push(outcome);
-            if let Some(found) = found {
-                crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
-                outcomes.push(found.outcome());
-                failed = true;
-            }
-            if failed {
-                break;
-            }
-        }
+        let outcomes = run_stages(environment, talk, pipeline);
+        let open = |artifact: &Artifact| Run::open(artifact.clone(), Some(&pipeline.dataset)).map_err(|error| artifact.blame(error));
+        let run = run_of(&outcomes).map(open);
         // Where nothing ran, the error alone says it.
         let is_empty = outcomes.iter().all(|outcome| outcome.status == Status::Failed);
         if environment.format == Format::Human && !is_empty {
             print_text(&summary(environment, pipeline, &outcomes));
         }
-        if let Some(artifact) = run_of(&outcomes) {
-            environment.store.note_last_run(&pipeline.file, &artifact.manifest.key);
-            repeats::take(&mut groups, pipeline, artifact)?;
-            done.push(runs::summary(pipeline, &Run::open(artifact.clone(), Some(&pipeline.dataset))?));
+        match run {
+            Some(Ok(run)) => {
+                environment.store.note_last_run(&pipeline.file, &run.artifact.manifest.key);
+                repeats::take(&mut groups, pipeline, &run.artifact)?;
+                done.push(runs::summary(pipeline, &run));
+            }
+            // The run is there, and what it came to cannot be told.
+            Some(Err(error)) => ended = Some(error),
+            None => {}
         }
-        if let Some(error) = outcomes.into_iter().find_map(|outcome| outcome.error) {
-            return Err(error);
+        done.extend(stopped(pipeline, &outcomes));
+        ended = outcomes.into_iter().find_map(|outcome| outcome.error).or(ended);
+        if ended.is_some() {
+            break;
         }
     }
-    for group in repeats::with_splits_joined(groups) {
-        crate::print_as(environment, || group.to_text(), || vec![group.to_json()]);
+    if ended.is_none() {
+        for group in repeats::with_splits_joined(groups) {
+            crate::print_as(environment, || group.to_text(), || vec![group.to_json()]);
+        }
     }
     crate::print_as(environment, String::new, || done);
-    Ok(())
+    ended.map_or(Ok(()), Err)
+}
+
+/// Runs the stages until one fails. Where that is because what was there before was removed meanwhile, they are run once more, which makes
+/// again what is missing.
+fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Vec<Outcome> {
+    let mut told = BTreeSet::new();
+    match try_stages((environment, talk), pipeline, &mut told, true) {
+        Some(outcomes) => outcomes,
+        None => {
+            talk.warn("another process removed what this start had found in the store; it looks again, and makes again what is missing");
+            try_stages((environment, talk), pipeline, &mut told, false).unwrap_or_default()
+        }
+    }
+}
+
+/// What became of the stages, in order; none where one failed because something was removed, if that `may_be_lost`. A hit of a key that
+/// has its line is not told again.
+fn try_stages((environment, talk): (&Environment, &Talk), pipeline: &Pipeline, told: &mut BTreeSet<Option<String>>, may_be_lost: bool) -> Option<Vec<Outcome>> {
+    let mut chain = Chain::new(environment, pipeline);
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for runner in RUNNERS {
+        let outcome = runner(&mut chain, talk);
+        if may_be_lost && outcome.status == Status::Failed && chain.has_lost() {
+            return None;
+        }
+        let is_told = !told.insert(outcome.key.clone()) && outcome.status == Status::Hit;
+        if environment.format == Format::Json && !is_told {
+            print_data(&format!("{}\n", outcome.to_json()));
+        }
+        let mut failed = !outcome.status.is_done();
+        let found = of_graph(&chain, &outcome);
+        outcomes.push(outcome);
+        if let Some(found) = found {
+            crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
+            outcomes.push(found.outcome());
+            failed = true;
+        }
+        if failed {
+            break;
+        }
+    }
+    Some(outcomes)
+}
+
+/// The summary of a run that a signal stopped: how far it is.
+fn stopped(pipeline: &Pipeline, outcomes: &[Outcome]) -> Option<Value> {
+    let last = outcomes.last().filter(|outcome| outcome.status == Status::Stopped)?;
+    let is_stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
+    Some(runs::summary_of_stopped(pipeline, if is_stand_in { Provenance::StandIn } else { last.provenance() }))
 }
 
 /// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a program that does not fit the data.
@@ -124,8 +172,9 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         true => format!("{} on {}", pipeline.name, pipeline.dataset),
         false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
     };
-    let mut text = table(&title, outcomes);
+    let mut text = table(&title, outcomes, Needs::of_pipeline(pipeline));
     if let Some(artifact) = run_of(outcomes) {
+        // One that cannot be read is told as an error.
         if let Ok(record) = run::open_record(artifact) {
             text += &results(artifact, &record);
         }
@@ -140,13 +189,15 @@ fn results(artifact: &Artifact, record: &Record) -> String {
     let loss = record.metrics.get("loss").map(|loss| ("loss".to_owned(), *loss));
     let metrics: Vec<String> =
         run::main_metrics(artifact, record).into_iter().chain(loss).map(|(name, value)| format!("{} {value:.4}", run::metric_words(&name))).collect();
-    let each = show_time(record.seconds_step);
+    let time = show_time(record.seconds_step);
+    // Of one step there is no "each".
+    let each = if record.epochs.max(record.supersteps) == 1 { time } else { format!("{time} each") };
     let steps = match record.mode.as_str() {
-        "train" => format!("{}, {each} each", counted(record.epochs, "epoch")),
+        "train" => format!("{}, {each}", counted(record.epochs, "epoch")),
         _ if record.supersteps == 0 && record.converged => "computed in one pass".to_owned(),
         _ => {
             let end = if record.converged { "converged" } else { "NOT converged" };
-            format!("{}, {each} each, {end}", counted(record.supersteps, "superstep"))
+            format!("{}, {each}, {end}", counted(record.supersteps, "superstep"))
         }
     };
     let stand_in = artifact.manifest.provenance == Provenance::StandIn;
@@ -176,7 +227,8 @@ pub fn check_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline])
     quiet.network = false;
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
-        prove::<Ingest>(&mut chain, talk)?;
+        let absent = |error: StageError| if error.kind == ErrorKind::Input { stand_in::explain(environment, pipeline, error) } else { error };
+        prove::<Ingest>(&mut chain, talk).map_err(absent)?;
         prove::<Extract>(&mut chain, talk)?;
         prove::<Reorder>(&mut chain, talk)?;
         prove::<PartitionStage>(&mut chain, talk)?;

@@ -19,6 +19,7 @@ use warploom_shell::{
     binary::print_data,
     flags::{Format, STORE_VARIABLE},
     limits::counted,
+    signals,
 };
 use warploom_spec::{Pipeline, shell_word};
 
@@ -104,14 +105,27 @@ impl Run {
         }
     }
 
-    /// In brackets behind a key: `gcn on cora, STAND-IN, seed 42, test accuracy 0.8210`.
+    /// What differs from the pipeline file, as it would be given by `--set`.
+    fn changed_words(&self) -> Vec<String> {
+        self.changed().iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
+    /// In brackets behind a key: `gcn on cora, STAND-IN, seed 42, plan.set.hidden=8, test accuracy 0.8210`.
     pub fn title(&self) -> String {
         let mut parts = vec![format!("{} on {}", self.name(), self.dataset())];
         parts.extend(self.is_stand_in().then(|| "STAND-IN".to_owned()));
         parts.extend(self.learns().then(|| format!("seed {}", self.record.seed)));
+        parts.extend(self.changed_words());
         let best = run::main_metrics(&self.artifact, &self.record).into_iter().next();
         parts.push(best.map_or_else(|| self.judged(), |(name, value)| format!("{} {value:.4}", run::metric_words(&name))));
         parts.join(", ")
+    }
+
+    /// Whether it is of the pipeline of this name, or of the file of this name.
+    fn is_of(&self, pipeline: &str) -> bool {
+        let file_name = |path: &str| std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
+        let known = self.record.asked.as_ref();
+        known.is_some_and(|known| known.pipeline == pipeline || file_name(&known.file) == file_name(pipeline))
     }
 
     fn to_json(&self) -> Value {
@@ -137,34 +151,51 @@ impl Run {
 /// The last JSON line of a run of `warploom pipeline`.
 pub fn summary(pipeline: &Pipeline, run: &Run) -> Value {
     let Run { artifact, record, metrics, .. } = run;
+    let (name, steps) = if run.learns() { ("epochs", record.epochs) } else { ("supersteps", record.supersteps) };
+    let own = json!({
+        "metrics": metrics, "device": run.device(), "run": artifact.manifest.key, SECONDS: record.seconds, "status": "done", name: steps,
+    });
+    summary_with(pipeline, artifact.manifest.provenance, own)
+}
+
+/// The same of a run that a signal stopped: how far it is, and what is saved of it.
+pub fn summary_of_stopped(pipeline: &Pipeline, provenance: Provenance) -> Value {
+    let mut own = json!({"metrics": {}, "run": null, "status": "stopped"});
+    if let Some(reached) = signals::run_reached() {
+        own[format!("{}s", reached.unit)] = json!(reached.done);
+        own["saved"] = json!(reached.saved);
+    }
+    summary_with(pipeline, provenance, own)
+}
+
+/// What every summary has, and what is its own.
+fn summary_with(pipeline: &Pipeline, provenance: Provenance, own: Value) -> Value {
     let variant: serde_json::Map<String, Value> = pipeline.variant.iter().map(|(path, value)| (path.clone(), json!(value))).collect();
     let mut summary = json!({
-        "pipeline": pipeline.name, "dataset": pipeline.dataset, "provenance": artifact.manifest.provenance.name(), "variant": variant,
-        "seed": pipeline.run.seed, "metrics": metrics, "device": run.device(), "run": artifact.manifest.key, SECONDS: record.seconds,
+        "pipeline": pipeline.name, "dataset": pipeline.dataset, "provenance": provenance.name(), "variant": variant, "seed": pipeline.run.seed,
     });
-    let (name, steps) = if run.learns() { ("epochs", record.epochs) } else { ("supersteps", record.supersteps) };
-    summary[name] = json!(steps);
+    own.as_object().into_iter().flatten().for_each(|(name, value)| summary[name] = value.clone());
     json!({ "summary": summary })
 }
 
 /// The command that exports a run into a folder; the store is named where nothing else names it.
 pub fn export_command(environment: &Environment, key: &Key, folder: &str) -> String {
+    export_command_of(environment, key.short(), folder)
+}
+
+/// The same of a run by its first digits, or of `last`.
+pub fn export_command_of(environment: &Environment, run: &str, folder: &str) -> String {
     let root = environment.store.root();
     let default = std::env::var_os(STORE_VARIABLE).unwrap_or_else(|| "data/store".into());
     let store = if root.as_os_str() == default { String::new() } else { format!(" --store {}", shell_word(&root.to_string_lossy())) };
-    format!("warploom export {} -o {}{store}", key.short(), shell_word(folder))
+    format!("warploom export {run} -o {}{store}", shell_word(folder))
 }
 
 /// Prints the runs of the store.
 pub fn list(environment: &Environment, asked: &Asked<'_>) -> Result<(), StageError> {
     let mut runs = all(environment);
     let total = runs.len();
-    let file_name = |path: &str| std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
-    let is_of = |run: &Run, pipeline: &str| {
-        let known = run.record.asked.as_ref();
-        known.is_some_and(|known| known.pipeline == pipeline || file_name(&known.file) == file_name(pipeline))
-    };
-    runs.retain(|run| asked.dataset.is_none_or(|name| run.dataset() == name) && asked.pipeline.is_none_or(|pipeline| is_of(run, pipeline)));
+    runs.retain(|run| asked.dataset.is_none_or(|name| run.dataset() == name) && asked.pipeline.is_none_or(|pipeline| run.is_of(pipeline)));
     runs.sort_by(|one, other| other.age().cmp(&one.age()));
     if let Some(metric) = asked.sort {
         sort_by(&mut runs, metric)?;
@@ -187,6 +218,14 @@ fn all(environment: &Environment) -> Vec<Run> {
             run.dataset = names.get(run.artifact.manifest.key.as_str()).map(|name| (*name).to_owned());
         }
     }
+    runs
+}
+
+/// The runs of a pipeline file, newest first.
+pub fn of_file(environment: &Environment, file: &std::path::Path) -> Vec<Run> {
+    let mut runs = all(environment);
+    runs.retain(|run| run.is_of(&file.to_string_lossy()));
+    runs.sort_by(|one, other| other.age().cmp(&one.age()));
     runs
 }
 
@@ -224,7 +263,7 @@ fn table(runs: &[Run], total: usize) -> String {
     let head = ["run", "when", "pipeline", "program", "data set", "seed", "device", "metrics", "changed"].map(str::to_owned);
     let row = |run: &Run| {
         let pipeline = run.record.asked.as_ref().map_or("-", |asked| asked.pipeline.as_str());
-        let changed: Vec<String> = run.changed().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let changed = run.changed_words();
         let dataset = if run.is_stand_in() { format!("{} (STAND-IN)", run.dataset()) } else { run.dataset().to_owned() };
         let seed = if run.learns() { run.record.seed.to_string() } else { "-".to_owned() };
         let words = [pipeline, &run.record.program].map(str::to_owned);

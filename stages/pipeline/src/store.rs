@@ -2,14 +2,24 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, store::gc};
+use warploom_contract::{
+    Artifact, ErrorKind, Key, Kind, StageError,
+    store::{
+        formats::{Foreign, OtherFormats},
+        gc,
+        lease::Lease,
+    },
+};
 use warploom_shell::{
     Environment,
     limits::{counted, show_size},
     talk::Talk,
 };
 
-use crate::{arguments::StoreAction, runs::local_time};
+use crate::{
+    arguments::StoreAction,
+    runs::{Run, local_time},
+};
 
 mod verify;
 
@@ -19,7 +29,7 @@ const CANDIDATES_MOST: usize = 12;
 /// Runs a sub-command.
 pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Result<(), StageError> {
     match action {
-        StoreAction::Ls => list(environment),
+        StoreAction::Ls { dataset } => list(environment, dataset.as_deref()),
         StoreAction::Path { key } => {
             for artifact in find(environment, key)? {
                 crate::print_as(
@@ -33,8 +43,9 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
         StoreAction::Verify { key } if key.as_deref() == Some(LAST) => verify::run(environment, talk, Some(last_run(environment)?.manifest.key.as_str())),
         StoreAction::Verify { key } => verify::run(environment, talk, key.as_deref()),
         StoreAction::Rm { keys } => remove(environment, keys),
-        StoreAction::Gc { older_than, keep, unreachable, runs, dry_run } => {
-            let request = gc::Request { older_than: *older_than, keep_bytes: *keep, unreachable: *unreachable, runs: *runs, dry: *dry_run };
+        StoreAction::Gc { older_than, keep, unreachable, older_formats, runs, dry_run } => {
+            let (older_than, keep_bytes, dry) = (*older_than, *keep, *dry_run);
+            let request = gc::Request { older_than, keep_bytes, unreachable: *unreachable, older_formats: *older_formats, runs: *runs, dry };
             collect(environment, &request)
         }
     }
@@ -76,6 +87,13 @@ pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, St
     }
 }
 
+/// An artifact that was found, and a lease on it for as long as it is read.
+pub fn leased(environment: &Environment, found: &Artifact) -> Result<(Lease, Artifact), StageError> {
+    let lease = environment.store.lease(&found.manifest.key);
+    // What was collected before the lease was there is not there now.
+    Ok((lease, environment.store.get(found.kind, &found.manifest.key)?))
+}
+
 fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
     let none = |what: String| StageError::new(ErrorKind::Input, what).at(environment.store.root().display()).hint("list runs with  warploom runs");
     let key = environment.store.last_run(None).ok_or_else(|| none("no `warploom pipeline` has noted a run in this store".to_owned()))?;
@@ -83,18 +101,22 @@ fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
     found.ok_or_else(|| none(format!("the last run, {}, is not in the store any more", key.short())))
 }
 
-/// Some of these artifacts, a line each with its data set, for an error.
+/// Some of these artifacts, newest first, a line each with its data set, for an error; of a run what it was asked for and came to.
 pub fn candidates(environment: &Environment, found: &[Artifact]) -> String {
+    let mut found: Vec<&Artifact> = found.iter().collect();
+    found.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
     let all = all(environment);
     let (sets, programs) = (data_sets(&all), programs(&all));
     let line = |artifact: &Artifact| {
         let manifest = &artifact.manifest;
         let name = |names: &BTreeMap<&str, &str>| names.get(manifest.key.as_str()).map(|name| (*name).to_owned());
         let counts = manifest.counts.iter().take(2).map(|(name, count)| format!("{name} {count}"));
-        let about: Vec<String> = name(&sets).into_iter().chain(name(&programs)).chain(counts).collect();
-        format!("  {}/{}  {}  {}", artifact.kind.name(), manifest.key, local_time(&manifest.created), about.join(", "))
+        let about = || name(&sets).into_iter().chain(name(&programs)).chain(counts).collect::<Vec<_>>().join(", ");
+        let run = (artifact.kind == Kind::Run).then(|| Run::open((*artifact).clone(), sets.get(manifest.key.as_str()).copied()).ok()).flatten();
+        let about = run.map_or_else(about, |run| run.title());
+        format!("  {}/{}  {}  {about}", artifact.kind.name(), manifest.key, local_time(&manifest.created))
     };
-    let mut lines: Vec<String> = found.iter().take(CANDIDATES_MOST).map(line).collect();
+    let mut lines: Vec<String> = found.iter().take(CANDIDATES_MOST).map(|artifact| line(artifact)).collect();
     if found.len() > CANDIDATES_MOST {
         lines.push(format!("  and {} more", found.len() - CANDIDATES_MOST));
     }
@@ -127,9 +149,11 @@ fn inherited<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str>
     names
 }
 
-fn list(environment: &Environment) -> Result<(), StageError> {
+fn list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageError> {
     let all = all(environment);
     let (sets, programs) = (data_sets(&all), programs(&all));
+    let is_asked = |artifact: &&Artifact| dataset.is_none() || sets.get(artifact.manifest.key.as_str()).copied() == dataset;
+    let asked: Vec<&Artifact> = all.iter().filter(is_asked).collect();
     let name = |names: &BTreeMap<&'_ str, &'_ str>, artifact: &Artifact| names.get(artifact.manifest.key.as_str()).map(|name| (*name).to_owned());
     let widest = |names: &BTreeMap<&str, &str>, head: &str| names.values().map(|name| name.chars().count()).chain([head.len()]).max().unwrap_or(0);
     let (set_width, program_width) = (widest(&sets, "data set"), widest(&programs, "program"));
@@ -138,7 +162,7 @@ fn list(environment: &Environment) -> Result<(), StageError> {
         "{:<12} {:<32} {:<set_width$} {:<program_width$} {:>9}  {:<16} {:<9} counts\n",
         "kind", "key", "data set", "program", "size", "created", "data"
     );
-    for artifact in &all {
+    for artifact in &asked {
         let manifest = &artifact.manifest;
         total += manifest.bytes();
         let counts: Vec<String> = manifest.counts.iter().take(4).map(|(name, count)| format!("{name} {count}")).collect();
@@ -154,15 +178,36 @@ fn list(environment: &Environment) -> Result<(), StageError> {
             counts.join(", ")
         );
     }
-    text += &format!("{}, {}\n", counted(all.len() as u64, "artifact"), show_size(total));
-    let line = |artifact: &Artifact| {
+    let of = if asked.len() == all.len() { String::new() } else { format!(" of {}", all.len()) };
+    text += &format!("{}{of}, {}\n", counted(asked.len() as u64, "artifact"), show_size(total));
+    text += &formats_text(&environment.store.other_formats()?);
+    let line = |artifact: &&Artifact| {
         let manifest = &artifact.manifest;
         json!({"kind": artifact.kind.name(), "key": manifest.key, "dataset": name(&sets, artifact), "program": name(&programs, artifact),
             "path": artifact.path.to_string_lossy(), "bytes": manifest.bytes(), "created": manifest.created,
             "provenance": manifest.provenance.name(), "counts": manifest.counts})
     };
-    crate::print_as(environment, || text, || all.iter().map(line).collect());
+    crate::print_as(environment, || text, || asked.iter().map(line).collect());
     Ok(())
+}
+
+/// What a store has that this version does not read, a line each, with what removes it.
+fn formats_text(found: &OtherFormats) -> String {
+    let is_run = |foreign: &&Foreign| foreign.kind == Kind::Run;
+    let runs: Vec<&Foreign> = found.older.iter().filter(is_run).collect();
+    let others: Vec<&Foreign> = found.older.iter().filter(|foreign| !is_run(foreign)).collect();
+    let newer: Vec<&Foreign> = found.newer.iter().collect();
+    let mut text = String::new();
+    let mut add = |title: &str, foreign: &[&Foreign], end: &str| {
+        if !foreign.is_empty() {
+            let bytes: u64 = foreign.iter().map(|foreign| foreign.bytes).sum();
+            text += &format!("{title}: {}, {}; {end}\n", counted(foreign.len() as u64, "artifact"), show_size(bytes));
+        }
+    };
+    add("older formats", &others, "remove with  warploom store gc --older-formats");
+    add("older formats, results of runs", &runs, "remove with  warploom store gc --older-formats --runs");
+    add("newer formats", &newer, "a newer version of Warploom reads them");
+    text
 }
 
 /// Removes everything that has one of these keys, and says what it freed.
@@ -196,7 +241,8 @@ fn print_removed(environment: &Environment, report: gc::Report, dry: bool) -> Re
             }
             let verb = if dry { "would be removed" } else { "removed" };
             let leased = if report.leased > 0 { format!("; {} in use were spared", report.leased) } else { String::new() };
-            text + &format!("{} {verb}, {} stay{leased}\n", show_size(bytes), show_size(report.bytes_kept))
+            text += &format!("{} {verb}, {} stay{leased}\n", show_size(bytes), show_size(report.bytes_kept));
+            text + &formats_text(&report.other_formats)
         },
         || lines.collect(),
     );

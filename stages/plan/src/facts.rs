@@ -8,14 +8,14 @@ use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
     kinds::{
         csr,
-        graph::{self, Labels, WholeNumbers},
+        graph::{self, Labels, LearnedRows, WholeNumbers},
         profile,
     },
     parquet_file::describe,
 };
 use warploom_shell::{
     columns, program,
-    requests::{Learned, PlanRequest},
+    requests::{Learned, PlanRequest, scores_vertices},
 };
 use warploom_spec::{Loss, Mode, nearest};
 use warploom_vertex::{
@@ -33,14 +33,15 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     let typed = inputs.get(Kind::Csr)?.find_fact(csr::TYPED).is_some_and(|typed| typed == true);
     let features = Some(count("feature_columns")).filter(|columns| *columns > 0);
     let inferring = request.run.mode == Mode::Infer && !training;
+    let rows = learned_rows(artifact, request);
     let before = learned_before(request, inferring)?;
-    let learned = if before.is_some() { None } else { learned(artifact, request)? };
+    let learned = if before.is_some() { None } else { learned(artifact, request, rows)? };
     let names = graph::open_names(artifact)?;
     if training {
-        refuse_without_labels(artifact, request, learned.as_ref())?;
+        refuse_without_labels(artifact, request, (rows, learned.as_ref()))?;
     }
     // Where graphs have the labels, what their table calls a column says nothing of the nodes' columns.
-    let hidden = if are_of_graphs(artifact) { graph::LABEL } else { request.run.target.as_str() };
+    let hidden = if rows == LearnedRows::Graphs { graph::LABEL } else { request.run.target.as_str() };
     Ok(Data {
         features,
         // Sparse features alone are counted.
@@ -58,7 +59,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         inferring,
         graphs: artifact.find_count("graphs").unwrap_or(1),
         many_graphs: artifact.find_count("graphs").is_some(),
-        labels_of_nodes: !are_of_graphs(artifact),
+        labels_of_nodes: rows == LearnedRows::Nodes,
         bytes_per_real: program::bytes_per_real(request.run.dtype),
         half: program::half(request.run.dtype),
         lanes: request.device.kind == warploom_device::Kind::Cuda,
@@ -67,18 +68,18 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
 }
 
 /// What there is to learn: the data's own labels, if it has any, or the column that is named.
-fn learned(artifact: &Artifact, request: &PlanRequest) -> Result<Option<Learned>, StageError> {
+fn learned(artifact: &Artifact, request: &PlanRequest, rows: LearnedRows) -> Result<Option<Learned>, StageError> {
     if request.run.target == graph::LABEL {
-        return Ok(own_labels(artifact));
+        return Ok(own_labels(artifact, rows));
     }
     if let Some(known) = request.learned.get() {
         return Ok(Some(known.clone()));
     }
-    let (name, there) = (&request.run.target, graph::learnable(artifact)?);
+    let (name, there) = (&request.run.target, graph::learnable(artifact, rows)?);
     if !there.contains(name) {
-        return Err(no_column(artifact, name, there));
+        return Err(no_column(artifact, rows, name, there));
     }
-    let graph::Learned { labels, classes } = graph::read_learned(artifact, name, WholeNumbers::of(request.run.loss.fits_numbers()))?;
+    let graph::Learned { labels, classes } = graph::read_learned(artifact, rows, name, WholeNumbers::of(request.run.loss.fits_numbers()))?;
     let found = match labels {
         Labels::Classes(_) => Learned { form: "classes".to_owned(), columns: classes.len() as u64, is_binary: false },
         Labels::Values(_) => Learned { form: "values".to_owned(), columns: 1, is_binary: false },
@@ -91,20 +92,21 @@ fn learned(artifact: &Artifact, request: &PlanRequest) -> Result<Option<Learned>
 }
 
 /// What ingest counted of the labels.
-fn own_labels(artifact: &Artifact) -> Option<Learned> {
-    let form = artifact.find_fact("labels").and_then(|labels| labels.as_str()).filter(|form| *form != "none")?;
-    let count = |name: &str| artifact.find_count(name).unwrap_or(0);
+fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
+    let fact = |name: &str| artifact.find_fact(&rows.named(artifact, name));
+    let count = |name: &str| artifact.find_count(&rows.named(artifact, name)).unwrap_or(0);
+    let form = fact("labels").and_then(|labels| labels.as_str()).filter(|form| *form != "none")?;
     let columns = match form {
         "classes" => count("classes"),
         "rows" => count("label_columns"),
         _ => 1,
     };
-    Some(Learned { form: form.to_owned(), columns, is_binary: artifact.find_fact("label_values").is_some_and(|values| values == "binary") })
+    Some(Learned { form: form.to_owned(), columns, is_binary: fact("label_values").is_some_and(|values| values == "binary") })
 }
 
 /// A target that is not there, with the columns that are, the nearest first.
-fn no_column(artifact: &Artifact, name: &str, mut there: Vec<String>) -> StageError {
-    let (file, of) = (graph::learned_file(artifact), if are_of_graphs(artifact) { "graphs" } else { "nodes" });
+fn no_column(artifact: &Artifact, rows: LearnedRows, name: &str, mut there: Vec<String>) -> StageError {
+    let of = if rows == LearnedRows::Graphs { "graphs" } else { "nodes" };
     let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
     there.sort_by_key(|column| Some(column) != near.as_ref());
     let (listed, hint) = match there.as_slice() {
@@ -113,7 +115,7 @@ fn no_column(artifact: &Artifact, name: &str, mut there: Vec<String>) -> StageEr
     };
     let what = format!("`run.target: {name}` is no column of the {of} that could be learned");
     let detail = format!("       = expected {listed}, found `{name}`");
-    StageError::new(ErrorKind::Specification, what).at(artifact.file(file).display()).detail(detail).hint(hint)
+    StageError::new(ErrorKind::Specification, what).at(artifact.file(rows.file()).display()).detail(detail).hint(hint)
 }
 
 /// Names of as many relations as edges are of; a number where there is no name.
@@ -134,9 +136,9 @@ fn kind(artifact: &Artifact, name: String) -> NodeKind {
     }
 }
 
-/// Whether labels belong to the graphs of a set of many.
-pub fn are_of_graphs(artifact: &Artifact) -> bool {
-    artifact.find_fact("target").is_some_and(|target| target == "graphs")
+/// What the rows are that have labels; where nodes and graphs have some, what the program returns decides.
+pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
+    LearnedRows::of(artifact).unwrap_or_else(|| LearnedRows::returned(!scores_vertices(&request.text, &request.spec)))
 }
 
 /// What is learned, and what training makes small.
@@ -189,7 +191,7 @@ pub fn built_in(inputs: &Inputs, request: &PlanRequest, training: bool) -> Resul
     Ok(Facts { symmetric, ..Facts::of(&data(inputs, request, training)?) })
 }
 
-fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Option<&Learned>) -> Result<(), StageError> {
+fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, (rows, learned): (LearnedRows, Option<&Learned>)) -> Result<(), StageError> {
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint));
     let Some(learned) = learned else {
         let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  --set run.target=COLUMN ; links are not learned \
@@ -197,7 +199,7 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Op
         return refuse("the graph has no labels, and training needs a target".into(), hint);
     };
     refuse_without_classes(artifact, request, Some(learned))?;
-    let splits = artifact.find_count("splits").unwrap_or(0);
+    let splits = artifact.find_count(&rows.named(artifact, "splits")).unwrap_or(0);
     // A table of parts has splits of its own, which the run reads.
     if request.splits_digest.is_none() && request.run.split >= splits {
         let what = format!("split {} was asked for, and the graph has {splits}", request.run.split);
@@ -225,7 +227,7 @@ fn refuse_without_classes(artifact: &Artifact, request: &PlanRequest, learned: O
 /// Refuses a column to learn of which no row has a class: a program that asks how many there are does not read then.
 pub fn refuse_no_classes(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
     let artifact = inputs.get(Kind::Graph)?;
-    refuse_without_classes(artifact, request, learned(artifact, request)?.as_ref())
+    refuse_without_classes(artifact, request, learned(artifact, request, learned_rows(artifact, request))?.as_ref())
 }
 
 fn loss_error(loss: &str, needs: &str, labels: &str) -> StageError {

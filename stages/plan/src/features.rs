@@ -49,7 +49,14 @@ pub fn decide(request: &PlanRequest, list: &LaunchList, (emitted, facts): (&Emit
         }
     }
     let predicted = weigh(&on_host);
-    let memory = Memory { bytes_peak: predicted.bytes, bytes_by_use: predicted.by_use, smaller: Vec::new() };
+    let memory = Memory {
+        bytes_peak: predicted.bytes,
+        bytes_mapped: 0,
+        bytes_peak_by_supersteps: 0,
+        bytes_per_thread: 0,
+        bytes_by_use: predicted.by_use,
+        smaller: Vec::new(),
+    };
     if on_host.is_empty() {
         let reason = (request.spec.features == Residence::Host).then(|| nothing_stays(of_all.bytes));
         return Needed { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };

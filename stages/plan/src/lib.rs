@@ -1,6 +1,6 @@
 //! plan: from a vertex program, a graph's profile and a device to the list of launches.
 //!
-//! reads   graph (counts), csr, profile, permutation (by key only), partition (counts)     keeps   the program's meaning
+//! reads   graph (counts), csr, profile, permutation (facts), partition (counts)     keeps   the program's meaning
 //! writes  plan                                                                  bounds  time and memory do not grow with the graph
 //! never   opens an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs more memory than may be used
 //!
@@ -11,6 +11,7 @@ pub mod compile;
 mod decider;
 mod facts;
 mod features;
+mod memory;
 mod order;
 mod predict;
 mod walks;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
+        graph::LearnedRows,
         plan::{self, Advice, Cut, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
@@ -36,7 +38,7 @@ use warploom_vertex::{
     Facts,
     builtin::{self, Builtin},
     emit::cuda::{Argument, Emitted, Groups, Order},
-    launch::{Element, LaunchList, LossKind},
+    launch::{Element, LaunchList, LossKind, Stored},
 };
 
 use features::Needed;
@@ -57,10 +59,9 @@ impl Stage for PlanStage {
         context.progress.begin(&format!("compiling `{}`", request.spec.program.entry), 0, "launches");
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
-        let profile = profile::open(inputs.get(Kind::Profile)?)?;
-        let order = order::of(is_gpu(request), inputs)?;
+        let known = Known::of(inputs, request)?;
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "launches");
-        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) = settled(request, (&mut list, &facts), (&profile, order))?;
+        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) = settled(request, (&mut list, &facts), &known)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
             reasons.extend(walks::reasons(&list, &facts, inputs)?);
@@ -73,7 +74,7 @@ impl Stage for PlanStage {
         budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
-        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&profile, is_grouped(request)));
+        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&known.profile, is_grouped(request)));
         let page = Plan {
             mode: match request.run.mode {
                 Mode::Infer => "infer",
@@ -84,9 +85,9 @@ impl Stage for PlanStage {
             predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
             matmul: Some(request.spec.matmul.name().to_owned()).filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
-            is_local: is_gpu(request) && order == Order::Local,
+            is_local: is_gpu(request) && known.order == Order::Local,
             schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
-            groups: groups(request, (&list, &facts), &profile).into_iter().map(|groups| groups.map(cut)).collect(),
+            groups: groups(request, (&list, &facts), &known.profile).into_iter().map(|groups| groups.map(cut)).collect(),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
@@ -106,8 +107,7 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = Facts::of(&facts::data(inputs, request, training)?);
-        let profile = profile::open(inputs.get(Kind::Profile)?)?;
-        let order = order::of(is_gpu(request), inputs).map_err(|error| Violation::new(error.what))?;
+        let Known { profile, order, stored } = Known::of(inputs, request)?;
         let emitted = for_gpu(request, (&list, &facts), (&profile, order)).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let nowhere = &list.arena.nowhere;
         if !nowhere.is_empty() && !emitted.as_ref().is_some_and(|emitted| lies_nowhere(nowhere, emitted)) {
@@ -117,19 +117,33 @@ impl Stage for PlanStage {
         if cuts != page.groups {
             return Err(Violation::new(format!("plan.json: how edges are cut: expected {cuts:?}, found {:?}", page.groups)));
         }
-        let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, &facts);
+        let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, (&facts, stored));
         if host != page.host {
             return Err(Violation::new(format!("plan.json: what stays on the host: expected {host:?}, found {:?}", page.host)));
         }
-        if (expected.bytes_peak, &expected.bytes_by_use) != (advice.memory.bytes_peak, &advice.memory.bytes_by_use) {
-            return Err(Violation::new(format!("advice.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, advice.memory.bytes_peak)));
-        }
+        memory::refuse_other(&expected, &advice.memory)?;
         let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&profile, is_grouped(request)));
         if predicted != advice.predicted {
             let (expected, found) = (predicted.nanoseconds_step, advice.predicted.nanoseconds_step);
             return Err(Violation::new(format!("advice.json: predicted step: expected {expected} ns, found {found}")));
         }
         Ok(())
+    }
+}
+
+/// What is known of the graph beside the facts that a list is made for.
+struct Known {
+    profile: Profile,
+    order: Order,
+    stored: Stored,
+}
+
+impl Known {
+    fn of(inputs: &Inputs, request: &PlanRequest) -> Result<Known, StageError> {
+        let profile = profile::open(inputs.get(Kind::Profile)?)?;
+        // All that a GPU is given is copied to it.
+        let stored = if is_gpu(request) { Stored::default() } else { memory::stored(inputs)? };
+        Ok(Known { profile, order: order::of(is_gpu(request), inputs)?, stored })
     }
 }
 
@@ -171,7 +185,7 @@ fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Bui
     // Without features `v.x` is one-hot, which the compiler knows and the lists fused by hand do not.
     let has_features = inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
     // Nor do they pool: where graphs have labels, the compiler says what to return.
-    let of_graphs = facts::are_of_graphs(inputs.get(Kind::Graph)?);
+    let of_graphs = facts::learned_rows(inputs.get(Kind::Graph)?, request) == LearnedRows::Graphs;
     // Nor do they lack a target, as a list that only applies parameters does.
     // Nor are their rows halves, or groups of lanes.
     let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer || half(request.run.dtype).is_some() || is_gpu(request);
@@ -239,8 +253,7 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
         "source" => {
             program::grid_of_source(&request.device)?;
             let Made { mut list, facts, .. } = make(inputs, request, &settings)?;
-            let profile = profile::open(inputs.get(Kind::Profile)?)?;
-            let (emitted, _) = settled(request, (&mut list, &facts), (&profile, order::of(is_gpu(request), inputs)?))?;
+            let (emitted, _) = settled(request, (&mut list, &facts), &Known::of(inputs, request)?)?;
             emitted.map(|emitted| emitted.source).ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
         }
         _ => compile::show(&compiled(inputs, request, &program(request, &settings))?, form, &request.text),
@@ -298,38 +311,26 @@ pub fn data_of(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result
     facts::data(inputs, request, training)
 }
 
-/// What a run needs, by what it is for at the moment at which most is wanted.
-fn memory(list: &LaunchList, facts: &Facts) -> Memory {
-    let memory = list.memory(facts);
-    let mut bytes_by_use = BTreeMap::from([("adjacency".to_owned(), memory.bytes_adjacency), ("moments".to_owned(), memory.bytes_moments)]);
-    bytes_by_use.extend(memory.bytes_buffers);
-    let wanted = list.peak().map(|peak| peak.buffers).unwrap_or_default();
-    let free = wanted.iter().fold(memory.bytes_arena, |free, (_, bytes)| free.saturating_sub(*bytes));
-    bytes_by_use.extend(wanted.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)));
-    bytes_by_use.insert("free in the arena".to_owned(), free);
-    Memory { bytes_peak: memory.bytes_peak, bytes_by_use, smaller: Vec::new() }
-}
-
 /// What a run needs on its device. On a GPU all that kernels are given is there from start to end, but for what stays on the host, and features that no epoch reads.
-fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, facts: &Facts) -> Needed {
+fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, (facts, stored): (&Facts, Stored)) -> Needed {
     let Some(emitted) = emitted else {
-        return Needed { memory: memory(list, facts), host: None, over_bus: None, by_launch: Vec::new(), reason: None };
+        return Needed { memory: memory::on_cpu(list, facts, stored), host: None, over_bus: None, by_launch: Vec::new(), reason: None };
     };
     features::decide(request, list, (emitted, facts))
 }
 
 /// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its arena, nor has what kernels put down nowhere: what is
 /// made for them is made anew.
-fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<(Option<Emitted>, Needed), StageError> {
-    let emitted = without_unmade(request, (list, facts), known)?;
-    let found = needed(request, emitted.as_ref(), list, facts);
+fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: &Known) -> Result<(Option<Emitted>, Needed), StageError> {
+    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order))?;
+    let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
     let is_moved = list.features_in_arena().zip(found.host.as_ref()).is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted = without_unmade(request, (list, facts), known)?;
-    let found = needed(request, emitted.as_ref(), list, facts);
+    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order))?;
+    let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
     Ok((emitted, found))
 }
 
@@ -416,8 +417,7 @@ fn unless_refused<T>(made: Result<T, StageError>) -> Result<Option<T>, StageErro
 fn need_of(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Memory, StageError> {
     let Made { mut list, facts, .. } = make(inputs, request, settings)?;
     refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
-    let profile = profile::open(inputs.get(Kind::Profile)?)?;
-    Ok(settled(request, (&mut list, &facts), (&profile, order::of(is_gpu(request), inputs)?))?.1.memory)
+    Ok(settled(request, (&mut list, &facts), &Known::of(inputs, request)?)?.1.memory)
 }
 
 fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {

@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use warploom_contract::{
     Artifact, Digest, ErrorKind, StageError,
-    kinds::graph::{self, Ids, Labels, WholeNumbers},
+    kinds::graph::{self, Ids, Labels, LearnedRows, WholeNumbers},
 };
 use warploom_formats::split_table::{self, Known, Parts};
 use warploom_shell::requests::{RunRequest, read_error};
@@ -23,6 +23,8 @@ pub struct Own<'a> {
     pub labels: Option<&'a Labels>,
     /// Published splits.
     pub splits: &'a [Vec<u8>],
+    /// What they are rows of.
+    pub rows: LearnedRows,
 }
 
 /// What is learned, on which rows.
@@ -67,7 +69,7 @@ pub fn of<'a>(request: &RunRequest, artifact: &Artifact, own: Own<'a>) -> Result
     if spec.target == graph::LABEL {
         return Ok(Aims { labels: own.labels.map(Cow::Borrowed), parts, column: None, warning });
     }
-    let graph::Learned { labels, classes } = graph::read_learned(artifact, &spec.target, WholeNumbers::of(spec.loss.fits_numbers()))?;
+    let graph::Learned { labels, classes } = graph::read_learned(artifact, own.rows, &spec.target, WholeNumbers::of(spec.loss.fits_numbers()))?;
     Ok(Aims { labels: Some(Cow::Owned(labels)), parts, column: Some(Column { name: spec.target.clone(), classes }), warning })
 }
 

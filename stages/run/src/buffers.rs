@@ -15,7 +15,7 @@ use warploom_contract::{ErrorKind, StageError, arrow_file::View};
 use warploom_ops::Scalar;
 use warploom_ops::expression::{Bound, Compiled, Operand, OperandRows};
 use warploom_ops::random::dropout::Context;
-use warploom_vertex::launch::{Half, Rows};
+use warploom_vertex::launch::{self, Half, Rows};
 
 use crate::{precision::Precision, program::Place};
 
@@ -24,9 +24,6 @@ const LARGE_PAGES_FROM: usize = 1 << 20;
 /// Each byte of a buffer that a launch is about to write, in a build that checks: no finite real, no bool, no id. Who reads
 /// what it should have written, or what was written over, does not go unnoticed.
 const UNWRITTEN: u8 = 0xff;
-
-/// Bytes up to which the pages of a buffer are made with it.
-const TOUCHED_AT_ONCE: usize = 64 << 20;
 
 /// Zeros that become elements: pages of their own, large ones where the system gives them. Rows gathered from all over a
 /// buffer miss the cache of page addresses with small ones: an epoch of GCN-16 on the stand-in of amazon0505 then took a
@@ -63,7 +60,7 @@ impl<E: Pod> Aligned<E> {
         // Made with the buffer, no launch waits for them one by one; those of a large one are shared out among the threads that come
         // to them first.
         #[cfg(target_os = "linux")]
-        if bytes <= TOUCHED_AT_ONCE {
+        if bytes as u64 <= launch::TOUCHED_AT_ONCE {
             let _later_does = pages.advise(memmap2::Advice::PopulateWrite);
         }
         Ok(Aligned { pages: Some(pages), element: PhantomData })

@@ -59,11 +59,11 @@ fn rows<T: Precision>(data: &Data<T>, input: &Input, csr: &Csr, artifact: &Artif
         }
         Input::Id => whole((0..data.nodes).map(|row| data.old(row) as i64)),
         Input::Degree(edges) => whole(degrees(csr, *edges).into_iter()),
-        Input::Weight => match &csr.weights {
+        Input::Weight => match csr.weights.as_ref() {
             None => real((0..data.edges).map(|_| T::rounded(1.0))),
             Some(weights) => real(lists::by_edge(csr, weights).into_iter().map(T::of_f32)),
         },
-        Input::EdgeType => match &csr.types {
+        Input::EdgeType => match csr.types.as_ref() {
             None => Err(absent(artifact, "relations")),
             Some(types) => whole(lists::by_edge(csr, types).into_iter().map(i64::from)),
         },

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_ops::frontier::Run;
+use warploom_shell::signals;
 use warploom_spec::RunSpec;
 use warploom_vertex::launch::{LaunchList, Until};
 
@@ -166,7 +167,7 @@ impl<T: Precision> Walk<'_, T> {
                 self.courses.push(name.to_owned());
                 Ok(false)
             }
-            Some(None) => Err(StageError::new(ErrorKind::Stopped, "stopped by a signal within a loop that is not saved").hint("start again")),
+            Some(None) => Err(signals::stopped("within a loop that is not saved. The same command begins the run again")),
             Some(Some((name, rounds))) => {
                 self.courses.push(name.to_owned());
                 self.done += rounds;
@@ -235,8 +236,8 @@ impl<T: Precision> Walk<'_, T> {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
                 Some(number) => stopped(self.executor, checkpoints, self.reached(number)),
-                None if self.done == 0 => StageError::new(ErrorKind::Stopped, "stopped by a signal before the first superstep").hint("start again to go on"),
-                None => StageError::new(ErrorKind::Stopped, "stopped by a signal between two loops").hint("start again to go on"),
+                None if self.done == 0 => signals::stopped_after("superstep", 0),
+                None => signals::stopped("between two loops. The same command goes on from what was saved last, or begins the run again"),
             }),
             Err(Halt::Failed(error)) => Err(error),
         }
@@ -298,8 +299,7 @@ fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, 
         error.what = format!("stopped by a signal after superstep {done}, and the state could not be saved: {}", error.what);
         return error;
     }
-    let what = if done > 0 { format!("stopped by a signal after superstep {done}") } else { "stopped by a signal before the first superstep".to_owned() };
-    StageError::new(ErrorKind::Stopped, what).hint("start again to go on")
+    signals::stopped_after("superstep", done)
 }
 
 /// The states of this loop and of all before it.

@@ -60,7 +60,8 @@ impl Stage for RunStage {
         let (page, list) = open_plan(inputs)?;
         let memory = plan::open_advice(inputs.get(Kind::Plan)?)?.memory;
         let room = budget::Room::of(&request.device, context.memory);
-        budget::refuse_too_large(&memory, room)?;
+        let needed = memory.bytes_with(1, !course::are_taken(&request.spec));
+        budget::refuse_too_large(&Memory { bytes_peak: needed, ..memory.clone() }, room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
             f32::NAME | "bf16" | "f16" => execute::<f32>(context, outputs, inputs, (request, (&page, &memory), &list)),

@@ -1,18 +1,27 @@
 //! optimizers: the optimiser of each parameter, from the pipeline's settings.
 //!
-//! promises  a parameter decays if `decay_only` is empty or one of its globs fits the name; a glob that fits nothing is told
+//! promises  a parameter decays if `decay_only` is empty or one of its globs fits the name; a glob that fits nothing is an error
 //! never     looks at a gradient
+use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_spec::{AdamSpec, Optimizer as OptimizerSpec, SgdSpec};
 
-/// One optimiser for each name, and warnings.
-pub fn of_spec(spec: &OptimizerSpec, names: &[String]) -> (Vec<Optimizer>, Vec<String>) {
+/// One optimiser for each name.
+pub fn of_spec(spec: &OptimizerSpec, names: &[String]) -> Result<Vec<Optimizer>, StageError> {
     let globs = decay_only(spec);
-    let fits_none = |glob: &&String| !names.iter().any(|name| glob_fits(glob, name));
-    let warn = |glob: &String| format!("`decay_only: {glob}` fits no parameter; there are {}", names.join(", "));
-    let warnings = globs.iter().filter(fits_none).map(warn).collect();
+    if let Some(glob) = globs.iter().find(|glob| !names.iter().any(|name| glob_fits(glob, name))) {
+        return Err(fits_nothing(spec, glob, names));
+    }
     let decays = |name: &String| globs.is_empty() || globs.iter().any(|glob| glob_fits(glob, name));
-    (names.iter().map(|name| of_parameter(spec, decays(name))).collect(), warnings)
+    Ok(names.iter().map(|name| of_parameter(spec, decays(name))).collect())
+}
+
+fn fits_nothing(spec: &OptimizerSpec, glob: &str, names: &[String]) -> StageError {
+    let path = format!("run.optimizer.{}.decay_only", name_and_rate(spec).0);
+    let error = StageError::new(ErrorKind::Specification, format!("`{path}`: `{glob}` fits no parameter")).at(&path);
+    let near = warploom_spec::nearest(glob, names.iter().map(String::as_str)).unwrap_or("*.weight");
+    let set = warploom_spec::shell_word(&format!("{path}=[\"{near}\"]"));
+    error.detail(format!("  there are  {}", names.join(", "))).hint(format!("--set {set}"))
 }
 
 /// Its name in the pipeline file and its learning rate.
@@ -91,13 +100,18 @@ mod tests {
     #[test]
     fn only_what_fits_decays_and_what_fits_nothing_is_told() {
         let names = ["a.weight", "a.bias"].map(str::to_owned);
-        let spec = AdamSpec { weight_decay: 0.5, decay_only: vec!["*.weight".to_owned(), "*.wight".to_owned()], ..AdamSpec::default() };
-        let (optimizers, warnings) = of_spec(&OptimizerSpec::Adam(spec), &names);
+        let of = |globs: &[&str]| {
+            let decay_only = globs.iter().map(|glob| (*glob).to_owned()).collect();
+            of_spec(&OptimizerSpec::Adam(AdamSpec { weight_decay: 0.5, decay_only, ..AdamSpec::default() }), &names)
+        };
+        let optimizers = of(&["*.weight"]).unwrap();
         let decays = optimizers.iter().map(|optimizer| match optimizer {
             Optimizer::Adam(adam) => adam.weight_decay,
             other => panic!("{other:?}"),
         });
         assert_eq!(decays.collect::<Vec<_>>(), [0.5, 0.0]);
-        assert!(warnings.len() == 1 && warnings[0].contains("*.wight"), "{warnings:?}");
+        let error = of(&["*.weight", "*.wight"]).unwrap_err();
+        assert_eq!((error.kind, error.what.as_str()), (ErrorKind::Specification, "`run.optimizer.adam.decay_only`: `*.wight` fits no parameter"));
+        assert!(error.detail.unwrap().contains("a.weight, a.bias") && error.hint.unwrap().starts_with("--set 'run.optimizer.adam.decay_only=["));
     }
 }

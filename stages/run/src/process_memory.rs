@@ -1,7 +1,8 @@
 //! process_memory: how much memory this process takes while a run goes on: its own pages, and pages of mapped files apart.
 //!
 //! promises  looks every few milliseconds, and at the end; the largest of each is told. Pages of files are the system's: it drops them when
-//!           others want memory, so what a process needs (`--mem` of a scheduler) is its own
+//!           others want memory, so what a process needs (`--mem` of a scheduler) is its own. What earlier stages in the same process left
+//!           with its allocator is part of that, and told too
 //! limits    a peak between two looks is not seen; nothing is told where the system has no `/proc/self/status`
 use std::{
     sync::{
@@ -12,6 +13,8 @@ use std::{
     time::Duration,
 };
 
+/// What a process has before its first stage, at most: all beyond that is left by earlier ones.
+const AT_START: u64 = 8 << 20;
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -41,6 +44,8 @@ fn bytes(status: &str, name: &str) -> u64 {
 /// Looks until it is dropped.
 pub struct Watch {
     largest: Arc<Largest>,
+    /// Memory of its own that earlier stages left.
+    left: u64,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -49,6 +54,8 @@ pub struct Watch {
 pub struct Taken {
     /// Memory of its own.
     pub own: u64,
+    /// What of it earlier stages left, at most: a run uses what it can.
+    pub left: u64,
     /// Pages of mapped files that were in memory.
     pub mapped: u64,
 }
@@ -57,6 +64,8 @@ impl Watch {
     /// Begins to look.
     pub fn begin() -> Self {
         let largest = Arc::new(Largest::default());
+        largest.look();
+        let left = largest.own.load(Ordering::Relaxed).saturating_sub(AT_START);
         let looked = largest.clone();
         let look = move || {
             while !looked.ends.load(Ordering::Relaxed) {
@@ -66,13 +75,13 @@ impl Watch {
         };
         // Without a thread the last look is the only one.
         let thread = std::thread::Builder::new().name("memory".to_owned()).spawn(look).ok();
-        Watch { largest, thread }
+        Watch { largest, left, thread }
     }
 
     /// The largest sizes until now.
     pub fn taken(&self) -> Taken {
         self.largest.look();
-        Taken { own: self.largest.own.load(Ordering::Relaxed), mapped: self.largest.mapped.load(Ordering::Relaxed) }
+        Taken { own: self.largest.own.load(Ordering::Relaxed), left: self.left, mapped: self.largest.mapped.load(Ordering::Relaxed) }
     }
 }
 

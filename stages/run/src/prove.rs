@@ -20,7 +20,7 @@ use arrow_array::{
 use warploom_contract::{
     Artifact, Context, Inputs as Artifacts, Kind, StageError, Violation,
     kinds::{
-        graph::{self, EdgeTable, Features, GraphTable, Ids, Labels, NodeTable, Split},
+        graph::{self, EdgeTable, Features, GraphTable, Ids, Labels, LearnedRows, NodeTable, Split},
         run::{self, Record},
     },
     parquet_file::{Table, read_table},
@@ -309,8 +309,8 @@ impl Proof<'_> {
             inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
             read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
             let own = match self.labelled_graphs() {
-                Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits },
-                None => Own { ids: &self.nodes.ids, labels: self.nodes.labels.as_ref(), splits: &self.nodes.splits },
+                Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits, rows: LearnedRows::Graphs },
+                None => Own { ids: &self.nodes.ids, labels: self.nodes.labels.as_ref(), splits: &self.nodes.splits, rows: LearnedRows::Nodes },
             };
             let aims = aims::of(self.request, self.graph, own)?;
             inputs.target = target(aims.labels.as_deref());

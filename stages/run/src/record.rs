@@ -14,7 +14,7 @@ use warploom_contract::{
 };
 use warploom_shell::requests::RunRequest;
 
-use crate::{executor::Executor, gpu, history, iterate::Iterated, precision::Precision, process_memory::Taken, train::Trained};
+use crate::{course, executor::Executor, gpu, history, iterate::Iterated, precision::Precision, process_memory::Taken, train::Trained};
 
 /// What was done.
 pub enum Done {
@@ -48,9 +48,11 @@ pub fn write<T: Precision>(
         seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
-        bytes_predicted: predicted.bytes_peak,
+        bytes_predicted: predicted.bytes_with(context.threads, !course::are_taken(&request.spec)),
+        bytes_mapped_predicted: predicted.bytes_mapped,
         bytes_peak: executor.bytes_on_gpu().unwrap_or(taken.own),
         bytes_mapped: taken.mapped,
+        bytes_left: taken.left,
         bytes_pinned: executor.bytes_pinned(),
         bytes_driver: executor.gpu.as_ref().map_or(0, gpu::Machine::bytes_gone),
         epoch_kept: 0,

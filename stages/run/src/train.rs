@@ -10,7 +10,7 @@ mod ahead;
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
-use warploom_shell::requests::RunRequest;
+use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
@@ -108,9 +108,7 @@ pub fn train<T: Precision>(
     let [measures, last] = measures::chosen(spec.metric, loss.kind, executor.machine.buffers.reals().shape(loss.result).1)?;
     executor.set_parameters(&parameters::initial(list, spec, request.init_digest.as_ref())?)?;
     let names: Vec<String> = list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
-    let (optimizers, warnings) = optimizers::of_spec(&spec.optimizer, &names);
-    warnings.iter().for_each(|warning| context.progress.warn(warning));
-    executor.set_optimizers(optimizers)?;
+    executor.set_optimizers(optimizers::of_spec(&spec.optimizer, &names)?)?;
     let state = checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())))?;
     let state = state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
     let resumed_at = state.done;
@@ -298,8 +296,7 @@ impl<T: Precision> Training<'_, T> {
             error.what = format!("stopped by a signal after epoch {done}, and the state could not be saved: {}", error.what);
             return error;
         }
-        let what = if done > 0 { format!("stopped by a signal after epoch {done}") } else { "stopped by a signal in the first epoch".to_owned() };
-        StageError::new(ErrorKind::Stopped, what).hint("start again to go on")
+        signals::stopped_after("epoch", done)
     }
 }
 

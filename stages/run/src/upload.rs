@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use warploom_contract::{
-    Artifact, Context, ErrorKind, Inputs, Kind, StageError,
+    Artifact, Context, Inputs, Kind, StageError,
     arrow_file::View,
     kinds::{
         csr::{Csr, Direction as Side},
-        graph::{self, Features, Ids, Labels, Split},
+        graph::{self, Features, Ids, Labels, LearnedRows, Split},
         partition::{self, RowUnits},
         permutation,
     },
@@ -23,8 +23,9 @@ use warploom_contract::{
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units, courses};
-use warploom_shell::requests::RunRequest;
-use warploom_vertex::launch::{Body, BufferName, Course, Direction, EdgeFactor, LaunchList, Lists, Operation, Role, Rows, Step};
+use warploom_shell::{requests::RunRequest, signals};
+pub use warploom_vertex::launch::Needs;
+use warploom_vertex::launch::{Body, BufferName, Direction, LaunchList, Lists, Role, Rows, Stored};
 
 use crate::{
     aims::{self, Aims, Column, Own},
@@ -37,64 +38,8 @@ use crate::{
 
 /// Rows that one task copies.
 const TASK_ROWS: usize = 4096;
-
-/// Which parts of a graph the launches walk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// In-edges.
-    pub incoming: bool,
-    /// Out-edges.
-    pub outgoing: bool,
-    /// In-edges, then out-edges, in one launch.
-    pub both: bool,
-    /// Weights of edges.
-    pub weights: bool,
-    /// Sparse features by columns.
-    pub sparse_by_columns: bool,
-    /// Edges in the order of their ids.
-    pub lists: Lists,
-    /// What of these only supersteps need that a course is to replace.
-    pub lists_later: Option<Lists>,
-}
-
-impl Needs {
-    /// What the launches of a list walk.
-    pub fn of(list: &LaunchList) -> Self {
-        let mut needs = Needs { lists: Lists::of(list), ..Needs::default() };
-        if let Body::Iterate(iterate) = &list.body
-            && iterate.loops.iter().any(|repeated| repeated.frontier.is_some())
-        {
-            // From what changed to what reads it, and back.
-            (needs.incoming, needs.outgoing) = (true, true);
-        }
-        for launch in list.launches() {
-            match &launch.operation {
-                Operation::NeighbourReduce { direction, factor, .. } => {
-                    needs.incoming |= *direction != Direction::Out;
-                    needs.outgoing |= *direction != Direction::In;
-                    needs.both |= *direction == Direction::Both;
-                    needs.weights |= *factor == EdgeFactor::Weight;
-                }
-                Operation::SparseProductOverRows { .. } => needs.sparse_by_columns = true,
-                _ => {}
-            }
-        }
-        needs
-    }
-
-    /// The same, where loops take their courses, which walk both directions.
-    pub fn by_courses(list: &LaunchList) -> Self {
-        let mut needs = Needs::of(list);
-        let Body::Iterate(iterate) = &list.body else { return needs };
-        for course in iterate.loops.iter().filter_map(|repeated| repeated.course.as_ref()) {
-            (needs.incoming, needs.outgoing) = (true, true);
-            needs.weights |= matches!(course, Course::Least { step: Step::Weight, .. });
-            needs.lists_later = Some(Lists::of(list));
-        }
-        needs.lists = Lists::by_courses(list);
-        needs
-    }
-}
+/// Elements that one task converts.
+const TASK_ELEMENTS: usize = 1 << 16;
 
 /// One direction of the graph.
 #[derive(Clone, Debug)]
@@ -302,8 +247,8 @@ pub fn load<T: Precision>(context: &Context, inputs: &Inputs, list: &LaunchList,
     if trains {
         let labelled = graphs.as_ref().filter(|_| graphs::are_labelled(list));
         let own = match labelled {
-            Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits },
-            None => Own { ids: &table.ids, labels: table.labels.as_ref(), splits: &table.splits },
+            Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits, rows: LearnedRows::Graphs },
+            None => Own { ids: &table.ids, labels: table.labels.as_ref(), splits: &table.splits, rows: LearnedRows::Nodes },
         };
         let aims = aims::of(request, artifact, own)?;
         aims.warning.iter().for_each(|warning| context.progress.warn(warning));
@@ -324,7 +269,7 @@ fn go_on(stop: &StopFlag) -> Result<(), StageError> {
     if !stop.is_set() {
         return Ok(());
     }
-    Err(StageError::new(ErrorKind::Stopped, "stopped by a signal while the graph was loaded").hint("start again"))
+    Err(signals::stopped("while the graph was loaded. The same command goes on"))
 }
 
 /// The old number of each new one; `None` when all stay.
@@ -334,7 +279,7 @@ fn order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageErr
     if new_of_old.len() != nodes {
         return Err(StageError::damaged(&path, format!("expected {nodes} nodes, as the csr has, found {}", new_of_old.len())));
     }
-    if new_of_old.iter().enumerate().all(|(old, &new)| old == new as usize) {
+    if !permutation::is_renumbered(&new_of_old) {
         return Ok(None);
     }
     let mut old_of_new = vec![u32::MAX; nodes];
@@ -462,9 +407,15 @@ impl<T: Precision> Data<T> {
     }
 
     fn permuted(&self, values: &View<f32>, columns: usize) -> Result<Contents<T>, StageError> {
-        let Some(old_of_new) = &self.old_of_new else { return Ok(Contents::Shared(T::of_view(values))) };
+        let stored = Stored { renumbered: self.old_of_new.is_some(), ..Stored::default() };
+        if stored.is_mapped(Rows::Nodes, size_of::<T>() as u64) {
+            return Ok(Contents::Shared(T::of_view(values)));
+        }
         let mut out = Aligned::zeros(values.len())?;
-        gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value));
+        match &self.old_of_new {
+            Some(old_of_new) => gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value)),
+            None => out.par_iter_mut().zip(&values[..]).with_min_len(TASK_ELEMENTS).for_each(|(out, &value)| *out = T::of_f32(value)),
+        }
         Ok(Contents::Owned(out))
     }
 

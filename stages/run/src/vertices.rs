@@ -39,20 +39,21 @@ fn rows_of(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
     if chosen.given.is_none() && ids.is_empty() {
         return Ok(BTreeSet::new());
     }
-    chosen.named.iter().map(|named| row_of(named, ids).map_err(|absent| refuse(chosen, named, absent, ids.len()))).collect()
+    let row = |(number, named)| row_of(named, ids).map_err(|absent| refuse(chosen, (number, named), absent, ids.len()));
+    chosen.named.iter().enumerate().map(row).collect()
 }
 
-fn refuse(chosen: &Chosen, named: &Named, Absent { expected, hint }: Absent, nodes: usize) -> StageError {
+fn refuse(chosen: &Chosen, (number, named): (usize, &Named), Absent { expected, hint, note }: Absent, nodes: usize) -> StageError {
     let setting = &chosen.setting;
     let what = match named {
         Named::Row(row) => format!("`plan.set.{setting}` names row {row}, and the node table has {nodes} rows"),
         Named::Id(id) => format!("`plan.set.{setting}` names `{id}`, and no node of the data set has this id"),
     };
-    let mut error = match &chosen.given {
-        Some(given) => mistake_error(&given.value_place.clone().mistake(MistakeKind::UnknownValue, what, expected)),
+    let mut error = match chosen.place_of(number) {
+        Some(place) => mistake_error(&place.clone().mistake(MistakeKind::UnknownValue, what, expected)),
         None => StageError::new(ErrorKind::Specification, what).detail(expected),
     };
-    error.hint = hint.map(|hint| format!("--set plan.set.{setting}={hint}"));
+    error.hint = hint.map(|hint| chosen.with_instead(number, &hint) + &note);
     error
 }
 
@@ -60,20 +61,28 @@ fn refuse(chosen: &Chosen, named: &Named, Absent { expected, hint }: Absent, nod
 struct Absent {
     expected: String,
     hint: Option<String>,
+    /// Behind the hint.
+    note: String,
+}
+
+impl Absent {
+    fn of(expected: String, hint: Option<String>) -> Absent {
+        Absent { expected, hint, note: String::new() }
+    }
 }
 
 fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
     let rows = ids.len() as u64;
     let id = match named {
         Named::Row(row) if *row < rows => return Ok(*row),
-        Named::Row(_) if rows == 0 => return Err(Absent { expected: "the graph has no node".to_owned(), hint: None }),
-        Named::Row(_) => return Err(Absent { expected: format!("expected a row from 0 to {}", rows - 1), hint: Some(format!("{ROW}{}", rows - 1)) }),
+        Named::Row(_) if rows == 0 => return Err(Absent::of("the graph has no node".to_owned(), None)),
+        Named::Row(_) => return Err(Absent::of(format!("expected a row from 0 to {}", rows - 1), Some(format!("{ROW}{}", rows - 1)))),
         Named::Id(id) => id,
     };
     let (found, near) = match ids {
         Ids::Numbers(numbers) => match id.parse::<u64>() {
             Ok(id) => (numbers.binary_search(&id).ok(), near_numbers(id, numbers)),
-            Err(_) => return Err(Absent { expected: format!("expected a number, as the ids of this data set are: {}", first(ids)), hint: first_of(ids) }),
+            Err(_) => return Err(Absent::of(format!("expected a number, as the ids of this data set are: {}", first(ids)), first_of(ids))),
         },
         Ids::Strings(words) => (words.binary_search_by(|word| word.as_bytes().cmp(id.as_bytes())).ok(), near_words(id, words)),
     };
@@ -83,7 +92,10 @@ fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
     let is_row = id.parse::<u64>().is_ok_and(|row| row < rows);
     let expected =
         if near.is_empty() { "the graph has no node".to_owned() } else { format!("expected an id of the data set; the nearest: {}", near.join(", ")) };
-    Err(Absent { expected, hint: if is_row { Some(format!("{ROW}{id}  for row {id} of the node table")) } else { near.into_iter().next() } })
+    Err(match is_row {
+        true => Absent { note: format!("  for row {id} of the node table"), ..Absent::of(expected, Some(format!("{ROW}{id}"))) },
+        false => Absent::of(expected, near.into_iter().next()),
+    })
 }
 
 fn first(ids: &Ids) -> String {

@@ -12,6 +12,7 @@ use warploom_spec::Pipeline;
 use crate::{
     Chain, Environment, Options, command_line, execute, explain,
     flags::Format,
+    needs::Needs,
     outcome::{self, Outcome, error_json},
     preflight,
     requests::Request,
@@ -199,7 +200,9 @@ where
 
 fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
     match chain.environment.format {
-        Format::Human => print_text(&outcome::table(&format!("{} on {}", chain.pipeline.name, chain.pipeline.dataset), outcomes)),
+        Format::Human => {
+            print_text(&outcome::table(&format!("{} on {}", chain.pipeline.name, chain.pipeline.dataset), outcomes, Needs::of_pipeline(chain.pipeline)))
+        }
         _ => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),
     }
 }
@@ -334,8 +337,9 @@ pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
         }
     }));
     let code = panics::catch(main).unwrap_or_else(|said| {
-        let _closed = writeln!(std::io::stderr().lock(), "{}", StageError::defect(said));
-        ExitCode::from(ErrorKind::Defect.exit_code())
+        let error = panics::to_error(said);
+        let _closed = writeln!(std::io::stderr().lock(), "{error}");
+        ExitCode::from(error.kind.exit_code())
     });
     signals::wait_if_leaving();
     code

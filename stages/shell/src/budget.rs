@@ -56,6 +56,18 @@ pub fn refused_by_device(refusal: StageError, predicted: &Memory, (free, further
     StageError { hint: Some(ways.join("; or  ")), ..refusal.detail(largest(predicted)) }
 }
 
+/// What of memory is predicted, or was reached: of the process's own, or of a GPU, and the pages of mapped files, where those count.
+pub fn peak_words(own: u64, mapped: u64) -> String {
+    let files = if mapped > 0 { format!(" (and {} of mapped files)", show_size(mapped)) } else { String::new() };
+    format!("{}{files}", show_size(own))
+}
+
+/// What a job of Slurm asks for, with a tenth of room: what it must have, and what keeps the mapped files in memory too. Nothing for a GPU.
+pub fn slurm_words(own: u64, mapped: u64) -> Option<String> {
+    let option = |bytes: u64| format!("--mem={}M", bytes.saturating_add(bytes / 10).div_ceil(1 << 20));
+    (mapped > 0).then(|| format!("for Slurm: {} holds it, {} keeps the mapped files in memory too", option(own), option(own.saturating_add(mapped))))
+}
+
 /// The largest uses, largest first.
 fn largest(predicted: &Memory) -> String {
     let mut uses: Vec<(&String, &u64)> = predicted.bytes_by_use.iter().collect();
@@ -88,9 +100,20 @@ mod tests {
         let smaller = [("run.dtype=f32", 600), ("plan.set.hidden=8", 500), ("plan.set.hidden=4", 250)];
         Memory {
             bytes_peak: 1000,
+            bytes_mapped: 0,
+            bytes_peak_by_supersteps: 0,
+            bytes_per_thread: 0,
             bytes_by_use: [("x", 100), ("z.0", 700), ("moments", 150), ("adjacency", 30), ("target", 20)].map(|(name, bytes)| (name.to_owned(), bytes)).into(),
             smaller: smaller.map(|(set, bytes_peak)| Smaller { set: set.to_owned(), bytes_peak }).into(),
         }
+    }
+
+    #[test]
+    fn mapped_files_are_told_apart() {
+        assert_eq!(peak_words(461 << 20, 120 << 20), "461 MiB (and 120 MiB of mapped files)");
+        assert_eq!((peak_words(461 << 20, 0), slurm_words(461 << 20, 0)), ("461 MiB".to_owned(), None));
+        let told = "for Slurm: --mem=440M holds it, --mem=550M keeps the mapped files in memory too";
+        assert_eq!(slurm_words(400 << 20, 100 << 20).as_deref(), Some(told));
     }
 
     #[test]

@@ -89,6 +89,21 @@ impl<'a> Chain<'a> {
         found
     }
 
+    /// The artifacts of a key with a lease on them, if all kinds of the stage are there.
+    pub fn find_leased(&mut self, contract: &Contract, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
+        if self.find(contract, key)?.is_none() {
+            return Ok(None);
+        }
+        self.lease(key);
+        // What was collected before the lease was there is not there now.
+        self.find(contract, key)
+    }
+
+    /// Whether anything that was found or made is not there any more.
+    pub fn has_lost(&self) -> bool {
+        self.available.iter().any(Artifact::is_gone)
+    }
+
     /// Makes a stage's artifacts available to the stages after it.
     pub fn accept(&mut self, artifacts: &[Artifact]) {
         for artifact in artifacts {
@@ -129,7 +144,7 @@ impl<'a> Chain<'a> {
     pub fn follow_to(&mut self, name: &str) -> Result<(), StageError> {
         for contract in contracts::ALL.iter().take_while(|contract| contract.name != name) {
             let Known::Document(document) = self.known(contract)? else { return Err(self.missing(contract, None)) };
-            match self.find(contract, &document.key())? {
+            match self.find_leased(contract, &document.key())? {
                 Some(artifacts) => self.accept(&artifacts),
                 None => return Err(self.missing(contract, Some(&document.key()))),
             }

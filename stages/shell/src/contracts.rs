@@ -5,7 +5,7 @@
 use warploom_contract::{Contract, Kind};
 
 /// Raw files to graph.
-pub const INGEST: Contract = Contract { name: "ingest", version: 6, reads: &[], writes: &[Kind::Graph] };
+pub const INGEST: Contract = Contract { name: "ingest", version: 7, reads: &[], writes: &[Kind::Graph] };
 /// Graph to neighbours in both directions.
 pub const EXTRACT: Contract = Contract { name: "extract", version: 4, reads: &[Kind::Graph], writes: &[Kind::Csr, Kind::Profile] };
 /// Neighbours to a better order.
@@ -16,7 +16,7 @@ pub const CHOICE: Contract = Contract { name: "order-choice", version: 1, reads:
 pub const PARTITION: Contract = Contract { name: "partition", version: 3, reads: &[Kind::Csr], writes: &[Kind::Partition] };
 /// Program, profile and device to launches.
 pub const PLAN: Contract =
-    Contract { name: "plan", version: 16, reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition], writes: &[Kind::Plan] };
+    Contract { name: "plan", version: 17, reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition], writes: &[Kind::Plan] };
 /// Launches to results.
 pub const RUN: Contract =
     Contract { name: "run", version: 2, reads: &[Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition, Kind::Plan], writes: &[Kind::Run] };

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use warploom_contract::{
-    Artifact, Context, Contract, ErrorKind, Inputs, Key, Kind, Outputs, Stage, StageError, Violation,
+    Artifact, Context, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     error::quoted,
     kinds::{Depth, checkpoint},
     manifest::Reading,
@@ -29,7 +29,7 @@ where
     match attempt::<S>(chain, talk, &mut outcome) {
         Ok(()) => chain.accept(&outcome.artifacts),
         Err(error) => {
-            outcome.status = Status::Failed;
+            outcome.status = Status::of_error(&error);
             outcome.error = Some(error);
         }
     }
@@ -50,12 +50,12 @@ where
         let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
         let request = &mut step.request;
         let decided = panics::catch(|| S::decide(&context(environment, talk), &inputs, request));
-        let decided = decided.unwrap_or_else(|panic| Err(StageError::defect(panic)));
+        let decided = decided.unwrap_or_else(|panic| Err(panics::to_error(panic)));
         decided.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
         step = Step::of(&S::CONTRACT, step.request, step.inputs);
     }
     outcome.key = Some(step.key().to_string());
-    let found = if environment.force { None } else { find_leased(chain, &S::CONTRACT, &step.key())? };
+    let found = if environment.force { None } else { chain.find_leased(&S::CONTRACT, &step.key())? };
     // What was made of unchecked inputs may be wrong: who checks makes it again.
     let unchecked = |artifact: &Artifact| environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false);
     let place = if found.iter().flatten().any(unchecked) { Place::Unchecked } else { Place::Free };
@@ -76,7 +76,7 @@ where
     // Before it is published, so that at no moment it is there and nobody's.
     chain.lease(&step.key());
     let done = panics::catch(|| build::<S>(environment, talk, step, (&inputs, place), outcome));
-    let done = done.unwrap_or_else(|panic| Err(StageError::defect(panic)));
+    let done = done.unwrap_or_else(|panic| Err(panics::to_error(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     outcome.status = Status::Built;
     refuse_made_up(environment.real, outcome)
@@ -139,35 +139,32 @@ where
     Ok(())
 }
 
-/// A stage's artifacts with a lease on them, if all kinds are there.
-fn find_leased(chain: &mut Chain<'_>, contract: &Contract, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
-    if chain.find(contract, key)?.is_none() {
-        return Ok(None);
-    }
-    chain.lease(key);
-    // What was collected before the lease was there is not there now.
-    chain.find(contract, key)
-}
-
 /// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows them; then schema and cheap invariants. The
 /// stage is given the files that are in its key, and digests are those of these files.
 fn open_inputs<R: Request>(environment: &Environment, talk: &Talk, step: &Step<R>) -> Result<Inputs, StageError> {
     let mut opened = Inputs::new();
     for artifact in step.inputs.iter() {
         environment.store.mark_used(artifact);
-        let whole = environment.store.get(artifact.kind, &artifact.manifest.key)?;
-        let found = whole.restricted(&step.request.reads(artifact.kind));
-        if environment.verify != Verify::Nothing {
-            talk.begin(&format!("checking digests of the {}", artifact.kind.name()), found.manifest.bytes(), "bytes");
-            let reading = found.manifest.check_digests_once(&found.path, |bytes| talk.advance(bytes))?;
-            talk.end();
-            let Reading { files, files_read, bytes_read } = reading;
-            talk.detail(&format!("{}: {files_read} of {files} files read to check their digests, {bytes_read} bytes", artifact.kind.name()));
-        }
-        whole.validate(Depth::Open)?;
-        opened.insert(found);
+        let reads = step.request.reads(artifact.kind);
+        let whole = environment.store.open_with(artifact.kind, &artifact.manifest.key, |whole| {
+            if environment.verify != Verify::Nothing {
+                check_digests(&whole.restricted(&reads), talk)?;
+            }
+            whole.validate(Depth::Open)
+        })?;
+        opened.insert(whole.restricted(&reads));
     }
     Ok(opened)
+}
+
+/// Compares the digests of what a stage reads of an input, as far as this process does not know them.
+fn check_digests(found: &Artifact, talk: &Talk) -> Result<(), StageError> {
+    let name = found.kind.name();
+    talk.begin(&format!("checking digests of the {name}"), found.manifest.bytes(), "bytes");
+    let Reading { files, files_read, bytes_read } = found.manifest.check_digests_once(&found.path, |bytes| talk.advance(bytes))?;
+    talk.end();
+    talk.detail(&format!("{name}: {files_read} of {files} files read to check their digests, {bytes_read} bytes"));
+    Ok(())
 }
 
 fn refuse_made_up(real: Real, outcome: &Outcome) -> Result<(), StageError> {
@@ -193,6 +190,7 @@ where
             .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
             .hint(format!("make it first:  warploom pipeline {}  with the same options", quoted(&chain.pipeline.file)))
     };
+    chain.lease(&step.key());
     let mut outputs = Inputs::new();
     for &kind in S::CONTRACT.writes {
         // `find` first: an absent output is an input error, a damaged one a failed check.
@@ -205,7 +203,7 @@ where
     }
     let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
     let checked = panics::catch(|| S::check(&context, &outputs, &inputs, &step.request));
-    let checked = checked.unwrap_or_else(|panic| Err(Violation(StageError::defect(panic))));
+    let checked = checked.unwrap_or_else(|panic| Err(Violation(panics::to_error(panic))));
     checked.map_err(|violation| Violation::from(outputs.iter().chain(inputs.iter()).fold(violation.0, |error, artifact| artifact.blame(error))))?;
     let artifacts: Vec<Artifact> = outputs.iter().cloned().collect();
     chain.accept(&artifacts);

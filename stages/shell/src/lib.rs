@@ -6,6 +6,7 @@
 //! never     knows how a stage does its work
 //!
 //! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute` (hit or build).
+mod allocation;
 pub mod auto;
 pub mod binary;
 pub mod budget;
@@ -21,11 +22,13 @@ pub mod gpu_present;
 pub mod hints;
 pub mod kernels;
 pub mod limits;
+pub mod needs;
 pub mod orders;
 pub mod outcome;
 pub mod parameter_file;
 pub mod preflight;
 pub mod program;
+pub mod program_file;
 pub mod reads;
 pub mod requests;
 pub mod samples;

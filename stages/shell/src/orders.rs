@@ -32,7 +32,11 @@ fn document(inputs: &Inputs, request: &ReorderRequest) -> Result<KeyDocument, St
 pub fn find(store: &Store, inputs: &Inputs, request: &ReorderRequest) -> Result<Option<Chosen>, StageError> {
     let Some(artifact) = store.find(Kind::Tune, &document(inputs, request)?.key())? else { return Ok(None) };
     store.mark_used(&artifact);
-    read(&artifact).map(Some)
+    match read(&artifact) {
+        // Collected since it was found: nobody leases a page that is read at once.
+        Err(_) if artifact.is_gone() => Ok(None),
+        chosen => chosen.map(Some),
+    }
 }
 
 /// What was chosen for a graph that differs in nothing that was weighed, which `digest` says.

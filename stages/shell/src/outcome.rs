@@ -2,17 +2,22 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use warploom_contract::{Artifact, Kind, Provenance, StageError};
+use warploom_contract::{
+    Artifact, Kind, Provenance, StageError,
+    kinds::{plan, run},
+};
 
-use crate::limits::show_size;
+use crate::{budget::peak_words, limits::show_size, needs::Needs};
 
-/// Built, found, or failed.
+/// Built, found, stopped or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Made now.
     Built,
     /// Was there.
     Hit,
+    /// Ended by a signal, after saving what can be saved.
+    Stopped,
     /// Neither.
     Failed,
 }
@@ -23,8 +28,19 @@ impl Status {
         match self {
             Status::Built => "built",
             Status::Hit => "hit",
+            Status::Stopped => "stopped",
             Status::Failed => "failed",
         }
+    }
+
+    /// Of a stage that ended with this error.
+    pub fn of_error(error: &StageError) -> Status {
+        if error.kind.is_stop() { Status::Stopped } else { Status::Failed }
+    }
+
+    /// Whether there is an output.
+    pub fn is_done(self) -> bool {
+        matches!(self, Status::Built | Status::Hit)
     }
 }
 
@@ -87,11 +103,11 @@ pub fn error_json(error: &StageError) -> Value {
     json!({"kind": error.kind.name(), "what": error.what, "place": error.place, "hint": error.hint})
 }
 
-/// The summary: one row a stage.
-pub fn table(title: &str, outcomes: &[Outcome]) -> String {
+/// The summary: one row a stage; made-up data that the program does not read are not told.
+pub fn table(title: &str, outcomes: &[Outcome], needs: Needs) -> String {
     let mut text = String::new();
     let stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
-    let made_up = outcomes.iter().map(Outcome::made_up).find(|made_up| !made_up.is_empty()).unwrap_or_default();
+    let made_up = outcomes.iter().map(|outcome| needs.of_made_up(&outcome.made_up())).find(|made_up| !made_up.is_empty()).unwrap_or_default();
     let mark = match (stand_in, made_up.is_empty()) {
         (true, _) => "   [STAND-IN: a generated graph, not the real data]".to_owned(),
         (false, false) => format!("   [made up: {}]", made_up.join(", ")),
@@ -105,11 +121,26 @@ pub fn table(title: &str, outcomes: &[Outcome]) -> String {
         let _infallible =
             writeln!(text, "{:<10} {:<7} {:>9} {:>9}  {:<12} {}", outcome.stage, outcome.status.name(), show_seconds(outcome.seconds), size, key, outcome.why);
     }
-    let planned = outcomes.iter().flat_map(|outcome| &outcome.artifacts).find(|artifact| artifact.kind == Kind::Plan);
-    if let Some(peak) = planned.and_then(|plan| plan.manifest.counts.get("bytes_peak")) {
-        let _infallible = writeln!(text, "predicted peak memory of the run: {}", show_size(*peak));
-    }
+    text += &peak_memory(outcomes).map(|line| line + "\n").unwrap_or_default();
     text
+}
+
+/// The part of the peak, as one of so many, from which on what earlier stages left is told.
+const TOLD_FROM: u64 = 20;
+
+/// The peak of memory: what the plan predicted, and what the run reached, if there is one.
+fn peak_memory(outcomes: &[Outcome]) -> Option<String> {
+    let of_kind = |kind: Kind| outcomes.iter().flat_map(|outcome| &outcome.artifacts).find(|artifact| artifact.kind == kind);
+    if let Some(record) = of_kind(Kind::Run).and_then(|run| run::open_record(run).ok()) {
+        let predicted = peak_words(record.bytes_predicted, record.bytes_mapped_predicted);
+        let reached = peak_words(record.bytes_peak, if record.bytes_mapped_predicted > 0 { record.bytes_mapped } else { 0 });
+        // The allocator keeps what earlier stages had; a run started by itself does without.
+        let left = Some(record.bytes_left).filter(|left| left.saturating_mul(TOLD_FROM) > record.bytes_peak);
+        let left = left.map(|left| format!(", up to {} of it left by earlier stages", show_size(left))).unwrap_or_default();
+        return Some(format!("peak memory: predicted {predicted}, reached {reached}{left}"));
+    }
+    let count = |name: &str| of_kind(Kind::Plan)?.manifest.counts.get(name).copied();
+    Some(format!("peak memory: predicted {}", peak_words(count("bytes_peak")?, count(plan::BYTES_MAPPED).unwrap_or(0))))
 }
 
 fn show_seconds(seconds: f64) -> String {

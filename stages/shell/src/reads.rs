@@ -46,7 +46,8 @@ pub fn partition(kind: Kind, spec: &PartitionSpec) -> Reads {
     }
 }
 
-/// What is known of the data without looking at them: names of columns, counts, figures. A CPU has no cut that follows from the order.
+/// What is known of the data without looking at them: names of columns, counts, figures. For a CPU nothing of the order but
+/// whether there is a new one.
 pub fn plan(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
     let learns_another = (spec.target != RunSpec::default().target).then_some(graph::GRAPHS_FILE);
     let is_gpu = device == DeviceKind::Cuda;
@@ -54,13 +55,25 @@ pub fn plan(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
     match kind {
         Kind::Graph => Reads {
             files: Names([graph::NODES_FILE, graph::NAMES_FILE].into_iter().chain(learns_another).collect()),
-            counts: Names(vec!["feature_columns*", "feature_entries*", "edge_feature_columns", "nodes.*", "graphs", "classes", "label_columns", "splits"]),
-            facts: ["target", "labels", "label_values"].into(),
+            counts: Names(vec![
+                "feature_columns*",
+                "feature_entries*",
+                "edge_feature_columns",
+                "nodes.*",
+                "graphs",
+                "classes",
+                "label_columns",
+                "splits",
+                "graphs.*",
+            ]),
+            facts: ["target", "labels", "label_values", "graphs.*"].into(),
             ..Reads::default()
         },
         Kind::Csr => Reads { counts: on_gpu(&["edges"]), facts: [csr::TYPED].into(), ..Reads::default() },
         Kind::Profile => Reads { files: [profile::PROFILE_FILE].into(), ..Reads::default() },
-        Kind::Permutation => Reads { counts: on_gpu(&["nodes", permutation::WALK_BYTES]), ..Reads::default() },
+        Kind::Permutation if is_gpu => Reads { counts: ["nodes", permutation::WALK_BYTES].into(), ..Reads::default() },
+        // A run on a CPU copies rows that have other numbers than in their file.
+        Kind::Permutation => Reads { facts: [permutation::RENUMBERED].into(), ..Reads::default() },
         // What the plan tells of the division of walks.
         Kind::Partition if !is_gpu => Reads { counts: partition::UNITS.into(), ..Reads::default() },
         _ => Reads::default(),

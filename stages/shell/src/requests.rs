@@ -14,16 +14,12 @@ use warploom_contract::{
         profile::CommunityFigures,
         run::Asked,
     },
-    regular_file,
 };
 use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
 use warploom_vertex::gir::{Data, Loss, Target};
 
-use crate::{Environment, contracts, flags::Real, orders, reads, vertices};
-
-/// No vertex program is longer.
-pub const PROGRAM_BYTES_MOST: u64 = 4 << 20;
+use crate::{Environment, contracts, flags::Real, needs::Needs, orders, program_file, reads, vertices};
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
 pub trait Request: Sized {
@@ -56,6 +52,8 @@ pub struct IngestRequest {
     pub digests: BTreeMap<String, String>,
     /// Whether a set of many graphs is one graph, whose nodes are learned.
     pub union: bool,
+    /// What the program reads: for what people are told, in no key.
+    pub needs: Needs,
 }
 
 impl Request for IngestRequest {
@@ -91,9 +89,9 @@ impl Request for IngestRequest {
         let union = match pipeline.ingest.graphs {
             Graphs::Separate => false,
             Graphs::Union => true,
-            Graphs::Auto => holds_graphs(&entry) && scores_vertices(pipeline)?,
+            Graphs::Auto => holds_graphs(&entry) && scores_vertices(&program_text(pipeline)?, &pipeline.plan),
         };
-        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests, union })
+        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests, union, needs: Needs::of_pipeline(pipeline) })
     }
 
     fn document(&self) -> Value {
@@ -130,9 +128,8 @@ fn holds_graphs(entry: &Entry) -> bool {
     is_batch || of_graphs || entry.holds.graphs.is_some() || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
 }
 
-/// Whether the program of a pipeline learns, and returns scores of vertices. Of one that does not parse, whoever plans says why.
-pub(crate) fn scores_vertices(pipeline: &Pipeline) -> Result<bool, StageError> {
-    let text = program_text(pipeline)?;
+/// Whether a program learns, and returns scores of vertices. If it does not parse, the stage `plan` says why.
+pub fn scores_vertices(text: &str, spec: &PlanSpec) -> bool {
     let sample = Data {
         features: Some(2),
         edge_features: 1,
@@ -144,7 +141,7 @@ pub(crate) fn scores_vertices(pipeline: &Pipeline) -> Result<bool, StageError> {
         training: true,
         ..Data::bare(4, 4)
     };
-    Ok(warploom_vertex::trace::trace(&text, &pipeline.plan.program.entry, &given_settings(&pipeline.plan), &sample).is_ok())
+    warploom_vertex::trace::trace(text, &spec.program.entry, &given_settings(spec), &sample).is_ok()
 }
 
 /// A problem with the catalogue or raw data, as a stage's error.
@@ -461,8 +458,9 @@ impl Request for PlanRequest {
 /// Text of the program that a pipeline names.
 pub(crate) fn program_text(pipeline: &Pipeline) -> Result<String, StageError> {
     let path = &pipeline.plan.program.file;
-    regular_file::read_text(path, PROGRAM_BYTES_MOST).map_err(|error| {
-        StageError::io("read the vertex program", path, &error).hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file")
+    program_file::read(path).map_err(|error| match error.hint {
+        Some(_) => error,
+        None => error.hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file"),
     })
 }
 

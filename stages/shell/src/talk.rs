@@ -116,9 +116,12 @@ impl Talk {
         }
     }
 
-    /// An error, always.
+    /// An error, always. A stop is none: it says what is kept.
     pub fn error(&self, error: &StageError) {
         crate::signals::wait_if_leaving();
+        if error.kind.is_stop() {
+            return self.line(&error.what);
+        }
         self.painted_line(&self.paint_error(&error.to_string()));
     }
 

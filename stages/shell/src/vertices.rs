@@ -1,12 +1,13 @@
 //! vertices: the nodes that a program's vertex settings name, as they stand in the pipeline.
 //!
-//! promises  what is named is the run's, and in no plan's key; a number or a word is an id of the data set, `row:NUMBER` a row
+//! promises  what is named is the run's, and in no plan's key; a number or a word is an id of the data set as it is written (`007`, `1e5`),
+//!           `row:NUMBER` a row
 //! never     opens a graph; the run looks the ids up
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use warploom_contract::StageError;
-use warploom_spec::{MistakeKind, Pipeline, Scalar, Setting};
+use warploom_spec::{MistakeKind, Pipeline, Place, Scalar, Setting, shell_word};
 use warploom_vertex::trace::{VertexSetting, vertex_settings_of};
 
 use crate::requests::{mistake_error, program_text};
@@ -23,6 +24,21 @@ pub struct Chosen {
     pub named: Vec<Named>,
     /// As it stands in the pipeline; none: the program's default.
     pub given: Option<Setting>,
+}
+
+impl Chosen {
+    /// Where the node of this number stands in the pipeline, if it does.
+    pub fn place_of(&self, number: usize) -> Option<&Place> {
+        Some(&self.given.as_ref()?.written.as_ref()?.get(number)?.place)
+    }
+
+    /// The setting with another id in place of the one of this number, as `--set` takes it.
+    pub fn with_instead(&self, number: usize, id: &str) -> String {
+        let is_list = self.given.as_ref().is_some_and(|given| matches!(given.value, Scalar::List(_)));
+        let words = self.named.iter().enumerate().map(|(at, named)| if at == number { id.to_owned() } else { named.text() });
+        let value = if is_list { format!("[{}]", words.collect::<Vec<_>>().join(", ")) } else { id.to_owned() };
+        format!("--set {}", shell_word(&format!("plan.set.{}={value}", self.setting)))
+    }
 }
 
 /// A node.
@@ -73,23 +89,21 @@ impl Chosen {
     /// What the pipeline says of a setting, else the program's default.
     pub fn of(setting: VertexSetting, given: Option<Setting>) -> Result<Chosen, StageError> {
         let named = match &given {
-            Some(given) => of_scalar(&given.value, setting.several).ok_or_else(|| unfit(given, setting.several))?,
+            Some(given) => of_setting(given, setting.several).ok_or_else(|| unfit(given, setting.several))?,
             None => of_default(&setting.default),
         };
         Ok(Chosen { setting: setting.name, named, given })
     }
 }
 
-fn of_scalar(value: &Scalar, several: bool) -> Option<Vec<Named>> {
-    match value {
-        Scalar::Whole(id @ 0..) => Some(vec![Named::Id(id.to_string())]),
-        Scalar::Text(text) => Some(vec![Named::of_text(text)]),
-        Scalar::List(items) if several && !items.is_empty() => {
-            let named = items.iter().map(|item| if matches!(item, Scalar::List(_)) { None } else { of_scalar(item, false)?.pop() });
-            named.collect()
-        }
-        _ => None,
-    }
+fn of_setting(given: &Setting, several: bool) -> Option<Vec<Named>> {
+    let is_id = |value: &Scalar| !matches!(value, Scalar::Whole(..0));
+    let are_ids = match &given.value {
+        Scalar::List(items) => several && !items.is_empty() && items.iter().all(is_id),
+        value => is_id(value),
+    };
+    let words = given.written.as_ref().filter(|_| are_ids)?;
+    Some(words.iter().map(|word| Named::of_text(&word.text)).collect())
 }
 
 /// Numbers in a program's text are rows: it knows no data set.
@@ -133,11 +147,27 @@ mod tests {
 
     #[test]
     fn what_is_no_id_is_refused() {
-        for wrong in [Scalar::Whole(-1), Scalar::Real(1.5), Scalar::Bool(true), Scalar::List(Vec::new())] {
+        for wrong in [Scalar::Whole(-1), Scalar::List(Vec::new()), Scalar::List(vec![Scalar::List(vec![Scalar::Whole(1)])])] {
             let error = chosen(wrong.clone()).unwrap_err();
             assert!(error.what.contains("`source` does not fit") && error.hint.unwrap().contains("row:0"), "{wrong:?}");
         }
-        assert!(of_scalar(&Scalar::List(vec![Scalar::Whole(1)]), false).is_none());
+        let set: warploom_spec::Settings = [("source", Scalar::List(vec![Scalar::Whole(1)]))].into_iter().collect();
+        assert!(of_setting(set.get("source").unwrap(), false).is_none());
+    }
+
+    #[test]
+    fn an_id_is_the_text_as_written() {
+        for word in ["1e5", "yes", "true", "0x10", "007", "1_000", "3.0", "-1.5", ".5", "\"12\""] {
+            let yaml = format!("dataset: karate\nplan: {{program: p.py, set: {{source: {word}}}}}\n");
+            let pipeline = warploom_spec::read_text(&yaml, std::path::Path::new("v.yaml"), &[]).unwrap().remove(0);
+            let setting = VertexSetting { name: "source".to_owned(), default: json!([0]), several: true };
+            let chosen = Chosen::of(setting, pipeline.plan.set.get("source").cloned()).unwrap();
+            assert_eq!(chosen.named, [Named::Id(word.trim_matches('"').to_owned())]);
+        }
+        let set = ["plan.set.source=[007, 1e5, row:2]".to_owned()];
+        let pipeline = warploom_spec::read_text("dataset: karate\nplan: {program: p.py}\n", std::path::Path::new("v.yaml"), &set).unwrap().remove(0);
+        let named = of_setting(pipeline.plan.set.get("source").unwrap(), true).unwrap();
+        assert_eq!(named, [Named::Id("007".to_owned()), Named::Id("1e5".to_owned()), Named::Row(2)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a pipeline file may say: the settings of every stage, read strictly and explained well.
 //!
-//! reads     a YAML file (at most 256 KiB), and `--set KEY=VALUE` overrides, later ones winning
+//! reads     a YAML file (at most 256 KiB; `-` is standard input), and `--set KEY=VALUE` overrides, later ones winning
 //! promises  the same pipelines whatever the order of keys; every mistake of a file in one look, each with its place and what to type instead;
 //!           well under a millisecond for a file without a matrix
 //! never     panics on a text; opens the program or any other file that a pipeline names; takes an unknown name or a value of another type
@@ -63,7 +63,7 @@ pub use crate::{
             Schedule, SgdSpec, StepSpec,
         },
     },
-    types::{OneOrMore, Program, Scalar, Setting, Settings},
+    types::{OneOrMore, Program, Scalar, Setting, Settings, Word},
 };
 
 /// The largest pipeline file, in bytes.
@@ -118,7 +118,11 @@ impl Pipeline {
 /// Reads a pipeline file; a matrix gives several pipelines, in the order of the file, and `run.repeat` several of each, one after the other.
 pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
     let mut bytes = Vec::new();
-    let taken = File::open(file).and_then(|opened| opened.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+    let most = FILE_BYTES_MAX as u64 + 1;
+    let taken = match is_standard_input(file) {
+        true => std::io::stdin().lock().take(most).read_to_end(&mut bytes),
+        false => File::open(file).and_then(|opened| opened.take(most).read_to_end(&mut bytes)),
+    };
     match taken {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_found(file).into()),
         Err(_) if file.is_dir() => return Err(is_folder(file).into()),
@@ -137,6 +141,11 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
         Ok(text) => read_text(text, file, overrides),
         Err(error) => Err(not_text(file, &bytes, error.valid_up_to()).into()),
     }
+}
+
+/// `-` is standard input; what is named in it is relative to the current folder.
+fn is_standard_input(file: &Path) -> bool {
+    file.as_os_str() == "-"
 }
 
 /// Reads the text of a pipeline file; `file` gives the name, the place of mistakes and what relative paths start from.
@@ -214,7 +223,8 @@ type Assigned = Vec<(String, String)>;
 
 fn pipeline(spec: FileSpec, (variant, changed): (Assigned, Assigned), file: &Path) -> Pipeline {
     let FileSpec { pipeline, dataset, ingest, extract, reorder, partition, plan, run, matrix: Axes } = spec;
-    let name = pipeline.unwrap_or_else(|| file.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    let stem = || if is_standard_input(file) { "stdin".into() } else { file.file_stem().unwrap_or_default().to_string_lossy() };
+    let name = pipeline.unwrap_or_else(|| stem().into_owned());
     Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, changed, repeat: None, file: file.to_path_buf() }
 }
 
@@ -228,7 +238,7 @@ fn unreadable(file: &Path, what: String, hint: &str) -> Mistake {
 fn is_folder(folder: &Path) -> Mistake {
     let there = pipelines_in(folder);
     let hint = match there.first() {
-        Some(_) => format!("name a file in it:  {}", there.iter().take(8).map(|path| shown(path)).collect::<Vec<_>>().join("  ")),
+        Some(_) => format!("name a file in it:  {}", all_of(&there)),
         None => format!("there is no *.yaml in `{}`", folder.display()),
     };
     unreadable(folder, "is a folder, and a pipeline is a file".to_owned(), &hint)
@@ -241,6 +251,17 @@ fn pipelines_in(folder: &Path) -> Vec<PathBuf> {
     let mut there: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")).collect();
     there.sort();
     there
+}
+
+/// Files that a hint lists.
+const FILES_SHOWN: usize = 8;
+
+/// The first files of some, and how many more there are.
+fn all_of(there: &[PathBuf]) -> String {
+    let first: Vec<String> = there.iter().take(FILES_SHOWN).map(|path| shown(path)).collect();
+    let more = there.len() - first.len();
+    let more = if more == 0 { String::new() } else { format!("  and {more} more") };
+    first.join("  ") + &more
 }
 
 fn shown(path: &Path) -> String {
@@ -270,7 +291,7 @@ fn not_found(file: &Path) -> Mistake {
         Some(index) => format!("did you mean  {}", shown(&there[index])),
         None if !folder.is_dir() => format!("there is no folder `{}`", folder.display()),
         None if there.is_empty() => format!("there is no *.yaml in `{}`", folder.display()),
-        None => format!("there are  {}", there.iter().take(8).map(|path| shown(path)).collect::<Vec<_>>().join("  ")),
+        None => format!("there are  {}", all_of(&there)),
     };
     let place = Place { path: file.display().to_string(), line: 1, column: 1, excerpt: String::new(), length: 0 };
     place.mistake(MistakeKind::NotFound, "no such pipeline file", "").hint(hint)

@@ -247,7 +247,9 @@ impl<'a> Reader<'a> {
         }
         let all = listed(names.iter().copied());
         let boolean = boolean_meant(text).filter(|word| names.contains(word));
-        let (label, hint) = match boolean.or_else(|| nearest(text, names.iter().copied())) {
+        // `f1_macro` is a kind of `f1`.
+        let part = || names.iter().copied().find(|name| text.split(['_', '-', ' ', '.']).any(|part| part.eq_ignore_ascii_case(name)));
+        let (label, hint) = match boolean.or_else(|| nearest(text, names.iter().copied())).or_else(part) {
             Some(name) => (format!("did you mean `{name}`?"), format!("{} takes {all}", quoted(&at.path))),
             None => (format!("expected {all}"), format!("write  {}", self.sample(at, names[0], node.span))),
         };

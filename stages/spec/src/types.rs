@@ -73,7 +73,10 @@ impl Settings {
 impl<N: Into<String>> FromIterator<(N, Scalar)> for Settings {
     /// Settings that stand in no file.
     fn from_iter<I: IntoIterator<Item = (N, Scalar)>>(pairs: I) -> Self {
-        let setting = |(name, value): (N, Scalar)| Setting { name: name.into(), value, name_place: Place::default(), value_place: Place::default() };
+        let setting = |(name, value): (N, Scalar)| {
+            let (name, written) = (name.into(), value.words());
+            Setting { name, value, written, name_place: Place::default(), value_place: Place::default() }
+        };
         Self { list: pairs.into_iter().map(setting).collect() }
     }
 }
@@ -93,10 +96,21 @@ pub struct Setting {
     pub name: String,
     /// Its value.
     pub value: Scalar,
+    /// Its text as it was written, or those of the items of a list: `1e5` and `0x10` may be ids. None of lists in a list.
+    pub written: Option<Vec<Word>>,
     /// Where its name stands, for later errors.
     pub name_place: Place,
     /// Where its value stands, for later errors.
     pub value_place: Place,
+}
+
+/// A text as it was written.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// The text.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
 }
 
 impl PartialEq for Setting {
@@ -119,6 +133,39 @@ pub enum Scalar {
     Text(String),
     /// A list, for a tuple of the program.
     List(Vec<Scalar>),
+}
+
+impl Scalar {
+    /// The text of a value, or of each item of a list; none of lists in a list.
+    fn words(&self) -> Option<Vec<Word>> {
+        let word = |value: &Scalar| Some(Word { text: value.word()?, place: Place::default() });
+        match self {
+            Scalar::List(items) => items.iter().map(word).collect(),
+            value => word(value).map(|word| vec![word]),
+        }
+    }
+
+    fn word(&self) -> Option<String> {
+        match self {
+            Scalar::Bool(value) => Some(value.to_string()),
+            Scalar::Whole(number) => Some(number.to_string()),
+            Scalar::Real(number) => Some(number.to_string()),
+            Scalar::Text(text) => Some(text.clone()),
+            Scalar::List(_) => None,
+        }
+    }
+}
+
+/// The text of a value as it was written, or of each item of a list; none of lists in a list.
+fn written(node: &Node, reader: &Reader<'_>) -> Option<Vec<Word>> {
+    let word = |node: &Node| match &node.value {
+        Value::Scalar { text, .. } => Some(Word { text: text.clone(), place: reader.place(node.span) }),
+        _ => None,
+    };
+    match &node.value {
+        Value::Sequence(items) => items.iter().map(word).collect(),
+        _ => word(node).map(|word| vec![word]),
+    }
 }
 
 impl FieldType for bool {
@@ -386,7 +433,7 @@ impl FieldType for Settings {
         named(node, at, reader, |name, node, at, reader| {
             if let Some(value) = Scalar::decode(node, at, reader) {
                 let (name_place, value_place) = (reader.place(at.key), reader.place(node.span));
-                list.push(Setting { name: name.to_string(), value, name_place, value_place });
+                list.push(Setting { name: name.to_string(), value, written: written(node, reader), name_place, value_place });
             }
         })?;
         Some(Self { list })

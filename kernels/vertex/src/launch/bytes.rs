@@ -1,17 +1,12 @@
-//! bytes: what each launch must move and what a list must hold, reckoned from shapes and facts alone.
+//! bytes: what each launch must move, reckoned from shapes and facts alone.
 //!
 //! promises  a figure counts each operand once from memory, and a gathered row once for each edge or nonzero: no cache
 //!           is assumed to keep a gathered row, none to lose anything else; sums saturate, never wrap
 //! never     measures; counts the ids of the training rows, the partition's tables or an executor's scratch
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::work::Look;
-use super::{
-    Arena, Body, Buffer, BufferName, Course, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule,
-    Step, View,
-};
+use super::{Arena, Body, Buffer, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View};
 use crate::facts::Facts;
 use crate::gir::Op;
 
@@ -22,41 +17,7 @@ const BLOCK_ROWS: u64 = 4096;
 /// Elements of shared values that one unit takes.
 const BLOCK_ELEMENTS: u64 = 65536;
 
-/// Predicted memory of a list while it runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Memory {
-    /// All of the following together.
-    pub bytes_peak: u64,
-    /// Offsets, neighbours and weights, for each direction that a launch walks.
-    pub bytes_adjacency: u64,
-    /// Two moments for each parameter that is optimised, as Adam has.
-    pub bytes_moments: u64,
-    /// Everything that launches make, in one stretch, with what gives its place up to it.
-    pub bytes_arena: u64,
-    /// Each buffer that is there from start to end, and not in the arena: features, what else is given, parameters; in the order of the list.
-    pub bytes_buffers: Vec<(BufferName, u64)>,
-}
-
 impl LaunchList {
-    /// Predicted memory: the arena, what is given and learned, the adjacency, the moments of the optimiser.
-    pub fn memory(&self, facts: &Facts) -> Memory {
-        let stays = self.buffers.iter().filter(|buffer| !matches!(buffer.role, Role::Value | Role::Gradient) && self.arena.place(&buffer.name).is_none());
-        let bytes_buffers: Vec<_> = stays.map(|buffer| (buffer.name.clone(), whole(buffer, facts))).collect();
-        let updates = match &self.body {
-            Body::Train(train) => train.update.as_slice(),
-            Body::Iterate(_) => &[],
-        };
-        let index = self.index();
-        let moments = updates.iter().flat_map(|launch| launch.operation.writes());
-        let bytes_moments = sum(moments.map(|name| index.get(&*name).map_or(0, |buffer| whole(buffer, facts)).saturating_mul(2)));
-        let bytes_adjacency = self.adjacency(facts);
-        let bytes_arena = self.arena.bytes;
-        let given = sum(bytes_buffers.iter().map(|(_, bytes)| *bytes));
-        let bytes_peak = sum([bytes_arena, given, bytes_adjacency, bytes_moments]);
-        Memory { bytes_peak, bytes_adjacency, bytes_moments, bytes_arena, bytes_buffers }
-    }
-
     /// Buffers by name; the last of two that share one.
     pub(crate) fn index(&self) -> BTreeMap<&str, &Buffer> {
         self.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect()
@@ -82,31 +43,6 @@ impl LaunchList {
         }
         self.buffers = buffers;
         self.arena = Arena::of(self, facts);
-    }
-
-    fn adjacency(&self, facts: &Facts) -> u64 {
-        let [mut incoming, mut outgoing] = [Walk::default(); 2];
-        for launch in self.launches() {
-            let Operation::NeighbourReduce { source, direction, factor, .. } = &launch.operation else { continue };
-            let walk = Walk { offsets: true, neighbours: source.is_some(), weights: *factor == EdgeFactor::Weight };
-            if *direction != Direction::Out {
-                incoming = incoming.and(walk);
-            }
-            if *direction != Direction::In {
-                outgoing = outgoing.and(walk);
-            }
-        }
-        if let Body::Iterate(iterate) = &self.body {
-            // A course that turns out not to be possible goes in supersteps: what these need is counted too.
-            for course in iterate.loops.iter().filter_map(|repeated| repeated.course.as_ref()) {
-                let weights = matches!(course, Course::Least { step: Step::Weight, .. });
-                (incoming, outgoing) = (incoming.and(Walk::of_course(weights)), outgoing.and(Walk::of_course(weights)));
-            }
-            if iterate.loops.iter().any(|repeated| repeated.frontier.is_some()) {
-                (incoming, outgoing) = (incoming.and(Walk::of_course(false)), outgoing.and(Walk::of_course(false)));
-            }
-        }
-        sum([incoming.bytes(facts), outgoing.bytes(facts), Lists::of(self).bytes(facts)])
     }
 }
 
@@ -174,7 +110,8 @@ impl Lists {
         self.ends |= (seen && !at_hand) || matches!(op, Op::Winner(..) | Op::Others(_));
     }
 
-    fn bytes(self, facts: &Facts) -> u64 {
+    /// Bytes of these lists as a run on a CPU makes them.
+    pub(super) fn bytes(self, facts: &Facts) -> u64 {
         let list = facts.nodes.saturating_add(1).saturating_mul(8).saturating_add(facts.edges.saturating_mul(2 * INDEX));
         let directions = u64::from(self.incoming) + u64::from(self.outgoing);
         let by_edge = facts.edges.saturating_mul(if self.ends { 2 * INDEX } else { 0 } + if self.relations { 2 } else { 0 });
@@ -184,7 +121,6 @@ impl Lists {
 }
 
 /// Which arrays of one direction's CSR are read.
-#[derive(Clone, Copy, Default)]
 struct Walk {
     offsets: bool,
     neighbours: bool,
@@ -192,14 +128,6 @@ struct Walk {
 }
 
 impl Walk {
-    fn of_course(weights: bool) -> Walk {
-        Walk { offsets: true, neighbours: true, weights }
-    }
-
-    fn and(self, other: Walk) -> Walk {
-        Walk { offsets: self.offsets | other.offsets, neighbours: self.neighbours | other.neighbours, weights: self.weights | other.weights }
-    }
-
     fn bytes(self, facts: &Facts) -> u64 {
         let offsets = if self.offsets { Facts::bytes_of_offsets(facts.nodes, facts.edges) } else { 0 };
         let neighbours = if self.neighbours { facts.edges.saturating_mul(INDEX) } else { 0 };
@@ -344,6 +272,6 @@ pub(crate) fn width(element: Element, facts: &Facts) -> u64 {
     }
 }
 
-fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
+pub(super) fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(0, u64::saturating_add)
 }

@@ -113,7 +113,7 @@ impl LaunchList {
     /// How large the arena is, and what is in it when it is fullest.
     fn render_arena(&self, text: &mut String) {
         let Some(peak) = self.peak() else { return };
-        line(text, format_args!("arena {} bytes; most is wanted during {}: {} bytes", self.arena.bytes, peak.launch, peak.bytes));
+        line(text, format_args!("values of launches: {} bytes; most is wanted during {}: {} bytes", self.arena.bytes, peak.launch, peak.bytes));
         for (name, bytes) in peak.buffers.iter().filter(|(_, bytes)| *bytes > 0) {
             line(text, format_args!("  {name}: {bytes} bytes"));
         }

@@ -152,7 +152,8 @@ fn check_vertices(given: Option<&Json>, (default, default_span): (&Value, Span),
             _ => format!("the first row is  {name}=0"),
         })));
     }
-    let is_id = |json: &Json| json.is_u64() || json.is_string();
+    // `1e5` and `true` are ids as they are written; who runs the program looks them up.
+    let is_id = |json: &Json| json.is_u64() || json.is_f64() || json.is_boolean() || json.is_string();
     let (fits, expected) = match given {
         Some(Json::Array(ids)) => {
             (several && !ids.is_empty() && ids.iter().all(is_id), if several { "at least one id, each a number or a word" } else { "one id" })

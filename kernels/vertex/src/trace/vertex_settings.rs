@@ -304,6 +304,7 @@ mod tests {
         assert_eq!(plain.2, []);
         assert_eq!(with(&[("source", "ann".into()), ("sinks", vec![3, 99].into())]), plain);
         assert_eq!(with(&[("source", 999_999.into()), ("sinks", "row:3".into())]), plain);
+        assert_eq!(with(&[("source", 1e5.into()), ("sinks", vec![Json::from(true), Json::from(0.5)].into())]), plain);
         let refused = |given: Json| trace(text, "own", &BTreeMap::from([("source".to_owned(), given)]), &Data::bare(10, 20)).unwrap_err().remove(0).label;
         assert!(refused(vec![1, 2].into()).starts_with("expected one id"));
         assert!(refused((-3).into()).starts_with("expected an id of the data set"));

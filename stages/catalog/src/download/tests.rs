@@ -230,3 +230,16 @@ fn everything_else_is_an_error_and_leaves_nothing() {
     assert_eq!(disk, None);
     assert!(what.contains("no answer in time"), "{what}");
 }
+
+/// A request that an https address leads to is refused where it is not encrypted; an address that is http itself may lead anywhere.
+#[test]
+fn https_leads_to_https_alone() {
+    let (address, asked) = serve(vec![answer("200 OK", 4, b"0 1\n")]);
+    let (first, other) = ("HTTPS://127.0.0.1/edges.txt", format!("http://{address}/edges.txt"));
+    let error = agent(&quick(), first).get(&other).call().unwrap_err();
+    assert!(asked.lock().unwrap().is_empty());
+    let failure = unreached(&error, first, &quick());
+    assert!(!failure.again && failure.trouble.what.contains(&format!("`{first}` redirects to `{other}`")), "{}", failure.trouble.what);
+    assert!(failure.trouble.hint.is_some_and(|hint| hint.contains(&format!("url: \"{other}\""))));
+    assert_eq!(agent(&quick(), "http://127.0.0.1").get(&other).call().unwrap().status(), 200);
+}

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::{Depth, expect_length, has_file, need_count, need_file};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
-    arrow_file::{View, open_numbers, write_numbers},
+    arrow_file::{Number, View, open_numbers, write_numbers},
 };
 
 /// One direction: for each node the other ends of its edges.
@@ -26,6 +26,47 @@ pub struct Direction {
     pub edges: View<u64>,
 }
 
+/// What a csr may have.
+#[derive(Clone, Debug)]
+pub enum Part<T> {
+    /// The graph has it.
+    Given(T),
+    /// The graph has none.
+    Absent,
+    /// It is not given to the stage at hand: it is in no key of that stage.
+    Withheld(&'static str),
+}
+
+impl<T> Part<T> {
+    /// It, if the graph has it. To ask for what is withheld is a defect, as it is of an artifact.
+    pub fn as_ref(&self) -> Option<&T> {
+        match self {
+            Part::Given(part) => Some(part),
+            Part::Absent => None,
+            Part::Withheld(name) => panic!("`{name}` of the csr is read, and the stage's key does not hold it"),
+        }
+    }
+
+    /// Its numbers, if the graph has it.
+    pub fn as_deref(&self) -> Option<&T::Target>
+    where
+        T: std::ops::Deref,
+    {
+        self.as_ref().map(T::deref)
+    }
+
+    /// Whether the graph has it.
+    pub fn is_some(&self) -> bool {
+        self.as_ref().is_some()
+    }
+}
+
+impl<T> From<Option<T>> for Part<T> {
+    fn from(part: Option<T>) -> Self {
+        part.map_or(Part::Absent, Part::Given)
+    }
+}
+
 /// Both directions, mapped.
 #[derive(Clone, Debug)]
 pub struct Csr {
@@ -34,11 +75,11 @@ pub struct Csr {
     /// Out-edges of each node: neighbours are targets.
     pub outgoing: Direction,
     /// Weight of each edge in in-edge order.
-    pub weights: Option<View<f32>>,
+    pub weights: Part<View<f32>>,
     /// Relation of each edge in in-edge order.
-    pub types: Option<View<u16>>,
+    pub types: Part<View<u16>>,
     /// Graph of each node, as a row of the graph table, in sets of many graphs.
-    pub graphs: Option<View<u32>>,
+    pub graphs: Part<View<u32>>,
 }
 
 /// One direction, to be written.
@@ -147,7 +188,7 @@ pub const FILES: [&str; 9] = [
 impl Csr {
     /// Maps the files of an artifact.
     pub fn open(artifact: &Artifact) -> Result<Self, StageError> {
-        open_parts(&|name| artifact.file(name), &artifact.manifest)
+        open_parts(&Files { place: &|name| artifact.file(name), manifest: &artifact.manifest, withheld: &artifact.withheld })
     }
 
     /// Number of nodes.
@@ -182,9 +223,9 @@ impl From<CsrParts> for Csr {
         Csr {
             incoming: parts.incoming.into(),
             outgoing: parts.outgoing.into(),
-            weights: parts.weights.map(View::from),
-            types: parts.types.map(View::from),
-            graphs: parts.graphs.map(View::from),
+            weights: parts.weights.map(View::from).into(),
+            types: parts.types.map(View::from).into(),
+            graphs: parts.graphs.map(View::from).into(),
         }
     }
 }
@@ -240,7 +281,24 @@ impl CsrParts {
     }
 }
 
-fn open_parts(place: &dyn Fn(&str) -> PathBuf, manifest: &Manifest) -> Result<Csr, StageError> {
+/// The files of a csr, or those of them that are given.
+struct Files<'a> {
+    place: &'a dyn Fn(&str) -> PathBuf,
+    manifest: &'a Manifest,
+    withheld: &'a [String],
+}
+
+impl Files<'_> {
+    fn part<T: Number>(&self, name: &'static str, column: &str) -> Result<Part<View<T>>, StageError> {
+        if self.withheld.iter().any(|withheld| withheld == name) {
+            return Ok(Part::Withheld(name));
+        }
+        has_file(self.manifest, name).then(|| open_numbers(&(self.place)(name), column)).transpose().map(Part::from)
+    }
+}
+
+fn open_parts(files: &Files<'_>) -> Result<Csr, StageError> {
+    let place = files.place;
     let side = |side: &str, end: &str| -> Result<Direction, StageError> {
         Ok(Direction {
             offsets: open_numbers(&place(&format!("{side}_offsets.arrow")), &format!("{side}_offsets"))?,
@@ -248,10 +306,13 @@ fn open_parts(place: &dyn Fn(&str) -> PathBuf, manifest: &Manifest) -> Result<Cs
             edges: open_numbers(&place(&format!("{side}_edge.arrow")), &format!("{side}_edge"))?,
         })
     };
-    let weights = has_file(manifest, "weights.arrow").then(|| open_numbers(&place("weights.arrow"), "weights")).transpose()?;
-    let types = has_file(manifest, "types.arrow").then(|| open_numbers(&place("types.arrow"), "types")).transpose()?;
-    let graphs = has_file(manifest, "graphs.arrow").then(|| open_numbers(&place("graphs.arrow"), "graphs")).transpose()?;
-    Ok(Csr { incoming: side("in", "sources")?, outgoing: side("out", "targets")?, weights, types, graphs })
+    Ok(Csr {
+        incoming: side("in", "sources")?,
+        outgoing: side("out", "targets")?,
+        weights: files.part("weights.arrow", "weights")?,
+        types: files.part("types.arrow", "types")?,
+        graphs: files.part("graphs.arrow", "graphs")?,
+    })
 }
 
 /// Schema and invariants.
@@ -260,7 +321,7 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         need_file(directory, manifest, name)?;
     }
     let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
-    let csr = open_parts(&|name| directory.join(name), manifest)?;
+    let csr = open_parts(&Files { place: &|name| directory.join(name), manifest, withheld: &[] })?;
     for ((side, end), direction) in DIRECTIONS.into_iter().zip([&csr.incoming, &csr.outgoing]) {
         let offsets = directory.join(format!("{side}_offsets.arrow"));
         expect_length(&offsets, "offsets", nodes + 1, direction.offsets.len() as u64)?;
@@ -274,13 +335,13 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
             validate_rows(&offsets, direction, csr.types.is_some())?;
         }
     }
-    if let Some(weights) = &csr.weights {
+    if let Some(weights) = csr.weights.as_ref() {
         expect_length(&directory.join("weights.arrow"), "weights", edges, weights.len() as u64)?;
     }
-    if let Some(types) = &csr.types {
+    if let Some(types) = csr.types.as_ref() {
         expect_length(&directory.join("types.arrow"), "types", edges, types.len() as u64)?;
     }
-    if let Some(graphs) = &csr.graphs {
+    if let Some(graphs) = csr.graphs.as_ref() {
         expect_length(&directory.join("graphs.arrow"), "nodes", nodes, graphs.len() as u64)?;
     }
     Ok(())
@@ -310,5 +371,34 @@ fn validate_rows(path: &Path, direction: &Direction, typed: bool) -> Result<(), 
     match (0..nodes).into_par_iter().with_min_len(1 << 14).find_map_first(wrong) {
         None => Ok(()),
         Some(what) => Err(StageError::damaged(path, what)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Inputs, KeyDocument, Names, Reads, Store, stage::Contract};
+
+    const CONTRACT: Contract = Contract { name: "extract", version: 1, reads: &[], writes: &[Kind::Csr] };
+
+    #[test]
+    fn a_part_that_is_withheld_is_never_taken_for_one_that_the_graph_lacks() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        let document = KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, json!({}));
+        let mut outputs = Outputs::begin(&store, &CONTRACT, document, &Inputs::new()).unwrap();
+        let direction = || DirectionParts { offsets: vec![0, 1, 2], neighbours: vec![1, 0], edges: vec![1, 0] };
+        let parts = CsrParts { incoming: direction(), outgoing: direction(), types: Some(vec![0, 1]), ..CsrParts::default() };
+        write(&mut outputs, parts).unwrap();
+        let whole = outputs.publish(&store).unwrap().remove(0);
+        let csr = Csr::open(&whole).unwrap();
+        assert_eq!((csr.types.as_deref(), csr.weights.is_some(), csr.graphs.is_some()), (Some(&[0, 1][..]), false, false));
+        let neighbours = whole.restricted(&Reads { files: Names(FILES[..6].to_vec()), ..Reads::default() });
+        let csr = Csr::open(&neighbours).unwrap();
+        assert!(!csr.weights.is_some() && !csr.graphs.is_some(), "the graph has none");
+        assert!(std::panic::catch_unwind(|| csr.types.is_some()).is_err());
+        assert!(std::panic::catch_unwind(|| csr.types.as_deref().map(<[u16]>::len)).is_err());
     }
 }

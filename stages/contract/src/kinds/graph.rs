@@ -238,9 +238,6 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     need_file(directory, manifest, EDGES_FILE)?;
     need_file(directory, manifest, NODES_FILE)?;
     let nodes = need_count(directory, manifest, "nodes")?;
-    if nodes > crate::NODES_MAX {
-        return Err(StageError::damaged(directory, format!("expected at most {} nodes, found {nodes}", crate::NODES_MAX)));
-    }
     validate_features(directory, manifest, depth, nodes, None)?;
     if has_file(manifest, NAMES_FILE) {
         let names = read_names(directory)?;
@@ -256,7 +253,7 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         let columns = manifest.counts.get("edge_feature_columns").copied().unwrap_or(0);
         let (width, values) = open_rows(&path, FEATURES_COLUMN)?;
         expect_length(&path, "feature columns", columns, width as u64)?;
-        expect_length(&path, "feature values", need_count(directory, manifest, "edges")? * columns, values.len() as u64)?;
+        expect_length(&path, "feature values", need_count(directory, manifest, "edges")?.saturating_mul(columns), values.len() as u64)?;
     }
     #[cfg(feature = "tables")]
     tables::validate(directory, manifest, depth)?;
@@ -273,7 +270,7 @@ fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: 
         let path = directory.join(&dense);
         let (width, values) = open_rows(&path, FEATURES_COLUMN)?;
         expect_length(&path, "feature columns", columns, width as u64)?;
-        expect_length(&path, "feature values", rows * columns, values.len() as u64)?;
+        expect_length(&path, "feature values", rows.saturating_mul(columns), values.len() as u64)?;
     }
     if has_file(manifest, &sparse) {
         let path = directory.join(&sparse);
@@ -290,7 +287,7 @@ fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: 
 }
 
 #[cfg(feature = "tables")]
-pub use learned::{LABEL, Learned, WholeNumbers, learnable, learned_file, read_learned};
+pub use learned::{LABEL, Learned, LearnedRows, OF_GRAPHS, TARGET, WholeNumbers, learnable, read_learned};
 #[cfg(feature = "tables")]
 pub use tables::{
     EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds, read_edges, read_graphs, read_node_ids, read_nodes, write_edges,

@@ -5,7 +5,7 @@
 //!
 //! To add a kind: a variant of `Kind` with name and format version, a file here with `validate` and the typed reading and
 //! writing, a line in `validate` below, a row in ARCHITECTURE.md. A change of schema raises the format version, which
-//! starts a new folder in the store; old ones are left to `gc`.
+//! starts a new folder in the store; old ones go with `gc --older-formats`.
 pub mod checkpoint;
 pub mod csr;
 pub mod graph;
@@ -19,7 +19,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Manifest, StageError, regular_file};
+use crate::{Manifest, NODES_MAX, StageError, manifest::MANIFEST_FILE, regular_file};
 
 /// What an artifact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -103,6 +103,7 @@ pub enum Depth {
 
 /// Checks an artifact's directory against its kind.
 pub fn validate(directory: &Path, manifest: &Manifest, kind: Kind, depth: Depth) -> Result<(), StageError> {
+    refuse_other_counts(directory, manifest, kind)?;
     match kind {
         Kind::Graph => graph::validate(directory, manifest, depth),
         Kind::Csr => csr::validate(directory, manifest, depth),
@@ -115,6 +116,27 @@ pub fn validate(directory: &Path, manifest: &Manifest, kind: Kind, depth: Depth)
         Kind::Cubin => need_file(directory, manifest, "build.json"),
         Kind::Tune => need_file(directory, manifest, "choices.json"),
         Kind::Checkpoint => need_file(directory, manifest, checkpoint::STATE_FILE),
+    }
+}
+
+/// Numbers of edges, of their entries and of bytes stay far below this.
+const COUNT_MOST: u64 = 1 << 56;
+/// Classes, columns and graphs have numbers of 32 bits.
+const NUMBERED_MOST: u64 = 1 << 32;
+
+/// Refuses numbers that nothing has, so that sums and products of them do not overflow.
+fn refuse_other_counts(directory: &Path, manifest: &Manifest, kind: Kind) -> Result<(), StageError> {
+    let most = |name: &str| match (name, kind) {
+        ("nodes", _) => NODES_MAX,
+        (name, Kind::Graph) if !name.starts_with("edges") && !name.starts_with("feature_entries") => NUMBERED_MOST,
+        _ => COUNT_MOST,
+    };
+    match manifest.counts.iter().find(|(name, count)| **count > most(name)) {
+        Some((name, count)) => {
+            let what = format!("expected a count `{name}` of at most {}, found {count}", most(name));
+            Err(StageError::damaged(&directory.join(MANIFEST_FILE), what))
+        }
+        None => Ok(()),
     }
 }
 

@@ -24,6 +24,8 @@ pub const QUALITY_FILE: &str = "quality.json";
 
 /// The count of bytes that a sum over all in-edges moves under the new order, on that of the shipped devices which moves least.
 pub const WALK_BYTES: &str = "walk_bytes";
+/// The fact that says whether any node has another number than before.
+pub const RENUMBERED: &str = "renumbered";
 /// Columns of the rows that it is for: the most of those that figures are for.
 pub const WALK_COLUMNS: u64 = 256;
 
@@ -98,9 +100,15 @@ pub fn inverse(permutation: &[u32]) -> Vec<u32> {
     inverse
 }
 
+/// Whether any node has another number than before.
+pub fn is_renumbered(new_of_old: &[u32]) -> bool {
+    new_of_old.iter().enumerate().any(|(old, &new)| old != new as usize)
+}
+
 /// Writes the permutation.
 pub fn write(outputs: &mut Outputs, new_of_old: Vec<u32>, quality: &Quality) -> Result<(), StageError> {
     let nodes = new_of_old.len() as u64;
+    outputs.fact(Kind::Permutation, RENUMBERED, is_renumbered(&new_of_old));
     write_numbers(&outputs.file(Kind::Permutation, PERMUTATION_FILE), "new_of_old", new_of_old)?;
     write_json(&outputs.file(Kind::Permutation, QUALITY_FILE), quality)?;
     outputs.count(Kind::Permutation, "nodes", nodes);

@@ -125,12 +125,34 @@ pub struct Grouping {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Most bytes at any time.
+    /// Most bytes at any time: on a CPU of the process's own with one thread, on a GPU of its memory.
     pub bytes_peak: u64,
-    /// The same bytes by what they are for when most are wanted.
+    /// On a CPU, most pages of mapped files at any time, beside `bytes_peak`: the system drops them when others want memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_mapped: u64,
+    /// On a CPU, `bytes_peak` of a run whose loops may not take a shorter algorithm (`run.max_supersteps`, `run.allow_unconverged`), if another.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_peak_by_supersteps: u64,
+    /// On a CPU, what each further thread takes beside `bytes_peak`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_per_thread: u64,
+    /// The bytes of `bytes_peak` by what they are for when most are wanted.
     pub bytes_by_use: std::collections::BTreeMap<String, u64>,
     /// Settings that need less, the one that needs most first.
     pub smaller: Vec<Smaller>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
+impl Memory {
+    /// Most bytes at any time with so many threads, and whether loops go in supersteps.
+    pub fn bytes_with(&self, threads: usize, by_supersteps: bool) -> u64 {
+        let peak = if by_supersteps { self.bytes_peak.max(self.bytes_peak_by_supersteps) } else { self.bytes_peak };
+        peak.saturating_add(self.bytes_per_thread.saturating_mul(threads.saturating_sub(1) as u64))
+    }
 }
 
 /// Given rows that stay in pinned memory of the host, where kernels read them over the bus: no part of `Memory`.
@@ -167,11 +189,15 @@ pub struct Smaller {
     pub bytes_peak: u64,
 }
 
+/// The count of bytes of mapped files that a run is predicted to read.
+pub const BYTES_MAPPED: &str = "bytes_mapped";
+
 /// Writes the plan and the record beside it.
 pub fn write(outputs: &mut Outputs, plan: &Plan, advice: &Advice) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Plan, PLAN_FILE), plan)?;
     write_json(&outputs.file(Kind::Plan, ADVICE_FILE), advice)?;
     outputs.count(Kind::Plan, "bytes_peak", advice.memory.bytes_peak);
+    outputs.count(Kind::Plan, BYTES_MAPPED, advice.memory.bytes_mapped);
     outputs.fact(Kind::Plan, "mode", plan.mode.clone());
     Ok(())
 }

@@ -59,11 +59,17 @@ pub struct Record {
     pub seconds_by_launch: BTreeMap<String, f64>,
     /// What the plan predicted of `bytes_peak`.
     pub bytes_predicted: u64,
+    /// What the plan predicted of `bytes_mapped`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_mapped_predicted: u64,
     /// Most memory at any time of the run: on a CPU of the process's own (what `--mem` of a scheduler must hold), on a GPU of its memory.
     pub bytes_peak: u64,
     /// Most pages of mapped files that were in memory: the system drops them when others want memory.
     #[serde(default)]
     pub bytes_mapped: u64,
+    /// What of `bytes_peak` stages before the run left, at most, when they were done in the same process: a run uses what it can of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_left: u64,
     /// Bytes of the host that were pinned for kernels to read, beside `bytes_peak`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_pinned: u64,

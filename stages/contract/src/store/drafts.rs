@@ -18,7 +18,7 @@ use std::{
 };
 
 use super::{
-    lease,
+    lease, removal,
     writer::{Life, Writer},
 };
 use crate::{StageError, eintr::retry};
@@ -139,7 +139,7 @@ fn writer(name: &str) -> Option<Writer> {
 /// Whether a name is that of a draft, or of one on its way out, whose writer has ended.
 pub(super) fn is_abandoned(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-    if !(name.starts_with(".tmp-") || name.starts_with(".trash-")) {
+    if ![".tmp-", super::TRASH, removal::ASIDE].iter().any(|start| name.starts_with(start)) {
         return false;
     }
     match writer(name).map_or(Life::Unknown, |writer| writer.life()) {

@@ -1,8 +1,9 @@
-//! Collecting garbage: left-overs of killed writers, artifacts that are old, too many or reachable from no run.
+//! Collecting garbage: left-overs of killed writers, artifacts that are old, too many or reachable from no run, or of older formats.
 //!
 //! promises  never removes what is leased, what a kept plan needs, or a run's results unless runs are asked for; a reader
 //!           sees an artifact whole or not at all; a manifest that cannot be read now (but is not damaged) ends it before anything goes
-//! never     waits for anybody; touches a read-only store; removes what a living process of this PID name space writes or uses
+//! never     waits for anybody; touches a read-only store; removes what a living process of this PID name space writes or uses, or
+//!           anything of a newer format
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
@@ -10,7 +11,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{Store, drafts, lease, writer};
+use super::{
+    MARK_EVERY, Store, drafts,
+    formats::{Foreign, OtherFormats},
+    lease,
+    removal::{Removal, is_aside},
+    writer,
+};
 use crate::{ErrorKind, Key, Kind, Manifest, StageError, eintr::retry, manifest::MANIFEST_FILE};
 
 /// A note that a process of this number is still writing is a left-over at this age: the number was given again.
@@ -19,12 +26,14 @@ const NOTE_AGE: Duration = Duration::from_secs(3600);
 /// What to remove beside left-overs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Artifacts not used for so long.
+    /// Artifacts not used for so long. Uses are noted to the hour: what may have been used since stays.
     pub older_than: Option<Duration>,
     /// The least recently used, until so many bytes are left.
     pub keep_bytes: Option<u64>,
     /// What no run was made from.
     pub unreachable: bool,
+    /// Artifacts of formats that this version replaced.
+    pub older_formats: bool,
     /// Results of runs too.
     pub runs: bool,
     /// Only say what would be removed.
@@ -51,8 +60,30 @@ pub struct Report {
     pub bytes_kept: u64,
     /// Artifacts spared because somebody uses them.
     pub leased: u64,
+    /// Artifacts of other formats that stay.
+    pub other_formats: OtherFormats,
     /// What was to go and did not, and why; all the rest went.
     pub failed: Vec<StageError>,
+}
+
+/// An artifact that is to go.
+struct Place<'a> {
+    path: &'a Path,
+    key: &'a str,
+    bytes: u64,
+}
+
+impl Report {
+    /// What was to go has gone, or stays.
+    fn note(&mut self, place: &Place<'_>, why: &str, gone: Result<(), StageError>) {
+        match gone {
+            Ok(()) => self.removed.push(Removed { path: place.path.to_owned(), bytes: place.bytes, why: why.to_owned() }),
+            Err(error) => {
+                self.bytes_kept += place.bytes;
+                self.failed.push(error);
+            }
+        }
+    }
 }
 
 struct Item {
@@ -65,6 +96,12 @@ struct Item {
     leased: bool,
 }
 
+impl Item {
+    fn place(&self) -> Place<'_> {
+        Place { path: &self.path, key: &self.key, bytes: self.bytes }
+    }
+}
+
 impl Store {
     /// Removes what `request` asks for.
     pub fn collect(&self, request: &Request) -> Result<Report, StageError> {
@@ -74,19 +111,15 @@ impl Store {
         let mut report = Report::default();
         self.collect_leftovers(request, &mut report)?;
         let items = self.items()?;
-        report.leased = items.iter().filter(|item| item.leased).count() as u64;
+        report.leased += items.iter().filter(|item| item.leased).count() as u64;
         let doomed = choose(&items, request);
         for (index, item) in items.iter().enumerate() {
             match doomed.get(&index) {
-                // Whoever began to use it after the first look has a lease by now.
-                Some(_) if !request.dry && self.leased_keys()?.contains(&item.key) => {
-                    report.leased += 1;
-                    report.bytes_kept += item.bytes;
-                }
                 None => report.bytes_kept += item.bytes,
-                Some(why) => self.remove_item(item, why, request.dry, &mut report),
+                Some(why) => self.collect_item(&item.place(), why, request.dry, &mut report),
             }
         }
+        self.collect_other_formats(request, &mut report)?;
         Ok(report)
     }
 
@@ -101,34 +134,54 @@ impl Store {
         }
         let mut report = Report::default();
         for item in &items {
-            match asked(item) {
-                // Whoever began to use it after the first look has a lease by now.
-                true if !force && self.leased_keys()?.contains(&item.key) => {
-                    report.bytes_kept += item.bytes;
-                    report.failed.push(refusal(item, "is in use by a process"));
-                }
-                true => self.remove_item(item, "asked for", false, &mut report),
-                false => report.bytes_kept += item.bytes,
+            if !asked(item) {
+                report.bytes_kept += item.bytes;
+                continue;
             }
+            let removed = if force { self.trash(&item.path).map(|()| Removal::Gone) } else { self.remove_unused(&item.path, &item.key) };
+            // Whoever began to use it after the first look has a lease by now.
+            let removed = removed.and_then(|removal| if removal == Removal::Gone { Ok(()) } else { Err(refusal(item, "is in use by a process")) });
+            report.note(&item.place(), "asked for", removed);
         }
         Ok(report)
     }
 
-    fn remove_item(&self, item: &Item, why: &str, dry: bool, report: &mut Report) {
-        match if dry { Ok(()) } else { self.trash(&item.path) } {
-            Ok(()) => report.removed.push(Removed { path: item.path.clone(), bytes: item.bytes, why: why.to_owned() }),
-            Err(error) => {
-                report.bytes_kept += item.bytes;
-                report.failed.push(error);
+    /// Removes what was chosen, unless somebody began to use it after the first look.
+    fn collect_item(&self, place: &Place<'_>, why: &str, dry: bool, report: &mut Report) {
+        match if dry { Ok(Removal::Gone) } else { self.remove_unused(place.path, place.key) } {
+            Ok(Removal::Gone) => report.note(place, why, Ok(())),
+            Ok(Removal::InUse) => {
+                report.leased += 1;
+                report.bytes_kept += place.bytes;
             }
+            Err(error) => report.note(place, why, Err(error)),
         }
+    }
+
+    /// Nothing of this version reads artifacts of older formats; results of their runs are a person's all the same.
+    fn collect_other_formats(&self, request: &Request, report: &mut Report) -> Result<(), StageError> {
+        let OtherFormats { older, newer } = self.other_formats()?;
+        let goes = |foreign: &Foreign| request.older_formats && (request.runs || foreign.kind != Kind::Run);
+        let (doomed, older): (Vec<Foreign>, Vec<Foreign>) = older.into_iter().partition(goes);
+        report.other_formats = OtherFormats { older, newer };
+        for Foreign { path, key, bytes, .. } in &doomed {
+            self.collect_item(&Place { path, key: key.as_str(), bytes: *bytes }, "of a format that this version replaced", request.dry, report);
+        }
+        if !request.dry {
+            let folders: BTreeSet<&Path> = doomed.iter().filter_map(|foreign| foreign.path.parent()).collect();
+            // One that holds anything stays.
+            folders.into_iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        }
+        Ok(())
     }
 
     fn collect_leftovers(&self, request: &Request, report: &mut Report) -> Result<(), StageError> {
         let mut doomed: Vec<(PathBuf, &str)> = Vec::new();
-        for kind in Kind::ALL {
-            for path in entries(&self.kind_directory(kind))? {
-                if drafts::is_abandoned(&path) {
+        for folder in self.folders_up_to_now()? {
+            for path in entries(&folder)? {
+                if is_aside(&path) {
+                    self.collect_aside(path, request.dry, report)?;
+                } else if drafts::is_abandoned(&path) {
                     doomed.push((path, "left by a writer that ended before it was done"));
                 }
             }
@@ -153,8 +206,19 @@ impl Store {
         Ok(())
     }
 
+    /// Ends what another `gc` began, if that one has ended or somebody uses what it took the name of.
+    fn collect_aside(&self, path: PathBuf, dry: bool, report: &mut Report) -> Result<(), StageError> {
+        let bytes = size_of(&path)?;
+        match self.settle_aside(&path, dry) {
+            Ok(Some(Removal::Gone)) => report.removed.push(Removed { path, bytes, why: "another `gc` ended while it removed this".to_owned() }),
+            Ok(_) => {}
+            Err(error) => report.failed.push(error),
+        }
+        Ok(())
+    }
+
     fn items(&self) -> Result<Vec<Item>, StageError> {
-        let leased = self.leased_keys()?;
+        let leased = lease::protected_keys(self)?;
         let mut items = Vec::new();
         for kind in Kind::ALL {
             for path in entries(&self.kind_directory(kind))? {
@@ -172,11 +236,6 @@ impl Store {
             }
         }
         Ok(items)
-    }
-
-    fn leased_keys(&self) -> Result<BTreeSet<String>, StageError> {
-        let leases = entries(&self.root().join("leases"))?;
-        Ok(leases.iter().filter_map(|path| lease::protected_key(path)).map(str::to_owned).collect())
     }
 }
 
@@ -248,7 +307,7 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
         let why = |item: &Item| {
             let age = item.used.elapsed().unwrap_or_default();
             match (request.older_than, request.keep_bytes) {
-                (Some(limit), _) if age > limit => Some(format!("not used for {}", span_words(age))),
+                (Some(limit), _) if is_older(age, limit) => Some(format!("not used for {}", span_words(age))),
                 (_, Some(keep)) if bytes > keep => Some("the least recently used, to make room".to_owned()),
                 _ => None,
             }
@@ -258,6 +317,12 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
         doomed.insert(index, why);
     }
     doomed
+}
+
+/// Whether what was noted as used so long ago was not used within the limit. A use is noted unless one was within the hour before.
+fn is_older(age: Duration, limit: Duration) -> bool {
+    let unnoted = if limit.is_zero() { Duration::ZERO } else { MARK_EVERY };
+    age > limit.saturating_add(unnoted)
 }
 
 /// A span in the largest unit of which it has at least two: `3 days`, `26 hours`, `90 seconds`.
@@ -277,7 +342,7 @@ fn prove_writable(root: &Path) -> Result<(), StageError> {
 }
 
 /// What a folder holds, sorted; nothing if it is not there.
-fn entries(directory: &Path) -> Result<Vec<PathBuf>, StageError> {
+pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>, StageError> {
     let list = || fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
     let mut paths = present(retry(list), "list", directory)?.unwrap_or_default();
     paths.sort();
@@ -299,7 +364,7 @@ pub(super) fn age(path: &Path) -> Option<Duration> {
     retry(|| fs::metadata(path)?.modified()).ok()?.elapsed().ok()
 }
 
-fn size_of(path: &Path) -> Result<u64, StageError> {
+pub(super) fn size_of(path: &Path) -> Result<u64, StageError> {
     match present(retry(|| fs::symlink_metadata(path)), "look at", path)? {
         Some(facts) if facts.is_dir() => entries(path)?.iter().map(|path| size_of(path)).sum(),
         facts => Ok(facts.map_or(0, |facts| facts.len())),
@@ -318,6 +383,14 @@ fn present<T>(found: io::Result<T>, doing: &str, path: &Path) -> Result<Option<T
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_have_been_used_since_it_was_noted_is_not_old() {
+        let hours = |count: u64| Duration::from_secs(count * 3600);
+        assert!(!is_older(hours(24) + MARK_EVERY, hours(24)) && is_older(hours(26), hours(24)));
+        // Within no time nothing was used.
+        assert!(is_older(Duration::from_secs(1), Duration::ZERO) && !is_older(hours(1), Duration::MAX));
+    }
 
     #[test]
     fn a_span_is_never_none_of_a_unit() {

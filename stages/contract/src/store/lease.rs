@@ -5,7 +5,7 @@
 //!           to live is valid however old it is, that of one that is known to have ended is not
 //! never     blocks anybody: a store that cannot be written simply has no leases
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     sync::{Mutex, OnceLock},
@@ -17,10 +17,12 @@ use super::{
     Store, drafts,
     writer::{Life, Writer},
 };
-use crate::{Key, eintr::retry};
+use crate::{Key, StageError, eintr::retry};
 
 /// A lease protects for so long after the last touch where it is unknown whether its process lives.
 pub const LEASE_VALID: Duration = Duration::from_secs(3600);
+/// How names of files begin that protect nothing.
+const PROBE: &str = ".tmp-";
 const LEASE_TOUCH: Duration = Duration::from_secs(600);
 
 /// Held leases: path -> how many holders in this process.
@@ -57,9 +59,19 @@ pub(super) fn keep_touched() {
     TOUCHER.get_or_init(|| drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever)));
 }
 
+/// Keys of what processes use now.
+pub(super) fn protected_keys(store: &Store) -> Result<BTreeSet<String>, StageError> {
+    let folder = store.root().join("leases");
+    // A network file system may answer from memory what a folder holds, until this host changes the folder. One that is not there or
+    // cannot be written is listed as it is.
+    let probe = folder.join(drafts::name(PROBE, "probe"));
+    let _unimportant = fs::write(&probe, b"").and_then(|()| retry(|| fs::remove_file(&probe)));
+    Ok(super::gc::entries(&folder)?.iter().filter_map(|path| protected_key(path)).map(str::to_owned).collect())
+}
+
 /// The key that a file of the folder of leases protects, if it does.
-pub(super) fn protected_key(path: &Path) -> Option<&str> {
-    let name = path.file_name()?.to_str()?;
+fn protected_key(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str().filter(|name| !name.starts_with(PROBE))?;
     is_valid(path).then(|| name.rsplit('-').next())?
 }
 

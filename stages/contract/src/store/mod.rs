@@ -7,9 +7,11 @@
 //! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre and GPFS
 pub(crate) mod digest_cache;
 pub mod drafts;
+pub mod formats;
 pub mod gc;
 pub mod last;
 pub mod lease;
+mod removal;
 mod writer;
 
 pub use drafts::abandon_drafts;
@@ -32,6 +34,13 @@ use crate::{
     manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
     panics,
 };
+
+/// How names begin of what is on its way out: files of it may be gone.
+const TRASH: &str = ".trash-";
+/// For longer, by far, than an artifact that `gc` gives back is without its name.
+const NAMELESS: Duration = Duration::from_millis(20);
+/// A use is noted unless one was noted so short a time ago.
+const MARK_EVERY: Duration = Duration::from_secs(3600);
 
 /// A store at a place on disk. Cheap to make; makes no directory until something is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +91,11 @@ impl Artifact {
         InputFacts { digest: self.manifest.digest_of_files(self.kind), counts, facts, provenance, made_up }
     }
 
+    /// Whether it was removed since it was found.
+    pub fn is_gone(&self) -> bool {
+        is_gone(&self.path)
+    }
+
     /// Path of one of its files.
     pub fn file(&self, name: &str) -> PathBuf {
         self.need_given(name);
@@ -97,7 +111,8 @@ impl Artifact {
     /// Checks its files against its kind; what is wrong with them is told with what repairs it.
     pub fn validate(&self, depth: Depth) -> Result<(), StageError> {
         let looked = panics::catch(|| kinds::validate(&self.path, &self.manifest, self.kind, depth));
-        let damaged = |said: String| StageError::damaged(&self.path, format!("reading its files fails: {said}"));
+        let damaged =
+            |said: String| panics::out_of_memory(&said).unwrap_or_else(|| StageError::damaged(&self.path, format!("reading its files fails: {said}")));
         looked.unwrap_or_else(|said| Err(damaged(said))).map_err(|error| self.with_repair(error))
     }
 
@@ -190,25 +205,36 @@ impl Store {
                 .at(self.path(kind, key).display())
                 .hint("run the stage that makes it, or the whole pipeline:  warploom pipeline FILE")
         };
+        if let Some(artifact) = self.find(kind, key)? {
+            return Ok(artifact);
+        }
+        // One that is leased has its name back in a moment, where `gc` had looked at the leases before.
+        std::thread::sleep(NAMELESS);
         self.find(kind, key)?.ok_or_else(absent)
     }
 
     /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, digests of every file too, all read now.
     pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
-        let look = |artifact: &Artifact| {
+        self.open_with(kind, key, |artifact| {
             if verify {
                 artifact.manifest.check_digests(&artifact.path)?;
             }
             artifact.validate(Depth::Open)
-        };
-        let mut artifact = self.get(kind, key)?;
-        let mut looked = look(&artifact);
-        if looked.is_err() && is_gone(&artifact.path) {
-            // Collected, or replaced, since it was found: once more, as if it had never been there.
-            artifact = self.get(kind, key)?;
-            looked = look(&artifact);
+        })
+    }
+
+    /// Opens an artifact for use: `get`, then a look at its files. What is not as it should be is looked at once more: it may have been
+    /// replaced since it was found, or be without a name for a moment.
+    pub fn open_with(&self, kind: Kind, key: &Key, look: impl Fn(&Artifact) -> Result<(), StageError>) -> Result<Artifact, StageError> {
+        let found = self.get(kind, key)?;
+        match look(&found) {
+            Ok(()) => Ok(found),
+            Err(error) if !matches!(error.kind, ErrorKind::Input | ErrorKind::Damaged) => Err(error),
+            Err(_) => {
+                let found = self.get(kind, key)?;
+                look(&found).map(|()| found)
+            }
         }
-        looked.map(|()| artifact)
     }
 
     /// Every artifact of a kind whose manifest can be read, by key: for looking around, explaining and sharing work, never for what comes out.
@@ -222,7 +248,7 @@ impl Store {
     /// Notes that an artifact was used now, for `gc`; at most once an hour, and silently not at all in a read-only store.
     pub fn mark_used(&self, artifact: &Artifact) {
         let path = artifact.path.join(MANIFEST_FILE);
-        let recent = |time: SystemTime| time.elapsed().is_ok_and(|age| age < Duration::from_secs(3600));
+        let recent = |time: SystemTime| time.elapsed().is_ok_and(|age| age < MARK_EVERY);
         if fs::metadata(&path).and_then(|facts| facts.modified()).is_ok_and(recent) {
             return;
         }
@@ -263,7 +289,7 @@ impl Store {
         if makes_way || is_damaged() {
             // Other bytes or facts under --force, the same ones made of inputs that are verified now, or a damaged artifact: it makes
             // way by another name, so that no reader sees half. What stays under that name takes only room, until `gc` removes it.
-            let _for_gc = self.set_aside(&target)?.map(|aside| drafts::remove(&aside));
+            let _for_gc = self.set_aside(&target, TRASH)?.map(|aside| drafts::remove(&aside));
         }
         match drafts::give_name(&draft.path, &target) {
             Ok(()) => {
@@ -281,15 +307,15 @@ impl Store {
 
     /// Renames a directory out of the way and removes it.
     pub(crate) fn trash(&self, path: &Path) -> Result<(), StageError> {
-        let Some(aside) = self.set_aside(path)? else { return Ok(()) };
+        let Some(aside) = self.set_aside(path, TRASH)? else { return Ok(()) };
         drafts::remove(&aside).map_err(|error| StageError::io("remove", &aside, &error))
     }
 
     /// Renames a directory out of the way, to the folder of its kind where `gc` looks; none if it is not there.
-    fn set_aside(&self, path: &Path) -> Result<Option<PathBuf>, StageError> {
+    fn set_aside(&self, path: &Path, start: &str) -> Result<Option<PathBuf>, StageError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
         let folder = path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
-        let aside = folder.join(drafts::name(".trash-", name));
+        let aside = folder.join(drafts::name(start, name));
         match retry(|| fs::rename(path, &aside)) {
             Ok(()) => Ok(Some(aside)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

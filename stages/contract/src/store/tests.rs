@@ -186,6 +186,30 @@ fn a_changed_manifest_is_named() {
 }
 
 #[test]
+fn a_manifest_of_a_newer_version_is_told_as_such_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![0, 1]);
+    let path = artifact.file(MANIFEST_FILE);
+    // The page with one more field, sealed as every version does it.
+    let mut open = artifact.manifest.clone();
+    open.self_digest = None;
+    let more = |text: String| text.replacen(r#""made_up":"#, r#""made \"by\\":"a b", "made_up":"#, 1);
+    let seal = crate::Digest::of(more(serde_json::to_string(&open).unwrap()).replace("b\", \"m", "b\",\"m").as_bytes());
+    let page = more(serde_json::to_string_pretty(&open).unwrap().replace("made_up\": ", "made_up\":"));
+    let page = page.replace("\"self_digest\": null", &format!("\"self_digest\": \"{seal}\""));
+    fs::write(&path, &page).unwrap();
+    let error = store.find(Kind::Permutation, &document(1).key()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Input, "{error}");
+    assert!(error.what.starts_with("a newer version of Warploom wrote this manifest") && error.what.contains("unknown field"), "{error}");
+    assert!(draft(&store, 1, vec![0, 1]).publish(&store).is_err() && store.collect(&gc::Request::default()).is_err());
+    assert_eq!(fs::read_to_string(&path).unwrap(), page);
+    // A field's name with a bit that is lost is damage.
+    fs::write(&path, page.replace("\"counts\"", "\"councs\"")).unwrap();
+    assert_eq!(store.find(Kind::Permutation, &document(1).key()).unwrap_err().kind, ErrorKind::Damaged);
+}
+
+#[test]
 fn a_damaged_artifact_is_replaced_by_the_next_build() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
@@ -505,4 +529,131 @@ fn what_is_withheld_is_in_no_key_and_cannot_be_read() {
     ];
     assert!(hidden.iter().all(|ask| found(ask)));
     assert!(numbers.find_fact("none of its facts").is_none());
+}
+
+/// The artifact under a name of an artifact aside, as a process of this number leaves it.
+fn leave_aside(artifact: &Artifact, process: u32) -> PathBuf {
+    let name = format!("{}{}-{process}-0@{}", removal::ASIDE, artifact.manifest.key, writer::Writer::own().place());
+    let aside = artifact.path.with_file_name(name);
+    fs::rename(&artifact.path, &aside).unwrap();
+    aside
+}
+
+#[test]
+fn what_is_leased_while_gc_removes_it_has_its_name_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![0, 1]);
+    let key = &artifact.manifest.key;
+    let remove = |between: &dyn Fn()| store.remove_unused_with(&artifact.path, key.as_str(), between).unwrap();
+    let lease = std::cell::RefCell::new(None);
+    let begin_to_use = || {
+        assert_eq!(store.find(Kind::Permutation, key).unwrap(), None, "it has no name now");
+        *lease.borrow_mut() = Some(store.lease(key));
+    };
+    assert_eq!(remove(&begin_to_use), removal::Removal::InUse);
+    store.open(Kind::Permutation, key, true).unwrap();
+    // Another gc, which sees the lease first, gives it back.
+    lease.take();
+    let other_gc = || {
+        begin_to_use();
+        store.collect(&gc::Request::default()).unwrap();
+    };
+    assert_eq!(remove(&other_gc), removal::Removal::InUse);
+    store.open(Kind::Permutation, key, true).unwrap();
+    // Who found nothing made it again: the later one stays.
+    lease.take();
+    let make_again = || {
+        begin_to_use();
+        publish(&store, 1, vec![1, 0]);
+    };
+    assert_eq!(remove(&make_again), removal::Removal::Gone);
+    let opened = store.open(Kind::Permutation, key, true).unwrap();
+    assert_eq!(&crate::kinds::permutation::open(&opened).unwrap()[..], &[1, 0]);
+    lease.take();
+    assert_eq!(remove(&|| {}), removal::Removal::Gone);
+    assert_eq!(fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(), 0, "nothing is left aside");
+}
+
+#[test]
+fn what_a_killed_gc_left_aside_is_removed_or_given_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let (used, unused) = (publish(&store, 1, vec![0, 1]), publish(&store, 2, vec![0, 1]));
+    let (of_living, dead) = (publish(&store, 3, vec![0, 1]), ended_process());
+    let left = leave_aside(&used, dead);
+    let removed = leave_aside(&unused, dead);
+    let living = leave_aside(&of_living, std::process::id());
+    let lease = store.lease(&used.manifest.key);
+    let dry = store.collect(&gc::Request { dry: true, ..gc::Request::default() }).unwrap();
+    assert!(dry.removed.len() == 1 && left.exists() && removed.exists());
+    let report = store.collect(&gc::Request::default()).unwrap();
+    assert_eq!(report.removed.iter().map(|removed| removed.path.clone()).collect::<Vec<_>>(), [removed.clone()]);
+    assert!(report.removed[0].bytes > 0 && !removed.exists() && !left.exists() && living.exists());
+    store.open(Kind::Permutation, &used.manifest.key, true).unwrap();
+    drop(lease);
+    // Given back by a living gc, or made again meanwhile: what is aside goes.
+    let left = leave_aside(&used, dead);
+    publish(&store, 1, vec![0, 1]);
+    let _lease = store.lease(&used.manifest.key);
+    store.collect(&gc::Request::default()).unwrap();
+    assert!(!left.exists() && used.path.exists());
+}
+
+#[test]
+fn artifacts_of_older_formats_go_when_asked_for_and_those_of_newer_ones_never() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let key = document(1).key();
+    let put = |kind: &str| {
+        let path = folder.path().join(kind).join(key.as_str());
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join(MANIFEST_FILE), "of another version").unwrap();
+        path
+    };
+    let (plan, run, newer) = (put("plan-v1"), put("run-v0"), put("graph-v99"));
+    let left = folder.path().join(format!("plan-v1/.tmp-{key}-{}-0@{}", ended_process(), lease::host()));
+    fs::create_dir(&left).unwrap();
+    let paths = |report: &gc::Report| -> Vec<PathBuf> { report.removed.iter().map(|removed| removed.path.clone()).collect() };
+    let all = gc::Request { keep_bytes: Some(0), older_than: Some(Duration::ZERO), unreachable: true, runs: true, ..gc::Request::default() };
+    let report = store.collect(&all).unwrap();
+    assert_eq!((paths(&report), report.other_formats.older.len(), report.other_formats.newer.len()), (vec![left], 2, 1));
+    let asked = gc::Request { older_formats: true, ..gc::Request::default() };
+    let lease = store.lease(&key);
+    assert_eq!(paths(&store.collect(&asked).unwrap()), [PathBuf::new(); 0], "an older version may use it");
+    drop(lease);
+    assert_eq!(paths(&store.collect(&gc::Request { dry: true, ..asked.clone() }).unwrap()), [plan.clone()]);
+    let report = store.collect(&asked).unwrap();
+    assert_eq!((paths(&report), report.other_formats.older.len()), (vec![plan.clone()], 1), "results of runs are a person's");
+    assert!(!plan.parent().unwrap().exists() && run.exists());
+    assert_eq!(paths(&store.collect(&gc::Request { runs: true, ..asked }).unwrap()), [run]);
+    assert!(newer.exists());
+}
+
+#[test]
+fn what_was_used_within_the_hour_before_the_limit_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![0, 1]);
+    let older_than = |hours: u64| gc::Request { older_than: Some(Duration::from_secs(hours * 3600)), ..gc::Request::default() };
+    // Noted 90 minutes ago, and perhaps used since: such a use is not noted within an hour.
+    let time = SystemTime::now() - Duration::from_secs(90 * 60);
+    fs::File::open(artifact.file(MANIFEST_FILE)).unwrap().set_modified(time).unwrap();
+    assert_eq!(store.collect(&older_than(1)).unwrap().removed, []);
+    age(&artifact.file(MANIFEST_FILE), 3);
+    assert_eq!(store.collect(&older_than(1)).unwrap().removed.len(), 1);
+}
+
+#[test]
+fn counts_that_nothing_has_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![0, 1]);
+    for (name, count) in [("nodes", u64::MAX), ("nodes", crate::NODES_MAX + 1), ("edges", 1 << 63)] {
+        let mut forged = artifact.manifest.clone();
+        forged.counts.insert(name.into(), count);
+        fs::write(artifact.file(MANIFEST_FILE), forged.to_text()).unwrap();
+        let error = store.open(Kind::Permutation, &document(1).key(), false).unwrap_err();
+        assert!(error.kind == ErrorKind::Damaged && error.what.contains(&format!("found {count}")), "{error}");
+    }
 }

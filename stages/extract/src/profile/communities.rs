@@ -28,8 +28,11 @@ const TASK: usize = 1 << 9;
 /// The batch of a node is drawn with it.
 const SEED: u32 = 0x9e37_79b9;
 
-/// The community of each node: numbers from 0 without gaps; an isolated node is alone in its own.
-pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>) -> Vec<u32> {
+/// Who hears how many nodes were looked at since the last time.
+pub type Told<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// The community of each node: numbers from 0 without gaps; an isolated node is alone in its own. A node may be looked at in each round.
+pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, told: Told<'_>) -> Vec<u32> {
     // Both directions of a graph whose neighbours are the same both ways say everything twice.
     let same = incoming.offsets == outgoing.offsets && incoming.neighbours == outgoing.neighbours;
     let given = Level::Given { incoming, outgoing: (!same).then_some(outgoing) };
@@ -38,7 +41,7 @@ pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>) -> Vec<u32> {
     let (mut best, mut coarse) = (given.modularity_of_nodes(), None);
     for _ in 0..LEVELS_MOST {
         let level = coarse.as_ref().unwrap_or(&given);
-        let (moved, count) = renumber(&move_nodes(level));
+        let (moved, count) = renumber(&move_nodes(level, told));
         let next = join(level, &moved, count);
         let reached = next.modularity_of_nodes();
         if reached <= best {
@@ -154,7 +157,7 @@ struct State {
 }
 
 /// Moves nodes of a level, each alone at first, to the neighbouring community where modularity grows most.
-fn move_nodes(level: &Level<'_>) -> Vec<u32> {
+fn move_nodes(level: &Level<'_>, told: Told<'_>) -> Vec<u32> {
     let nodes = level.len();
     let own: Vec<u64> = (0..nodes).into_par_iter().with_min_len(TASK).map(|node| level.strength(node)).collect();
     let total = own.iter().sum::<u64>() as f64;
@@ -166,12 +169,14 @@ fn move_nodes(level: &Level<'_>) -> Vec<u32> {
         for batch in 0..BATCHES {
             let look = |room: &mut Room, task: usize| -> Vec<(u32, u32)> {
                 let of_task = (task * TASK) as u32..nodes.min((task + 1) * TASK) as u32;
-                let mut moves = Vec::new();
+                let (mut moves, mut looked_at) = (Vec::new(), 0);
                 for node in of_task.filter(|&node| batch_of(node, round as u32) == batch && waiting[node as usize].load(Relaxed)) {
                     waiting[node as usize].store(false, Relaxed);
                     level.gather(&[node], &state.community, Some(node), room);
                     moves.extend(better(&state, node, own[node as usize], total, &room.found).map(|to| (node, to)));
+                    looked_at += 1;
                 }
+                told(looked_at);
                 moves
             };
             let moves: Vec<Vec<(u32, u32)>> = (0..tasks).into_par_iter().map_init(Room::default, look).collect();

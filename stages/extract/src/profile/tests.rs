@@ -194,7 +194,7 @@ fn same_as_slow(nodes: usize, edges: &Edges, kind: Option<Vec<u16>>) {
 /// Their figures follow from the communities, which are never worse than everybody alone.
 #[track_caller]
 fn same_communities(nodes: usize, edges: &Edges, parts: &CsrParts, found: &Profile) {
-    let community = communities::find(parts.incoming.rows(), parts.outgoing.rows());
+    let community = communities::find(parts.incoming.rows(), parts.outgoing.rows(), &|_| {});
     let touched = |node: usize| edges.iter().any(|&(a, b)| a as usize == node || b as usize == node);
     let sizes: Vec<u64> =
         (0..nodes as u32).map(|own| (0..nodes).filter(|&node| community[node] == own && touched(node)).count() as u64).filter(|&size| size > 0).collect();
@@ -406,13 +406,45 @@ fn ring_of_cliques(cliques: u32, size: u32) -> (usize, Edges, Vec<u32>) {
     (nodes as usize, edges, planted)
 }
 
+/// The pieces of work that were told, each with the counts that it reached.
+#[derive(Default)]
+struct Heard(std::sync::Mutex<Vec<(String, Vec<u64>)>>);
+
+impl Progress for Heard {
+    fn begin(&self, what: &str, _: u64, _: &'static str) {
+        self.0.lock().unwrap().push((what.to_owned(), vec![0]));
+    }
+
+    fn advance(&self, units: u64) {
+        let mut heard = self.0.lock().unwrap();
+        let counts = &mut heard.last_mut().unwrap().1;
+        counts.push(counts.last().unwrap() + units);
+    }
+
+    fn note(&self, _: &str) {}
+    fn end(&self) {}
+    fn warn(&self, _: &str) {}
+}
+
+#[test]
+fn the_search_for_communities_says_how_far_it_is() {
+    let (nodes, edges, _) = ring_of_cliques(200, 12);
+    let heard = Heard::default();
+    measure(&csr(nodes, &edges, None), Attributes::default(), &heard);
+    let heard = heard.0.into_inner().unwrap();
+    let counts = |what: &str| heard.iter().find(|(told, _)| told == what).map(|(_, counts)| counts.iter().collect::<BTreeSet<_>>()).unwrap();
+    let looked_at = counts("looking for communities");
+    assert!(looked_at.len() >= 4 && **looked_at.last().unwrap() >= nodes as u64, "{looked_at:?}");
+    assert_eq!(counts("measuring").into_iter().copied().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, GROUPS]);
+}
+
 #[test]
 fn planted_communities_are_found_by_any_number_of_threads() {
     let (nodes, edges, planted) = ring_of_cliques(50, 12);
     let parts = csr(nodes, &edges, None);
     let find = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (communities::find(parts.incoming.rows(), parts.outgoing.rows()), measure(&parts, Attributes::default(), &Silence)))
+        pool.install(|| (communities::find(parts.incoming.rows(), parts.outgoing.rows(), &|_| {}), measure(&parts, Attributes::default(), &Silence)))
     };
     let (community, found) = find(1);
     for &(a, b) in &edges {

@@ -38,6 +38,13 @@ fn the_small_graph_with_classes() {
 }
 
 #[test]
+fn a_member_with_zeros_before_it_is_no_number() {
+    let error = texts("0 7\n7 1\n", "0 007\n").unwrap_err();
+    assert!(error.expected.contains("without zeros before it") && error.found.contains("007"), "{error}");
+    assert_eq!(texts("007 7\n7 1\n", "007 7\n").unwrap().nodes(), 3);
+}
+
+#[test]
 fn several_communities_a_node_are_rows() {
     let graph = texts("0 1\n1 2\n", "0 1\r\n# c\n\n1,2\n7\n").unwrap();
     assert_eq!(graph.ids, NodeIds::Numbers(vec![0, 1, 2, 7]));

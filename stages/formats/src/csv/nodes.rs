@@ -6,7 +6,7 @@ use super::table::Table;
 use crate::{
     Ids, Options,
     columns::{GRAPHS, IDS, KINDS, LABELS, MASKS, Roles, is_feature, is_split},
-    edge_list::looks_like_number,
+    edge_list::{id, is_padded, looks_like_number},
     names,
     raw::{Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, part_of},
 };
@@ -61,9 +61,12 @@ impl Nodes {
         let words = match options.ids {
             Ids::Number => false,
             Ids::String => true,
-            Ids::Auto => table.rows() > 0 && !looks_like_number(&table.bytes(0, id_column)),
+            Ids::Auto => {
+                let is_padded = |row| is_padded(&table.bytes(row, id_column));
+                table.rows() > 0 && (!looks_like_number(&table.bytes(0, id_column)) || (0..table.rows()).any(is_padded))
+            }
         };
-        let (ids, order) = if words { words_of(&table, id_column)? } else { numbers_of(&table, id_column)? };
+        let (ids, order) = if words { words_of(&table, id_column)? } else { numbers_of(&table, id_column, options.are_ids_exact())? };
         Ok(Nodes { table, ids, order, id_column })
     }
 
@@ -315,7 +318,7 @@ impl Nodes {
             })
         });
         let of_node = of_node.collect::<Read<_>>()?;
-        let numbers: Option<Vec<u64>> = names.iter().map(|name| name.parse().ok()).collect();
+        let numbers: Option<Vec<u64>> = names.iter().map(|name| id(name.as_bytes(), true)).collect();
         let ids = match numbers {
             Some(numbers) if numbers.is_sorted_by(|a, b| a < b) => NodeIds::from_ascending(numbers),
             _ => {
@@ -393,14 +396,13 @@ fn words_of(table: &Table, column: usize) -> Read<(NodeIds, Vec<u32>)> {
     }
 }
 
-fn numbers_of(table: &Table, column: usize) -> Read<(NodeIds, Vec<u32>)> {
+fn numbers_of(table: &Table, column: usize, exact: bool) -> Read<(NodeIds, Vec<u32>)> {
     let mut numbers: Vec<(u64, u32)> = Vec::with_capacity(table.rows());
     for row in 0..table.rows() {
         let word = table.bytes(row, column);
-        let number = std::str::from_utf8(&word).ok().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit())).and_then(|word| word.parse().ok());
         let hint = "ids are whole numbers from 0; if they are words:  --set ingest.ids=string";
         let fault = || table.fault(row, column, "a node has an id that is not a whole number", "a number from 0 to 18446744073709551615", hint);
-        numbers.push((number.ok_or_else(fault)?, row as u32));
+        numbers.push((id(&word, exact).ok_or_else(fault)?, row as u32));
     }
     numbers.sort_unstable();
     match numbers.windows(2).find(|pair| pair[0].0 == pair[1].0) {

@@ -1,6 +1,6 @@
 //! Tables: the small graph, every column, every fault.
 use super::*;
-use crate::raw::{Column, Features, Labels, NO_CLASS, Place, RawGraph, TEST, TRAIN, VALIDATION};
+use crate::raw::{Column, Features, Labels, NO_CLASS, NodeIds, Place, RawGraph, TEST, TRAIN, VALIDATION};
 use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
@@ -42,6 +42,35 @@ fn the_small_graph_with_every_column() {
     let ages = vec![Some(30), Some(31), None, Some(7), None];
     assert_eq!(graph.columns, [("name".to_owned(), Column::Texts(names)), ("age".to_owned(), Column::Integers(ages))]);
     assert!(read(&files[..1], &Options::default()).unwrap().labels.is_none());
+}
+
+/// One id with zeros before it makes words of all; numbers in the table of nodes leave none in that of edges.
+#[test]
+fn ids_with_zeros_before_them_are_words_in_both_tables() {
+    let read = |edges: &str, nodes: &str| read_texts(&format!("source,target\n{edges}"), &format!("id\n{nodes}"), &Options::default());
+    let words = NodeIds::Strings(["0", "007", "7"].map(String::from).to_vec());
+    for nodes in ["007\n7\n0\n", "0\n7\n007\n"] {
+        let graph = read("7,007\n0,7\n", nodes).unwrap();
+        assert_eq!((&graph.ids, &graph.edges.source, &graph.edges.target), (&words, &vec![2, 0], &vec![1, 2]));
+    }
+    let error = read("0,7\n007,0\n", "0\n7\n").unwrap_err();
+    assert!(error.what.contains("an id with zeros before it") && error.place == Place::Line { line: 3, column: 1 }, "{error}");
+    let options = Options { ids: crate::Ids::Number, ..Options::default() };
+    assert_eq!(read_texts("source,target\n0,7\n007,0\n", "id\n0\n7\n", &options).unwrap().nodes(), 2);
+    assert!(read_texts("source,target\n0,7\n", "id\n7\n007\n0\n", &options).unwrap_err().what.contains("two nodes have one id"));
+    // Graphs are named alike.
+    let graphs = read_texts(EDGES, "id,graph\n1,07\n2,07\n3,07\n", &Options::default()).unwrap().graphs.unwrap();
+    assert_eq!(graphs.ids, NodeIds::Strings(vec!["07".into()]));
+}
+
+#[test]
+fn an_end_that_is_no_node_is_shown_where_it_stands() {
+    for (edges, nodes, expected) in [("source,target\n1,2\n2,7\n", "id\n1\n2\n", "of which there are 2"), ("source,target\n1,0\n1,7\n", "id\n0\n1\n", "0 to 1")]
+    {
+        let error = read_texts(edges, nodes, &Options::default()).unwrap_err();
+        assert_eq!((error.place, error.found.as_str()), (Place::Line { line: 3, column: 3 }, "`7`"), "{error}");
+        assert!(error.expected.starts_with("an id of the table of nodes") && error.expected.ends_with(expected), "{error}");
+    }
 }
 
 #[test]

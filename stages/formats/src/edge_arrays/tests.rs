@@ -127,14 +127,14 @@ fn more_than_a_table_is_known() {
     let more = |names: &[&str]| {
         let members: Vec<String> = ["edge_index", "weight"].iter().chain(names).map(|name| format!("{name}.npy")).collect();
         fs::write(&path, archive_of(&members.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>())).unwrap();
-        is_more_than_a_table(&path)
+        is_more_than_a_table(&path).unwrap()
     };
     assert!(more(&["x"]) && more(&["y", "num_nodes"]) && more(&["edge_attr"]));
     // What is passed over is none of a table either: it is named, as in a folder.
     assert!(more(&["time"]) && more(&["time", "x"]) && more(&["ids"]));
     assert!(!more(&[]) && !more(&["type"]));
     fs::write(&path, archive_of(&[("weight.npy", b""), ("x.npy", b"")])).unwrap();
-    assert!(!is_more_than_a_table(&path));
+    assert!(!is_more_than_a_table(&path).unwrap());
 }
 
 /// More edges than are read at once, with everything that edges may have.

@@ -4,7 +4,7 @@
 //! reads     quotes as RFC 4180 has them ("" is one quote), but no line end inside of them
 //! never     allocates per line, unless a word was not seen before
 use super::{
-    numbers::{bad_number, is_blank, read_weight, whole},
+    numbers::{bad_number, id, is_blank, read_weight},
     piece::{Ends, Fault, Piece, Words, is_blank_or_comment},
 };
 use crate::{Options, blocks::LINE_MOST, raw::Rounded};
@@ -103,8 +103,9 @@ pub struct Layout {
     pub width: Width,
     /// Names of the columns; empty where no line names them.
     pub names: Vec<String>,
-    /// Whether ids are words.
+    /// Whether ids are words; else whether `007` is none.
     pub words: bool,
+    pub exact: bool,
     pub source: usize,
     pub target: usize,
     pub weight: Option<usize>,
@@ -362,8 +363,8 @@ impl<'a> Collected<'a> {
             let pair = [self.ids.index(ends[0])?, self.ids.index(ends[1])?];
             self.narrow.push(pair);
         } else {
-            let source = whole(ends[0].bytes).ok_or_else(|| bad_number(ends[0].at, ends[0].bytes, true))?;
-            let target = whole(ends[1].bytes).ok_or_else(|| bad_number(ends[1].at, ends[1].bytes, false))?;
+            let source = id(ends[0].bytes, layout.exact).ok_or_else(|| bad_number(ends[0].at, ends[0].bytes, true))?;
+            let target = id(ends[1].bytes, layout.exact).ok_or_else(|| bad_number(ends[1].at, ends[1].bytes, false))?;
             if (source | target) >> 32 == 0 && self.wide.is_empty() {
                 self.narrow.push([source as u32, target as u32]);
             } else {

@@ -3,8 +3,9 @@
 //! promises  decides by the comments before the first line and by the first two lines; nothing later changes it
 //! never     takes a line of names for an edge without saying so: names that mean nothing are an error where numbers follow
 use super::{
+    TIME_LEAST,
     fields::{self, Field, Layout, Separator, Width},
-    numbers::{Shape, first_columns},
+    numbers::{DICTIONARY, DICTIONARY_HINT, Shape, first_columns, is_padded},
     piece::{Fault, is_blank_or_comment},
     third::Third,
 };
@@ -150,9 +151,10 @@ pub fn first_lines(text: &[u8]) -> Vec<(usize, &[u8])> {
 pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<Head, Fault> {
     let lines = first_lines(text);
     let Some(&(start, first)) = lines.first() else {
-        return Ok(Head::read(How::Numbers(Shape { columns: None, colon: false }), text.len()));
+        return Ok(Head::read(How::Numbers(Shape { columns: None, colon: false, exact: options.are_ids_exact() }), text.len()));
     };
     let told = Separator::told(options)?;
+    refuse_dictionary(start, first, options)?;
     let separator = told.unwrap_or_else(|| fields::separator_of(first));
     let mut found = Vec::new();
     fields::split(text, start, start + first.len(), separator, &mut found)?;
@@ -178,8 +180,9 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     let numbers = match options.ids {
         Ids::Number => true,
         Ids::String => false,
-        Ids::Auto => ends.iter().all(|word| looks_like_number(word)) || columns < 2,
+        Ids::Auto => columns < 2 || ends.iter().all(|word| looks_like_number(word)) && !are_padded(ends, lines.get(1), separator),
     };
+    let exact = options.are_ids_exact();
     if numbers && is_plain {
         let second = lines.get(1).map(|(_, line)| first_columns(line, colon).1);
         // Two numbers above lines of three: no edge lacks its weight, so the first line counts.
@@ -191,7 +194,7 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let skip = if counted.is_some() { start + first.len() } else { 0 };
         let pair = columns == 2;
         let columns = if counted.is_some() { second.unwrap_or(2) } else { columns };
-        let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon });
+        let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon, exact });
         return Ok(Head { counted, is_pair: pair && counted.is_none(), is_narrower: pair && second > Some(2), ..Head::read(how, skip) });
     }
     if !numbers {
@@ -203,10 +206,11 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
             Ok(if is_plain { first_columns(line, false).0 } else { ends_of(&found).0 })
         });
         let first_ends = if is_plain { first_columns(first, false).0 } else { ends };
-        refuse_unknown_names(start, first, options, first_ends, second.transpose()?)?;
+        let row = lines.get(1).map_or(&b""[..], |(_, line)| line);
+        refuse_unknown_names(&Unknown { start, first, names: &names, row, separator }, options, first_ends, second.transpose()?)?;
     }
     refuse_mixed(&found)?;
-    nameless(&found, separator, !numbers, two_columns, third)
+    nameless(&found, Ends { separator, words: !numbers, exact }, two_columns, third)
 }
 
 /// Columns that are divided by a sign here and by another one there: `0 -> 1 0.5`, `0->1 0.5`.
@@ -227,11 +231,36 @@ fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), Fault> {
     Err(Fault::new(first.at, "edge list has columns that are divided in two ways", hint).against("one sign between all columns", sign))
 }
 
+/// What separates fields, and what ids are.
+struct Ends {
+    separator: Separator,
+    words: bool,
+    exact: bool,
+}
+
+/// Whether an end of the first two edges is a number with zeros before it: such numbers are names.
+fn are_padded(first: [&[u8]; 2], second: Option<&(usize, &[u8])>, separator: Separator) -> bool {
+    let second = second.map_or([&b""[..]; 2], |(_, line)| {
+        let mut found = Vec::new();
+        // A line that cannot be split is told of where it is read.
+        fields::split(line, 0, line.len(), separator, &mut found).map_or([&b""[..]; 2], |()| ends_of(&found).0)
+    });
+    first.into_iter().chain(second).any(|word| is_padded(unquoted(word)))
+}
+
+fn unquoted(word: &[u8]) -> &[u8] {
+    word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word)
+}
+
 /// Fields without names: two ends and perhaps a weight, or a relation between them.
-fn nameless(found: &[Field], separator: Separator, words: bool, two_columns: bool, third: Option<Third>) -> Result<Head, Fault> {
+fn nameless(found: &[Field], Ends { separator, words, exact }: Ends, two_columns: bool, third: Option<Third>) -> Result<Head, Fault> {
     if found.len() > 3 && !two_columns {
         if found.iter().all(|field| !looks_like_number(field.bytes)) {
-            let hint = "if these are names of columns, say in the catalogue's entry which are the ends, and the weight if there is one:  read: {source: NAME, target: NAME, weight: NAME}";
+            let names: Vec<String> = found.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
+            let hint = format!(
+                "if these are names of columns, say in the catalogue's entry which are the ends, and the weight if there is one:  {}",
+                read_of(&names, None)
+            );
             let what = "edge list begins with more than three words: names of columns that are not known";
             return Err(Fault::new(found[0].at, what, hint).against("columns such as `source` and `target`, or 2 or 3 columns", found[0].bytes));
         }
@@ -240,11 +269,12 @@ fn nameless(found: &[Field], separator: Separator, words: bool, two_columns: boo
     }
     let width = if two_columns { Width::AtLeast(2) } else { Width::Exactly(found.len().clamp(2, 3)) };
     let weight = (!two_columns && found.len() > 2).then_some(2);
-    let layout = Layout { separator, width, names: Vec::new(), words, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() };
+    let places =
+        Layout { separator, width, names: Vec::new(), words, exact, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() };
     let third = third.filter(|_| words);
     let layout = match third {
-        Some(Third::Tail) => Layout { target: 2, weight: None, relation: Some(1), ..layout },
-        _ => layout,
+        Some(Third::Tail) => Layout { target: 2, weight: None, relation: Some(1), ..places },
+        _ => places,
     };
     let directed = (third == Some(Third::Tail)).then_some(true);
     Ok(Head { third, directed, ..Head::of(layout) })
@@ -275,7 +305,7 @@ fn no_ends(start: usize, names: &[String]) -> Fault {
 
 /// Whether a word begins like a number and is one, whole or not.
 pub fn looks_like_number(word: &[u8]) -> bool {
-    let bare = word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
+    let bare = unquoted(word);
     let start = bare.strip_prefix(b"-").or(bare.strip_prefix(b"+")).unwrap_or(bare);
     start.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.') && std::str::from_utf8(bare).is_ok_and(|word| word.parse::<f64>().is_ok())
 }
@@ -306,13 +336,55 @@ fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) ->
     }
 }
 
+/// What `networkx.write_edgelist` writes behind an edge, unless it is told not to.
+fn refuse_dictionary(start: usize, first: &[u8], options: &Options) -> Result<(), Fault> {
+    let is_begin = |bytes: &[u8]| matches!(bytes, [b' ' | b'\t' | b',', b'{', b'\'' | b'"' | b'}']);
+    match first.windows(3).position(is_begin).filter(|_| options.weight.as_deref() != Some("none") && first.trim_ascii_end().ends_with(b"}")) {
+        Some(at) => Err(Fault::new(start + at + 1, DICTIONARY, DICTIONARY_HINT).against("a weight", first[at + 1..].trim_ascii_end())),
+        None => Ok(()),
+    }
+}
+
+/// A first line that may name columns, and the line below it.
+struct Unknown<'a> {
+    start: usize,
+    first: &'a [u8],
+    names: &'a [String],
+    row: &'a [u8],
+    separator: Separator,
+}
+
+/// What says of columns which they are: the first two are the ends, and the first number behind them, if it is no time, is the weight.
+fn read_of(names: &[String], weight: Option<usize>) -> String {
+    let plain = |name: &String| !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || "_.-".contains(letter));
+    let [source, target, ..] = names else { return "read: {source: NAME, target: NAME}".to_owned() };
+    if !names.iter().all(plain) {
+        return "read: {source: NAME, target: NAME, weight: NAME}".to_owned();
+    }
+    let weight = weight.map_or_else(String::new, |column| format!(", weight: {}", names[column]));
+    format!("read: {{source: {source}, target: {target}{weight}}}")
+}
+
+impl Unknown<'_> {
+    /// The column that may be the weight.
+    fn weight(&self) -> Option<usize> {
+        let mut row = Vec::new();
+        // A line that cannot be split is told of where it is read.
+        fields::split(self.row, 0, self.row.len(), self.separator, &mut row).ok()?;
+        let number = |field: &Field| std::str::from_utf8(field.bytes).ok().and_then(|word| word.parse::<f32>().ok());
+        let is_weight = |field: &Field| number(field).is_some_and(|number| number < TIME_LEAST || number.fract() != 0.0);
+        (2..row.len().min(self.names.len())).find(|&column| is_weight(&row[column]))
+    }
+}
+
 /// A line of words above lines of numbers names columns whose meaning we do not know.
-fn refuse_unknown_names(start: usize, first: &[u8], options: &Options, first_ends: [&[u8]; 2], second: Option<[&[u8]; 2]>) -> Result<(), Fault> {
+fn refuse_unknown_names(line: &Unknown, options: &Options, first_ends: [&[u8]; 2], second: Option<[&[u8]; 2]>) -> Result<(), Fault> {
     let Some(second_ends) = second.filter(|_| options.ids == Ids::Auto) else { return Ok(()) };
     if second_ends.iter().all(|word| looks_like_number(word)) && !first_ends.iter().any(|word| looks_like_number(word)) {
-        let hint = "name the two columns in the catalogue's entry:  read: {source: NAME, target: NAME} ; if ids are words:  --set ingest.ids=string";
-        return Err(Fault::new(start, "edge list has words above numbers: names of columns that are not known", hint)
-            .against("an edge, or columns such as `source` and `target`", first.trim_ascii()));
+        let read = read_of(line.names, line.weight());
+        let hint = format!("say in the catalogue's entry which columns they are, such as  {read} ; if ids are words:  --set ingest.ids=string");
+        return Err(Fault::new(line.start, "edge list has words above numbers: names of columns that are not known", hint)
+            .against("an edge, or columns such as `source` and `target`", line.first.trim_ascii()));
     }
     Ok(())
 }
@@ -362,7 +434,7 @@ impl Table<'_> {
             None => relation_among(&names, &row, type_is_relation).filter(|column| Some(*column) != direction && ![source, target].contains(column)),
         };
         let features = options.edge_features.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
-        let is_word = |column: usize| row.get(column).is_some_and(|field| !looks_like_number(&field.text()));
+        let is_word = |column: usize| row.get(column).is_some_and(|field| !looks_like_number(&field.text()) || is_padded(field.bytes));
         let words = match options.ids {
             Ids::Number => false,
             Ids::String => true,
@@ -370,14 +442,15 @@ impl Table<'_> {
         };
         let taken = |column: &usize| [Some(source), Some(target), weight, relation, direction].contains(&Some(*column)) || features.contains(column);
         let passed_over = (0..names.len()).filter(|column| !taken(column)).map(|column| names[column].clone()).collect();
+        let exact = options.are_ids_exact();
         let is_plain = options.separator.is_none() && separator.is_usual() && separator != Separator::Byte(b':');
         let first_two = (source, target) == (0, 1) && !words && is_plain;
         let how = match (names.len(), weight) {
-            (2, None) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(2), colon: false }),
-            (3, Some(2)) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(3), colon: false }),
+            (2, None) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(2), colon: false, exact }),
+            (3, Some(2)) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(3), colon: false, exact }),
             _ => {
                 let width = Width::Exactly(names.len());
-                How::Fields(Layout { separator, width, names, words, source, target, weight, relation, direction, features })
+                How::Fields(Layout { separator, width, names, words, exact, source, target, weight, relation, direction, features })
             }
         };
         Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()), third: None, is_pair: false, is_narrower: false })

@@ -66,8 +66,8 @@ fn no_node(plain: Plain, options: &Options, known: &Known, edge: usize, end: &st
         None => error,
     };
     let known = match nodes {
-        NodeIds::Count(count) => format!("one of the nodes 0 to {}", count.saturating_sub(1)),
-        _ => format!("one of {} nodes", nodes.len()),
+        NodeIds::Count(count) => format!("an id of the table of nodes, 0 to {}", count.saturating_sub(1)),
+        _ => format!("an id of the table of nodes, of which there are {}", nodes.len()),
     };
     Box::new(error.expected(known, format!("`{id}`")).hint("add the node to the table of nodes, or take the edge out"))
 }
@@ -85,5 +85,5 @@ pub fn fault_at(path: &Path, text: &[u8], fault: &Fault) -> Box<ReadError> {
     let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = text[start..].split(|&byte| byte == b'\n').next().unwrap_or(b"");
     let error = ReadError::new(path, fault.what.clone()).at_line(1 + count(&text[..start]), (byte - start) as u64 + 1, line);
-    Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint))
+    Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint.clone()))
 }

@@ -12,7 +12,13 @@ use super::piece::{Ends, Fault, Piece, is_comment};
 use crate::{blocks::LINE_MOST, raw::Rounded};
 
 const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the columns, put # before it";
+pub const PADDED_HINT: &str =
+    "where `007` and `7` are two nodes, ids are words:  --set ingest.ids=string ; where they are one, numbers:  --set ingest.ids=number";
 pub const WEIGHT_HINT: &str = "to read the first two columns alone, add  --set ingest.weights=drop";
+pub const DICTIONARY: &str = "edge list has a dictionary of attributes where a weight should stand";
+/// Of what `networkx.write_edgelist` writes behind an edge.
+pub const DICTIONARY_HINT: &str =
+    "write the weights alone:  nx.write_weighted_edgelist(g, \"g.txt\") ; or no data at all:  nx.write_edgelist(g, \"g.txt\", data=False)";
 /// Of a word where a weight should stand.
 const WORD_HINT: &str = "if a column names relations, say which in a first line:  source,target,relation  or  head,relation,tail ; to read the first two columns alone, add  --set ingest.weights=drop";
 
@@ -23,6 +29,8 @@ pub struct Shape {
     pub columns: Option<u8>,
     /// Whether a colon separates, too.
     pub colon: bool,
+    /// Whether `007` is no id.
+    pub exact: bool,
 }
 
 pub fn is_blank(byte: u8) -> bool {
@@ -85,11 +93,11 @@ impl<'a> Columns<'a> {
     }
 
     /// A whole number, perhaps in quotes; `None` leaves `at` where the column begins.
-    fn number(&mut self) -> Option<u64> {
+    fn number(&mut self, exact: bool) -> Option<u64> {
         let start = self.at;
         let word = self.word();
         let bare = word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
-        let number = whole(bare);
+        let number = id(bare, exact);
         if number.is_none() {
             self.at = start;
         }
@@ -101,6 +109,16 @@ impl<'a> Columns<'a> {
 pub fn whole(word: &[u8]) -> Option<u64> {
     let all_digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     if all_digits { std::str::from_utf8(word).ok()?.parse().ok() } else { None }
+}
+
+/// Whether a number has zeros before it that it does not need.
+pub fn is_padded(word: &[u8]) -> bool {
+    word.len() > 1 && word[0] == b'0' && word.iter().all(u8::is_ascii_digit)
+}
+
+/// The id that a word is as a number; `exact`: `007` is none.
+pub fn id(word: &[u8], exact: bool) -> Option<u64> {
+    whole(word).filter(|_| !exact || !is_padded(word))
 }
 
 /// The first two columns of a line, and how many it has, as far as 4.
@@ -147,12 +165,14 @@ fn eight(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// A number of at most 15 digits with at least one byte behind it; its end.
+/// A number of at most 15 digits with at least one byte behind it, and without zeros before it; its end.
 #[inline(always)]
 fn fast_number(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let (values, count) = leading_digits(eight(text, at)?);
     match count {
         0 => None,
+        // `007` may be another word than `7`.
+        _ if values as u8 == 0 && count > 1 => None,
         1..8 => Some((number_of(values, count), at + count as usize)),
         _ => {
             let high = number_of(values, 8);
@@ -280,9 +300,9 @@ fn careful_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Li
     if is_comment(&columns.text[columns.at.min(columns.text.len())..]) {
         columns.skip_line();
     } else if !columns.at_end() {
-        let source = columns.number().ok_or_else(|| bad_id(columns, true))?;
+        let source = columns.number(shape.exact).ok_or_else(|| bad_id(columns, true))?;
         columns.skip_separator();
-        let target = columns.number().ok_or_else(|| bad_id(columns, false))?;
+        let target = columns.number(shape.exact).ok_or_else(|| bad_id(columns, false))?;
         pair = Some(([source, target], finish_line(columns, shape)?));
     }
     if columns.at - start > LINE_MOST {
@@ -321,6 +341,7 @@ pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, Fault> {
     match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
         Some(weight) if weight.is_finite() => Ok(weight),
         Some(_) => Err(Fault::new(start, "edge list has a weight that is not finite", WEIGHT_HINT).against("a finite number", word)),
+        None if word.starts_with(b"{") => Err(Fault::new(start, DICTIONARY, DICTIONARY_HINT).against("a weight", word)),
         None => Err(Fault::new(start, "edge list has a weight that is not a number", WORD_HINT).against("a number", word)),
     }
 }
@@ -337,6 +358,9 @@ pub fn bad_number(start: usize, word: &[u8], source: bool) -> Fault {
     let (what, hint) = match (source, word) {
         (true, []) => ("edge list has a line without a source", "write  SOURCE TARGET  on every line"),
         (false, []) => ("edge list has a line without a target", "write  SOURCE TARGET  on every line"),
+        _ if digits && is_padded(word) && whole(word).is_some() => {
+            return Fault::new(start, "edge list has an id with zeros before it", PADDED_HINT).against("a number without them, as the first ids are", word);
+        }
         _ if digits => ("edge list has an id that is too large", "ids are at most 18446744073709551615; as words they may be longer:  --set ingest.ids=string"),
         _ if negative => ("edge list has a negative id", "ids are whole numbers from 0; as words they may be anything:  --set ingest.ids=string"),
         (true, _) => ("edge list has a source that is not a number", ID_HINT),

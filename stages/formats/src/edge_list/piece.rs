@@ -41,7 +41,7 @@ pub struct Fault {
     pub what: Cow<'static, str>,
     pub expected: String,
     pub found: String,
-    pub hint: &'static str,
+    pub hint: Cow<'static, str>,
 }
 
 impl Piece {
@@ -71,8 +71,8 @@ impl Ends {
 }
 
 impl Fault {
-    pub fn new(byte: usize, what: impl Into<Cow<'static, str>>, hint: &'static str) -> Fault {
-        Fault { byte, what: what.into(), expected: String::new(), found: String::new(), hint }
+    pub fn new(byte: usize, what: impl Into<Cow<'static, str>>, hint: impl Into<Cow<'static, str>>) -> Fault {
+        Fault { byte, what: what.into(), expected: String::new(), found: String::new(), hint: hint.into() }
     }
 
     pub fn against(self, expected: impl Into<String>, found: &[u8]) -> Fault {

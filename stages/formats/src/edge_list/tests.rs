@@ -35,11 +35,13 @@ fn every_way_to_write_the_same_edges_is_read() {
     assert_eq!(expected.ids, NodeIds::Numbers(vec![0, 1, 5]));
     assert_eq!((&expected.edges.source, &expected.edges.target), (&vec![0, 2, 2], &vec![1, 0, 2]));
     let others =
-        ["\u{feff}0 1\r\n5 0\r\n5 5", "# c\n% c\n0\t1\n\n  \n 5\t \t0 \n5 5\n# end", "0,1\n5, 0\n5 ,5\n", "0;1\r\n5;0\r\n5;5\r\n", "00 01\n05 000\n5 5\n\n\n"];
+        ["\u{feff}0 1\r\n5 0\r\n5 5", "# c\n% c\n0\t1\n\n  \n 5\t \t0 \n5 5\n# end", "0,1\n5, 0\n5 ,5\n", "0;1\r\n5;0\r\n5;5\r\n", "0 1\n5 0\n5 5\n\n\n"];
     for text in others {
         assert_eq!(numbers(text).unwrap(), expected, "{text:?}");
     }
     assert_eq!(read_text("0 1 x\n5 0\n5 5 , ,1\n", two_columns(), SIZES).unwrap(), expected);
+    let by_numbers = Options { ids: Ids::Number, ..Options::default() };
+    assert_eq!(read_text("00 01\n05 000\n5 5\n\n\n", by_numbers, SIZES).unwrap(), expected);
 }
 
 #[test]
@@ -288,6 +290,53 @@ fn the_first_edge_decides_what_ids_are() {
     assert!(error.hint.contains("--set ingest.ids=string"), "{error}");
     assert_eq!(read_text("0 1\n1 Bob\n", by_words(), SIZES).unwrap().nodes(), 3);
     assert!(read_text("a b\n", Options { ids: Ids::Number, ..Options::default() }, SIZES).unwrap_err().what.contains("not a number"));
+}
+
+/// `007` and `7` are two words, and never one node unless the options say that ids are numbers.
+#[test]
+fn ids_with_zeros_before_them_are_words() {
+    let words = |ids: &[&str]| NodeIds::Strings(ids.iter().map(|id| id.to_string()).collect());
+    for text in ["007 7\n7 1\n", "7 007\n1 7\n", "1 7\n007 7\n", "\"007\" 7\n1 7\n", "007,7,2.5\n1,7,1\n", "007 -> 7\n1 -> 7\n", "source,target\n007,7\n1,7\n"]
+    {
+        assert_eq!(numbers(text).unwrap().ids, words(&["007", "1", "7"]), "{text:?}");
+    }
+    let later = ["0 7\n1 2\n3 007\n", "0 7\n1 2\n3 000000007\n", "0\t7\t2\n1\t2\t2\n3\t007\t2\n", "0::7\n1::2\n3::007\n"];
+    for text in later {
+        for sizes in [SIZES, Sizes { block: 5, piece: 2 }] {
+            let error = read_text(text, Options::default(), sizes).unwrap_err();
+            assert!(
+                error.what.contains("an id with zeros before it")
+                    && error.place == Place::Line { line: 3, column: text.rfind('3').map_or(0, |at| text[at..].find("00").unwrap() as u64 + 1) },
+                "{error}"
+            );
+            assert!(error.hint.contains("--set ingest.ids=string") && error.hint.contains("--set ingest.ids=number"), "{error}");
+        }
+        assert!(matches!(read_text(text, by_words(), SIZES).unwrap().ids, NodeIds::Strings(_)));
+        let told = read_text(text, Options { ids: Ids::Number, ..Options::default() }, SIZES).unwrap();
+        assert_eq!(told.ids, NodeIds::Numbers(vec![0, 1, 2, 3, 7]), "{text:?}");
+    }
+    assert!(numbers("source,target\n0,7\n7,00\n").unwrap_err().what.contains("an id with zeros before it"));
+    // A 0 alone is a number, and so is one inside; a weight may begin as it likes.
+    for text in ["0 10\n10 100\n", "0 10 00.5\n10 100 007\n", "0,10\n10,100\n"] {
+        assert_eq!(numbers(text).unwrap().ids, NodeIds::Numbers(vec![0, 10, 100]), "{text:?}");
+    }
+}
+
+/// What `networkx.write_edgelist` writes, and a first line with names that are not known.
+#[test]
+fn lines_of_other_tools_are_told_how_to_be_written() {
+    for text in ["1 2 {'weight': 4}\n", "1 2 {}\n2 3 {}\n", "a b {'weight': 4, 'kind': 'x'}\n", "1 2 3\n2 3 {'weight': 4}\n"] {
+        let error = numbers(text).unwrap_err();
+        assert!(error.what.contains("a dictionary of attributes") && error.hint.contains("nx.write_weighted_edgelist(g, \"g.txt\")"), "{error}");
+    }
+    assert_eq!(read_text("1 2 {}\n2 3 {}\n", two_columns(), SIZES).unwrap().edges.len(), 2);
+    assert_eq!(numbers("Set {1}\tSet {2}\n").unwrap().nodes(), 2);
+    let hint = |text: &str| numbers(text).unwrap_err().hint;
+    let ratings = hint("user,item,rating,ts\n1,10,4.5,978300760\n");
+    assert!(ratings.contains("such as  read: {source: user, target: item, weight: rating} ;"), "{ratings}");
+    assert!(hint("user,item,ts\n1,10,978300760\n").contains("read: {source: user, target: item} ;"));
+    assert!(hint("a user,item,n\n1,10,2\n").contains("read: {source: NAME, target: NAME, weight: NAME} ;"));
+    assert!(hint("user,item,rating,ts\nu1,i1,4.5,978300760\n").contains("read: {source: user, target: item}"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! promises  numbers are weights, and words behind a word are the ends of statements; a list that fits the other reading better, as a whole,
 //!           is an error that says how to tell
 //! never     takes a word in the first line for a weight
-use super::head::looks_like_number;
+use super::{head::looks_like_number, numbers::is_padded};
 use crate::{
     raw::{RawGraph, Read, ReadError},
     spill::{self, Spilled},
@@ -25,9 +25,8 @@ impl Third {
     /// By the three columns of a line: words behind a word end a statement, and so does a number such as `00260622`, which no weight is.
     pub fn of(fields: [&[u8]; 3]) -> Third {
         let [first, second, third] = fields;
-        let is_padded = third.len() > 1 && third[0] == b'0' && third.iter().all(u8::is_ascii_digit);
         let is_missing = third.is_empty() || [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none"].iter().any(|word| third.eq_ignore_ascii_case(word));
-        let ends = !looks_like_number(third) && !is_missing || looks_like_number(first) && is_padded;
+        let ends = !looks_like_number(third) && !is_missing || looks_like_number(first) && is_padded(third);
         if ends && !looks_like_number(second) { Third::Tail } else { Third::Weight }
     }
 }

@@ -2,10 +2,16 @@
 //!
 //! promises  a reason for every file, the strongest first: what keeps it from being read, what it is instead, what is missing beside it
 //! never     reads more than the beginning of a file and the directory of an archive
-use std::{fs, io::Read, path::Path};
+use std::{fs, io::Read as _, path::Path};
 
 use super::{HEAD_BYTES, Look};
-use crate::{FORMATS, attach, decompress::Plain, npz::Npz, raw::Place, zip::Archive};
+use crate::{
+    FORMATS, attach,
+    decompress::{Plain, open_file},
+    npz::Npz,
+    raw::{Place, Read, ReadError, if_sound},
+    zip::Archive,
+};
 
 /// Members of an archive and columns of a line that are shown.
 const SHOWN_MOST: usize = 6;
@@ -17,12 +23,18 @@ const PAGE: (&str, &str) = ("a web page", "download it again: the address led to
 /// What XML is, and what to do.
 const XML: (&str, &str) = ("XML (GraphML, GEXF, RDF/XML), which is not read", "write it as GML, N-Triples or an edge list");
 /// What a pickle is, and what to do.
-const PICKLE: (&str, &str) = ("a pickle; of those only Planetoid's `ind.NAME.*` are read", PYTHON);
-/// How Python writes what is read, of PyG's data and of networkx's graphs.
-const PYTHON: &str = "in Python, from PyG:  numpy.savez(\"graph.npz\", edge_index=data.edge_index, x=data.x, y=data.y) ;  from networkx:  \
-                      numpy.savez(\"graph.npz\", edge_index=numpy.array(networkx.convert_node_labels_to_integers(G).edges).T)";
-/// Endings of files that Python writes for itself.
-const PICKLED: [&str; 5] = ["pkl", "pickle", "gpickle", "pt", "pth"];
+const PICKLE: (&str, &str) = ("a pickle; of those only Planetoid's `ind.NAME.*` are read", NETWORKX);
+/// How Python writes what is read, of a graph that networkx pickled and of data that PyTorch saved; FILE is the file.
+const NETWORKX: &str = "in Python, for a graph of networkx:\nimport networkx, pickle; g = pickle.load(open(\"FILE\", \"rb\"))\n\
+                        networkx.write_weighted_edgelist(g, \"edges.txt\", delimiter=\"\\t\")\n\
+                        and then:  warploom data import NAME --edges edges.txt";
+const TORCH: &str = "in Python, for data of PyG:\nimport torch, numpy; data = torch.load(\"FILE\", weights_only=False)\n\
+                     numpy.savez(\"graph.npz\", edge_index=data.edge_index, x=data.x, y=data.y)\n\
+                     and then:  warploom data import NAME --edges graph.npz";
+/// Endings of files that Python writes for itself, and how it writes what is read.
+const PICKLED: [(&str, &str); 5] = [("pkl", NETWORKX), ("pickle", NETWORKX), ("gpickle", NETWORKX), ("pt", TORCH), ("pth", TORCH)];
+/// The member of an archive that PyTorch saved.
+const TORCH_MEMBER: &str = "/data.pkl";
 
 /// How text begins, in any case of letters, that a server or a tool puts in the place of a file; what it is, and what to do.
 const MISTAKEN: &[(&[u8], (&str, &str))] = &[
@@ -97,8 +109,10 @@ pub(super) fn of(path: &Path) -> Strange {
     if fs::metadata(path).is_ok_and(|facts| facts.len() == 0) {
         return strange("empty: 0 bytes", Some("download or write it again"));
     }
-    if crate::zip::is_zip_file(path) {
-        return archive(path);
+    match crate::zip::is_zip_file(path) {
+        Ok(true) => return archive(path),
+        Ok(false) => {}
+        Err(error) => return strange(error.what, None),
     }
     let mut head = Vec::new();
     if let Err(error) = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)) {
@@ -128,6 +142,7 @@ fn archive(path: &Path) -> Strange {
         }
         Ok(_) => match Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect::<Vec<_>>()) {
             Ok(names) if names.is_empty() => strange("a zip archive without a file in it", Some("download it again")),
+            Ok(names) if names.iter().any(|name| name.ends_with(TORCH_MEMBER)) => strange("what PyTorch saved, which is not read", Some(&named(TORCH, path))),
             Ok(names) => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let hint = Some("unpack it into the folder:  unzip FILE -d FOLDER");
@@ -170,8 +185,15 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// What a file is that begins so, where it is something that is never a graph here, and what to do.
-pub(crate) fn other(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    MISTAKEN.iter().chain(OTHERS).find(|(start, _)| begins(head, start)).map(|(_, what)| *what)
+pub(crate) fn other(path: &Path, head: &[u8]) -> Option<(&'static str, String)> {
+    let (_, (what, hint)) = MISTAKEN.iter().chain(OTHERS).find(|(start, _)| begins(head, start))?;
+    let of_pickle = || python(path).unwrap_or_else(|| named(hint, path));
+    Some((what, if *what == PICKLE.0 { of_pickle() } else { (*hint).to_owned() }))
+}
+
+/// A hint that names the file.
+fn named(hint: &str, path: &Path) -> String {
+    hint.replace("FILE", &path.display().to_string())
 }
 
 /// Whether text begins so, in any case of letters; `<html:a>` is no tag, but a name in N-Triples.
@@ -181,22 +203,22 @@ fn begins(head: &[u8], start: &[u8]) -> bool {
 
 /// What a file holds in the place of the one that has this name: a page, XML, a pointer of git LFS, or bytes that such a name cannot have.
 /// None: it may well be the file. The file lies at `path`, packed or not.
-pub fn mistaken(name: &str, path: &Path) -> Option<String> {
+pub fn mistaken(name: &str, path: &Path) -> Read<Option<String>> {
     let (mut stored, mut head) = (Vec::new(), Vec::new());
-    let _ = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut stored));
+    let (file, _) = open_file(path)?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut stored).map_err(|error| ReadError::from_io(path, &error))?;
     // What cannot be unpacked is judged as it is stored.
-    let _ = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES));
+    if_sound(Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)))?;
     let may_be_json = name.ends_with(".json") || name.ends_with(".json.gz");
     for bytes in [&stored, &head] {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
         let found = MISTAKEN.iter().find(|(start, _)| begins(text, start) && !(may_be_json && [&b"{"[..], b"["].contains(start)));
         if let Some((_, (what, _))) = found {
-            return Some(format!("{what}; it begins with `{}`", beginning(text)));
+            return Ok(Some(format!("{what}; it begins with `{}`", beginning(text))));
         }
     }
-    let (end, magic) = MAGIC.iter().find(|(end, _)| name.ends_with(end))?;
-    let wrong = !stored.starts_with(magic);
-    wrong.then(|| format!("no {end} file; it begins with `{}`", beginning(&stored)))
+    let wrong = MAGIC.iter().find(|(end, magic)| name.ends_with(end) && !stored.starts_with(magic));
+    Ok(wrong.map(|(end, _)| format!("no {end} file; it begins with `{}`", beginning(&stored))))
 }
 
 /// The beginning of a line as it can be shown.
@@ -215,9 +237,9 @@ fn by_itself(path: &Path) -> Option<Strange> {
 }
 
 /// What to do with a file that Python wrote for itself, by its name.
-fn python(path: &Path) -> Option<&'static str> {
+fn python(path: &Path) -> Option<String> {
     let end = path.extension()?.to_str()?.to_lowercase();
-    PICKLED.contains(&end.as_str()).then_some(PYTHON)
+    PICKLED.iter().find(|(known, _)| *known == end).map(|(_, hint)| named(hint, path))
 }
 
 /// Plain bytes that are no graph by themselves.
@@ -231,8 +253,8 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return strange("text in UTF-16", Some(&utf8("UTF-16")));
     }
-    if let Some((what, hint)) = other(trimmed) {
-        return strange(what, Some(hint));
+    if let Some((what, hint)) = other(path, trimmed) {
+        return strange(what, Some(&hint));
     }
     if let Some((end, magic)) = lacks_magic(path, head) {
         let what = format!("no {end} file: expected it to begin with {magic}, found `{}`", beginning(head));
@@ -252,12 +274,12 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
         let is_text = head.iter().filter(|&&byte| byte != 0).all(|byte| (b' '..=b'~').contains(byte) || byte.is_ascii_whitespace()) && nulls(1) + nulls(0) < 48;
         return match is_text {
             true => strange("text in UTF-16 without a byte-order mark", Some(&utf8(if nulls(1) > nulls(0) { "UTF-16LE" } else { "UTF-16BE" }))),
-            false => strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), python(path)),
+            false => strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), python(path).as_deref()),
         };
     }
     if head.contains(&0) {
         let bytes: Vec<String> = head.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        return strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), python(path));
+        return strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), python(path).as_deref());
     }
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let Some(line) = lines.find(|line| !line.starts_with(b"#") && !line.starts_with(b"%")) else {
@@ -320,7 +342,17 @@ mod tests {
             ("x.npy", b"\x93NUMPY\x01\0", &["x.npy: an array or table that stands beside a graph"]),
             ("g.pt", b"\x80\x02}q\0.", &["g.pt: a pickle", "savez"]),
             ("g.bin", &[0; 64], &["g.bin: no text: it begins with the bytes 00 00"]),
-            ("g.gpickle", &[0; 64], &["no text", "edge_index=data.edge_index", "networkx.convert_node_labels_to_integers(G)"]),
+            (
+                "g.gpickle",
+                &[0; 64],
+                &["no text", "g.gpickle\", \"rb\"))\nnetworkx.write_weighted_edgelist(g, \"edges.txt\"", "data import NAME --edges edges.txt"],
+            ),
+            ("g.gpickle", b"\x80\x04}q\0.", &["a pickle", "pickle.load(open("]),
+            (
+                "g.pt",
+                &archive_of(&[("data/data.pkl", b"\x80\x02"), ("data/0", b"")]),
+                &["g.pt: what PyTorch saved", "weights_only=False)\nnumpy.savez(\"graph.npz\", edge_index"],
+            ),
             ("edges.bz2", b"BZh91AY&SY", &["edges.bz2: the file is packed as bzip2", "bunzip2"]),
             ("e.parquet", b"0 1\n1 2\n", &["e.parquet: no .parquet file: expected it to begin with `PAR1`, found `0 1`", "hint: write or download it again"]),
             ("set.tar", &crate::tar::tests::archive_of(&[("a.bin", b"\0"), ("b.bin", b"\0")]), &["set.tar: a tar archive, and", "a.bin, b.bin", "tar -xf"]),
@@ -355,7 +387,7 @@ mod tests {
         };
         let told = |name: &str, bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            mistaken(name, &path)
+            mistaken(name, &path).unwrap()
         };
         let cases: &[(&str, &[u8], &str)] = &[
             ("edges.txt", b"\xef\xbb\xbf \n<!DocType HTML><html>", "a web page; it begins with `<!DocType HTML><html>`"),

@@ -3,7 +3,11 @@
 //! promises  a table is a file (`edges.parquet`), or a folder of parts (`edges/`, `edges.parquet/`) as Spark, Dask and DuckDB write it;
 //!           parts come in the order of their names, numbers in them by value; `type=follows/` in a path is a column of its parts
 //! never     reads what writers leave beside (`_SUCCESS`, `_metadata`, `.part-0.crc`)
-use std::path::{Path, PathBuf};
+use crate::raw::{Read, ReadError};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 /// Folders above a part that may name its table.
 const LEVELS_MOST: usize = 8;
@@ -90,22 +94,20 @@ pub fn layout(files: &[PathBuf]) -> Layout {
     layout
 }
 
-/// All files at or below a path, as far as a folder of parts goes. A folder that cannot be listed stands for itself: whoever reads it is
-/// told why, where a table without some of its parts would be taken for whole.
-pub fn below(path: &Path) -> Vec<PathBuf> {
+/// All files at or below a path, as far as a folder of parts goes. A folder that cannot be listed is an error: a table without some of its
+/// parts would be taken for whole.
+pub fn below(path: &Path) -> Read<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut open = vec![(path.to_path_buf(), 0)];
     while let Some((path, depth)) = open.pop() {
         if !path.is_dir() {
             files.push(path);
         } else if depth < LEVELS_MOST {
-            match std::fs::read_dir(&path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()) {
-                Ok(paths) => open.extend(paths.into_iter().map(|path| (path, depth + 1))),
-                Err(_) => files.push(path),
-            }
+            let list = || fs::read_dir(&path)?.map(|entry| Ok((entry?.path(), depth + 1))).collect::<io::Result<Vec<_>>>();
+            open.extend(list().map_err(|error| ReadError::from_io(&path, &error))?);
         }
     }
-    files
+    Ok(files)
 }
 
 /// Words and numbers of a name: `part.10` comes behind `part.9`.

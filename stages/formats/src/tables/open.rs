@@ -6,7 +6,10 @@
 //! never     maps a file; reads encrypted files, or columns packed as Brotli or LZO
 //! source    github.com/apache/parquet-format; Arrow Columnar Format, "Serialization and Interprocess Communication"
 use super::{layout::Part, pages};
-use crate::raw::{Read, ReadError};
+use crate::{
+    decompress::open_file,
+    raw::{Read, ReadError},
+};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::{
@@ -20,6 +23,7 @@ use parquet::{
         arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
     },
     basic::Compression,
+    errors::ParquetError,
     file::metadata::ColumnChunkMetaData,
 };
 use std::{
@@ -84,12 +88,17 @@ fn damaged(path: &Path, what: impl std::fmt::Display) -> Box<ReadError> {
     Box::new(ReadError::new(path, format!("not a readable table: {what}")).hint(AGAIN))
 }
 
+/// An error of the Parquet crate: that of the system, or damage.
+fn unread(path: &Path, error: &ParquetError) -> Box<ReadError> {
+    let of_system = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>()).filter(|error| error.raw_os_error().is_some());
+    of_system.map_or_else(|| damaged(path, error), |error| Box::new(ReadError::from_io(path, error)))
+}
+
 /// Opens a file by its first bytes.
 pub fn open(part: &Part) -> Read<Source> {
     let path = &part.path;
     let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
-    let mut file = File::open(path).map_err(fault)?;
-    let length = file.metadata().map_err(fault)?.len();
+    let (mut file, length) = open_file(path)?;
     let mut first = Vec::new();
     file.by_ref().take(8).read_to_end(&mut first).map_err(fault)?;
     let refuse = |found: &str, hint: &str| {
@@ -135,7 +144,7 @@ fn judge_pages(path: &Path, metadata: &ArrowReaderMetadata, group: usize, mask: 
 }
 
 fn open_parquet(path: &Path, file: &File, length: u64) -> Read<(SchemaRef, Form)> {
-    let loaded = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(|error| damaged(path, error))?;
+    let loaded = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(|error| unread(path, &error))?;
     let (mut rows, mut first_rows) = (0u64, Vec::new());
     for group in loaded.metadata().row_groups() {
         first_rows.push(rows);
@@ -324,7 +333,7 @@ impl Source {
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
                 let batches = builder.with_projection(mask).with_row_groups(vec![piece]).with_batch_size(BATCH).build();
                 let mut row = first_rows[piece];
-                for batch in batches.map_err(|error| damaged(path, error))? {
+                for batch in batches.map_err(|error| unread(path, &error))? {
                     let batch = batch.map_err(|error| damaged(path, error))?;
                     each(row, &batch)?;
                     row += batch.num_rows() as u64;

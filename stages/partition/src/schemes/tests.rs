@@ -55,7 +55,7 @@ fn of_many(nodes: usize, edges: &[Edge]) -> Csr {
         (graph[source as usize], graph[target as usize]) = (least, least);
         of_source != of_target
     }) {}
-    Csr { graphs: Some(graph.into()), ..csr(nodes, edges, false) }
+    Csr { graphs: Some(graph.into()).into(), ..csr(nodes, edges, false) }
 }
 
 /// Settings that are small, so that small graphs have several of everything.
@@ -189,7 +189,7 @@ fn every_format_of_an_example() {
     let of_edge = |edge: u64| graph.types.as_ref().unwrap()[graph.incoming.edges.iter().position(|&known| known == edge).unwrap()];
     let pages = format!("in-rows, each neighbour with its relation\n{}out-rows\n{}", rows(&graph.incoming, &of_edge), rows(&graph.outgoing, &of_edge));
     compare("csr", pages);
-    compare("graphs", format!("graph of each node of the set of many: {:?}\n", &eight().graphs.unwrap()[..]));
+    compare("graphs", format!("graph of each node of the set of many: {:?}\n", eight().graphs.as_deref().unwrap()));
     for (asked, graph) in examples() {
         let (outline, tables) = made(&graph, asked, &small());
         let padding = outline.padding.map_or_else(String::new, |padding| format!("{} of {} places empty\n", padding.empty, padding.places));
@@ -327,7 +327,7 @@ fn one_graph_is_not_packed_and_neither_are_joined_ones() {
     let outline_of = |graph: &Csr| outline(Asked::PackedGraphs, graph, &request(small()), Room(u64::MAX)).unwrap_err();
     let error = outline_of(&sixteen());
     assert!(error.kind == ErrorKind::Specification && error.what.contains("this data set is one graph"), "{}", error.what);
-    let joined = Csr { graphs: Some(vec![0, 1].into()), ..csr(2, &plain([(0, 1)]), false) };
+    let joined = Csr { graphs: Some(vec![0, 1].into()).into(), ..csr(2, &plain([(0, 1)]), false) };
     let error = outline_of(&joined);
     assert!(error.kind == ErrorKind::Data && error.what.contains("found one from node 0 of graph 0 to node 1 of graph 1"), "{}", error.what);
 }

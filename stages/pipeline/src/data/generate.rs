@@ -13,6 +13,7 @@ use warploom_shell::{
     binary::{print_data, print_text},
     execute::execute,
     flags::{Format, Real},
+    needs::Needs,
     outcome::table,
     talk::Talk,
 };
@@ -29,7 +30,7 @@ pub fn generate(environment: &Environment, talk: &Talk, options: &Options, entry
         let outcome = execute::<Ingest>(&mut Chain::new(&alone, &pipeline), talk);
         match environment.format {
             Format::Human => {
-                print_text(&table(&format!("{}, generated", entry.name), std::slice::from_ref(&outcome)));
+                print_text(&table(&format!("{}, generated", entry.name), std::slice::from_ref(&outcome), Needs::ALL));
                 outcome.artifacts.iter().for_each(|artifact| print_data(&format!("{}: {}\n", kind(outcome.provenance()), artifact.path.display())));
             }
             _ => print_data(&format!("{}\n", outcome.to_json())),

@@ -14,12 +14,12 @@ mod entry;
 mod given;
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{Catalog, Entry, entry::Inherited, imported::ENTRY_FILE};
+use warploom_catalog::{Catalog, Entry, Generator, entry::Inherited, imported::ENTRY_FILE};
 use warploom_contract::{
     ErrorKind, StageError, eintr,
     store::drafts::{self, Beside},
@@ -36,6 +36,7 @@ use warploom_shell::{
     requests::{catalog_error, read_error},
     talk::Talk,
 };
+use warploom_spec::nearest;
 
 use super::rm::{Imported, refuse_stranger};
 use crate::arguments::Import;
@@ -85,6 +86,8 @@ fn made(place: &Place, asked: &Import, files: &[Placed], options: &Options, inhe
 /// Where a new set goes.
 struct Place {
     folder: PathBuf,
+    /// Whether the folder holds a set that makes way.
+    replaces: bool,
     /// The entry that an earlier version wrote for the set that makes way.
     old_entry: Option<PathBuf>,
 }
@@ -92,24 +95,24 @@ struct Place {
 impl Place {
     /// The first data folder, where the name must be free; with `--force`, the folder of a set of this name that was imported.
     fn free(environment: &Environment, name: &str) -> Result<Place, StageError> {
-        refuse_odd_name(name)?;
+        refuse_name(name)?;
         let folder = environment.data.first().cloned().unwrap_or_else(|| "data/raw".into()).join(name);
         make_way(&folder)?;
         let taken = |what: &str, place: &Path, hint: String| {
             Err(StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already")).at(place.display()).hint(hint))
         };
         let catalog = Catalog::here();
-        let place = match Imported::find(environment, &catalog, name) {
+        let place = match Imported::find(environment, &catalog, name)? {
             Some(Imported { folder: there, old_entry }) if environment.force => {
                 there.as_deref().map_or(Ok(()), refuse_stranger)?;
-                Place { folder: there.unwrap_or(folder), old_entry }
+                Place { replaces: there.is_some(), folder: there.unwrap_or(folder), old_entry }
             }
             Some(there) => {
                 let hint = format!("replace it with  --force ,  or remove it:  warploom data rm {name} ,  or choose another name");
                 return taken("an imported set called", there.place(), hint);
             }
             None => {
-                if catalog.names().iter().any(|known| known == name) {
+                if catalog.has(name).map_err(|error| catalog_error(&error))? {
                     let entry = catalog.folder().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| path.exists());
                     let entry = entry.unwrap_or_else(|| "the catalogue in the binary".into());
                     return taken("an entry of the catalogue called", &entry, "choose another name".to_owned());
@@ -118,7 +121,7 @@ impl Place {
                     let hint = format!("no import made it: choose another name, or move it away:  mv {0} {0}.old", there.display());
                     return taken("a folder called", &there, hint);
                 }
-                Place { folder, old_entry: None }
+                Place { folder, replaces: false, old_entry: None }
             }
         };
         fs::create_dir_all(place.data()).map_err(|error| StageError::io("make a folder", place.data(), &error).elsewhere("--data DIR"))?;
@@ -136,8 +139,8 @@ impl Place {
     }
 
     /// Why the folder did not get its name. It was free when this import began.
-    fn name_error(&self, error: &std::io::Error) -> StageError {
-        if !matches!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::AlreadyExists) {
+    fn name_error(&self, error: &io::Error) -> StageError {
+        if !matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) {
             return StageError::io("give its name to", &self.folder, error);
         }
         let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
@@ -145,32 +148,52 @@ impl Place {
         error.hint("choose another name, or look at what is there:  warploom data ls")
     }
 
-    /// The draft gets its name; what had it goes into `replaced`, and back where the draft cannot have it.
+    /// The draft gets its name. A set that had it takes the draft's in the same instant, and goes with that.
     fn publish(&self, draft: &Path, replaced: &Path) -> Result<(), StageError> {
-        let named = |error: std::io::Error| self.name_error(&error);
-        let old = replaced.join("old");
-        let had = self.folder.exists();
-        if had {
-            fs::rename(&self.folder, &old).map_err(named)?;
-        }
-        if let Err(error) = eintr::retry(|| fs::rename(draft, &self.folder)) {
-            if had {
-                fs::rename(&old, &self.folder).map_err(named)?;
+        let named = |error: io::Error| self.name_error(&error);
+        let done = match self.replaces {
+            true => eintr::retry(|| exchange(draft, &self.folder)),
+            false => eintr::retry(|| fs::rename(draft, &self.folder)),
+        };
+        match done {
+            // A file system that cannot exchange two names: EINVAL, ENOSYS, ENOTSUP.
+            Err(error) if self.replaces && matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+                self.publish_in_two_steps(draft, replaced).map_err(named)?;
             }
-            return Err(named(error));
+            done => done.map_err(named)?,
         }
         match &self.old_entry {
             Some(entry) => fs::remove_file(entry).map_err(|error| StageError::io("remove the entry of the set before", entry, &error)),
             None => Ok(()),
         }
     }
+
+    /// The set that makes way goes into `replaced`, and back where the draft cannot have its name.
+    fn publish_in_two_steps(&self, draft: &Path, replaced: &Path) -> io::Result<()> {
+        let old = replaced.join("old");
+        eintr::retry(|| fs::rename(&self.folder, &old))?;
+        eintr::retry(|| fs::rename(draft, &self.folder)).or_else(|error| {
+            fs::rename(&old, &self.folder)?;
+            Err(error)
+        })
+    }
 }
 
-fn refuse_odd_name(name: &str) -> Result<(), StageError> {
+/// Gives each of two folders the name of the other.
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    Ok(rustix::fs::renameat_with(rustix::fs::CWD, one, rustix::fs::CWD, other, rustix::fs::RenameFlags::EXCHANGE)?)
+}
+
+/// Refuses what is no name, and the name of a graph that is generated: one of the two would be hidden by the other.
+fn refuse_name(name: &str) -> Result<(), StageError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(plain) {
         let error = StageError::new(ErrorKind::Usage, format!("`{name}` cannot be the name of a data set"));
         return Err(error.hint("names are letters, digits, `_`, `-` and `.`"));
+    }
+    if let Some(Ok(_)) = Generator::from_name(name) {
+        let error = StageError::new(ErrorKind::Usage, format!("`{name}` is the name of a graph that is generated"));
+        return Err(error.hint(format!("choose another name:  warploom data import my-{name} ... ;  the generated graph:  warploom data generate {name}")));
     }
     Ok(())
 }
@@ -190,10 +213,26 @@ fn options_of(settings: &[String]) -> Result<Options, StageError> {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(crate::usage(format!("`--read {setting}`: expected KEY=VALUE"), "for example  --read source=from_id"));
         };
-        fields.insert(key.to_owned(), value_of(value));
+        let value = value_of(value);
+        // Each by itself, so that an error is said of the one that it is in.
+        serde_json::from_value::<Options>(json!({ key: value })).map_err(|error| wrong_option(setting, key, &value, &error))?;
+        fields.insert(key.to_owned(), value);
     }
-    let wrong = |error: serde_json::Error| crate::usage(format!("`--read`: {error}"), "fields are those of `read:` in a catalogue entry");
-    serde_json::from_value(Value::Object(fields)).map_err(wrong)
+    serde_json::from_value(Value::Object(fields)).map_err(|error| crate::usage(format!("`--read`: {error}"), READ_HINT))
+}
+
+const READ_HINT: &str = "fields are those of `read:` in a catalogue entry";
+
+/// A field or a value that is none: what was meant, if that can be told.
+fn wrong_option(setting: &str, key: &str, value: &Value, error: &serde_json::Error) -> StageError {
+    let known = serde_json::to_value(Options::default()).unwrap_or_default();
+    let names: Vec<&String> = known.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
+    let hint = match known.get(key) {
+        None => nearest(key, names.iter().map(|name| name.as_str())).map(|near| format!("did you mean  --read {}", setting.replacen(key, near, 1))),
+        Some(Value::Array(_)) => value.as_str().map(|word| format!("a list:  --read '{key}=[\"{word}\"]'")),
+        Some(_) => None,
+    };
+    crate::usage(format!("`--read {setting}`: {error}"), hint.unwrap_or_else(|| READ_HINT.to_owned()))
 }
 
 /// A number, a list or a truth; a list of words without quotes, as catalogue entries have it; anything else is a word.
@@ -218,6 +257,7 @@ fn copy(files: &[Placed], draft: &Path) -> Result<(), StageError> {
             Made::Copied => drop(fs::copy(file.first(), &to).map_err(|error| StageError::io("copy", &to, &error))?),
             Made::Table => arrays::write_table(file, &names, &to)?,
             Made::Matrix => arrays::write_matrix(file, &to)?,
+            Made::SparseRows => arrays::write_sparse_rows(file, &to)?,
         }
         fs::File::open(&to).and_then(|file| file.sync_all()).map_err(|error| StageError::io("write", &to, &error))?;
     }

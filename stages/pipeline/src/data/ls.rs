@@ -22,7 +22,10 @@ fn terminal_width() -> usize {
 
 /// How much of a set is here, without a network, and where or why.
 pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
-    let found = present(entry, &environment.data);
+    let found = match present(entry, &environment.data) {
+        Ok(found) => found,
+        Err(error) => return ("absent", error.what),
+    };
     let partly = found.folder.filter(|_| !found.missing.is_empty());
     match (locate(entry, &environment.data, Some(&environment.seen()), Attempt::Look), partly) {
         (Ok(Source::Real { folder, .. }), _) => ("here", folder.display().to_string()),
@@ -39,7 +42,7 @@ pub fn list(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
     let mut unread = 0;
     let mut entries: Vec<Entry> = Vec::new();
     let (catalog, data) = (Catalog::here(), &environment.data);
-    for name in catalog.names_in(data) {
+    for name in catalog.names_in(data).map_err(|error| catalog_error(&error))? {
         match catalog.find_in(&name, data) {
             Ok(entry) => entries.push(entry),
             Err(error) => {

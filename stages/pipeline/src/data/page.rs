@@ -110,7 +110,7 @@ fn parts(profile: &Profile) -> String {
     };
     let found = &profile.communities;
     let modularity = format!("modularity {:.3}", found.modularity);
-    let sizes = format!("of {} nodes in the mean (deviation {}), the largest of {}", number(found.mean), number(found.deviation), of(found.largest));
+    let sizes = format!("of {} nodes on average (deviation {}), the largest of {}", number(found.mean), number(found.deviation), of(found.largest));
     let number_of = if found.count == 1 { "1 community".to_owned() } else { format!("{} communities", grouped(found.count)) };
     let communities = if found.count == 0 { number_of } else { format!("{number_of} {sizes}; {modularity}") };
     let whole = if profile.blocks.count == 1 { "1 block".to_owned() } else { blocks(&profile.blocks) };
@@ -135,7 +135,7 @@ fn locality(profile: &Profile) -> String {
 }
 
 fn graphs_text(graphs: &GraphFigures) -> String {
-    let sizes = format!("of {} to {} nodes, {} in the mean", grouped(graphs.least), grouped(graphs.most), number(graphs.mean));
+    let sizes = format!("of {} to {} nodes, {} on average", grouped(graphs.least), grouped(graphs.most), number(graphs.mean));
     format!("{} {sizes} (deviation {})", grouped(graphs.count), number(graphs.deviation))
 }
 
@@ -187,7 +187,7 @@ fn labels_text(labels: &LabelFigures, members: u64, what: &str) -> String {
             format!("a number a {what}: {spread}{}", some(*labelled))
         }
         LabelFigures::Rows { columns, labelled, binary: true, nonzero_mean, column_least, column_most } => {
-            let spread = format!("{} at once in the mean; {} to {} members", number(*nonzero_mean), grouped(*column_least), grouped(*column_most));
+            let spread = format!("{} at once on average; {} to {} members", number(*nonzero_mean), grouped(*column_least), grouped(*column_most));
             format!("{} classes of {what}s, {spread}{}", grouped(*columns), some(*labelled))
         }
         LabelFigures::Rows { columns, labelled, .. } => format!("{} numbers a {what}{}", grouped(*columns), some(*labelled)),

@@ -27,12 +27,16 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// The imported set of this name; whether its entry can be read does not matter.
-    pub fn find(environment: &Environment, catalog: &Catalog, name: &str) -> Option<Imported> {
+    /// The imported set of this name; whether its entry is valid does not matter.
+    pub fn find(environment: &Environment, catalog: &Catalog, name: &str) -> Result<Option<Imported>, StageError> {
         let old_entry = catalog.written_by_import(name);
-        let is_made = |folder: &PathBuf| imported::is_made(folder) || old_entry.is_some() && folder.is_dir();
-        let folder = environment.data.iter().map(|data| data.join(name)).find(is_made);
-        (folder.is_some() || old_entry.is_some()).then_some(Imported { folder, old_entry })
+        for folder in environment.data.iter().map(|data| data.join(name)) {
+            let is_made = imported::is_made(&folder).map_err(|error| catalog_error(&error))?;
+            if is_made || old_entry.is_some() && folder.is_dir() {
+                return Ok(Some(Imported { folder: Some(folder), old_entry }));
+            }
+        }
+        Ok(old_entry.map(|entry| Imported { folder: None, old_entry: Some(entry) }))
     }
 
     /// What an error calls it.
@@ -44,7 +48,7 @@ impl Imported {
 /// Removes a set and says what went.
 pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
     let catalog = Catalog::here();
-    let removed = match Imported::find(environment, &catalog, name) {
+    let removed = match Imported::find(environment, &catalog, name)? {
         Some(found) => imported_set(found)?,
         None => raw_files(environment, &catalog.find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))?)?,
     };
@@ -59,7 +63,7 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
 
 /// Refuses to take away what no import put there.
 pub fn refuse_stranger(folder: &Path) -> Result<(), StageError> {
-    let Some(stranger) = imported::stranger(folder) else { return Ok(()) };
+    let Some(stranger) = imported::stranger(folder).map_err(|error| catalog_error(&error))? else { return Ok(()) };
     let error = StageError::new(ErrorKind::Input, "a file in the folder of the imported set is none of it").at(stranger.display());
     Err(error.hint(format!("move it away, or remove all of it:  rm -r {}", folder.display())))
 }
@@ -79,7 +83,7 @@ fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
 
 /// The files of a set of the catalogue, and the folder where nothing else is in it.
 fn raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, StageError> {
-    let here = present(entry, &environment.data);
+    let here = present(entry, &environment.data).map_err(|error| catalog_error(&error))?;
     let Some(folder) = here.folder.filter(|_| entry.generator.is_none()) else {
         let error = StageError::new(ErrorKind::Input, format!("no file of `{}` is here", entry.name));
         return Err(error.hint("artifacts that were made of it:  warploom store ls"));

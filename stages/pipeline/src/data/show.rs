@@ -95,7 +95,7 @@ fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
         let further: String = further.iter().filter_map(|(count, what)| Some(format!(", {} {what}", grouped((*count)?.into())))).collect();
         let note = if printed.note.is_empty() { String::new() } else { format!("; {}", printed.note) };
         let counts = format!("{} nodes, {} edges{further}", grouped(printed.nodes), grouped(printed.edges));
-        text += &line("printed", &format!("{counts} (document {}{note})", printed.document));
+        text += &line("printed", &format!("{counts} ({}{note})", printed.document));
     }
     text
 }

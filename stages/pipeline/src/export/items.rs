@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, FixedSizeListArray, StringArray, UInt8Array, UInt32A
 use arrow_schema::{DataType, Field};
 use warploom_contract::{
     Artifact, Kind, StageError,
-    arrow_file::{Number, numbers},
+    arrow_file::{Number, SparseColumns, numbers},
     kinds::{
         csr::Csr,
         graph::{self, Features, Ids, Labels, Names, Split},
@@ -276,6 +276,12 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) 
         }
         return Item::Table(whole(name, vec![plain("row", numbers(row)), plain("column", numbers(column)), plain("value", numbers(value))]));
     }
+    Item::Arrays(Arrays { name: name.to_owned(), arrays: scipy_csr(columns, entries, form.is_none_or(|form| form == As::Npz)), usual: As::Npz })
+}
+
+/// Sparse rows as the arrays of scipy's `save_npz`; alone in files of their own they do without the name of their format.
+pub fn scipy_csr(columns: usize, entries: &SparseColumns, is_archive: bool) -> Vec<Dense> {
+    let rows = entries.offsets.len().saturating_sub(1);
     let narrow = i32::try_from(entries.index.len().max(columns)).is_ok();
     let offset = |name, values: &[i64]| match narrow {
         true => array(name, Dtype::I32, values, |value| (value as i32).to_le_bytes()),
@@ -290,10 +296,10 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) 
         array("shape", Dtype::I64, &[rows as i64, columns as i64], i64::to_le_bytes),
         array("data", Dtype::F32, &entries.values, f32::to_le_bytes),
     ];
-    if form.is_none_or(|form| form == As::Npz) {
+    if is_archive {
         arrays.insert(2, Dense { name: "format".to_owned(), dtype: Dtype::Ascii(3), shape: Vec::new(), bytes: b"csr".to_vec() });
     }
-    Item::Arrays(Arrays { name: name.to_owned(), arrays, usual: As::Npz })
+    arrays
 }
 
 fn of_csr(artifact: &Artifact) -> Result<Vec<Item>, StageError> {

@@ -12,7 +12,6 @@ use warploom_run::{
 };
 
 use crate::direct::gpu;
-use crate::resume::Warnings;
 use crate::threads::{CLASSES, COLUMNS, community};
 use crate::workshop::{Features, Given, Workshop, finished, list_of};
 
@@ -171,15 +170,13 @@ fn what_training_lacks_is_named_before_it_starts() {
 }
 
 #[test]
-fn a_glob_that_fits_nothing_is_told() {
+fn a_glob_that_fits_nothing_is_refused() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(false));
     let pipeline = workshop.pipeline("gcn", "run: {epochs: 1, optimizer: {adam: {weight_decay: 0.1, decay_only: [\"*.wieght\"]}}}");
     let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let warnings = Warnings::default();
-    workshop.run(&chain, &warnings, &StopFlag::new()).unwrap();
-    let warnings = warnings.0.into_inner().unwrap();
-    assert!(warnings.len() == 1 && warnings[0].contains("*.wieght") && warnings[0].contains("gcn.gcn.0.bias.1"), "{warnings:?}");
+    let error = workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap();
+    says(&error, ErrorKind::Specification, &["`*.wieght` fits no parameter", "gcn.gcn.0.bias.1", "run.optimizer.adam.decay_only="]);
 }
 
 /// A plan for a device that is elsewhere can be made, and is not run: the words name a device that is here, with which the same works.

@@ -49,17 +49,22 @@ fn lists(case: &Case, direct: &Direct) -> Vec<(String, LaunchList)> {
     lists
 }
 
-/// Everything that a list makes of a case.
-fn train<T: Precision>(case: &Case, direct: &Direct, twins: &[Twin], (what, list): (&str, &LaunchList)) {
+/// The optimizer of a case.
+pub fn adam(case: &Case) -> Optimizer {
+    let given = |name: &str| case.adam(name);
+    let (beta_first, beta_second) = (given("beta1"), given("beta2"));
+    Optimizer::Adam(Adam { rate: given("lr"), beta_first, beta_second, epsilon: given("eps"), weight_decay: given("weight_decay") })
+}
+
+/// Everything that a list makes of a case. `moves` is of the case: how far training in f64 moves is the same for every list and order.
+fn train<T: Precision>(case: &Case, direct: &Direct, (twins, moves): (&[Twin], &Moves), (what, list): (&str, &LaunchList)) {
     // Scores are looked at after the backward part.
     let list = &apart(list);
     let mut executor = executor::<T>(list, direct.data(list), 0);
     let first = initial(case, twins);
     let first: Vec<Vec<T>> = list.parameters.iter().map(|parameter| first[&parameter.name].iter().map(|&value| T::rounded(value)).collect()).collect();
     executor.set_parameters(&first).unwrap();
-    let given = |name: &str| case.adam(name);
-    let adam = Adam { rate: given("lr"), beta_first: given("beta1"), beta_second: given("beta2"), epsilon: given("eps"), weight_decay: given("weight_decay") };
-    executor.set_optimizers(vec![Optimizer::Adam(adam); first.len()]).unwrap();
+    executor.set_optimizers(vec![adam(case); first.len()]).unwrap();
     let go = |executor: &mut Executor<T>, part: Part, epoch: u64| go(executor, list, part, Pass { epoch, training: true });
     let mut golden = Comparison::new(case, T::NAME);
     let mut losses = Vec::new();
@@ -78,9 +83,8 @@ fn train<T: Precision>(case: &Case, direct: &Direct, twins: &[Twin], (what, list
     }
     golden.with_losses(&losses);
     golden.with("final", "final.out", &held(&executor, list, &list.results[0].buffer).unwrap());
-    let moves = Moves::new(case, twins, (direct, list));
     for twin in twins {
-        golden.with_final(twin, &held(&executor, list, &parameter_buffer(&twin.ours)).unwrap(), &moves);
+        golden.with_final(twin, &held(&executor, list, &parameter_buffer(&twin.ours)).unwrap(), moves);
     }
     golden.told(&format!("{what} list{}", if direct.reordered { ", by degree" } else { "" }));
 }
@@ -111,13 +115,16 @@ fn exactly_as(names: &[&str], is_sparse: bool) {
     let names = (0..names.len()).filter(|at| !is_sampled() || is_last(*at)).map(|at| names[at]);
     for case in names.filter_map(Case::read) {
         let twins = twins(&case);
+        let given = Direct { reordered: false, is_sparse, ..direct(&case) };
+        let (_, list) = &lists(&case, &given)[0];
+        let moves = Moves::new(&case, &twins, (&given, list));
         for reordered in [false, true].into_iter().skip(usize::from(is_brief())) {
             let direct = Direct { reordered, is_sparse, ..direct(&case) };
             for (what, list) in &lists(&case, &direct) {
                 if !is_brief() {
-                    train::<f64>(&case, &direct, &twins, (what, list));
+                    train::<f64>(&case, &direct, (&twins, &moves), (what, list));
                 }
-                train::<f32>(&case, &direct, &twins, (what, list));
+                train::<f32>(&case, &direct, (&twins, &moves), (what, list));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! steep: final parameters that rounding decides.
 //!
 //! promises  an element outside of the tolerance of f32 is excused only where training in f64 moves it as far, when the first parameters
-//!           move by what f32 rounds; few of a tensor are
+//!           move by what f32 rounds; few of a tensor are. These trainings are the CPU's executor in f64, which `exact` and `golden` hold to
+//!           the golden numbers: the reference takes twenty times as long
 //!
 //! In training a sum may come so near to 0 that its sign is rounding's: a leaky relu then has one slope or the other, and the weights of
 //! that one column end elsewhere. In gatv2_odd this is row 56 of both matrices: in f64, moved by at most 2^-21, they end just where they end
@@ -10,10 +11,15 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use warploom_cases::Case;
 use warploom_cases::models::Twin;
-use warploom_vertex::launch::LaunchList;
+use warploom_run::{
+    executor::{Executor, Pass},
+    program::Part,
+};
+use warploom_vertex::launch::{LaunchList, parameter_buffer};
 
-use crate::direct::Direct;
-use crate::golden::{by_reference, initial};
+use crate::direct::{Direct, apart, go, held};
+use crate::exact::adam;
+use crate::golden::initial;
 
 /// One of so many elements of a tensor at most may be steep, and be so many times as far away as it moves in f64.
 const ONE_OF: usize = 50;
@@ -68,7 +74,7 @@ impl<'a> Moves<'a> {
     fn draw(&self, drawn: &mut Drawn) -> bool {
         let first = initial(self.case, self.twins);
         if drawn.still.is_empty() {
-            drawn.still = by_reference(self.case, self.twins, self.given, &first).parameters;
+            drawn.still = self.trained(&first);
             drawn.moves = drawn.still.iter().map(|(name, values)| (name.clone(), vec![0.0; values.len()])).collect();
         }
         let mut all = (0..DRAWS).flat_map(|draw| MOVED_BY.map(|by| (draw, by)));
@@ -81,10 +87,26 @@ impl<'a> Moves<'a> {
             f64::from((word ^ (word >> 15)).wrapping_mul(0x85eb_ca6b)) / f64::from(u32::MAX) - 0.5
         };
         let near = first.iter().map(|(name, values)| (name.clone(), values.iter().map(|value| value * (1.0 + 2.0 * by * chance())).collect()));
-        for (name, values) in by_reference(self.case, self.twins, self.given, &near.collect()).parameters {
+        for (name, values) in self.trained(&near.collect()) {
             let furthest = drawn.moves.get_mut(&name).expect("the same parameters").iter_mut();
             furthest.zip(values.iter().zip(&drawn.still[&name])).for_each(|(furthest, (near, still))| *furthest = furthest.max((near - still).abs()));
         }
         true
+    }
+
+    /// Final parameters of a training in f64 that begins with these.
+    fn trained(&self, first: &BTreeMap<String, Vec<f64>>) -> BTreeMap<String, Vec<f64>> {
+        let (direct, list) = self.given;
+        let list = &apart(list);
+        let mut executor = Executor::<f64>::new(list, direct.data(list), 0).unwrap();
+        executor.set_parameters(&list.parameters.iter().map(|parameter| first[&parameter.name].clone()).collect::<Vec<_>>()).unwrap();
+        executor.set_optimizers(vec![adam(self.case); list.parameters.len()]).unwrap();
+        let mut go = |part: Part, epoch: u64| go(&mut executor, list, part, Pass { epoch, training: true });
+        go(Part::Prepare, 0);
+        for epoch in 0..self.case.steps() {
+            [Part::Forward, Part::Loss, Part::Backward, Part::Update].into_iter().for_each(|part| go(part, epoch));
+        }
+        let held = |twin: &Twin| held(&executor, list, &parameter_buffer(&twin.ours)).unwrap();
+        self.twins.iter().map(|twin| (twin.ours.clone(), held(twin))).collect()
     }
 }

@@ -114,7 +114,7 @@ impl Workshop {
         let mut outputs = Outputs::begin(store, &INGEST, document, &warploom_contract::Inputs::new()).unwrap();
         graph::write_nodes(&mut outputs, given.nodes.clone()).unwrap();
         if let Some(graphs) = &given.graphs {
-            graph::write_graphs(&mut outputs, graphs).unwrap();
+            graph::write_graphs(&mut outputs, graphs, given.nodes.labels.is_some()).unwrap();
         }
         graph::write_edges(&mut outputs, given.edges.clone()).unwrap();
         match given.features.clone() {

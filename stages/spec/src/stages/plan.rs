@@ -15,8 +15,7 @@ spec! {
         program: Program = Program::default(), example("programs/gcn.py");
         /// The program's own settings, by the names of its entry's parameters.
         set: Settings = Settings::default();
-        /// What of numbers of 32 bits products multiply on a GPU: all of it, the first 11 bits or the first 8; sums keep 32 bits. A CPU always
-        /// takes all.
+        /// How many bits of f32 inputs GPU matrix products use: all of them, the first 11 or the first 8; sums stay f32. A CPU always uses all.
         matmul: Matmul = Matmul::F32;
         /// Where given features lie that a GPU reads: in its memory, or in pinned memory of the host, read over the bus at each use. On a CPU there
         /// is no such choice.
@@ -51,13 +50,13 @@ choices! {
 }
 
 choices! {
-    /// What of a number of 32 bits a product multiplies.
+    /// How many bits of its inputs a matrix product uses.
     Matmul {
-        /// All of it.
+        /// All of them.
         F32 = "f32",
-        /// Its first 11 bits, as tensor cores do.
+        /// The first 11, as tensor cores do.
         Tf32 = "tf32",
-        /// Its first 8 bits.
+        /// The first 8.
         Bf16 = "bf16",
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use super::{Argument, Emitted, Grouped, Groups, Part, Walked, loss_of, watch};
 use crate::facts::Facts;
-use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, Role, Rows};
+use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, MADE, Role, Rows};
 
 /// Bytes that a place is a multiple of.
 pub const ALIGNMENT: u64 = 256;
@@ -18,7 +18,7 @@ pub const ALIGNMENT: u64 = 256;
 pub struct Predicted {
     /// All of them.
     pub bytes: u64,
-    /// The arena, each buffer outside of it, lists of edges and entries, and the rest.
+    /// What launches make, each buffer outside of it, lists of edges and entries, and the rest.
     pub by_use: BTreeMap<String, u64>,
 }
 
@@ -54,7 +54,7 @@ pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &
     let is_here = |buffer: &&Buffer| !buffer.role.is_sparse() && is_apart(buffer) && !on_host.contains(&buffer.name);
     let mut predicted = Predicted::default();
     if list.arena.bytes > 0 {
-        predicted.take("arena", list.arena.bytes);
+        predicted.take(MADE, list.arena.bytes);
     }
     for buffer in list.buffers.iter().filter(is_here) {
         predicted.take(buffer.name.clone(), counts.of_buffer(buffer));

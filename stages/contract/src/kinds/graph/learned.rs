@@ -44,15 +44,53 @@ pub struct Learned {
     pub classes: Vec<String>,
 }
 
-/// The table that holds what is learned.
-pub fn learned_file(artifact: &Artifact) -> &'static str {
-    let of_graphs = artifact.find_fact("target").is_some_and(|target| target == "graphs");
-    if of_graphs { GRAPHS_FILE } else { NODES_FILE }
+/// The fact that says what has labels: `nodes`, `graphs`, or `both`.
+pub const TARGET: &str = "target";
+/// What the names of counts and facts of the labels of graphs begin with, where nodes have labels too.
+pub const OF_GRAPHS: &str = "graphs.";
+
+/// What the rows are that are learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LearnedRows {
+    /// Nodes.
+    Nodes,
+    /// The graphs of a set of many.
+    Graphs,
+}
+
+impl LearnedRows {
+    /// Of a program that returns a row for each graph (`pools`), or for each node.
+    pub fn returned(pools: bool) -> Self {
+        if pools { LearnedRows::Graphs } else { LearnedRows::Nodes }
+    }
+
+    /// Of an artifact where only one of the two has labels; none where a program decides.
+    pub fn of(artifact: &Artifact) -> Option<Self> {
+        match artifact.find_fact(TARGET).and_then(|target| target.as_str()) {
+            Some("both") => None,
+            Some("graphs") => Some(LearnedRows::Graphs),
+            _ => Some(LearnedRows::Nodes),
+        }
+    }
+
+    /// The table that holds what is learned.
+    pub fn file(self) -> &'static str {
+        match self {
+            LearnedRows::Nodes => NODES_FILE,
+            LearnedRows::Graphs => GRAPHS_FILE,
+        }
+    }
+
+    /// The name of a count or fact of the labels in the manifest of an artifact.
+    pub fn named(self, artifact: &Artifact, name: &str) -> String {
+        let prefix = if self == LearnedRows::Graphs && LearnedRows::of(artifact).is_none() { OF_GRAPHS } else { "" };
+        format!("{prefix}{name}")
+    }
 }
 
 /// The columns of that table that could be learned, in its order.
-pub fn learnable(artifact: &Artifact) -> Result<Vec<String>, StageError> {
-    let (_, schema): (u64, Arc<Schema>) = describe(&artifact.file(learned_file(artifact)))?;
+pub fn learnable(artifact: &Artifact, rows: LearnedRows) -> Result<Vec<String>, StageError> {
+    let (_, schema): (u64, Arc<Schema>) = describe(&artifact.file(rows.file()))?;
     let names = schema.fields().iter().filter(|field| is_learnable(field.data_type())).map(|field| field.name().clone());
     Ok(names.filter(|name| name == LABEL || !NODE_COLUMNS.contains(&name.as_str())).collect())
 }
@@ -66,8 +104,8 @@ fn is_learnable(found: &DataType) -> bool {
 }
 
 /// Reads a column of `learnable`.
-pub fn read_learned(artifact: &Artifact, name: &str, whole_numbers: WholeNumbers) -> Result<Learned, StageError> {
-    let path = artifact.file(learned_file(artifact));
+pub fn read_learned(artifact: &Artifact, rows: LearnedRows, name: &str, whole_numbers: WholeNumbers) -> Result<Learned, StageError> {
+    let path = artifact.file(rows.file());
     let table = read_table(&path, Some(&[name]))?;
     let column = table.column(name).ok_or_else(|| StageError::damaged(&path, format!("expected a column `{name}`, found none")))?;
     of_column(column, whole_numbers).ok_or_else(|| StageError::damaged(&path, format!("column `{name}`: {} cannot be learned", column.data_type())))

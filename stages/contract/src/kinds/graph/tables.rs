@@ -185,7 +185,8 @@ impl EdgeWriter {
 pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageError> {
     let count = nodes.ids.len();
     outputs.count(Kind::Graph, "nodes", count as u64);
-    write_target_counts(outputs, "nodes", nodes.labels.as_ref(), &nodes.splits);
+    outputs.fact(Kind::Graph, TARGET, "nodes");
+    write_target_counts(outputs, "", nodes.labels.as_ref(), &nodes.splits);
     let ids = nodes.ids.into_array();
     let mut columns = vec![(field("id", ids.data_type().clone()), ids)];
     columns.extend(nodes.kind.map(|kind| (field("kind", DataType::UInt16), numbers(kind))));
@@ -218,8 +219,9 @@ pub fn nodes_of_kinds(of_node: &[u16], kinds: usize) -> Vec<usize> {
     counts
 }
 
-/// Writes graphs.parquet, after the nodes: where graphs have labels, they are what is learned.
-pub fn write_graphs(outputs: &mut Outputs, graphs: &GraphTable) -> Result<(), StageError> {
+/// Writes graphs.parquet, after the nodes: where graphs have labels, they are what is learned. `both`: nodes have labels too,
+/// and what a program returns decides which of the two it learns.
+pub fn write_graphs(outputs: &mut Outputs, graphs: &GraphTable, both: bool) -> Result<(), StageError> {
     let ids = graphs.ids.to_array();
     let mut columns = vec![(field("id", ids.data_type().clone()), ids)];
     columns.extend(graphs.labels.as_ref().map(label_column).transpose()?);
@@ -230,7 +232,8 @@ pub fn write_graphs(outputs: &mut Outputs, graphs: &GraphTable) -> Result<(), St
     write_table(&outputs.file(Kind::Graph, GRAPHS_FILE), columns)?;
     outputs.count(Kind::Graph, "graphs", graphs.ids.len() as u64);
     if graphs.labels.is_some() {
-        write_target_counts(outputs, "graphs", graphs.labels.as_ref(), &graphs.splits);
+        outputs.fact(Kind::Graph, TARGET, if both { "both" } else { "graphs" });
+        write_target_counts(outputs, if both { OF_GRAPHS } else { "" }, graphs.labels.as_ref(), &graphs.splits);
     }
     Ok(())
 }
@@ -240,30 +243,30 @@ fn further((name, values): &(String, ArrayRef)) -> (Field, ArrayRef) {
     (Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone())
 }
 
-/// What a planner needs to know of the target, without reading a row.
-fn write_target_counts(outputs: &mut Outputs, target: &str, labels: Option<&Labels>, splits: &[Vec<u8>]) {
-    outputs.fact(Kind::Graph, "target", target);
-    outputs.count(Kind::Graph, "splits", splits.len() as u64);
+/// What a planner needs to know of the target, without reading a row; the names begin with `prefix`.
+fn write_target_counts(outputs: &mut Outputs, prefix: &str, labels: Option<&Labels>, splits: &[Vec<u8>]) {
+    let named = |name: &str| format!("{prefix}{name}");
+    outputs.count(Kind::Graph, &named("splits"), splits.len() as u64);
     for (index, name) in ["train", "validation", "test"].into_iter().enumerate() {
         if let Some(split) = splits.first() {
-            outputs.count(Kind::Graph, name, split.iter().filter(|&&entry| entry == index as u8 + 1).count() as u64);
+            outputs.count(Kind::Graph, &named(name), split.iter().filter(|&&entry| entry == index as u8 + 1).count() as u64);
         }
     }
     let form = match labels {
         None => "none",
         Some(Labels::Classes(classes)) => {
-            outputs.count(Kind::Graph, "classes", classes.iter().flatten().max().map_or(0, |&class| u64::from(class) + 1));
+            outputs.count(Kind::Graph, &named("classes"), classes.iter().flatten().max().map_or(0, |&class| u64::from(class) + 1));
             "classes"
         }
         Some(Labels::Values(_)) => "values",
         Some(Labels::Rows { columns, values }) => {
-            outputs.count(Kind::Graph, "label_columns", *columns as u64);
+            outputs.count(Kind::Graph, &named("label_columns"), *columns as u64);
             let binary = values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
-            outputs.fact(Kind::Graph, "label_values", if binary { "binary" } else { "real" });
+            outputs.fact(Kind::Graph, &named("label_values"), if binary { "binary" } else { "real" });
             "rows"
         }
     };
-    outputs.fact(Kind::Graph, "labels", form);
+    outputs.fact(Kind::Graph, &named("labels"), form);
 }
 
 fn label_column(labels: &Labels) -> Result<(Field, ArrayRef), StageError> {
@@ -316,7 +319,12 @@ pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
         }
         Ok(())
     })?;
-    Ok(edges)
+    // What follows makes room, weights and launches for each relation up to the largest number.
+    let relations = open_names(artifact)?.relations.len();
+    match edges.kind.iter().flatten().position(|&kind| relations > 0 && usize::from(kind) >= relations) {
+        Some(row) => Err(StageError::damaged(&path, format!("row {row}: its relation is not one of {relations}"))),
+        None => Ok(edges),
+    }
 }
 
 /// Reads nodes.parquet.

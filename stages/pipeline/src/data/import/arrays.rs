@@ -16,8 +16,12 @@ use std::{
 use arrow_array::{Array as _, ArrayRef, Float32Array, Float64Array, Int64Array, StringArray, UInt64Array};
 use arrow_schema::Field;
 use warploom_contract::{
-    StageError,
+    ErrorKind, StageError,
+    arrow_file::open_sparse_rows,
+    kinds::graph::FEATURES_COLUMN,
+    manifest::MANIFEST_FILE,
     parquet_file::{ROW_GROUP, TableWriter},
+    regular_file,
 };
 use warploom_formats::{
     attach, edge_arrays,
@@ -33,6 +37,9 @@ use crate::export::{self, Dense};
 
 /// What a sparse matrix is made of, as scipy calls it.
 const MATRIX: [&str; 4] = ["indices", "indptr", "shape", "data"];
+
+/// No manifest is larger.
+const MANIFEST_BYTES_MOST: u64 = 16 << 20;
 
 /// Writes arrays as a table.
 pub fn write_table(placed: &Placed, names: &Names, to: &Path) -> Result<(), StageError> {
@@ -66,6 +73,23 @@ pub fn write_matrix(placed: &Placed, to: &Path) -> Result<(), StageError> {
         arrays.iter().filter(|(name, _)| MATRIX.contains(&name.as_str())).map(dense).collect()
     };
     export::archive(to, &read().map_err(|error| read_error(&error))?)
+}
+
+/// Writes sparse rows of an artifact as an archive; how wide they are stands in the manifest beside them.
+pub fn write_sparse_rows(placed: &Placed, to: &Path) -> Result<(), StageError> {
+    let path = placed.first();
+    let Thing::Beside(name) = &placed.thing else { return Err(StageError::defect("sparse rows that are no features")) };
+    let counted = name.strip_prefix("features-").map_or_else(|| "feature_columns".to_owned(), |kind| format!("feature_columns.{kind}"));
+    let manifest = path.with_file_name(MANIFEST_FILE);
+    let text = regular_file::read_text(&manifest, MANIFEST_BYTES_MOST).map_err(|error| StageError::io("read", &manifest, &error))?;
+    let page: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some(columns) = page["counts"][&counted].as_u64() else {
+        let what = format!("how wide these sparse rows are is not known: expected `{counted}` in manifest.json beside them");
+        let hint = "export the graph once more, with its manifest:  warploom export graph -o DIR";
+        return Err(StageError::new(ErrorKind::Input, what).at(path.display()).hint(hint));
+    };
+    let entries = open_sparse_rows(path, FEATURES_COLUMN)?;
+    export::archive(to, &export::scipy_csr(columns as usize, &entries, true))
 }
 
 /// Arrays with their names: of an archive, or of files that are called `THING.NAME.npy`.

@@ -9,13 +9,15 @@ use std::{
 
 use warploom_catalog::entry::Inherited;
 use warploom_contract::{ErrorKind, StageError, manifest::MANIFEST_FILE};
-use warploom_formats::{Look, edge_arrays, npz};
-use warploom_shell::requests::catalog_error;
+use warploom_formats::{Look, edge_arrays, npz, raw::ReadError};
+use warploom_shell::requests::{catalog_error, read_error};
 
 use crate::arguments::Import;
 
 /// Names of files that a hint shows.
 const NAMES_SHOWN: usize = 6;
+/// What the names of sparse features end in, in the store.
+const SPARSE: &str = "-sparse";
 /// Endings of packed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
@@ -64,6 +66,8 @@ pub enum Made {
     Table,
     /// Arrays of a sparse matrix, each in a file of its own, become one archive.
     Matrix,
+    /// So do sparse rows as the store has them.
+    SparseRows,
 }
 
 /// What was given, and the name it gets.
@@ -116,17 +120,19 @@ fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
     ];
     let given = |(path, thing): (&Option<PathBuf>, Thing)| path.clone().map(|path| Given { thing, files: vec![path] });
     let given: Vec<Given> = all.into_iter().filter_map(given).collect();
-    for path in given.iter().flat_map(|given| &given.files) {
-        let facts = fs::metadata(path).map_err(|error| missing(path, StageError::io("read", path, &error)))?;
-        if !facts.is_file() {
-            let (found, hint) = match facts.is_dir() {
-                true => ("a folder", "a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it to  <data>/<name>/edges.parquet/"),
-                false => ("a pipe, a socket or a device", "write what comes out of it to a file:  cat PIPE > FILE"),
-            };
-            return Err(StageError::new(ErrorKind::Input, format!("expected a file, found {found}")).at(path.display()).hint(hint));
-        }
-    }
+    given.iter().flat_map(|given| &given.files).try_for_each(|path| refuse_no_file(path))?;
     Ok(given)
+}
+
+/// Refuses what is no file before it is opened: opening a pipe would wait for somebody to write.
+fn refuse_no_file(path: &Path) -> Result<(), StageError> {
+    let facts = fs::metadata(path).map_err(|error| missing(path, StageError::io("read", path, &error)))?;
+    let (found, hint) = match (facts.is_file(), facts.is_dir()) {
+        (true, _) => return Ok(()),
+        (false, true) => ("a folder", "a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it to  <data>/<name>/edges.parquet/"),
+        (false, false) => ("a pipe, a socket or a device", "write what comes out of it to a file:  cat PIPE > FILE"),
+    };
+    Err(StageError::new(ErrorKind::Input, format!("expected a file, found {found}")).at(path.display()).hint(hint))
 }
 
 /// What helps where a path leads nowhere: the names that are near, or where to begin.
@@ -168,6 +174,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
             let error = StageError::new(ErrorKind::Input, "this file is no part of an exported graph").at(path.display());
             return Err(error.hint("write the folder with  warploom export graph -o DIR ;  or name the files one by one:  --edges FILE  --nodes FILE"));
         };
+        refuse_no_file(&path)?;
         match all.iter_mut().find(|given| given.thing == thing) {
             Some(given) if one_array && given.files.iter().all(|file| part_of_export(file).is_some_and(|(_, one_array)| one_array)) => given.files.push(path),
             Some(given) => {
@@ -201,8 +208,7 @@ fn part_of_export(path: &Path) -> Option<(Thing, bool)> {
         "nodes" => Thing::Nodes,
         "graphs" => Thing::Graphs,
         "labels" | "split" | "ids" if family == Family::Arrays => Thing::Beside(stem.to_owned()),
-        // Only whole folders of the store have that.
-        "features-sparse" => return None,
+        stem if stem.starts_with("features") && stem.ends_with(SPARSE) && end == "arrow" => Thing::Beside(stem[..stem.len() - SPARSE.len()].to_owned()),
         "features" | "edge-features" => Thing::Beside(stem.to_owned()),
         stem if stem.starts_with("features-") => Thing::Beside(stem.to_owned()),
         _ => return None,
@@ -236,9 +242,11 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
     let (_, end, packed) = split_name(path);
     let family = family_of(&end);
     let has_nodes = given.iter().any(|given| given.thing == Thing::Nodes);
-    let is_graph = end == "npz" && (npz::FORMAT.recognise)(&Look::new(std::slice::from_ref(path))).is_some();
+    let system = |error: Box<ReadError>| read_error(&error);
+    let is_graph = end == "npz" && npz::FORMAT.recognised(&Look::new(std::slice::from_ref(path))).map_err(system)?.is_some();
     // Features, labels and the like in the file of the edges are read from there.
-    let is_whole = family == Family::Arrays && !is_graph && !has_nodes && packed.is_empty() && edge_arrays::is_more_than_a_table(path);
+    let may_be_whole = family == Family::Arrays && !is_graph && !has_nodes && packed.is_empty();
+    let is_whole = may_be_whole && edge_arrays::is_more_than_a_table(path).map_err(system)?;
     // A text of any name is a table where a table of nodes stands beside it.
     let text = family == Family::Text || family == Family::Other && has_nodes;
     let tables = !text && !is_graph && !is_whole && family != Family::Other;
@@ -282,8 +290,10 @@ fn table_beside(path: &Path, name: &str, (text, tables): (bool, bool), edges_end
 fn beside(given: &Given, what: &str) -> Result<(String, Made), StageError> {
     let (_, end, packed) = given.files.first().map(|path| split_name(path)).unwrap_or_default();
     let is_matrix = given.files.iter().any(|path| split_name(path).0.contains('.'));
+    let is_sparse = given.files.first().is_some_and(|path| split_name(path).0 == format!("{what}{SPARSE}"));
     let may_be_table = what.starts_with("features") || what == "edge-features";
     match family_of(&end) {
+        Family::Columns if is_sparse => Ok((format!("{what}.npz"), Made::SparseRows)),
         Family::Arrays if is_matrix => Ok((format!("{what}.npz"), Made::Matrix)),
         Family::Arrays => Ok((format!("{what}.{end}{packed}"), Made::Copied)),
         Family::Columns | Family::Text if may_be_table => Ok((format!("{what}.{end}{packed}"), Made::Copied)),

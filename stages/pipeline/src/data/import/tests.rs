@@ -174,7 +174,7 @@ proptest! {
 #[test]
 fn what_killed_imports_left_makes_way() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place { folder: folder.path().join("raw/mine"), old_entry: None };
+    let place = Place { folder: folder.path().join("raw/mine"), replaces: false, old_entry: None };
     fs::create_dir_all(place.data()).unwrap();
     let file = folder.path().join("e.csv");
     fs::write(&file, "source,target\n0,1\n").unwrap();
@@ -206,4 +206,36 @@ fn options_are_written_as_in_an_entry() {
     }
     assert_eq!((value_of("3"), value_of("true"), value_of("from_id")), (3.into(), true.into(), "from_id".into()));
     assert!(options_of(&["columns=[head,relation,tail]".to_owned()]).is_ok());
+}
+
+/// A set that makes way is never gone before the new one has its name, by one step or, where a file system knows no such step, by two.
+#[test]
+fn a_set_that_makes_way_is_replaced_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place { folder: folder.path().join("mine"), replaces: true, old_entry: None };
+    let (draft, replaced) = (folder.path().join("draft"), folder.path().join("replaced"));
+    let fill = |folder: &Path, text: &str| {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("text"), text).unwrap();
+    };
+    let text = |folder: &Path| fs::read_to_string(folder.join("text")).unwrap();
+    fill(&place.folder, "old");
+    fill(&draft, "new");
+    fs::create_dir(&replaced).unwrap();
+    place.publish(&draft, &replaced).unwrap();
+    assert_eq!(text(&place.folder), "new");
+    assert_eq!(text(if draft.exists() { &draft } else { &replaced }), "old");
+    fill(&draft, "newer");
+    place.publish_in_two_steps(&draft, &replaced).unwrap();
+    assert_eq!((text(&place.folder), text(&replaced.join("old")), draft.exists()), ("newer".into(), "new".into(), false));
+    // Without a draft the old one has its name again.
+    assert!(place.publish_in_two_steps(&draft, &folder.path().join("draft")).is_err());
+    fs::remove_dir_all(&replaced).unwrap();
+    fs::create_dir(&replaced).unwrap();
+    assert!(place.publish_in_two_steps(&draft, &replaced).is_err());
+    assert_eq!(text(&place.folder), "newer");
+    // A name that another import took meanwhile is not taken from it.
+    fill(&draft, "late");
+    let free = Place { replaces: false, ..place };
+    assert!(free.publish(&draft, &replaced).unwrap_err().to_string().contains("another import took the name `mine`"));
 }

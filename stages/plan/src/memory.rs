@@ -1,0 +1,102 @@
+//! memory: what a run of a plan takes on a CPU, by what it is for.
+//!
+//! promises  follows from counts, facts and the schema of the table of nodes: `check` makes it again
+//! never     reads a row; knows how many threads a run will have: each further one takes `bytes_per_thread` more
+use std::collections::BTreeMap;
+
+use arrow_schema::DataType;
+use warploom_contract::{
+    Inputs, Kind, StageError, Violation,
+    kinds::{graph, permutation, plan::Memory},
+    parquet_file::describe,
+};
+use warploom_vertex::{
+    Facts,
+    launch::{BYTES_PER_THREAD, LaunchList, MADE, Needs, Stored},
+};
+
+/// What a list takes as it is read, made ready and reported, for each byte of its JSON.
+const BYTES_OF_JSON: u64 = 12;
+/// What that is called.
+const LIST: &str = "list of launches";
+/// Room that no buffer fills when most is wanted.
+const ROOM: &str = "room between values";
+
+/// What a run needs, by what it is for at the moment at which most is wanted.
+pub fn on_cpu(list: &LaunchList, facts: &Facts, stored: Stored) -> Memory {
+    let predicted = list.memory(facts, (stored, Needs::by_courses(list)));
+    let by_supersteps = list.memory(facts, (stored, Needs::of(list)));
+    let mut bytes_by_use = BTreeMap::new();
+    let mut take = |name: &str, bytes: u64| *bytes_by_use.entry(name.to_owned()).or_default() += bytes;
+    for (name, bytes) in &predicted.uses {
+        if name != MADE {
+            take(name, *bytes);
+            continue;
+        }
+        let wanted = list.peak().map(|peak| peak.buffers).unwrap_or_default();
+        take(ROOM, wanted.iter().fold(*bytes, |room, (_, bytes)| room.saturating_sub(*bytes)));
+        wanted.into_iter().for_each(|(name, bytes)| take(name, bytes));
+    }
+    let of_list = bytes_of_list(list);
+    take(LIST, of_list);
+    Memory {
+        bytes_peak: predicted.bytes_peak.saturating_add(of_list),
+        bytes_mapped: predicted.bytes_mapped,
+        bytes_peak_by_supersteps: Some(by_supersteps.bytes_peak)
+            .filter(|bytes| *bytes != predicted.bytes_peak)
+            .map_or(0, |bytes| bytes.saturating_add(of_list)),
+        bytes_per_thread: BYTES_PER_THREAD,
+        bytes_by_use,
+        smaller: Vec::new(),
+    }
+}
+
+/// What a process holds of a list beside what its launches work on: thousands of steps are some MB. Reasons are in no plan.
+fn bytes_of_list(list: &LaunchList) -> u64 {
+    let json = serde_json::to_vec(&(&list.buffers, &list.body, &list.arena));
+    json.map_or(0, |json| json.len() as u64).saturating_mul(BYTES_OF_JSON)
+}
+
+/// How the data set is stored. An order of which nothing is said is taken for a new one.
+pub fn stored(inputs: &Inputs) -> Result<Stored, StageError> {
+    let renumbered = inputs.get(Kind::Permutation)?.find_fact(permutation::RENUMBERED);
+    let artifact = inputs.get(Kind::Graph)?;
+    let (_, schema) = describe(&artifact.file(graph::NODES_FILE))?;
+    let splits = artifact.find_count("splits").unwrap_or(0);
+    let mut stored = Stored { renumbered: renumbered.is_none_or(|renumbered| renumbered != false), ..Stored::default() };
+    for field in schema.fields() {
+        let [decoded, held, kept] = bytes_of_node(field.name(), field.data_type(), splits);
+        stored.node_bytes += decoded + held;
+        stored.node_bytes_kept += kept;
+    }
+    Ok(stored)
+}
+
+/// What a node takes of a column as it is decoded, in the vectors that are made of it, and of what a run keeps.
+fn bytes_of_node(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
+    // A text of its own, with what the allocator adds.
+    const TEXT: u64 = 56;
+    let width = |kind: &DataType| kind.primitive_width().unwrap_or(1) as u64;
+    match (name, kind) {
+        ("id", DataType::UInt64) => [8, 8, 8],
+        ("id", _) => [16, TEXT, TEXT],
+        ("label", DataType::UInt32) => [4, 8, 0],
+        ("split", _) => [4 + 5 * splits, splits + 4, 4],
+        ("kind" | "graph", kind) => [width(kind), width(kind), width(kind)],
+        (_, DataType::FixedSizeList(item, columns)) => {
+            let bytes = u64::from(columns.unsigned_abs()) * width(item.data_type());
+            [bytes, if name == "label" { bytes } else { 0 }, 0]
+        }
+        (name, kind) => [width(kind), if name == "label" { width(kind) } else { 0 }, 0],
+    }
+}
+
+/// Whether a plan's record says what is predicted.
+pub fn refuse_other(expected: &Memory, found: &Memory) -> Result<(), Violation> {
+    let figures = |memory: &Memory| (memory.bytes_peak, memory.bytes_peak_by_supersteps, memory.bytes_mapped, memory.bytes_per_thread);
+    if figures(expected) == figures(found) && expected.bytes_by_use == found.bytes_by_use {
+        return Ok(());
+    }
+    let (expected, found) = (figures(expected), figures(found));
+    Err(Violation::new(format!("advice.json: predicted peak, by supersteps, mapped bytes, bytes of a thread: expected {expected:?}, found {found:?}")))
+}

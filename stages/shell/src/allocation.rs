@@ -1,0 +1,84 @@
+//! The allocator of all binaries: the system's, where a refusal ends the process with a message and exit code 1.
+//!
+//! promises  an allocation that the system refuses is reported with its size, and no signal ends the process; what was being written is a
+//!           left-over of a dead process, which the next `store gc` removes
+//! never     allocates, takes a lock or unwinds after a refusal
+#![allow(unsafe_code)]
+use std::alloc::{GlobalAlloc, Layout, System};
+
+use warploom_contract::ErrorKind;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+struct Allocator;
+
+// SAFETY: all memory is `System`'s, which is asked with what we were asked with; a refusal does not return.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are those that `System` asks for.
+        given(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        given(unsafe { System.realloc(block, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+fn given(block: *mut u8, bytes: usize) -> *mut u8 {
+    if block.is_null() {
+        refused(bytes);
+    }
+    block
+}
+
+#[cold]
+fn refused(bytes: usize) -> ! {
+    let mut digits = [0; 20];
+    let lines: [&[u8]; 3] = [
+        b"error: out of memory: the system refused ",
+        decimal(bytes, &mut digits),
+        b" bytes\nhint: see  ulimit -v  and the memory of the job; a lower  --memory  or  --threads  needs less\n",
+    ];
+    for line in lines {
+        // Nobody is left to be told that standard error is closed.
+        let _ = rustix::io::write(std::io::stderr(), line);
+    }
+    signal_hook::low_level::exit(i32::from(ErrorKind::Memory.exit_code()))
+}
+
+/// A number in decimal, without an allocation.
+fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[first..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_without_an_allocation() {
+        for number in [0, 7, 10, 4096, usize::MAX] {
+            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
+        }
+    }
+}
