@@ -106,6 +106,16 @@ impl Running {
         self
     }
 
+    /// Looks at it until `condition` holds; none if it ended before: on a busy machine whoever looks may come late.
+    pub fn caught(mut self, mut condition: impl FnMut() -> bool) -> Option<Self> {
+        while !condition() {
+            if self.glance().is_some() {
+                return None;
+            }
+        }
+        Some(self)
+    }
+
     /// Waits for `span`, or for its end if that comes first.
     pub fn for_at_most(mut self, span: Duration) -> Self {
         let begun = Instant::now();

@@ -175,7 +175,8 @@ fn made(scene: &Scene, lines: &[Value]) -> Found {
 fn rows_of_sixteen_bits_take_less_and_are_proved() {
     let scene = Scene::stand_in();
     for program in ["gcn", "sage", "gin", "gat", "gatv2", "graph_transformer", "appnp", "gcnii"] {
-        let recipe = Recipe::of(program, "cora").set("ingest.features=random").set("run.epochs=3").set("plan.set.hidden=32");
+        // Features of 32 bits stay mapped or are there twice while they are rounded: these are narrow, and rows that launches make decide.
+        let recipe = Recipe::of(program, "cora").set("ingest.features=degree").set("run.epochs=3").set("plan.set.hidden=64");
         let whole = made(&scene, &scene.build(&recipe));
         // The sums of gin go beyond 65504 here.
         for dtype in ["bf16", "f16"].into_iter().filter(|dtype| (program, *dtype) != ("gin", "f16")) {

@@ -1,6 +1,6 @@
 //! Proves that SIGINT ends any stage within a second with 130, SIGTERM and SIGUSR1 with 75, after saving what can be saved,
 //! that nothing is left behind, and that starting again gives the bytes of a run that was never stopped.
-use std::{fs, path::Path, time::Duration};
+use std::{fs, time::Duration};
 
 use rustix::process::Signal;
 use warploom_tests::{Draws, Output, Recipe, Running, Scene, StoreView, long, start, started_by};
@@ -26,14 +26,32 @@ fn is_written(view: &StoreView, kind: &str) -> bool {
     view.leftovers().iter().any(|path| path.parent().is_some_and(|folder| folder.ends_with(format!("{kind}-v1"))))
 }
 
-/// Sends a signal; gives the output and how long the end took.
+/// Starts that a busy machine may end before anybody looks.
+const ATTEMPTS: usize = 20;
+
+/// Starts a program in a new store, until a signal finds it at work: the store, what came of it, and how long the end took.
 #[track_caller]
-fn stop(running: Running, signal: Signal, code: i32) -> Output {
-    let sent = std::time::Instant::now();
-    running.signal(signal);
-    let output = running.wait().expect(code);
-    assert!(sent.elapsed() < PATIENCE, "the end took {:?} after the signal\n{output}", sent.elapsed());
-    output
+fn signalled(scene: &Scene, signal: Signal, begin: impl Fn(&Scene) -> Running, is_at_work: impl Fn(&Scene) -> bool) -> (Scene, Output, Duration) {
+    for attempt in 0..ATTEMPTS {
+        let scene = scene.with_store(format!("store-{signal:?}-{attempt}"));
+        let Some(running) = begin(&scene).caught(|| is_at_work(&scene)) else { continue };
+        let sent = std::time::Instant::now();
+        running.signal(signal);
+        let output = running.wait();
+        if output.code != Some(0) {
+            return (scene, output, sent.elapsed());
+        }
+    }
+    panic!("{ATTEMPTS} times it ended before the signal came");
+}
+
+/// The same, for signals that end it soon with a code.
+#[track_caller]
+fn stopped(scene: &Scene, (signal, code): (Signal, i32), begin: impl Fn(&Scene) -> Running, is_at_work: impl Fn(&Scene) -> bool) -> (Scene, Output) {
+    let (scene, output, took) = signalled(scene, signal, begin, is_at_work);
+    let output = output.expect(code);
+    assert!(took < PATIENCE, "the end took {took:?} after the signal\n{output}");
+    (scene, output)
 }
 
 /// Nothing half-written, nothing left over, no lease.
@@ -50,23 +68,23 @@ fn stages_that_cannot_save_end_at_once() {
     let scene = large();
     let recipe = Recipe::of("gcn", "large").set("run.epochs=1");
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75)] {
-        let alone = scene.with_store(format!("store-{code}-{signal:?}"));
-        let view = alone.view();
-        let output = stop(alone.begin(&recipe, &[]).until("it wrote a graph", || is_written(&view, "graph")), signal, code);
+        let begin = |scene: &Scene| scene.begin(&recipe, &[]);
+        let (alone, output) = stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "graph"));
         output.says(&["; the stage at work was not saved, stages that were done are kept. The same command resumes after them"]);
         is_clean(&alone);
-        assert!(view.digests().is_empty());
+        assert!(alone.view().digests().is_empty());
     }
-    scene.stage("ingest", &recipe, &[]).expect(0);
     for (signal, code) in [(Signal::INT, 130), (Signal::HUP, 75)] {
-        let view = scene.view();
-        let command = scene.command("warploom-extract", &recipe.arguments(&[]));
-        stop(start(command).until("it wrote a csr", || is_written(&view, "csr")), signal, code);
-        is_clean(&scene);
-        assert_eq!(view.digests().len(), 1);
+        let begin = |scene: &Scene| {
+            scene.stage("ingest", &recipe, &[]).expect(0);
+            start(scene.command("warploom-extract", &recipe.arguments(&[])))
+        };
+        let (alone, _) = stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "csr"));
+        is_clean(&alone);
+        assert_eq!(alone.view().digests().len(), 1);
+        alone.stage("extract", &recipe, &[]).expect(0);
+        alone.warploom(&["store", "verify"]).expect(0);
     }
-    scene.stage("extract", &recipe, &[]).expect(0);
-    scene.warploom(&["store", "verify"]).expect(0);
 }
 
 /// The two files of a training run that must not change by a bit.
@@ -87,8 +105,8 @@ fn stopped_at(summary: &serde_json::Value) -> u64 {
     summary["saved"].as_u64().unwrap()
 }
 
-fn has_step(store: &Path) -> bool {
-    StoreView::of(store).artifacts().iter().any(|found| found.kind == "checkpoint")
+fn has_step(scene: &Scene) -> bool {
+    scene.view().artifacts().iter().any(|found| found.kind == "checkpoint")
 }
 
 #[test]
@@ -102,17 +120,17 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
             Signal::INT => ("interrupted", "interrupted", 130),
             _ => ("stopped by a signal", "stopped", 75),
         };
-        let scene = scene.with_store(format!("{program}-{signal:?}"));
-        let command = if program == "warploom" {
-            scene.command(program, &training().arguments(&["pipeline", "--format", "json"]))
-        } else {
-            for stage in &crate::pipeline::STAGES[..5] {
-                scene.stage(stage, &training(), &[]).expect(0);
-            }
-            scene.command(program, &training().arguments(&["--format", "json"]))
+        let begin = |scene: &Scene| {
+            start(if program == "warploom" {
+                scene.command(program, &training().arguments(&["pipeline", "--format", "json"]))
+            } else {
+                for stage in &crate::pipeline::STAGES[..5] {
+                    scene.stage(stage, &training(), &[]).expect(0);
+                }
+                scene.command(program, &training().arguments(&["--format", "json"]))
+            })
         };
-        let store = scene.store.clone();
-        let output = stop(start(command).until("it saved a state", || has_step(&store)), signal, code);
+        let (scene, output) = stopped(&scene, (signal, code), begin, has_step);
         let output = output.says(&[&format!("{word} after epoch "), "; saved. The same command resumes there"]);
         assert!(!output.stderr.contains("error"), "a stop is no error:\n{output}");
         let mut lines = output.lines();
@@ -120,7 +138,7 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
         let run = lines.pop().unwrap();
         assert_eq!((run["stage"].as_str(), run["status"].as_str(), run["error"]["kind"].as_str()), (Some("run"), Some("stopped"), Some(kind)));
         is_clean(&scene);
-        assert!(scene.view().of_kind("run").is_empty() && has_step(&scene.store));
+        assert!(scene.view().of_kind("run").is_empty() && has_step(&scene));
         let lines = scene.build(&training());
         assert_eq!(lines[5]["status"], "built");
         let record = scene.view().of_kind("run")[0].record();
@@ -168,8 +186,8 @@ fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
     let recipe = recipe.set("run.dtype=f64").set("run.checkpoint.every_epochs=20");
     let whole = scene.with_store("whole");
     whole.build(&recipe);
-    let store = scene.store.clone();
-    stop(scene.begin(&recipe, &[]).until("it saved a state", || has_step(&store)), Signal::TERM, 75).says(&["stopped by a signal after superstep"]);
+    let (scene, output) = stopped(&scene, (Signal::TERM, 75), |scene| scene.begin(&recipe, &[]), has_step);
+    output.says(&["stopped by a signal after superstep"]);
     is_clean(&scene);
     scene.build(&recipe);
     let values = |scene: &Scene| fs::read(scene.view().of_kind("run")[0].path.join("values.parquet")).unwrap();
@@ -180,9 +198,8 @@ fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
 #[test]
 fn a_stop_is_called_so_in_the_table() {
     let scene = Scene::stand_in();
-    let store = scene.store.clone();
-    let command = scene.command("warploom", &training().arguments(&["pipeline"]));
-    let output = stop(start(command).until("it saved a state", || has_step(&store)), Signal::TERM, 75);
+    let begin = |scene: &Scene| start(scene.command("warploom", &training().arguments(&["pipeline"])));
+    let (_, output) = stopped(&scene, (Signal::TERM, 75), begin, has_step);
     assert!(output.stdout.contains("\nrun        stopped "), "{output}");
     assert!(!output.stdout.contains("failed"), "{output}");
 }
@@ -190,8 +207,7 @@ fn a_stop_is_called_so_in_the_table() {
 #[test]
 fn an_interrupt_saves_the_state_and_says_so() {
     let scene = Scene::stand_in();
-    let store = scene.store.clone();
-    let output = stop(scene.begin(&training(), &[]).until("it saved a state", || has_step(&store)), Signal::INT, 130);
+    let (scene, output) = stopped(&scene, (Signal::INT, 130), |scene| scene.begin(&training(), &[]), has_step);
     let output =
         output.says(&["interrupted: saving the state; Ctrl-C again ends at once", "interrupted after epoch ", "; saved. The same command resumes there"]);
     assert_eq!(output.stages().len(), 6, "five stages were built, and one was stopped");
@@ -234,24 +250,21 @@ fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
 #[test]
 fn a_quit_leaves_nothing_and_has_its_usual_effect() {
     let scene = Scene::stand_in();
-    let store = scene.store.clone();
-    let running = scene.begin(&training(), &[]).until("it saved a state", || has_step(&store));
-    running.signal(Signal::QUIT);
-    assert_eq!(running.wait().signal, Some(Signal::QUIT.as_raw()));
+    let (scene, output, _) = signalled(&scene, Signal::QUIT, |scene| scene.begin(&training(), &[]), has_step);
+    assert_eq!(output.signal, Some(Signal::QUIT.as_raw()));
     is_clean(&scene);
 }
 
 #[test]
 fn what_nohup_ignores_stays_ignored() {
     let scene = Scene::stand_in();
-    let store = scene.store.clone();
-    let inner = scene.command("warploom", &training().arguments(&["pipeline"]));
-    let command = started_by("nohup", &[], &inner);
-    let running = start(command).until("it saved a state", || has_step(&store));
-    running.signal(Signal::HUP);
-    let running = running.for_at_most(Duration::from_millis(200));
-    running.signal(Signal::INT);
-    running.wait().expect(130);
+    let begin = |scene: &Scene| {
+        let inner = scene.command("warploom", &training().arguments(&["pipeline"]));
+        let running = start(started_by("nohup", &[], &inner)).until("it began", || scene.store.exists());
+        running.signal(Signal::HUP);
+        running.for_at_most(Duration::from_millis(50))
+    };
+    stopped(&scene, (Signal::INT, 130), begin, has_step);
 }
 
 #[test]

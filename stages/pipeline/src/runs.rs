@@ -208,9 +208,14 @@ pub fn list(environment: &Environment, asked: &Asked<'_>) -> Result<(), StageErr
     Ok(())
 }
 
-/// Every run whose record can be read. Data sets of runs that do not know theirs are looked up by their inputs.
+/// Every run whose record can be read; of another, standard error says so. Data sets of runs that do not know theirs are looked up by their inputs.
 fn all(environment: &Environment) -> Vec<Run> {
-    let mut runs: Vec<Run> = environment.store.list(Kind::Run).into_iter().filter_map(|artifact| Run::open(artifact, None).ok()).collect();
+    let told = |error: StageError| {
+        let place = error.place.map(|place| format!(" ({place})")).unwrap_or_default();
+        warploom_shell::binary::print_aside(&format!("warning: a run is left out: {}{place}\n", error.what));
+    };
+    let runs = environment.store.list(Kind::Run).into_iter().filter_map(|artifact| Run::open(artifact, None).map_err(told).ok());
+    let mut runs: Vec<Run> = runs.collect();
     if runs.iter().any(|run| run.dataset.is_none()) {
         let artifacts = store::all(environment);
         let names = store::data_sets(&artifacts);

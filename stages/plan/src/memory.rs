@@ -16,7 +16,7 @@ use warploom_vertex::{
 };
 
 /// What a list takes as it is read, made ready and reported, for each byte of its JSON.
-const BYTES_OF_JSON: u64 = 12;
+const BYTES_OF_JSON: u64 = 24;
 /// What that is called.
 const LIST: &str = "list of launches";
 /// Room that no buffer fills when most is wanted.
@@ -26,8 +26,11 @@ const ROOM: &str = "room between values";
 pub fn on_cpu(list: &LaunchList, facts: &Facts, stored: Stored) -> Memory {
     let predicted = list.memory(facts, (stored, Needs::by_courses(list)));
     let by_supersteps = list.memory(facts, (stored, Needs::of(list)));
-    let mut bytes_by_use = BTreeMap::new();
-    let mut take = |name: &str, bytes: u64| *bytes_by_use.entry(name.to_owned()).or_default() += bytes;
+    let mut bytes_by_use: BTreeMap<String, u64> = BTreeMap::new();
+    let mut take = |name: &str, bytes: u64| {
+        let taken = bytes_by_use.entry(name.to_owned()).or_default();
+        *taken = taken.saturating_add(bytes);
+    };
     for (name, bytes) in &predicted.uses {
         if name != MADE {
             take(name, *bytes);
@@ -51,10 +54,11 @@ pub fn on_cpu(list: &LaunchList, facts: &Facts, stored: Stored) -> Memory {
     }
 }
 
-/// What a process holds of a list beside what its launches work on: thousands of steps are some MB. Reasons are in no plan.
+/// What a process holds of a list beside what its launches work on: whole MiB, since how long a number is says nothing.
+/// Reasons are in no plan.
 fn bytes_of_list(list: &LaunchList) -> u64 {
     let json = serde_json::to_vec(&(&list.buffers, &list.body, &list.arena));
-    json.map_or(0, |json| json.len() as u64).saturating_mul(BYTES_OF_JSON)
+    json.map_or(0, |json| json.len() as u64).saturating_mul(BYTES_OF_JSON) >> 20 << 20
 }
 
 /// How the data set is stored. An order of which nothing is said is taken for a new one.

@@ -308,6 +308,12 @@ pub fn print_text(text: &str) {
     }
 }
 
+/// Writes text for a person to stderr.
+pub fn print_aside(text: &str) {
+    // Nobody is left to be told that it is closed.
+    let _closed = std::io::stderr().lock().write_all(without_controls(text).as_bytes());
+}
+
 /// Writes to stdout; a reader that went away is nobody's error. Control characters of names are written as JSON writes them.
 pub fn print_data(text: &str) {
     let text = without_controls(text);

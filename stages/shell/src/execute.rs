@@ -14,7 +14,9 @@ use warploom_contract::{
     stage::Progress,
 };
 
-use crate::{Chain, Environment, Outcome, Step, environment::Verify, explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk};
+use crate::{
+    Chain, Environment, Outcome, Step, allocation, environment::Verify, explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk,
+};
 
 /// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to the stages after it.
 pub fn execute<S>(chain: &mut Chain<'_>, talk: &Talk) -> Outcome
@@ -78,6 +80,7 @@ where
     let done = panics::catch(|| build::<S>(environment, talk, step, (&inputs, place), outcome));
     let done = done.unwrap_or_else(|panic| Err(panics::to_error(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
+    allocation::give_back();
     outcome.status = Status::Built;
     refuse_made_up(environment.real, outcome)
 }
