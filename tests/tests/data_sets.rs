@@ -327,6 +327,38 @@ fn nodes_and_graphs_are_learned_from_one_union() {
     assert_eq!((separate[0]["status"].as_str(), &separate[0]["made_up"]), (Some("built"), &serde_json::json!([])));
     let bytes = |line: &serde_json::Value| fs::read(folder_of(line).join("predictions.parquet")).unwrap();
     assert!(bytes(&separate[5]) == bytes(&lines[5]));
+    // Labels of nodes that are made up are refused where they are read, and nowhere else.
+    scene.front("pipeline", &of_graphs, &["--real=strict"]).expect(0);
+    scene.front("pipeline", &recipe(false), &["--real=strict"]).expect(1).says(&["node_labels are made up"]);
+    // Scores of vertices that no sample data set fits are scores of vertices.
+    let program = scene.write("wide.py", "def wide(v):\n    return linear(v.x, v.classes) * v.x[..., 6]\n");
+    let yaml =
+        format!("dataset: tu-mutag\ningest: {{graphs: union, split: {{fractions: {{}}}}}}\nplan: {{program: {}}}\nrun: {{epochs: 2}}\n", program.display());
+    assert_eq!(trained(&scene, &Recipe::file(scene.write("wide.yaml", yaml))), 3371);
+}
+
+/// Labels of nodes that are made up for a union are no business of a program that learns its graphs.
+#[test]
+fn graphs_of_a_union_are_learned_without_a_word_on_its_nodes() {
+    let Some(scene) = Scene::real("data_sets::graphs_of_a_union_are_learned_without_a_word_on_its_nodes") else { return };
+    let recipe = |graphs: bool| {
+        let recipe = Recipe::of("gin", "tu-mutag").set("ingest.split={fractions: {}}").set("ingest.graphs=union");
+        recipe.set(&format!("plan.set.graphs={graphs}"))
+    };
+    let of_graphs = scene.stage("ingest", &recipe(true), &["--real=strict"]).expect(0);
+    assert!(!of_graphs.stderr.contains("whose nodes are learned"), "{of_graphs}");
+    assert_eq!(of_graphs.stages()[0]["made_up"][0], "node_labels");
+    scene.stage("ingest", &recipe(false), &["--real=strict"]).expect(1).says(&["node_labels", "--real=strict refuses"]);
+    let of_nodes = scene.with_store("other").stage("ingest", &recipe(false), &[]).expect(0);
+    of_nodes.says(&["188 graphs are one graph, whose nodes are learned"]);
+}
+
+/// Whether nodes or graphs are learned is asked of a program, and here is none.
+#[test]
+fn a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline() {
+    let Some(scene) = Scene::real("data_sets::a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline") else { return };
+    scene.warploom(&["data", "show", "tu-mutag"]).expect(0).prints(&["188"]);
+    scene.warploom(&["data", "generate", "tu-mutag"]).expect(0).prints(&["STAND-IN"]);
 }
 
 #[test]

@@ -302,6 +302,8 @@ fn an_import_that_fails_leaves_nothing() {
     import("karate", &[]).expect(1).says(&["an entry of the catalogue called `karate`"]);
     import("../mine", &[]).expect(2).says(&["cannot be the name"]);
     import("mine", &["--read", "sorce=a"]).expect(2).says(&["unknown field `sorce`", "`source`", "hint: did you mean  --read source=a"]);
+    let inner = import("mine", &["--read", "ids_exact=true"]).expect(2).says(&["unknown field `ids_exact`", "fields are those of `read:`"]);
+    assert!(!inner.stderr.contains("ids=true"), "{inner}");
     import("mine", &["--read", "ids=words"]).expect(2).says(&["`--read ids=words`", "`auto`, `number`, `string`"]);
     import("mine", &["--read", "edge_features=dist"]).expect(2).says(&["`--read edge_features=dist`", "a list:  --read 'edge_features=[\"dist\"]'"]);
     import("mine", &["--labels", text(&bad)]).expect(1).says(&["labels of nodes are not read from `.csv`"]);

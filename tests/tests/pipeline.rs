@@ -184,6 +184,11 @@ fn force_builds_again_and_finds_the_same_bytes() {
     }
     assert!(before == scene.view().snapshot(), "`--force` with the same bytes changed the store");
     assert!(scene.view().leftovers().is_empty());
+    // The record that stays is that of the first run, and its figures are called so.
+    let told = scene.warploom(&Recipe::small().arguments(&["pipeline", "--force"])).expect(0);
+    assert!(told.stdout.lines().any(|line| line.starts_with("measured: in the run of ") && line.ends_with(", which stays")), "{told}");
+    let hit = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
+    assert!(!hit.stdout.contains("measured:"), "{hit}");
 }
 
 #[test]

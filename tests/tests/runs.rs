@@ -106,8 +106,18 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
     let command = format!("warploom export {} -o out --store {} --as csv", &last[..10], scene.store.display());
     let said = said.says(&["warning: this is not the run", "gcn on karate, STAND-IN", &command]);
     assert!(said.stdout.starts_with("run ") && said.stdout.contains("(gcn on karate, STAND-IN, seed "), "{said}");
-    // The file alone is a run that is not there at all: the hint is the same.
-    let none = scene.warploom(&of_file(&file, &["-o", "other"])).expect(1).says(&[&format!("warploom export {} -o other", &last[..10])]);
+    // Other settings of the same data set: the newest run on it, by a line that is a command.
+    let near = scene.warploom(&of_file(&file, &[&sets[..], &["--set", "run.epochs=77", "-o", "other"]].concat())).expect(1);
+    let store = scene.store.display();
+    let lines = [
+        format!("hint: warploom export {} -o other --store {store}", &last[..10]),
+        format!("  or the last run of any file:  warploom export last -o other --store {store}"),
+    ];
+    assert!(lines.iter().all(|line| near.stderr.lines().any(|said| said == line)), "{near}");
+    // The file alone is a run of a data set that has none: no run of another one is hinted at.
+    let none = scene.warploom(&of_file(&file, &["-o", "other"])).expect(1);
+    let none = none.says(&[&format!("warploom runs --dataset amazon0505 --store {store}")]);
+    assert!(!none.stderr.contains(&format!("warploom export {}", &last[..10])), "{none}");
     let none = none.says(&["no run of `gcn` on `amazon0505` with these settings is in the store", "warploom export last -o other"]);
     // The runs that there are, newest first, and what tells one from the other.
     let listed: Vec<&str> = none.stderr.lines().filter(|line| line.starts_with("  run/")).collect();
@@ -118,7 +128,7 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
     );
     assert!(!listed[1].contains("plan.set.hidden"), "{none}");
     let all = scene.warploom(&["export", "run", "-o", "other"]).expect(1).says(&["2 artifacts are `run`", "or the last run:  warploom export last"]);
-    assert!(all.stderr.contains("plan.set.hidden=8, "), "{all}");
+    assert!(all.stderr.contains("plan.set.hidden=8, ") && all.stderr.contains(&format!("warploom export last --store {store}")), "{all}");
     // The last one itself, and quietly: nothing is said, and no list is printed.
     let quiet = scene.warploom(&of_file(&file, &[&sets[..], &["--set", "plan.set.hidden=8", "-o", "quiet", "-q"]].concat())).expect(0);
     assert_eq!((quiet.stderr.as_str(), quiet.stdout.lines().count()), ("", 1));
@@ -140,6 +150,9 @@ fn options_that_a_command_does_not_read_are_refused() {
         (&["doctor"], "leave it out"),
     ] {
         scene.warploom(&[command, &["--set", "dataset=cora"]].concat()).expect(2).says(&["reads no `--set`", hint]);
+    }
+    for command in ["doctor", "schema", "man"] {
+        scene.warploom(&[command, "--set", "dataset=cora"]).expect(2).says(&[&format!("`warploom {command}` reads no `--set`")]);
     }
 }
 

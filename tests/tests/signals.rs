@@ -102,6 +102,7 @@ fn training() -> Recipe {
 fn stopped_at(summary: &serde_json::Value) -> u64 {
     let is_summary = ["status", "pipeline", "dataset"].map(|name| summary[name].as_str()) == [Some("stopped"), Some("gcn"), Some("karate")];
     assert!(is_summary && summary["run"].is_null() && summary["epochs"] == summary["saved"], "{summary}");
+    assert!(summary["device"].is_string() && summary["seconds"].as_f64().unwrap() > 0.0, "{summary}");
     summary["saved"].as_u64().unwrap()
 }
 
@@ -199,9 +200,13 @@ fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
 fn a_stop_is_called_so_in_the_table() {
     let scene = Scene::stand_in();
     let begin = |scene: &Scene| start(scene.command("warploom", &training().arguments(&["pipeline"])));
-    let (_, output) = stopped(&scene, (Signal::TERM, 75), begin, has_step);
+    let (scene, output) = stopped(&scene, (Signal::TERM, 75), begin, has_step);
     assert!(output.stdout.contains("\nrun        stopped "), "{output}");
     assert!(!output.stdout.contains("failed"), "{output}");
+    // What is predicted of it, and where it goes on, is what is explained.
+    let explained = scene.warploom(&training().arguments(&["explain"])).expect(0).prints(&["resumes after epoch "]);
+    let predicted = |text: &str| text.lines().find_map(|line| Some(line.trim().strip_prefix("peak memory: ")?.to_owned()));
+    assert!(predicted(&output.stdout).is_some() && predicted(&output.stdout) == predicted(&explained.stdout), "{output}\n{explained}");
 }
 
 #[test]

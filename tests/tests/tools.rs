@@ -155,9 +155,10 @@ fn artifacts_of_other_formats_are_told_and_go_when_asked_for() {
     for kind in ["plan-v1", "run-v0", "graph-v99"] {
         scene.write(&format!("store/{kind}/{key}/manifest.json"), "of another version");
     }
+    let gc = format!("remove with  warploom store gc --store {} --older-formats", scene.store.display());
     let told = [
-        "older formats: 1 artifact, 18 B; remove with  warploom store gc --older-formats\n",
-        "older formats, results of runs: 1 artifact, 18 B; remove with  warploom store gc --older-formats --runs\n",
+        &format!("older formats: 1 artifact, 18 B; {gc}\n"),
+        &format!("older formats, results of runs: 1 artifact, 18 B; {gc} --runs\n"),
         "newer formats: 1 artifact, 18 B; a newer version of Warploom reads them\n",
     ];
     scene.warploom(&["store", "ls"]).expect(0).prints(&told);

@@ -5,7 +5,8 @@
 use crate::{
     CatalogError, Entry,
     entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
-    imported, is_plain, look_at,
+    generator::Generator,
+    imported, is_closed, is_plain, look_at, open_first,
 };
 use std::{
     fs,
@@ -69,12 +70,23 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
 
 /// The folder of this name in the first data folder that has one.
 fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
-    for folder in data_dirs.iter().map(|dir| dir.join(name)).filter(|_| is_plain(name)) {
+    for folder in folders_of(name, data_dirs) {
         if look_at(&folder)?.is_some_and(|facts| facts.is_dir()) {
             return Ok(Some(folder));
         }
     }
     Ok(None)
+}
+
+/// The folders that a set of this name may have, in order. In data folders that cannot be looked into it has one only where nothing else is
+/// of this name: neither a folder nor a graph that is made.
+pub(crate) fn folders_of(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
+    if !is_plain(name) {
+        return Vec::new();
+    }
+    let needs_no_other = Generator::from_name(name).is_some_and(|made| made.is_ok()) || data_dirs.iter().any(|dir| dir.join(name).exists());
+    let dirs = open_first(data_dirs).into_iter().filter(|dir| !(needs_no_other && is_closed(dir)));
+    dirs.map(|dir| dir.join(name)).collect()
 }
 
 /// The hint for a name that is the path of something that is there.

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{CatalogError, Entry, digests::RECORD_FILE, is_plain, look_at, names_of, own_text};
+use crate::{CatalogError, Entry, digests::RECORD_FILE, folder::folders_of, is_plain, look_at, names_of, own_text};
 
 /// The entry in the folder of an imported set.
 pub const ENTRY_FILE: &str = "warploom.yaml";
@@ -28,7 +28,7 @@ pub fn find(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogE
 
 /// The folder of the imported set of this name, be its entry sound or not.
 pub(crate) fn home(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
-    for home in data_dirs.iter().map(|dir| dir.join(name)).filter(|_| is_plain(name)) {
+    for home in folders_of(name, data_dirs) {
         if look_at(&home.join(ENTRY_FILE))?.is_some() {
             return Ok(Some(home));
         }
@@ -143,7 +143,7 @@ mod tests {
         fs::create_dir(&home).unwrap();
         std::os::unix::fs::symlink(home.join(ENTRY_FILE), home.join(ENTRY_FILE)).unwrap();
         let error = Catalog::default().find_or_infer("cora", &data).unwrap_err();
-        assert!(error.what.contains("cannot look at it") && error.place.unwrap().ends_with("cora/warploom.yaml"), "{}", error.what);
+        assert!(error.what.contains("cannot look at the file") && error.place.unwrap().ends_with("cora/warploom.yaml"), "{}", error.what);
         assert!(is_made(&home).is_err() && stranger(&home).is_err());
     }
 

@@ -202,8 +202,23 @@ fn look_at(path: &Path) -> Result<Option<fs::Metadata>, CatalogError> {
     match fs::metadata(path) {
         Ok(facts) => Ok(Some(facts)),
         Err(error) if is_absence(&error) => Ok(None),
-        Err(error) => Err(CatalogError::new(format!("cannot look at it: {error}")).at(path.display())),
+        Err(error) => {
+            let wrong = CatalogError::new(format!("cannot look at the file: {error}")).at(path.display());
+            Err(wrong.hint("give the folder its permissions, or name others:  --data DIR"))
+        }
     }
+}
+
+/// Whether a data folder is there and cannot be looked into.
+fn is_closed(dir: &Path) -> bool {
+    fs::metadata(dir.join(".")).is_err_and(|error| !is_absence(&error))
+}
+
+/// The data folders in order, but those last that cannot be looked into: they take no set that stands in another.
+fn open_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
+    let (closed, mut open): (Vec<PathBuf>, Vec<PathBuf>) = data_dirs.iter().cloned().partition(|dir| is_closed(dir));
+    open.extend(closed);
+    open
 }
 
 /// The names in a folder; none where there is no folder.
@@ -298,6 +313,29 @@ mod tests {
         // The names of own folders are near, too.
         let said = Catalog::default().find_or_infer("bon", &[dir.path().to_path_buf()]).unwrap_err().hint.unwrap();
         assert!(said.contains("did you mean `bom`"), "{said}");
+    }
+
+    #[test]
+    fn a_closed_data_folder_is_no_matter_to_what_needs_none_or_stands_elsewhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let (closed, open) = (dir.path().join("closed"), dir.path().join("open"));
+        std::os::unix::fs::symlink(&closed, &closed).unwrap();
+        fs::create_dir_all(open.join("mine")).unwrap();
+        fs::write(open.join("mine/edges.csv"), "source,target\n0,1\n").unwrap();
+        fs::create_dir(open.join("cora")).unwrap();
+        let find = |name: &str| Catalog::default().find_or_infer(name, &[closed.clone(), open.clone()]);
+        assert!(find("rmat-8").unwrap().generator.is_some());
+        assert!(find("mine").unwrap().inferred && !find("cora").unwrap().inferred);
+        for name in ["karate", "other", "rmat-mine"] {
+            let error = find(name).unwrap_err();
+            assert!(error.what.starts_with("cannot look at the file: ") && error.hint.unwrap().ends_with("--data DIR"), "{name}");
+            assert_eq!(error.place, Some(closed.join(name).join("warploom.yaml").display().to_string()));
+        }
+        // What is of the set's own name counts, also where it cannot be looked at.
+        let own = open.join("rmat-8");
+        fs::create_dir(&own).unwrap();
+        std::os::unix::fs::symlink("warploom.yaml", own.join("warploom.yaml")).unwrap();
+        assert_eq!(find("rmat-8").unwrap_err().place, Some(own.join("warploom.yaml").display().to_string()));
     }
 
     #[test]

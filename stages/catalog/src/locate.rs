@@ -9,7 +9,7 @@ use crate::{
     download::Limits,
     entry::RawFile,
     fetch::{Made, get},
-    is_absence, look_at, own_text, seen,
+    is_absence, look_at, open_first, own_text, seen,
     unpack::unpack,
 };
 use std::{
@@ -195,7 +195,8 @@ fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<Present>, Catalo
     for dir in if own.is_empty() { data_dirs } else { &own } {
         for folder in folders_below(dir)? {
             let files: Option<Vec<PathBuf>> = entry.files.iter().map(|file| spelling(&folder, &file.file)).collect();
-            if let Some(files) = files {
+            // A folder that others keep to themselves, such as `lost+found`, says nothing of a set that it is not named after.
+            if let Some(files) = files.filter(|files| !own.is_empty() || files.iter().all(|path| fs::metadata(path).is_ok())) {
                 return Ok(Some(Present { files, folder: Some(folder), ..Present::default() }));
             }
         }
@@ -248,7 +249,7 @@ fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     match &entry.home {
         Some(home) => vec![home.clone()],
-        None => data_dirs.iter().flat_map(|dir| std::iter::once(&entry.name).chain(&entry.found_as).map(|name| dir.join(name))).collect(),
+        None => open_first(data_dirs).iter().flat_map(|dir| std::iter::once(&entry.name).chain(&entry.found_as).map(|name| dir.join(name))).collect(),
     }
 }
 
@@ -425,6 +426,34 @@ mod tests {
         assert_eq!(present(&entry, &dirs).unwrap().folder, None);
         fill("DD/raw");
         assert_eq!(present(&entry, &dirs).unwrap().folder, Some(dir.path().join("DD/raw")));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_looked_into_takes_no_set_of_another_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = [dir.path().to_path_buf()];
+        let entry = crate::Catalog::default().find("citeseer").unwrap();
+        let close = |folder: &Path| {
+            fs::create_dir_all(folder).unwrap();
+            entry.files.iter().for_each(|file| std::os::unix::fs::symlink(&file.file, folder.join(&file.file)).unwrap());
+        };
+        close(&dir.path().join("Lost"));
+        assert_eq!(present(&entry, &dirs).unwrap().folder, None);
+        // Below the folder of its own name they are the set's.
+        close(&dir.path().join("citeseer/raw"));
+        assert_eq!(present(&entry, &dirs).unwrap().folder, Some(dir.path().join("citeseer/raw")));
+    }
+
+    #[test]
+    fn a_set_in_an_open_data_folder_is_taken_before_a_closed_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (closed, open) = (dir.path().join("closed"), dir.path().join("open"));
+        std::os::unix::fs::symlink(&closed, &closed).unwrap();
+        fs::create_dir_all(open.join("karate")).unwrap();
+        fs::write(open.join("karate/a.txt"), "").unwrap();
+        let dirs = [closed.clone(), open.clone()];
+        let here = |name: &str| present(&entry(&[(name, None)]), &dirs).unwrap().folder;
+        assert_eq!((here("a.txt"), here("b.txt")), (Some(open.join("karate")), Some(closed.join("karate"))));
     }
 
     #[test]

@@ -169,6 +169,18 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
+    /// The inputs that the page of a newer version names, kind and key; none if this version can read it, or nobody can.
+    pub(crate) fn inputs_of_newer(directory: &Path) -> Result<Option<Vec<(String, String)>>, StageError> {
+        let Some(bytes) = read_published(directory, &directory.join(MANIFEST_FILE))? else { return Ok(None) };
+        if serde_json::from_slice::<Manifest>(&bytes).is_ok() || !is_sealed(&bytes) {
+            return Ok(None);
+        }
+        let Ok(page) = serde_json::from_slice::<Value>(&bytes) else { return Ok(None) };
+        let word = |input: &Value, name: &str| input[name].as_str().map(str::to_owned);
+        let inputs = page["inputs"].as_array().into_iter().flatten();
+        Ok(Some(inputs.filter_map(|input| Some((word(input, "kind")?, word(input, "key")?))).collect()))
+    }
+
     /// Compares the files on disk with the sizes stated here; a missing, truncated or grown file is named.
     pub fn check_sizes(&self, directory: &Path) -> Result<(), StageError> {
         for file in &self.files {

@@ -57,6 +57,9 @@ pub fn unread_of_edges(name: &str) -> String {
     format!("column `{name}` of the edges")
 }
 
+/// Behind what is told of nodes, where the same is told of graphs.
+const OF_NODES: &str = " (of nodes)";
+
 /// Lines about what the files became: a name and a text each. `edge_columns`: features of each edge. Hints are those of readers, which speak
 /// of the entry of the catalogue.
 pub fn report(graph: &RawGraph, edge_columns: u32) -> Vec<(&'static str, String)> {
@@ -73,12 +76,19 @@ pub fn report(graph: &RawGraph, edge_columns: u32) -> Vec<(&'static str, String)
         lines.push(("edge features", of_columns(edge_columns, &roles.edge_features)));
     }
     lines.extend(not_edge_features(graph).map(|text| ("not edge features", text)));
+    let (mut labels_of, mut splits_of) = ("", "");
     if let Some(Graphs { labels, splits, .. }) = &graph.graphs {
+        if labels.is_some() {
+            labels_of = OF_NODES;
+        }
+        if !splits.is_empty() {
+            splits_of = OF_NODES;
+        }
         lines.extend(labels.as_ref().map(|labels| ("labels", format!("{} (of graphs)", of_labels(labels)))));
-        lines.extend((!splits.is_empty()).then(|| ("split", of_splits(splits, &[]))));
+        lines.extend((!splits.is_empty()).then(|| ("split", format!("{} (of graphs)", of_splits(splits)))));
     }
-    lines.extend(graph.labels.as_ref().map(|labels| ("labels", format!("{}{}", of_labels(labels), named(&roles.labels)))));
-    lines.extend((!graph.splits.is_empty()).then(|| ("split", of_splits(&graph.splits, &roles.splits))));
+    lines.extend(graph.labels.as_ref().map(|labels| ("labels", format!("{}{labels_of}{}", of_labels(labels), named(&roles.labels)))));
+    lines.extend((!graph.splits.is_empty()).then(|| ("split", format!("{}{splits_of}{}", of_splits(&graph.splits), named(&roles.splits)))));
     lines
 }
 
@@ -110,10 +120,10 @@ fn of_labels(labels: &Labels) -> String {
     }
 }
 
-fn of_splits(splits: &[Vec<u8>], names: &[String]) -> String {
+fn of_splits(splits: &[Vec<u8>]) -> String {
     let in_part = |part: u8| splits.first().map_or(0, |split| split.iter().filter(|&&own| own == part).count());
     let several = if splits.len() > 1 { format!("{} splits, the first with ", splits.len()) } else { String::new() };
-    format!("{several}{} train, {} validation, {} test{}", in_part(TRAIN), in_part(VALIDATION), in_part(TEST), named(names))
+    format!("{several}{} train, {} validation, {} test", in_part(TRAIN), in_part(VALIDATION), in_part(TEST))
 }
 
 /// Further columns of tables whose options can make features of them.

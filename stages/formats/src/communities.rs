@@ -9,7 +9,7 @@
 use crate::{
     Format, Ids, Look, Options,
     decompress::Plain,
-    edge_list::{Fault, Known, fault_at, is_blank_or_comment, is_padded, is_surely, onto, read_known},
+    edge_list::{Fault, Known, PADDED_HINT, fault_at, is_blank_or_comment, is_padded, is_surely, onto, read_known},
     raw::{Labels, NO_CLASS, NODES_MOST, NodeIds, Read, ReadError},
     spill::{Found, Limit},
 };
@@ -101,11 +101,12 @@ fn members<'a>(path: &Path, text: &'a [u8], ids: Ids) -> Read<Vec<Member<'a>>> {
 
 fn member<'a>(path: &Path, text: &[u8], at: usize, word: &'a [u8], community: u32, ids: Ids) -> Read<Member<'a>> {
     let hint = "lines are  NODE NODE ...  with the ids of the edge list";
-    let fault = |expected: &str| fault_at(path, text, &Fault::new(at, "a community has a member that is no node id", hint).against(expected, word));
+    let fault_with = |hint, expected: &str| fault_at(path, text, &Fault::new(at, "a community has a member that is no node id", hint).against(expected, word));
+    let fault = |expected: &str| fault_with(hint, expected);
     let Ok(text_word) = std::str::from_utf8(word) else { return Err(fault("text in UTF-8")) };
     let digits = word.iter().all(u8::is_ascii_digit);
     match text_word.parse::<u64>().ok().filter(|_| digits) {
-        Some(_) if ids == Ids::Auto && is_padded(word) => Err(fault("a number without zeros before it, as ids of the edge list are")),
+        Some(_) if ids == Ids::Auto && is_padded(word) => Err(fault_with(PADDED_HINT, "a number without zeros before it, as ids of the edge list are")),
         Some(number) => Ok(Member { community, at, word: text_word, number }),
         None if ids == Ids::String => Ok(Member { community, at, word: text_word, number: 0 }),
         None => Err(fault("a number from 0 to 18446744073709551615")),

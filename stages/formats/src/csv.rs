@@ -94,7 +94,8 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
             let error = ReadError::new(path, "there is a table of graphs, but nodes do not say their graph");
             return Err(Box::new(error.expected("a column `graph` of the table of nodes", "none")));
         };
-        let options = Options { separator: options.separator.clone(), ..Options::default() }.with_ids(&graphs.ids);
+        let (separator, ids_exact) = (options.separator.clone(), options.are_graphs_exact());
+        let options = Options { separator, ids_exact, ..Options::default() }.of_ids(&graphs.ids);
         Nodes::new(Table::read(Plain::open(path)?, None, &options)?, &options)?.fill_graphs(graphs)?;
     }
     if let Some(graphs) = &graph.graphs {

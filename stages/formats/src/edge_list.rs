@@ -41,7 +41,7 @@ use std::{
 pub(crate) use fields::{Field, Layout, Separator, Width, separator_of, split};
 pub(crate) use head::{is_surely, looks_like_number, names_statements};
 pub(crate) use known::{Known, fault_at, onto};
-pub(crate) use numbers::{id, is_padded};
+pub(crate) use numbers::{PADDED_BESIDE_HINT, PADDED_HINT, id, is_padded};
 pub(crate) use piece::{Fault, is_blank_or_comment};
 pub(crate) use third::{Third, are_statements};
 
@@ -296,7 +296,9 @@ impl<'a> Parser<'a> {
         self.pieces.reserve(parsed.len());
         let mut read = 0;
         for (start, result) in parsed {
-            let piece = result.map_err(|fault| report(self.path, self.lines, text, &Fault { byte: fault.byte + start + skip, ..fault }))?;
+            let piece = result
+                .map_err(|fault| numbers::beside_table(fault, self.options))
+                .map_err(|fault| report(self.path, self.lines, text, &Fault { byte: fault.byte + start + skip, ..fault }))?;
             self.rounded.join(piece.rounded, self.lines + lines + read);
             read += piece.lines;
             self.held += piece.bytes();
@@ -319,6 +321,7 @@ impl<'a> Parser<'a> {
             }
         }
         let passed_over = head.passed_over.iter().map(|name| unread_of_edges(name)).collect();
+        notes.extend(head.padded.as_deref().map(padded_note));
         notes.extend(rounded.note("weights", "line"));
         let roles = Roles { edge_features: options.edge_features.clone(), ..Roles::default() };
         let mut graph = RawGraph { directed: head.directed, passed_over, notes, roles, ..RawGraph::default() };
@@ -382,6 +385,10 @@ fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
     let refuse = |name: &str, hint: &str| {
         Err(Box::new(ReadError::new(path, format!("the file is {name}, not an edge list")).at_line(1, 1, first_line(text)).hint(hint)))
     };
+    if let Some(hint) = crate::look::strange::pickle(path, text) {
+        let what = "the file is a pickle, not an edge list; of pickles only Planetoid's `ind.NAME.*` are read";
+        return Err(Box::new(ReadError::new(path, what).hint(hint)));
+    }
     // A page that was downloaded in the place of a file, a pointer of git LFS.
     if let Some((what, hint)) = crate::look::strange::other(path, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start()) {
         return refuse(what, &hint);
@@ -394,6 +401,11 @@ fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
         _ if text.starts_with(b"%%MatrixMarket") => refuse("a Matrix Market file", "name its format, or write its entries as  SOURCE TARGET  lines"),
         _ => Ok(()),
     }
+}
+
+/// Told where the first lines make ids words.
+fn padded_note(id: &str) -> String {
+    format!("ids are words, since `{id}` has a zero before it; as numbers:  --set ingest.ids=number")
 }
 
 fn first_line(text: &[u8]) -> &[u8] {

@@ -177,8 +177,23 @@ impl Options {
 
     /// The same for a table whose ids are those of another one.
     fn with_ids(&self, known: &NodeIds) -> Options {
+        Options { ids_exact: self.are_ids_exact(), ..self.clone() }.of_ids(known)
+    }
+
+    /// The same where numbers are as exact as they are here.
+    fn of_ids(self, known: &NodeIds) -> Options {
         let ids = if matches!(known, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
-        Options { ids, ids_exact: self.are_ids_exact(), ..self.clone() }
+        Options { ids, ..self }
+    }
+
+    /// As `are_ids_exact`, of graphs: they may be numbers where nodes are words.
+    fn are_graphs_exact(&self) -> bool {
+        self.ids != Ids::Number || self.ids_exact
+    }
+
+    /// Whether another table has said that ids are numbers.
+    fn are_numbers_elsewhere(&self) -> bool {
+        self.ids == Ids::Number && self.ids_exact
     }
 }
 

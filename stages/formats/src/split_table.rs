@@ -10,6 +10,7 @@ use crate::{
     Options,
     csv::Table,
     decompress::Plain,
+    edge_list,
     raw::{IN_NO_PART, Read, ReadError, part_of},
 };
 #[cfg(feature = "tables")]
@@ -50,7 +51,8 @@ impl Known<'_> {
     fn place(&self, id: &str) -> Option<usize> {
         match self {
             Known::Numbers(ids) => {
-                let number: u64 = Some(id).filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
+                // `07` is no other word for 7.
+                let number = edge_list::id(id.as_bytes(), true)?;
                 ids.binary_search(&number).ok()
             }
             Known::Words(ids) => ids.binary_search_by(|known| known.as_str().cmp(id)).ok(),
@@ -162,7 +164,6 @@ fn of_table(path: &Path, known: Known<'_>) -> Read<Parts> {
         };
         let unknown = || Box::new(table.at(row, "has an id that the data set has not").expected(known.expected(), format!("`{id}`")).hint(HINT));
         let place = known.place(&id).ok_or_else(unknown)?;
-        // Numbers may stand for the same id in two ways, as `7` and `07`.
         if std::mem::replace(&mut found.seen[place], true) {
             return Err(Box::new(table.at(row, "has an id that another row has too").expected("ids that differ", format!("`{id}`"))));
         }
@@ -221,6 +222,7 @@ mod tests {
         let cases = [
             ("id,split\n3,train\n4,test\n", (3, 1), "no such id", "found `4`"),
             ("id,split\n3,train\n-3,test\n", (3, 1), "no such id", "such as `3`"),
+            ("id,split\n3,train\n05,test\n", (3, 1), "no such id", "found `05`"),
             ("id,split\n3,train\n,test\n", (3, 1), "no such id", "found nothing"),
             ("id,split\n3,train\n5,test\n3,train\n", (4, 1), "two rows", "ids that differ"),
             ("id,split\n3,train\n5,tset\n", (3, 3), "a part that is not known", "expected train, validation, test or none; or 1, 2, 3, 0, found `tset`"),

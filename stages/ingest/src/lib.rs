@@ -33,7 +33,7 @@ impl Stage for Ingest {
         target::refuse_shares(request)?;
         let read = source::read(context, request)?;
         large::facts(outputs, request, &read);
-        if let Some(graphs) = read.graph.graphs.as_ref().filter(|_| request.union) {
+        if let Some(graphs) = read.graph.graphs.as_ref().filter(|_| request.union && request.needs.node_labels) {
             context.progress.say(&union::told(&request.entry.name, graphs.len()));
         }
         let mut narrowed = target::narrow(request, read)?;

@@ -15,6 +15,10 @@ use warploom_shell::{Environment, Options, requests::catalog_error, talk::Talk};
 use crate::arguments::DataAction;
 use ls::state;
 
+/// The pipeline of a command without one. It must name a program, and no stage of these commands reads it, so it says what `auto`
+/// would ask of the program.
+const WITHOUT_PROGRAM: &str = "ingest: {graphs: separate}\nplan: {program: none.py}\n";
+
 /// Runs a sub-command.
 pub fn run(environment: &Environment, talk: &Talk, options: &Options, action: &DataAction) -> Result<(), StageError> {
     match action {

@@ -1,11 +1,16 @@
 //! `warploom explain`: hit or miss by stage, and the choices of the plan with their reasons.
 //!
-//! promises  what decided on a page, equal reasons once; with `-v` every table, launch and reason, in the same units; nothing of a device that
-//!           was not asked for
+//! promises  what decided on a page, equal reasons once; with `-v` every table, launch and reason, in the same units; the saved state
+//!           that a run would go on from; nothing of a device that was not asked for
 use std::collections::BTreeMap;
 
-use warploom_contract::{Kind, StageError, kinds};
-use warploom_shell::{Chain, Environment, budget, explain::explain_all, limits::show_size, talk::Talk};
+use warploom_contract::{Key, Kind, StageError, kinds};
+use warploom_shell::{
+    Chain, Environment, budget,
+    explain::{Explanation, explain_all},
+    limits::show_size,
+    talk::Talk,
+};
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::{LaunchList, Reason};
 
@@ -15,7 +20,10 @@ pub fn explain(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
     quiet.network = false;
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
-        let all = explain_all(&mut chain)?;
+        let mut all = explain_all(&mut chain)?;
+        if let Some(run) = all.last_mut() {
+            tell_saved(&chain, run);
+        }
         let is_verbose = talk.is_verbose();
         let choices = choices(&chain, is_verbose)?;
         crate::print_as(
@@ -33,6 +41,14 @@ pub fn explain(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
         );
     }
     Ok(())
+}
+
+/// Of a run that is missing: the saved state that it goes on from.
+fn tell_saved(chain: &Chain<'_>, run: &mut Explanation) {
+    let key = run.key.as_deref().filter(|_| run.status == "miss").and_then(Key::parse);
+    let Some(step) = key.and_then(|key| kinds::checkpoint::steps(&chain.environment.store, &key).pop()) else { return };
+    let learns = chain.available(Kind::Plan).and_then(|plan| kinds::plan::open(plan).ok()).is_some_and(|plan| plan.mode == "train");
+    run.why = format!("resumes after {} {}; {}", if learns { "epoch" } else { "superstep" }, step.number, run.why);
 }
 
 /// Launches that are told one by one.
@@ -224,8 +240,7 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
 
 /// The predicted peak of memory, and what to ask a scheduler for.
 fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
-    let by_supersteps = !warploom_run::course::are_taken(&chain.pipeline.run);
-    let own = memory.bytes_with(chain.environment.threads, by_supersteps);
+    let own = budget::peak_of_run(memory, (&chain.pipeline.run, chain.environment.threads));
     let slurm = budget::slurm_words(own, memory.bytes_mapped).map(|words| format!("  {words}\n")).unwrap_or_default();
     format!("  peak memory: predicted {}\n{slurm}", budget::peak_words(own, memory.bytes_mapped))
 }

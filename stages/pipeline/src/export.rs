@@ -32,7 +32,7 @@ use warploom_contract::{
     store::drafts::{self, Beside},
 };
 use warploom_shell::{Chain, Environment, contracts, limits::show_size, talk::Talk};
-use warploom_spec::Pipeline;
+use warploom_spec::{Pipeline, shell_word};
 
 pub use arrays::Dense;
 pub use files::npz as archive;
@@ -156,7 +156,7 @@ fn newest_of(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], (wh
     let Some(kind) = kind else {
         return Err(crate::usage(
             "`--dataset` is for a kind, and neither for a key nor with `--pipeline`",
-            format!("warploom export graph --dataset {dataset} -o DIR"),
+            format!("warploom export graph --dataset {} -o DIR{}", shell_word(dataset), store::option(environment)),
         ));
     };
     let all = store::all(environment);
@@ -169,25 +169,35 @@ fn newest_of(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], (wh
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         let error =
             StageError::new(ErrorKind::Input, format!("no `{what}` of the data set `{dataset}` is in the store")).at(environment.store.root().display());
-        return Err(error.detail(format!("  data sets in it: {known}")).hint("list them with  warploom store ls"));
+        return Err(error.detail(format!("  data sets in it: {known}")).hint(list_command(environment)));
     };
     if found.len() > 1 {
         let (count, key) = (found.len(), newest.manifest.key.short());
-        talk.say(&format!("{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  warploom store ls --dataset {dataset}"));
+        let all = format!("warploom store ls --dataset {}{}", shell_word(dataset), store::option(environment));
+        talk.say(&format!("{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  {all}"));
     }
     Ok((*newest).clone())
 }
 
-/// The error where no run of these exact settings is there: the runs of the file that are, and how to export one of them.
+/// The error where no run of these exact settings is there: the runs of the file that are, those of this data set first, and how to export the
+/// newest of these. A run of another data set is no answer.
 fn no_such_run(environment: &Environment, pipeline: &Pipeline, asked: &Asked<'_>, error: StageError) -> StageError {
-    let runs: Vec<Artifact> = runs::of_file(environment, &pipeline.file).into_iter().map(|run| run.artifact).collect();
-    let Some(newest) = runs.first() else { return stand_in::explain(environment, pipeline, error) };
+    let (of_set, others): (Vec<Run>, Vec<Run>) = runs::of_file(environment, &pipeline.file).into_iter().partition(|run| run.dataset() == pipeline.dataset);
+    if of_set.is_empty() && others.is_empty() {
+        return stand_in::explain(environment, pipeline, error);
+    }
+    let newest = of_set.first().map(|run| run.artifact.manifest.key.clone());
+    let artifacts = |runs: Vec<Run>| runs.into_iter().map(|run| run.artifact).collect::<Vec<_>>();
+    let lists = [artifacts(of_set), artifacts(others)].into_iter().filter(|runs| !runs.is_empty());
+    let runs = lists.map(|runs| store::candidates(environment, &runs)).collect::<Vec<_>>().join("\n");
     let file = pipeline.file.display();
     let what = format!("no run of `{}` on `{}` with these settings is in the store; other runs of {file} are", pipeline.name, pipeline.dataset);
-    let by_key = export_command(environment, &newest.manifest.key, &asked.output.to_string_lossy());
-    let last = export_command_of(environment, store::LAST, &asked.output.to_string_lossy());
+    let output = asked.output.to_string_lossy();
+    let of_set = || format!("list the runs on it:  warploom runs --dataset {}{}", shell_word(&pipeline.dataset), store::option(environment));
+    let first = newest.map_or_else(of_set, |key| export_command(environment, &key, &output));
+    let last = export_command_of(environment, store::LAST, &output);
     let error = StageError::new(ErrorKind::Input, what).at(environment.store.kind_directory(Kind::Run).display());
-    let error = error.detail(store::candidates(environment, &runs)).hint(format!("{by_key}  or, for the last run of any file,  {last}"));
+    let error = error.detail(runs).hint(format!("{first}\n  or the last run of any file:  {last}"));
     stand_in::explain(environment, pipeline, error)
 }
 
@@ -214,7 +224,7 @@ fn only_one(environment: &Environment, mut found: Vec<Artifact>, what: &str) -> 
     found.dedup_by(|left, right| left.path == right.path);
     match found.len() {
         1 => Ok(found),
-        0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`")).hint("list them with  warploom store ls")),
+        0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`")).hint(list_command(environment))),
         many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`")).detail(store::candidates(environment, &found)).hint(which(
             environment,
             &found,
@@ -223,14 +233,18 @@ fn only_one(environment: &Environment, mut found: Vec<Artifact>, what: &str) -> 
     }
 }
 
+fn list_command(environment: &Environment) -> String {
+    format!("list them with  warploom store ls{}", store::option(environment))
+}
+
 /// How one of several is named.
 fn which(environment: &Environment, found: &[Artifact], what: &str) -> String {
-    let key = found[0].manifest.key.short();
-    let by_key = format!("give the first digits of one:  warploom export {what}/{key}  or name a pipeline:  --pipeline FILE");
+    let (key, option) = (found[0].manifest.key.short(), store::option(environment));
+    let by_key = format!("give the first digits of one:  warploom export {what}/{key}{option}  or name a pipeline:  --pipeline FILE");
     let all = store::all(environment);
     match store::data_sets(&all).get(found[0].manifest.key.as_str()) {
-        Some(_) if what == Kind::Run.name() => format!("{by_key}  or the last run:  warploom export {}", store::LAST),
-        Some(dataset) => format!("{by_key}  or the newest of a data set:  warploom export {what} --dataset {dataset}"),
+        Some(_) if what == Kind::Run.name() => format!("{by_key}  or the last run:  warploom export {}{option}", store::LAST),
+        Some(dataset) => format!("{by_key}  or the newest of a data set:  warploom export {what} --dataset {}{option}", shell_word(dataset)),
         None => by_key,
     }
 }
@@ -240,7 +254,10 @@ fn of_pipeline(environment: &Environment, pipeline: &Pipeline, kind: Kind) -> Re
     let mut quiet = environment.clone();
     quiet.network = false;
     let Some(writer) = contracts::ALL.iter().position(|contract| contract.writes.contains(&kind)) else {
-        return Err(crate::usage(format!("no stage of a pipeline leaves a `{}`", kind.name()), "list what there is with  warploom store ls"));
+        return Err(crate::usage(
+            format!("no stage of a pipeline leaves a `{}`", kind.name()),
+            format!("list what there is with  warploom store ls{}", store::option(environment)),
+        ));
     };
     let mut chain = Chain::new(&quiet, pipeline);
     chain.follow_to(contracts::ALL.get(writer + 1).map_or("", |contract| contract.name))?;

@@ -21,13 +21,14 @@ use warploom_shell::{
     Chain, Environment, Outcome,
     binary::{print_data, print_text},
     contracts,
-    execute::{check, execute},
+    execute::{SAME_BYTES, check, execute},
     flags::Format,
     limits::{counted, show_time},
     needs::Needs,
     outcome::{Status, table},
     preflight,
     requests::{PlanRequest, Request},
+    signals,
     talk::Talk,
 };
 use warploom_spec::Pipeline;
@@ -55,6 +56,11 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
     }
     let (mut groups, mut done, mut ended) = (Vec::new(), Vec::new(), None);
     for pipeline in pipelines {
+        // A signal that came when a run had nothing left to save.
+        if signals::STOP.is_set() {
+            ended = Some(signals::stopped("between two runs; those that were done are kept. The same command goes on with the next"));
+            break;
+        }
         let outcomes = run_stages(environment, talk, pipeline);
         let open = |artifact: &Artifact| Run::open(artifact.clone(), Some(&pipeline.dataset)).map_err(|error| artifact.blame(error));
         let run = run_of(&outcomes).map(open);
@@ -73,7 +79,7 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
             Some(Err(error)) => ended = Some(error),
             None => {}
         }
-        done.extend(stopped(pipeline, &outcomes));
+        done.extend(stopped(environment, pipeline, &outcomes));
         ended = outcomes.into_iter().find_map(|outcome| outcome.error).or(ended);
         if ended.is_some() {
             break;
@@ -131,10 +137,11 @@ fn try_stages((environment, talk): (&Environment, &Talk), pipeline: &Pipeline, t
 }
 
 /// The summary of a run that a signal stopped: how far it is.
-fn stopped(pipeline: &Pipeline, outcomes: &[Outcome]) -> Option<Value> {
+fn stopped(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome]) -> Option<Value> {
     let last = outcomes.last().filter(|outcome| outcome.status == Status::Stopped)?;
     let is_stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
-    Some(runs::summary_of_stopped(pipeline, if is_stand_in { Provenance::StandIn } else { last.provenance() }))
+    let provenance = if is_stand_in { Provenance::StandIn } else { last.provenance() };
+    Some(runs::summary_of_stopped(environment, pipeline, (provenance, last.seconds)))
 }
 
 /// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a program that does not fit the data.
@@ -172,11 +179,14 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         true => format!("{} on {}", pipeline.name, pipeline.dataset),
         false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
     };
-    let mut text = table(&title, outcomes, Needs::of_pipeline(pipeline));
+    let mut text = table(&title, outcomes, Needs::of_pipeline(pipeline), (&pipeline.run, environment.threads));
     if let Some(artifact) = run_of(outcomes) {
         // One that cannot be read is told as an error.
         if let Ok(record) = run::open_record(artifact) {
             text += &results(artifact, &record);
+        }
+        if outcomes.iter().any(|outcome| outcome.stage == "run" && outcome.why == SAME_BYTES) {
+            text += &format!("measured: in the run of {}, which stays\n", runs::local_time(&artifact.manifest.created));
         }
         let export = runs::export_command(environment, &artifact.manifest.key, &format!("run-{}", artifact.manifest.key.short()));
         text += &format!("results: {}\nexport:  {export}\n", artifact.path.display());

@@ -14,13 +14,7 @@ use warploom_contract::{
     Artifact, ErrorKind, Key, Kind, Provenance, StageError,
     kinds::run::{self, Record},
 };
-use warploom_shell::{
-    Environment,
-    binary::print_data,
-    flags::{Format, STORE_VARIABLE},
-    limits::counted,
-    signals,
-};
+use warploom_shell::{Environment, binary::print_data, flags::Format, limits::counted, signals};
 use warploom_spec::{Pipeline, shell_word};
 
 use crate::store;
@@ -59,7 +53,8 @@ impl Run {
         Ok(Run { artifact, record, dataset, metrics })
     }
 
-    fn dataset(&self) -> &str {
+    /// `-` where nothing says it.
+    pub fn dataset(&self) -> &str {
         self.dataset.as_deref().unwrap_or("-")
     }
 
@@ -158,9 +153,10 @@ pub fn summary(pipeline: &Pipeline, run: &Run) -> Value {
     summary_with(pipeline, artifact.manifest.provenance, own)
 }
 
-/// The same of a run that a signal stopped: how far it is, and what is saved of it.
-pub fn summary_of_stopped(pipeline: &Pipeline, provenance: Provenance) -> Value {
-    let mut own = json!({"metrics": {}, "run": null, "status": "stopped"});
+/// The same of a run that a signal stopped: how far it is, what is saved of it, and the seconds of the stage that was stopped.
+pub fn summary_of_stopped(environment: &Environment, pipeline: &Pipeline, (provenance, seconds): (Provenance, f64)) -> Value {
+    let device = environment.device_facts(pipeline).ok().map(|facts| facts.name);
+    let mut own = json!({"metrics": {}, "device": device, "run": null, SECONDS: seconds, "status": "stopped"});
     if let Some(reached) = signals::run_reached() {
         own[format!("{}s", reached.unit)] = json!(reached.done);
         own["saved"] = json!(reached.saved);
@@ -185,10 +181,7 @@ pub fn export_command(environment: &Environment, key: &Key, folder: &str) -> Str
 
 /// The same of a run by its first digits, or of `last`.
 pub fn export_command_of(environment: &Environment, run: &str, folder: &str) -> String {
-    let root = environment.store.root();
-    let default = std::env::var_os(STORE_VARIABLE).unwrap_or_else(|| "data/store".into());
-    let store = if root.as_os_str() == default { String::new() } else { format!(" --store {}", shell_word(&root.to_string_lossy())) };
-    format!("warploom export {run} -o {}{store}", shell_word(folder))
+    format!("warploom export {run} -o {}{}", shell_word(folder), store::option(environment))
 }
 
 /// Prints the runs of the store.

@@ -12,9 +12,11 @@ use warploom_contract::{
 };
 use warploom_shell::{
     Environment,
+    flags::default_store,
     limits::{counted, show_size},
     talk::Talk,
 };
+use warploom_spec::shell_word;
 
 use crate::{
     arguments::StoreAction,
@@ -56,6 +58,12 @@ pub fn all(environment: &Environment) -> Vec<Artifact> {
     Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
 }
 
+/// What a pasted command needs in order to look at this store: ` --store DIR`, or nothing where it is the default.
+pub fn option(environment: &Environment) -> String {
+    let root = environment.store.root();
+    if root.as_os_str() == default_store() { String::new() } else { format!(" --store {}", shell_word(&root.to_string_lossy())) }
+}
+
 /// What stands for the run that `warploom pipeline` built or found last.
 pub const LAST: &str = "last";
 
@@ -68,7 +76,7 @@ pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, St
     let (kind, start) = digits.split_once('/').map_or((None, digits), |(kind, start)| (Some(kind), start));
     // An unset variable of a script is no key: it would stand for all of them.
     if start.is_empty() {
-        return Err(crate::usage("expected the first digits of a key, found none", "list keys with  warploom store ls"));
+        return Err(crate::usage("expected the first digits of a key, found none", format!("list keys with  warploom store ls{}", option(environment))));
     }
     let is_meant = |artifact: &Artifact| kind.is_none_or(|kind| artifact.kind.name() == kind) && artifact.manifest.key.as_str().starts_with(start);
     let found: Vec<Artifact> = all(environment).into_iter().filter(is_meant).collect();
@@ -79,7 +87,7 @@ pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, St
         1 => Ok(found),
         0 => Err(StageError::new(ErrorKind::Input, format!("no artifact has a key that starts with `{digits}`"))
             .at(environment.store.root().display())
-            .hint("list runs with  warploom runs  and all artifacts with  warploom store ls")),
+            .hint(format!("list runs with  warploom runs{0}  and all artifacts with  warploom store ls{0}", option(environment)))),
         many => {
             let error = StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`"));
             Err(error.detail(candidates(environment, &found)).hint("give more digits"))
@@ -95,7 +103,8 @@ pub fn leased(environment: &Environment, found: &Artifact) -> Result<(Lease, Art
 }
 
 fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
-    let none = |what: String| StageError::new(ErrorKind::Input, what).at(environment.store.root().display()).hint("list runs with  warploom runs");
+    let hint = format!("list runs with  warploom runs{}", option(environment));
+    let none = |what: String| StageError::new(ErrorKind::Input, what).at(environment.store.root().display()).hint(hint.clone());
     let key = environment.store.last_run(None).ok_or_else(|| none("no `warploom pipeline` has noted a run in this store".to_owned()))?;
     let found = environment.store.find(Kind::Run, &key)?;
     found.ok_or_else(|| none(format!("the last run, {}, is not in the store any more", key.short())))
@@ -180,7 +189,7 @@ fn list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageErr
     }
     let of = if asked.len() == all.len() { String::new() } else { format!(" of {}", all.len()) };
     text += &format!("{}{of}, {}\n", counted(asked.len() as u64, "artifact"), show_size(total));
-    text += &formats_text(&environment.store.other_formats()?);
+    text += &formats_text(environment, &environment.store.other_formats()?);
     let line = |artifact: &&Artifact| {
         let manifest = &artifact.manifest;
         json!({"kind": artifact.kind.name(), "key": manifest.key, "dataset": name(&sets, artifact), "program": name(&programs, artifact),
@@ -192,7 +201,7 @@ fn list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageErr
 }
 
 /// What a store has that this version does not read, a line each, with what removes it.
-fn formats_text(found: &OtherFormats) -> String {
+fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
     let is_run = |foreign: &&Foreign| foreign.kind == Kind::Run;
     let runs: Vec<&Foreign> = found.older.iter().filter(is_run).collect();
     let others: Vec<&Foreign> = found.older.iter().filter(|foreign| !is_run(foreign)).collect();
@@ -204,8 +213,9 @@ fn formats_text(found: &OtherFormats) -> String {
             text += &format!("{title}: {}, {}; {end}\n", counted(foreign.len() as u64, "artifact"), show_size(bytes));
         }
     };
-    add("older formats", &others, "remove with  warploom store gc --older-formats");
-    add("older formats, results of runs", &runs, "remove with  warploom store gc --older-formats --runs");
+    let remove = format!("remove with  warploom store gc{} --older-formats", option(environment));
+    add("older formats", &others, &remove);
+    add("older formats, results of runs", &runs, &format!("{remove} --runs"));
     add("newer formats", &newer, "a newer version of Warploom reads them");
     text
 }
@@ -242,7 +252,7 @@ fn print_removed(environment: &Environment, report: gc::Report, dry: bool) -> Re
             let verb = if dry { "would be removed" } else { "removed" };
             let leased = if report.leased > 0 { format!("; {} in use were spared", report.leased) } else { String::new() };
             text += &format!("{} {verb}, {} stay{leased}\n", show_size(bytes), show_size(report.bytes_kept));
-            text + &formats_text(&report.other_formats)
+            text + &formats_text(environment, &report.other_formats)
         },
         || lines.collect(),
     );

@@ -49,6 +49,13 @@ fn of(command: &Command, options: &Options) -> Reads {
         Command::Data { action: DataAction::Show { .. } | DataAction::Generate { .. } } => Reads { pipeline: true, set: true, ..neither("data", leave_out()) },
         Command::Data { .. } => neither("data", "settings are for what reads data:  warploom pipeline FILE --set ...".to_owned()),
         Command::New { name, .. } => neither("new", format!("write the files, then  warploom pipeline {} --set ...", shell_word(&format!("{name}.yaml")))),
-        _ => neither("doctor, schema, completions and man", leave_out()),
+        Command::Doctor { .. } => neither("doctor", leave_out()),
+        Command::Schema => neither("schema", leave_out()),
+        Command::Completions { .. } => neither("completions", leave_out()),
+        Command::Man => neither("man", leave_out()),
+        // These are not in this version, which is said first.
+        Command::Submit(_) | Command::Report(_) | Command::Compare(_) | Command::Tune(_) | Command::Status(_) | Command::Cancel(_) => {
+            neither("submit", leave_out())
+        }
     }
 }

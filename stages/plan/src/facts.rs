@@ -15,7 +15,7 @@ use warploom_contract::{
 };
 use warploom_shell::{
     columns, program,
-    requests::{Learned, PlanRequest, scores_vertices},
+    requests::{Learned, PlanRequest, scores_graphs},
 };
 use warploom_spec::{Loss, Mode, nearest};
 use warploom_vertex::{
@@ -138,7 +138,7 @@ fn kind(artifact: &Artifact, name: String) -> NodeKind {
 
 /// What the rows are that have labels; where nodes and graphs have some, what the program returns decides.
 pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
-    LearnedRows::of(artifact).unwrap_or_else(|| LearnedRows::returned(!scores_vertices(&request.text, &request.spec)))
+    LearnedRows::of(artifact).unwrap_or_else(|| LearnedRows::returned(scores_graphs(&request.text, &request.spec)))
 }
 
 /// What is learned, and what training makes small.

@@ -70,8 +70,8 @@ pub fn stored(inputs: &Inputs) -> Result<Stored, StageError> {
     let mut stored = Stored { renumbered: renumbered.is_none_or(|renumbered| renumbered != false), ..Stored::default() };
     for field in schema.fields() {
         let [decoded, held, kept] = bytes_of_node(field.name(), field.data_type(), splits);
-        stored.node_bytes += decoded + held;
-        stored.node_bytes_kept += kept;
+        stored.node_bytes = stored.node_bytes.saturating_add(decoded).saturating_add(held);
+        stored.node_bytes_kept = stored.node_bytes_kept.saturating_add(kept);
     }
     Ok(stored)
 }
@@ -85,7 +85,7 @@ fn bytes_of_node(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
         ("id", DataType::UInt64) => [8, 8, 8],
         ("id", _) => [16, TEXT, TEXT],
         ("label", DataType::UInt32) => [4, 8, 0],
-        ("split", _) => [4 + 5 * splits, splits + 4, 4],
+        ("split", _) => [splits.saturating_mul(5).saturating_add(4), splits.saturating_add(4), 4],
         ("kind" | "graph", kind) => [width(kind), width(kind), width(kind)],
         (_, DataType::FixedSizeList(item, columns)) => {
             let bytes = u64::from(columns.unsigned_abs()) * width(item.data_type());
@@ -103,4 +103,15 @@ pub fn refuse_other(expected: &Memory, found: &Memory) -> Result<(), Violation> 
     }
     let (expected, found) = (figures(expected), figures(found));
     Err(Violation::new(format!("advice.json: predicted peak, by supersteps, mapped bytes, bytes of a thread: expected {expected:?}, found {found:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_splits_out_of_a_manifest_does_not_overflow() {
+        assert_eq!(bytes_of_node("split", &DataType::UInt8, 3), [19, 7, 4]);
+        assert_eq!(bytes_of_node("split", &DataType::UInt8, u64::MAX), [u64::MAX, u64::MAX, 4]);
+    }
 }

@@ -11,7 +11,6 @@ use warploom_ops::courses::{
     parts,
     paths::{self, Lengths, Ways},
 };
-use warploom_spec::RunSpec;
 use warploom_vertex::{
     gir::Number,
     launch::{Course, Direction, Step},
@@ -27,11 +26,6 @@ use crate::{
 
 /// Elements that one task changes.
 const TASK: usize = 1 << 14;
-
-/// Whether loops take their courses: not where a run may end before its loops do.
-pub fn are_taken(spec: &RunSpec) -> bool {
-    !spec.allow_unconverged && spec.max_supersteps >= RunSpec::default().max_supersteps
-}
 
 /// The name of the course and its rounds; nothing where it is not possible here, and nothing inside where it was stopped.
 pub fn take<T: Precision>(executor: &mut Executor<T>, number: usize, stop: &StopFlag) -> Option<Option<(&'static str, u64)>> {

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_ops::frontier::Run;
-use warploom_shell::signals;
+use warploom_shell::{budget, signals};
 use warploom_spec::RunSpec;
 use warploom_vertex::launch::{LaunchList, Until};
 
@@ -157,7 +157,7 @@ impl<T: Precision> Walk<'_, T> {
     /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved goes on as it was.
     fn by_course(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
         let begun = Instant::now();
-        let taken = if resumed || !course::are_taken(self.spec) { None } else { course::take(self.executor, number, self.context.stop) };
+        let taken = if resumed || !budget::courses_are_taken(self.spec) { None } else { course::take(self.executor, number, self.context.stop) };
         match taken {
             None => {
                 if self.executor.program.loops[number].course.is_some() {

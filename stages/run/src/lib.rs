@@ -60,8 +60,7 @@ impl Stage for RunStage {
         let (page, list) = open_plan(inputs)?;
         let memory = plan::open_advice(inputs.get(Kind::Plan)?)?.memory;
         let room = budget::Room::of(&request.device, context.memory);
-        let needed = memory.bytes_with(1, !course::are_taken(&request.spec));
-        budget::refuse_too_large(&Memory { bytes_peak: needed, ..memory.clone() }, room)?;
+        budget::refuse_too_large_run(&memory, (&request.spec, context.threads), room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
             f32::NAME | "bf16" | "f16" => execute::<f32>(context, outputs, inputs, (request, (&page, &memory), &list)),
@@ -130,7 +129,7 @@ fn execute<T: Precision>(
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
-    let needs = if course::are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
+    let needs = if budget::courses_are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,

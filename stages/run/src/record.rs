@@ -12,9 +12,9 @@ use warploom_contract::{
         write_json,
     },
 };
-use warploom_shell::requests::RunRequest;
+use warploom_shell::{budget, requests::RunRequest};
 
-use crate::{course, executor::Executor, gpu, history, iterate::Iterated, precision::Precision, process_memory::Taken, train::Trained};
+use crate::{executor::Executor, gpu, history, iterate::Iterated, precision::Precision, process_memory::Taken, train::Trained};
 
 /// What was done.
 pub enum Done {
@@ -48,7 +48,7 @@ pub fn write<T: Precision>(
         seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
-        bytes_predicted: predicted.bytes_with(context.threads, !course::are_taken(&request.spec)),
+        bytes_predicted: budget::peak_of_run(predicted, (&request.spec, context.threads)),
         bytes_mapped_predicted: predicted.bytes_mapped,
         bytes_peak: executor.bytes_on_gpu().unwrap_or(taken.own),
         bytes_mapped: taken.mapped,

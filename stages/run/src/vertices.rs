@@ -81,7 +81,8 @@ fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
     };
     let (found, near) = match ids {
         Ids::Numbers(numbers) => match id.parse::<u64>() {
-            Ok(id) => (numbers.binary_search(&id).ok(), near_numbers(id, numbers)),
+            // `007` and `+7` are no other words for 7.
+            Ok(number) => (numbers.binary_search(&number).ok().filter(|_| number.to_string() == *id), near_numbers(number, numbers)),
             Err(_) => return Err(Absent::of(format!("expected a number, as the ids of this data set are: {}", first(ids)), first_of(ids))),
         },
         Ids::Strings(words) => (words.binary_search_by(|word| word.as_bytes().cmp(id.as_bytes())).ok(), near_words(id, words)),
@@ -89,7 +90,7 @@ fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
     if let Some(row) = found {
         return Ok(row as u64);
     }
-    let is_row = id.parse::<u64>().is_ok_and(|row| row < rows);
+    let is_row = id.parse::<u64>().is_ok_and(|row| row < rows && row.to_string() == *id);
     let expected =
         if near.is_empty() { "the graph has no node".to_owned() } else { format!("expected an id of the data set; the nearest: {}", near.join(", ")) };
     Err(match is_row {
@@ -183,6 +184,10 @@ mod tests {
         assert!(row.contains("nearest: 3, 10, 11") && row.contains("--set plan.set.source=row:4 "), "{row}");
         let beyond = said(text("row:5"), &numbers());
         assert!(beyond.contains("names row 5") && beyond.contains("from 0 to 4") && beyond.ends_with("=row:4"), "{beyond}");
+        for (padded, row) in [("011", "=11"), ("+10", "=10"), ("003", "=3")] {
+            let said = said(text(padded), &numbers());
+            assert!(said.contains(&format!("names `{padded}`, and no node")) && said.ends_with(row), "{said}");
+        }
         let word = said(text("user_5"), &numbers());
         assert!(word.contains("expected a number") && word.ends_with("source=3"), "{word}");
         let words = Ids::Strings(["user_0001", "user_0005", "user_0007", "zebra"].map(str::to_owned).to_vec());

@@ -201,7 +201,9 @@ where
 fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
     match chain.environment.format {
         Format::Human => {
-            print_text(&outcome::table(&format!("{} on {}", chain.pipeline.name, chain.pipeline.dataset), outcomes, Needs::of_pipeline(chain.pipeline)))
+            let Chain { environment, pipeline, .. } = chain;
+            let title = format!("{} on {}", pipeline.name, pipeline.dataset);
+            print_text(&outcome::table(&title, outcomes, Needs::of_pipeline(pipeline), (&pipeline.run, environment.threads)))
         }
         _ => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),
     }

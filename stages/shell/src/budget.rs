@@ -9,6 +9,7 @@ use warploom_contract::{
 };
 
 use warploom_device::Facts;
+use warploom_spec::RunSpec;
 
 use crate::limits::{memory_option, show_size};
 
@@ -29,12 +30,26 @@ impl<'a> Room<'a> {
     pub fn of(device: &'a Facts, memory: u64) -> Self {
         device.memory_bytes.map_or(Room::Here(memory), |bytes| Room::Of(&device.name, bytes))
     }
+
+    fn bytes(self) -> u64 {
+        let (Room::Here(bytes) | Room::Of(_, bytes)) = self;
+        bytes
+    }
+}
+
+/// Whether loops take the courses that their plan names: not where a run may end before its loops do.
+pub fn courses_are_taken(spec: &RunSpec) -> bool {
+    !spec.allow_unconverged && spec.max_supersteps >= RunSpec::default().max_supersteps
+}
+
+/// Most bytes at any time of a run with these settings and so many threads.
+pub fn peak_of_run(predicted: &Memory, (spec, threads): (&RunSpec, usize)) -> u64 {
+    predicted.bytes_with(threads, !courses_are_taken(spec))
 }
 
 /// Refuses a plan that needs more than may be used.
 pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError> {
-    let needed = predicted.bytes_peak;
-    let (Room::Here(memory) | Room::Of(_, memory)) = room;
+    let (needed, memory) = (predicted.bytes_peak, room.bytes());
     if needed <= memory {
         return Ok(());
     }
@@ -45,6 +60,22 @@ pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError
     }];
     ways.extend(told(&predicted.smaller, memory));
     Err(StageError::new(ErrorKind::Memory, what).detail(largest(predicted)).hint(ways.join("; or  ")))
+}
+
+/// The same of a run with these settings and so many threads; where fewer fit, the refusal says how many.
+pub fn refuse_too_large_run(predicted: &Memory, (spec, threads): (&RunSpec, usize), room: Room) -> Result<(), StageError> {
+    let needed = |threads| peak_of_run(predicted, (spec, threads));
+    let of_threads = needed(threads).saturating_sub(needed(1));
+    let mut counted = Memory { bytes_peak: needed(threads), ..predicted.clone() };
+    counted.smaller.iter_mut().for_each(|way| way.bytes_peak = way.bytes_peak.saturating_add(of_threads));
+    if of_threads > 0 {
+        counted.bytes_by_use.insert(format!("{threads} threads"), of_threads);
+    }
+    refuse_too_large(&counted, room).map_err(|error| {
+        let fitting = (1..threads).rev().find(|&fewer| needed(fewer) <= room.bytes());
+        let hint = fitting.map(|fewer| format!("--threads {fewer}  which needs {}", show_size(needed(fewer))));
+        StageError { hint: Some(hint.into_iter().chain(error.hint.clone()).collect::<Vec<_>>().join("; or  ")), ..error }
+    })
 }
 
 /// A refusal of a device that has so many bytes free, of which others have the rest: for what they were wanted, and what would fit. `further` are
@@ -62,10 +93,17 @@ pub fn peak_words(own: u64, mapped: u64) -> String {
     format!("{}{files}", show_size(own))
 }
 
-/// What a job of Slurm asks for, with a tenth of room: what it must have, and what keeps the mapped files in memory too. Nothing for a GPU.
+/// What a job of Slurm that finds every earlier stage in the store asks for, with a tenth of room: what it must have, and what keeps the
+/// mapped files in memory too. Nothing for a GPU.
 pub fn slurm_words(own: u64, mapped: u64) -> Option<String> {
     let option = |bytes: u64| format!("--mem={}M", bytes.saturating_add(bytes / 10).div_ceil(1 << 20));
-    (mapped > 0).then(|| format!("for Slurm: {} holds it, {} keeps the mapped files in memory too", option(own), option(own.saturating_add(mapped))))
+    let told = |least: String, all: String| {
+        format!(
+            "for the stage `run` alone, Slurm: {least} holds it, {all} keeps the mapped files in memory too\n  earlier stages that are not in \
+             the job's store may take more"
+        )
+    };
+    (mapped > 0).then(|| told(option(own), option(own.saturating_add(mapped))))
 }
 
 /// The largest uses, largest first.
@@ -112,8 +150,24 @@ mod tests {
     fn mapped_files_are_told_apart() {
         assert_eq!(peak_words(461 << 20, 120 << 20), "461 MiB (and 120 MiB of mapped files)");
         assert_eq!((peak_words(461 << 20, 0), slurm_words(461 << 20, 0)), ("461 MiB".to_owned(), None));
-        let told = "for Slurm: --mem=440M holds it, --mem=550M keeps the mapped files in memory too";
+        let told = "for the stage `run` alone, Slurm: --mem=440M holds it, --mem=550M keeps the mapped files in memory too\n  \
+                    earlier stages that are not in the job's store may take more";
         assert_eq!(slurm_words(400 << 20, 100 << 20).as_deref(), Some(told));
+    }
+
+    #[test]
+    fn threads_are_counted_and_fewer_of_them_are_a_way() {
+        let (memory, spec) = (Memory { bytes_per_thread: 100, ..memory() }, RunSpec::default());
+        assert_eq!(peak_of_run(&memory, (&spec, 3)), 1200);
+        let refuse = |threads, room| refuse_too_large_run(&memory, (&spec, threads), Room::Here(room));
+        assert!(refuse(1, 1000).is_ok() && refuse(3, 1200).is_ok());
+        let error = refuse(3, 1150).unwrap_err();
+        assert!(error.what.contains("(1200 bytes) at its peak, and 1.12 KiB (1150 bytes)"), "{}", error.what);
+        assert!(error.detail.unwrap().contains("200 B 3 threads"));
+        let hint = "--threads 2  which needs 1.07 KiB; or  --memory 1200  if the machine has it; or  --set run.dtype=f32  which needs 800 B";
+        assert!(error.hint.as_deref().unwrap().starts_with(hint), "{:?}", error.hint);
+        let hint = refuse(3, 750).unwrap_err().hint.unwrap();
+        assert!(hint.contains("--set plan.set.hidden=8  which needs 700 B") && !hint.contains("--threads") && !hint.contains("dtype"), "{hint}");
     }
 
     #[test]

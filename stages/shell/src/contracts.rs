@@ -9,7 +9,7 @@ pub const INGEST: Contract = Contract { name: "ingest", version: 7, reads: &[], 
 /// Graph to neighbours in both directions.
 pub const EXTRACT: Contract = Contract { name: "extract", version: 4, reads: &[Kind::Graph], writes: &[Kind::Csr, Kind::Profile] };
 /// Neighbours to a better order.
-pub const REORDER: Contract = Contract { name: "reorder", version: 3, reads: &[Kind::Csr], writes: &[Kind::Csr, Kind::Permutation] };
+pub const REORDER: Contract = Contract { name: "reorder", version: 4, reads: &[Kind::Csr], writes: &[Kind::Csr, Kind::Permutation] };
 /// Neighbours to the name of the order that pays: what `reorder.method: auto` chose.
 pub const CHOICE: Contract = Contract { name: "order-choice", version: 1, reads: &[Kind::Csr], writes: &[Kind::Tune] };
 /// Neighbours to work units.

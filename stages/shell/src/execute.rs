@@ -15,7 +15,8 @@ use warploom_contract::{
 };
 
 use crate::{
-    Chain, Environment, Outcome, Step, allocation, environment::Verify, explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk,
+    Chain, Environment, Outcome, Step, allocation, environment::Verify, explain, flags::Real, needs::Needs, outcome::Status, requests::Request, signals,
+    talk::Talk,
 };
 
 /// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to the stages after it.
@@ -39,6 +40,9 @@ where
     outcome.seconds = begun.elapsed().as_secs_f64();
     outcome
 }
+
+/// Why a stage was built that left what had been there.
+pub const SAME_BYTES: &str = "--force: the same bytes as before";
 
 fn attempt<S>(chain: &mut Chain<'_>, talk: &Talk, outcome: &mut Outcome) -> Result<(), StageError>
 where
@@ -66,7 +70,7 @@ where
         outcome.status = Status::Hit;
         outcome.why = "in the store, nothing it depends on has changed".to_owned();
         outcome.artifacts = artifacts;
-        return refuse_made_up(environment.real, outcome);
+        return refuse_made_up(chain, outcome);
     }
     outcome.why = match (environment.force, place) {
         (true, _) => "asked for by --force".to_owned(),
@@ -82,7 +86,7 @@ where
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     allocation::give_back();
     outcome.status = Status::Built;
-    refuse_made_up(environment.real, outcome)
+    refuse_made_up(chain, outcome)
 }
 
 /// Where and with how much a stage runs.
@@ -126,7 +130,7 @@ where
     if environment.force {
         let published = outputs.publish_over(&environment.store)?;
         let replaced = published.iter().any(|(_, replaced)| *replaced);
-        outcome.why = if replaced { "--force: other bytes than before, replaced" } else { "--force: the same bytes as before" }.to_owned();
+        outcome.why = if replaced { "--force: other bytes than before, replaced" } else { SAME_BYTES }.to_owned();
         outcome.artifacts = published.into_iter().map(|(artifact, _)| artifact).collect();
     } else if place == Place::Unchecked {
         outcome.artifacts = outputs.publish_over(&environment.store)?.into_iter().map(|(artifact, _)| artifact).collect();
@@ -170,9 +174,14 @@ fn check_digests(found: &Artifact, talk: &Talk) -> Result<(), StageError> {
     Ok(())
 }
 
-fn refuse_made_up(real: Real, outcome: &Outcome) -> Result<(), StageError> {
+/// With `--real=strict`: what the program reads must be real.
+fn refuse_made_up(chain: &Chain<'_>, outcome: &Outcome) -> Result<(), StageError> {
     let made_up = outcome.made_up();
-    if real != Real::Strict || made_up.is_empty() {
+    if chain.environment.real != Real::Strict || made_up.is_empty() {
+        return Ok(());
+    }
+    let made_up = Needs::of_pipeline(chain.pipeline).of_made_up(&made_up);
+    if made_up.is_empty() {
         return Ok(());
     }
     let what = format!("the graph is real, but its {} are made up, which --real=strict refuses", made_up.join(" and "));

@@ -53,7 +53,7 @@ pub enum Real {
 
 /// The store that the environment names, else the one of the current folder. It is a default, not a value from the environment: what is given so
 /// would stand in every line of usage as if it had to be typed.
-fn default_store() -> OsString {
+pub fn default_store() -> OsString {
     std::env::var_os(STORE_VARIABLE).filter(|value| !value.is_empty()).unwrap_or_else(|| "data/store".into())
 }
 

@@ -6,8 +6,13 @@ use warploom_contract::{
     Artifact, Kind, Provenance, StageError,
     kinds::{plan, run},
 };
+use warploom_spec::RunSpec;
 
-use crate::{budget::peak_words, limits::show_size, needs::Needs};
+use crate::{
+    budget::{peak_of_run, peak_words},
+    limits::show_size,
+    needs::Needs,
+};
 
 /// Built, found, stopped or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +108,9 @@ pub fn error_json(error: &StageError) -> Value {
     json!({"kind": error.kind.name(), "what": error.what, "place": error.place, "hint": error.hint})
 }
 
-/// The summary: one row a stage; made-up data that the program does not read are not told.
-pub fn table(title: &str, outcomes: &[Outcome], needs: Needs) -> String {
+/// The summary: one row a stage; made-up data that the program does not read are not told. What memory is predicted is that of a run with
+/// these settings and so many threads.
+pub fn table(title: &str, outcomes: &[Outcome], needs: Needs, run: (&RunSpec, usize)) -> String {
     let mut text = String::new();
     let stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
     let made_up = outcomes.iter().map(|outcome| needs.of_made_up(&outcome.made_up())).find(|made_up| !made_up.is_empty()).unwrap_or_default();
@@ -121,7 +127,7 @@ pub fn table(title: &str, outcomes: &[Outcome], needs: Needs) -> String {
         let _infallible =
             writeln!(text, "{:<10} {:<7} {:>9} {:>9}  {:<12} {}", outcome.stage, outcome.status.name(), show_seconds(outcome.seconds), size, key, outcome.why);
     }
-    text += &peak_memory(outcomes).map(|line| line + "\n").unwrap_or_default();
+    text += &peak_memory(outcomes, run).map(|line| line + "\n").unwrap_or_default();
     text
 }
 
@@ -129,7 +135,7 @@ pub fn table(title: &str, outcomes: &[Outcome], needs: Needs) -> String {
 const TOLD_FROM: u64 = 20;
 
 /// The peak of memory: what the plan predicted, and what the run reached, if there is one.
-fn peak_memory(outcomes: &[Outcome]) -> Option<String> {
+fn peak_memory(outcomes: &[Outcome], run: (&RunSpec, usize)) -> Option<String> {
     let of_kind = |kind: Kind| outcomes.iter().flat_map(|outcome| &outcome.artifacts).find(|artifact| artifact.kind == kind);
     if let Some(record) = of_kind(Kind::Run).and_then(|run| run::open_record(run).ok()) {
         let predicted = peak_words(record.bytes_predicted, record.bytes_mapped_predicted);
@@ -139,8 +145,8 @@ fn peak_memory(outcomes: &[Outcome]) -> Option<String> {
         let left = left.map(|left| format!(", up to {} of it left by earlier stages", show_size(left))).unwrap_or_default();
         return Some(format!("peak memory: predicted {predicted}, reached {reached}{left}"));
     }
-    let count = |name: &str| of_kind(Kind::Plan)?.manifest.counts.get(name).copied();
-    Some(format!("peak memory: predicted {}", peak_words(count("bytes_peak")?, count(plan::BYTES_MAPPED).unwrap_or(0))))
+    let memory = of_kind(Kind::Plan).and_then(|plan| plan::open_advice(plan).ok())?.memory;
+    Some(format!("peak memory: predicted {}", peak_words(peak_of_run(&memory, run), memory.bytes_mapped)))
 }
 
 fn show_seconds(seconds: f64) -> String {

@@ -19,7 +19,7 @@ use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
 use warploom_vertex::gir::{Data, Loss, Target};
 
-use crate::{Environment, contracts, flags::Real, needs::Needs, orders, program_file, reads, vertices};
+use crate::{Environment, contracts, flags::Real, needs::Needs, orders, program_file, reads, samples, vertices};
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
 pub trait Request: Sized {
@@ -142,6 +142,14 @@ pub fn scores_vertices(text: &str, spec: &PlanSpec) -> bool {
         ..Data::bare(4, 4)
     };
     warploom_vertex::trace::trace(text, &spec.program.entry, &given_settings(spec), &sample).is_ok()
+}
+
+/// Whether a program learns, and returns a row for each graph of a set of many: it does so on a sample of such a set.
+pub fn scores_graphs(text: &str, spec: &PlanSpec) -> bool {
+    let of_graphs = |data: &Data| data.many_graphs && !data.labels_of_nodes;
+    let all = samples::of_text(text).into_iter().map(|data| Data { training: true, ..data });
+    let made = |data: Data| warploom_vertex::trace::trace(text, &spec.program.entry, &given_settings(spec), &data).is_ok();
+    all.chain([Data { training: true, ..samples::of_graphs() }]).filter(of_graphs).any(made)
 }
 
 /// A problem with the catalogue or raw data, as a stage's error.

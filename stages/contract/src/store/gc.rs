@@ -223,15 +223,26 @@ impl Store {
         for kind in Kind::ALL {
             for path in entries(&self.kind_directory(kind))? {
                 let Some(key) = path.file_name().and_then(|name| name.to_str()).and_then(Key::parse) else { continue };
+                let mut of_newer = None;
                 let manifest = match Manifest::read(&path, kind) {
                     Ok(manifest) => manifest,
                     // What it was made from is not known; a checkpoint's folder holds steps.
                     Err(error) if error.kind == ErrorKind::Damaged => None,
-                    Err(error) => return Err(error),
+                    Err(error) => {
+                        of_newer = Some(Manifest::inputs_of_newer(&path)?.ok_or(error)?);
+                        None
+                    }
                 };
-                let needs = manifest.iter().flat_map(|manifest| manifest.inputs.iter());
-                let needs = needs.filter_map(|input| Some((Kind::parse(&input.kind)?, input.key.to_string()))).collect();
-                let (bytes, leased, used) = (size_of(&path)?, leased.contains(key.as_str()), last_used(&path)?);
+                // Another process removed it since it was listed.
+                if manifest.is_none() && path.symlink_metadata().is_err() {
+                    continue;
+                }
+                let inputs = manifest.iter().flat_map(|manifest| manifest.inputs.iter());
+                let inputs = inputs.map(|input| (input.kind.clone(), input.key.to_string()));
+                // What a newer version wrote stays, with what it was made from, as if it were in use.
+                let leased = of_newer.is_some() || leased.contains(key.as_str());
+                let needs = inputs.chain(of_newer.into_iter().flatten()).filter_map(|(kind, key)| Some((Kind::parse(&kind)?, key))).collect();
+                let (bytes, used) = (size_of(&path)?, last_used(&path)?);
                 items.push(Item { path, kind, key: key.to_string(), bytes, used, needs, leased });
             }
         }

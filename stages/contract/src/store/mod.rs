@@ -33,6 +33,7 @@ use crate::{
     kinds::{self, Depth},
     manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
     panics,
+    regular_file::Refusal,
 };
 
 /// How names begin of what is on its way out: files of it may be gone.
@@ -405,14 +406,18 @@ impl Draft {
             _ => error,
         })?;
         let path = self.path.join(MANIFEST_FILE);
+        let written = manifest.to_text();
         let write = || -> io::Result<()> {
             let mut file = fs::File::create_new(&path)?;
-            io::Write::write_all(&mut file, manifest.to_text().as_bytes())?;
+            io::Write::write_all(&mut file, written.as_bytes())?;
             file.sync_all()
         };
         write().map_err(|error| StageError::io("write", &path, &error))?;
         sync_directory(&self.path)?;
         let text = fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
+        if text.len() != written.len() {
+            return Err(StageError::io("read", &path, &Refusal::CutShort(text.len() as u64, written.len() as u64).into()));
+        }
         serde_json::from_slice(&text).map_err(|error| StageError::defect(format!("a manifest does not read back: {error}")))
     }
 }

@@ -25,20 +25,25 @@ pub(super) enum Removal {
 }
 
 impl Store {
-    /// Removes an artifact unless a process uses it.
+    /// Removes an artifact unless a process uses it. A signal waits until it has its name back or has lost it.
     pub(super) fn remove_unused(&self, path: &Path, key: &str) -> Result<Removal, StageError> {
-        self.remove_unused_with(path, key, || {})
+        drafts::undisturbed(|| self.look_twice(path, key, || {}))?.finish()
     }
 
     /// The same; `between` is done while the artifact has no name.
+    #[cfg(test)]
     pub(super) fn remove_unused_with(&self, path: &Path, key: &str, between: impl FnOnce()) -> Result<Removal, StageError> {
+        self.look_twice(path, key, between)?.finish()
+    }
+
+    fn look_twice(&self, path: &Path, key: &str, between: impl FnOnce()) -> Result<Settled, StageError> {
         if lease::protected_keys(self)?.contains(key) {
-            return Ok(Removal::InUse);
+            return Ok(Settled::Is(Removal::InUse));
         }
-        let Some(aside) = self.set_aside(path, ASIDE)? else { return Ok(Removal::Gone) };
+        let Some(aside) = self.set_aside(path, ASIDE)? else { return Ok(Settled::Is(Removal::Gone)) };
         between();
         match lease::protected_keys(self) {
-            Ok(keys) => self.settle(&aside, path, keys.contains(key)),
+            Ok(keys) => settle(&aside, path, keys.contains(key)),
             // Nobody knows whether it is used, so it stays.
             Err(error) => give_back(&aside, path).and(Err(error)),
         }
@@ -51,25 +56,43 @@ impl Store {
         match (leased, drafts::is_abandoned(aside)) {
             (false, false) => Ok(None),
             _ if dry => Ok(Some(if leased { Removal::InUse } else { Removal::Gone })),
-            _ => self.settle(aside, &target, leased).map(Some),
+            _ => drafts::undisturbed(|| settle(aside, &target, leased))?.finish().map(Some),
         }
     }
+}
 
-    /// Gives an artifact its name back, or removes it where nobody uses it or another one has its name.
-    fn settle(&self, aside: &Path, path: &Path, leased: bool) -> Result<Removal, StageError> {
-        if leased && give_back(aside, path)? {
-            return Ok(Removal::InUse);
+/// What was decided of an artifact aside.
+enum Settled {
+    Is(Removal),
+    /// It has this name now, and is to be removed.
+    Trash(PathBuf),
+}
+
+impl Settled {
+    fn finish(self) -> Result<Removal, StageError> {
+        match self {
+            Settled::Is(removal) => Ok(removal),
+            Settled::Trash(trash) => {
+                drafts::remove(&trash).map_err(|error| StageError::io("remove", &trash, &error))?;
+                Ok(Removal::Gone)
+            }
         }
-        let key = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let trash = aside.with_file_name(drafts::name(TRASH, &key));
-        match retry(|| fs::rename(aside, &trash)) {
-            Ok(()) => drafts::remove(&trash).map_err(|error| StageError::io("remove", &trash, &error))?,
-            // Another process gave it back or removed it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => return Ok(Removal::InUse),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(StageError::io("remove", aside, &error)),
-        }
-        Ok(Removal::Gone)
+    }
+}
+
+/// Gives an artifact its name back, or renames it to be removed where nobody uses it or another one has its name.
+fn settle(aside: &Path, path: &Path, leased: bool) -> Result<Settled, StageError> {
+    if leased && give_back(aside, path)? {
+        return Ok(Settled::Is(Removal::InUse));
+    }
+    let key = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let trash = aside.with_file_name(drafts::name(TRASH, &key));
+    match retry(|| fs::rename(aside, &trash)) {
+        Ok(()) => Ok(Settled::Trash(trash)),
+        // Another process gave it back or removed it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => Ok(Settled::Is(Removal::InUse)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Settled::Is(Removal::Gone)),
+        Err(error) => Err(StageError::io("remove", aside, &error)),
     }
 }
 

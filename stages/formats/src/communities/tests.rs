@@ -41,6 +41,7 @@ fn the_small_graph_with_classes() {
 fn a_member_with_zeros_before_it_is_no_number() {
     let error = texts("0 7\n7 1\n", "0 007\n").unwrap_err();
     assert!(error.expected.contains("without zeros before it") && error.found.contains("007"), "{error}");
+    assert!(error.hint.ends_with("--set ingest.ids=number"), "{error}");
     assert_eq!(texts("007 7\n7 1\n", "007 7\n").unwrap().nodes(), 3);
 }
 

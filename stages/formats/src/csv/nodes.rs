@@ -6,7 +6,7 @@ use super::table::Table;
 use crate::{
     Ids, Options,
     columns::{GRAPHS, IDS, KINDS, LABELS, MASKS, Roles, is_feature, is_split},
-    edge_list::{id, is_padded, looks_like_number},
+    edge_list::{PADDED_BESIDE_HINT, id, is_padded, looks_like_number},
     names,
     raw::{Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, part_of},
 };
@@ -96,7 +96,7 @@ impl Nodes {
             if graph.kinds.is_none() && KINDS.contains(&lower.as_str()) {
                 graph.kinds = Some(self.kinds(column)?);
             } else if graph.graphs.is_none() && GRAPHS.contains(&lower.as_str()) {
-                graph.graphs = Some(self.graphs(column)?);
+                graph.graphs = Some(self.graphs(column, options.are_graphs_exact())?);
             } else {
                 graph.columns.push((name.clone(), self.table.column(column, &self.order)?));
             }
@@ -310,29 +310,33 @@ impl Nodes {
         Ok(Kinds { of_node: of_node.collect::<Read<_>>()?, features: vec![None; names.len()], names })
     }
 
-    fn graphs(&self, column: usize) -> Read<Graphs> {
+    fn graphs(&self, column: usize, exact: bool) -> Read<Graphs> {
         let (graph, names) = self.classes(column, "graph")?;
         let of_node = graph.iter().zip(&self.order).map(|(graph, &row)| {
             graph.ok_or_else(|| {
                 self.table.fault(row as usize, column, "a node is in no graph", "the graph's id", "every node is in a graph, or there is but one")
             })
         });
-        let of_node = of_node.collect::<Read<_>>()?;
-        let numbers: Option<Vec<u64>> = names.iter().map(|name| id(name.as_bytes(), true)).collect();
-        let ids = match numbers {
-            Some(numbers) if numbers.is_sorted_by(|a, b| a < b) => NodeIds::from_ascending(numbers),
+        let of_node: Vec<u32> = of_node.collect::<Read<_>>()?;
+        let numbers: Option<Vec<u64>> = names.iter().map(|name| id(name.as_bytes(), exact)).collect();
+        let (ids, rank): (NodeIds, Vec<u32>) = match numbers {
+            Some(numbers) if numbers.is_sorted() => {
+                // `01` and `1` are one graph, where they are no words.
+                let mut ids = numbers.clone();
+                ids.dedup();
+                let rank = numbers.iter().map(|number| ids.partition_point(|id| id < number) as u32).collect();
+                (NodeIds::from_ascending(ids), rank)
+            }
             _ => {
                 // By bytes, as words are; numbers with signs or leading zeros are words.
                 let mut order: Vec<u32> = (0..names.len() as u32).collect();
                 order.sort_by(|a, b| names[*a as usize].cmp(&names[*b as usize]));
                 let mut rank = vec![0; names.len()];
                 order.iter().zip(0..).for_each(|(&name, place)| rank[name as usize] = place);
-                let ids = NodeIds::Strings(order.iter().map(|&name| names[name as usize].clone()).collect());
-                let of_node: Vec<u32> = of_node;
-                return Ok(Graphs { of_node: of_node.into_iter().map(|graph| rank[graph as usize]).collect(), ids, ..Graphs::default() });
+                (NodeIds::Strings(order.iter().map(|&name| names[name as usize].clone()).collect()), rank)
             }
         };
-        Ok(Graphs { of_node, ids, ..Graphs::default() })
+        Ok(Graphs { of_node: of_node.into_iter().map(|graph| rank[graph as usize]).collect(), ids, ..Graphs::default() })
     }
 
     fn features(&self, columns: &[usize]) -> Read<Features> {
@@ -401,7 +405,10 @@ fn numbers_of(table: &Table, column: usize, exact: bool) -> Read<(NodeIds, Vec<u
     for row in 0..table.rows() {
         let word = table.bytes(row, column);
         let hint = "ids are whole numbers from 0; if they are words:  --set ingest.ids=string";
-        let fault = || table.fault(row, column, "a node has an id that is not a whole number", "a number from 0 to 18446744073709551615", hint);
+        let fault = || match is_padded(&word) {
+            true => table.fault(row, column, "an id has zeros before it", "a number without them, as those of the table of nodes are", PADDED_BESIDE_HINT),
+            false => table.fault(row, column, "a node has an id that is not a whole number", "a number from 0 to 18446744073709551615", hint),
+        };
         numbers.push((id(&word, exact).ok_or_else(fault)?, row as u32));
     }
     numbers.sort_unstable();

@@ -63,6 +63,52 @@ fn ids_with_zeros_before_them_are_words_in_both_tables() {
     assert_eq!(graphs.ids, NodeIds::Strings(vec!["07".into()]));
 }
 
+/// Where numbers stand in the first table, a later one has zeros only if it is told that ids are numbers, and the hint says so.
+#[test]
+fn zeros_before_ids_of_a_second_table_are_read_as_numbers_where_that_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |graphs: &str, options: &Options| {
+        let tables = [("edges.csv", EDGES), ("nodes.csv", "id,graph\n1,1\n2,1\n3,1\n4,2\n5,3\n"), ("graphs.csv", graphs)];
+        let paths = tables.map(|(name, text)| (folder.path().join(name), text));
+        paths.iter().for_each(|(path, text)| fs::write(path, text).unwrap());
+        read(&paths.map(|(path, _)| path), options)
+    };
+    let (numbers, words) = (Options { ids: crate::Ids::Number, ..Options::default() }, Options { ids: crate::Ids::String, ..Options::default() });
+    let graph = read("id,label\n02,a\n01,b\n3,b\n", &numbers).unwrap();
+    let expected = Some(Labels::Classes { class: vec![1, 0, 1], names: vec!["a".into(), "b".into()] });
+    assert_eq!(graph.graphs.unwrap().labels, expected);
+    for options in [&Options::default(), &words] {
+        let error = read("id,label\n01,b\n02,a\n3,b\n", options).unwrap_err();
+        assert!(error.what.contains("zeros before it") && error.place == Place::Line { line: 2, column: 1 }, "{error}");
+        assert!(error.hint.contains("--set ingest.ids=number"), "{error}");
+    }
+    let late = read_texts("source,target\n0,7\n007,0\n", "id\n0\n7\n", &Options::default()).unwrap_err();
+    assert!(late.expected.ends_with("as those of the table of nodes are") && !late.hint.contains("ingest.ids=string"), "{late}");
+    let one = read_texts(EDGES, "id,graph\n1,01\n2,1\n3,1\n4,02\n", &numbers).unwrap().graphs.unwrap();
+    assert_eq!((one.of_node, one.ids), (vec![0, 0, 0, 1], NodeIds::Numbers(vec![1, 2])));
+}
+
+/// What is told of graphs and of nodes alike says of which it is.
+#[test]
+fn labels_and_splits_of_nodes_and_of_graphs_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = [
+        ("edges.csv", EDGES),
+        ("nodes.csv", "id,graph,label,split\n1,1,a,train\n2,1,b,test\n3,1,a,\n4,2,b,train\n5,3,b,\n"),
+        ("graphs.csv", "id,label,split\n1,u,train\n2,v,test\n3,u,\n"),
+    ];
+    let paths = tables.map(|(name, text)| (folder.path().join(name), text));
+    paths.iter().for_each(|(path, text)| fs::write(path, text).unwrap());
+    let graph = read(&paths.map(|(path, _)| path), &Options::default()).unwrap();
+    let expected = [
+        ("labels", "2 classes (of graphs)"),
+        ("split", "1 train, 0 validation, 1 test (of graphs)"),
+        ("labels", "2 classes (of nodes): label"),
+        ("split", "2 train, 0 validation, 1 test (of nodes): split"),
+    ];
+    assert_eq!(crate::columns::report(&graph, 0), expected.map(|(name, text)| (name, text.to_owned())));
+}
+
 #[test]
 fn an_end_that_is_no_node_is_shown_where_it_stands() {
     for (edges, nodes, expected) in [("source,target\n1,2\n2,7\n", "id\n1\n2\n", "of which there are 2"), ("source,target\n1,0\n1,7\n", "id\n0\n1\n", "0 to 1")]

@@ -5,7 +5,7 @@
 use super::{
     TIME_LEAST,
     fields::{self, Field, Layout, Separator, Width},
-    numbers::{DICTIONARY, DICTIONARY_HINT, Shape, first_columns, is_padded},
+    numbers::{DICTIONARY, DICTIONARY_AS_TARGET, DICTIONARY_HINT, Shape, first_columns, is_padded},
     piece::{Fault, is_blank_or_comment},
     third::Third,
 };
@@ -29,6 +29,8 @@ pub struct Head {
     pub passed_over: Vec<String>,
     /// What the column of directions says on the first line.
     pub directed: Option<bool>,
+    /// The id with zeros before it that makes words of ids that look like numbers.
+    pub padded: Option<String>,
     /// What a third column was taken for that has no name and stands behind words.
     pub third: Option<Third>,
     /// Whether the first line is two numbers and nothing else, which may be an edge or counts; and whether the next one has more.
@@ -44,7 +46,7 @@ impl Head {
 
     /// Of lines that are read so, behind so many bytes.
     fn read(how: How, skip: usize) -> Head {
-        Head { how, skip, counted: None, passed_over: Vec::new(), directed: None, third: None, is_pair: false, is_narrower: false }
+        Head { how, skip, counted: None, passed_over: Vec::new(), directed: None, padded: None, third: None, is_pair: false, is_narrower: false }
     }
 }
 
@@ -180,8 +182,10 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     let numbers = match options.ids {
         Ids::Number => true,
         Ids::String => false,
-        Ids::Auto => columns < 2 || ends.iter().all(|word| looks_like_number(word)) && !are_padded(ends, lines.get(1), separator),
+        Ids::Auto => columns < 2 || ends.iter().all(|word| looks_like_number(word)) && padded_of(ends, lines.get(1), separator).is_none(),
     };
+    let padded = if numbers || options.ids != Ids::Auto { None } else { padded_of(ends, lines.get(1), separator) };
+    let padded = padded.filter(|_| ends.iter().all(|word| looks_like_number(unquoted(word))));
     let exact = options.are_ids_exact();
     if numbers && is_plain {
         let second = lines.get(1).map(|(_, line)| first_columns(line, colon).1);
@@ -210,7 +214,8 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         refuse_unknown_names(&Unknown { start, first, names: &names, row, separator }, options, first_ends, second.transpose()?)?;
     }
     refuse_mixed(&found)?;
-    nameless(&found, Ends { separator, words: !numbers, exact }, two_columns, third)
+    let head = nameless(&found, Ends { separator, words: !numbers, exact }, two_columns, third)?;
+    Ok(Head { padded, ..head })
 }
 
 /// Columns that are divided by a sign here and by another one there: `0 -> 1 0.5`, `0->1 0.5`.
@@ -238,14 +243,15 @@ struct Ends {
     exact: bool,
 }
 
-/// Whether an end of the first two edges is a number with zeros before it: such numbers are names.
-fn are_padded(first: [&[u8]; 2], second: Option<&(usize, &[u8])>, separator: Separator) -> bool {
+/// The first end of the first two edges that is a number with zeros before it: such numbers are names.
+fn padded_of(first: [&[u8]; 2], second: Option<&(usize, &[u8])>, separator: Separator) -> Option<String> {
     let second = second.map_or([&b""[..]; 2], |(_, line)| {
         let mut found = Vec::new();
         // A line that cannot be split is told of where it is read.
         fields::split(line, 0, line.len(), separator, &mut found).map_or([&b""[..]; 2], |()| ends_of(&found).0)
     });
-    first.into_iter().chain(second).any(|word| is_padded(unquoted(word)))
+    let padded = first.into_iter().chain(second).map(unquoted).find(|word| is_padded(word));
+    padded.map(|word| String::from_utf8_lossy(word).into_owned())
 }
 
 fn unquoted(word: &[u8]) -> &[u8] {
@@ -340,7 +346,14 @@ fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) ->
 fn refuse_dictionary(start: usize, first: &[u8], options: &Options) -> Result<(), Fault> {
     let is_begin = |bytes: &[u8]| matches!(bytes, [b' ' | b'\t' | b',', b'{', b'\'' | b'"' | b'}']);
     match first.windows(3).position(is_begin).filter(|_| options.weight.as_deref() != Some("none") && first.trim_ascii_end().ends_with(b"}")) {
-        Some(at) => Err(Fault::new(start + at + 1, DICTIONARY, DICTIONARY_HINT).against("a weight", first[at + 1..].trim_ascii_end())),
+        Some(at) => {
+            let is_target = !first[..at].trim_ascii().iter().any(|byte| matches!(byte, b' ' | b'\t' | b','));
+            let (what, hint, expected) = match is_target {
+                true => (DICTIONARY_AS_TARGET, "write  SOURCE TARGET  on every line", "a target"),
+                false => (DICTIONARY, DICTIONARY_HINT, "a weight"),
+            };
+            Err(Fault::new(start + at + 1, what, hint).against(expected, first[at + 1..].trim_ascii_end()))
+        }
         None => Ok(()),
     }
 }
@@ -440,6 +453,14 @@ impl Table<'_> {
             Ids::String => true,
             Ids::Auto => is_word(source) || is_word(target),
         };
+        let padded = match options.ids {
+            Ids::Auto => {
+                let ends = [source, target].map(|column| row.get(column).map_or(&b""[..], |field| field.bytes));
+                let padded = ends.into_iter().find(|word| is_padded(word)).filter(|_| ends.iter().all(|word| looks_like_number(word)));
+                padded.map(|word| String::from_utf8_lossy(word).into_owned())
+            }
+            _ => None,
+        };
         let taken = |column: &usize| [Some(source), Some(target), weight, relation, direction].contains(&Some(*column)) || features.contains(column);
         let passed_over = (0..names.len()).filter(|column| !taken(column)).map(|column| names[column].clone()).collect();
         let exact = options.are_ids_exact();
@@ -453,6 +474,6 @@ impl Table<'_> {
                 How::Fields(Layout { separator, width, names, words, exact, source, target, weight, relation, direction, features })
             }
         };
-        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()), third: None, is_pair: false, is_narrower: false })
+        Ok(Head { passed_over, directed: directed.filter(|_| direction.is_some()), padded, ..Head::read(how, skip) })
     }
 }

@@ -9,13 +9,18 @@
 //!   eight bytes at a time             finds the end of a number by one mask and reads its digits by three multiplications   <- this file
 //! ```
 use super::piece::{Ends, Fault, Piece, is_comment};
-use crate::{blocks::LINE_MOST, raw::Rounded};
+use crate::{Options, blocks::LINE_MOST, raw::Rounded};
 
 const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the columns, put # before it";
 pub const PADDED_HINT: &str =
     "where `007` and `7` are two nodes, ids are words:  --set ingest.ids=string ; where they are one, numbers:  --set ingest.ids=number";
+/// Where another table has said that ids are numbers.
+pub const PADDED_BESIDE_HINT: &str =
+    "where `007` and `7` are one, ids are numbers:  --set ingest.ids=number ; where they are two, write `007` in the table of nodes, too";
 pub const WEIGHT_HINT: &str = "to read the first two columns alone, add  --set ingest.weights=drop";
 pub const DICTIONARY: &str = "edge list has a dictionary of attributes where a weight should stand";
+/// The same in the second column.
+pub const DICTIONARY_AS_TARGET: &str = "edge list has a dictionary of attributes where the target should stand";
 /// Of what `networkx.write_edgelist` writes behind an edge.
 pub const DICTIONARY_HINT: &str =
     "write the weights alone:  nx.write_weighted_edgelist(g, \"g.txt\") ; or no data at all:  nx.write_edgelist(g, \"g.txt\", data=False)";
@@ -344,6 +349,14 @@ pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, Fault> {
         None if word.starts_with(b"{") => Err(Fault::new(start, DICTIONARY, DICTIONARY_HINT).against("a weight", word)),
         None => Err(Fault::new(start, "edge list has a weight that is not a number", WORD_HINT).against("a number", word)),
     }
+}
+
+/// The fault of an id with zeros before it as it is where a table of nodes has said what ids are; any other as it was.
+pub fn beside_table(fault: Fault, options: &Options) -> Fault {
+    if fault.hint != PADDED_HINT || !options.are_numbers_elsewhere() {
+        return fault;
+    }
+    Fault { expected: "a number without them, as those of the table of nodes are".to_owned(), hint: PADDED_BESIDE_HINT.into(), ..fault }
 }
 
 fn bad_id(columns: &mut Columns, source: bool) -> Fault {

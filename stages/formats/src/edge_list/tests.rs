@@ -315,6 +315,12 @@ fn ids_with_zeros_before_them_are_words() {
         let told = read_text(text, Options { ids: Ids::Number, ..Options::default() }, SIZES).unwrap();
         assert_eq!(told.ids, NodeIds::Numbers(vec![0, 1, 2, 3, 7]), "{text:?}");
     }
+    let note = ["ids are words, since `007` has a zero before it; as numbers:  --set ingest.ids=number"];
+    for text in ["007 7\n1 7\n", "7 1\n7 007\n", "source,target\n7,007\n"] {
+        assert_eq!(numbers(text).unwrap().notes, note, "{text:?}");
+        assert_eq!(read_text(text, by_words(), SIZES).unwrap().notes, [""; 0], "{text:?}");
+    }
+    assert_eq!(numbers("a 007\n").unwrap().notes, [""; 0]);
     assert!(numbers("source,target\n0,7\n7,00\n").unwrap_err().what.contains("an id with zeros before it"));
     // A 0 alone is a number, and so is one inside; a weight may begin as it likes.
     for text in ["0 10\n10 100\n", "0 10 00.5\n10 100 007\n", "0,10\n10,100\n"] {
@@ -329,6 +335,8 @@ fn lines_of_other_tools_are_told_how_to_be_written() {
         let error = numbers(text).unwrap_err();
         assert!(error.what.contains("a dictionary of attributes") && error.hint.contains("nx.write_weighted_edgelist(g, \"g.txt\")"), "{error}");
     }
+    let target = numbers("x,{'k': 1}\n").unwrap_err();
+    assert!(target.what.ends_with("where the target should stand") && target.expected == "a target", "{target}");
     assert_eq!(read_text("1 2 {}\n2 3 {}\n", two_columns(), SIZES).unwrap().edges.len(), 2);
     assert_eq!(numbers("Set {1}\tSet {2}\n").unwrap().nodes(), 2);
     let hint = |text: &str| numbers(text).unwrap_err().hint;
@@ -520,6 +528,9 @@ fn packed_and_broken_files_are_read_or_named() {
     assert!(error.path.ends_with("edges.txt/edges.txt") && error.place == Place::Line { line: 2, column: 3 }, "{error}");
     let utf16: Vec<u8> = "0 1\n1 2\n".bytes().flat_map(|byte| [byte, 0]).collect();
     assert!(read_text(utf16, Options::default(), SIZES).unwrap_err().what.contains("UTF-16"));
+    // No bytes of a pickle are shown.
+    let pickle = read_text(b"\x80\x04\x95\n", Options::default(), SIZES).unwrap_err();
+    assert!(pickle.what.starts_with("the file is a pickle, not an edge list; of pickles only ") && pickle.excerpt.is_none(), "{pickle}");
     // What an address gives when it does not give the file: each would be read as edges between words.
     let pages: [(&[u8], &str); 4] = [
         (b"<!DOCTYPE html><html><body>404</body></html>\n", "a web page"),

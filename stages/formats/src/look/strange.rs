@@ -191,6 +191,11 @@ pub(crate) fn other(path: &Path, head: &[u8]) -> Option<(&'static str, String)> 
     Some((what, if *what == PICKLE.0 { of_pickle() } else { (*hint).to_owned() }))
 }
 
+/// What to do with a file that begins as a pickle does.
+pub(crate) fn pickle(path: &Path, head: &[u8]) -> Option<String> {
+    other(path, head).filter(|(what, _)| *what == PICKLE.0).map(|(_, hint)| hint)
+}
+
 /// A hint that names the file.
 fn named(hint: &str, path: &Path) -> String {
     hint.replace("FILE", &path.display().to_string())

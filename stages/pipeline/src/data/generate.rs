@@ -30,7 +30,8 @@ pub fn generate(environment: &Environment, talk: &Talk, options: &Options, entry
         let outcome = execute::<Ingest>(&mut Chain::new(&alone, &pipeline), talk);
         match environment.format {
             Format::Human => {
-                print_text(&table(&format!("{}, generated", entry.name), std::slice::from_ref(&outcome), Needs::ALL));
+                let (title, run) = (format!("{}, generated", entry.name), (&pipeline.run, environment.threads));
+                print_text(&table(&title, std::slice::from_ref(&outcome), Needs::ALL, run));
                 outcome.artifacts.iter().for_each(|artifact| print_data(&format!("{}: {}\n", kind(outcome.provenance()), artifact.path.display())));
             }
             _ => print_data(&format!("{}\n", outcome.to_json())),
@@ -50,10 +51,9 @@ fn kind(provenance: Provenance) -> &'static str {
 fn pipelines(options: &Options, dataset: &str) -> Result<Vec<Pipeline>, StageError> {
     let mut overrides = options.set.clone();
     overrides.push(format!("dataset={dataset}"));
-    // A pipeline file must name a program; no stage comes here that reads it.
     let read = match &options.pipeline {
         Some(file) => warploom_spec::read(file, &overrides),
-        None => warploom_spec::read_text(&format!("dataset: {dataset}\nplan: {{program: none.py}}\n"), Path::new("generate.yaml"), &overrides),
+        None => warploom_spec::read_text(&format!("dataset: {dataset}\n{}", super::WITHOUT_PROGRAM), Path::new("generate.yaml"), &overrides),
     };
     read.map_err(|mistakes| {
         let mut error = StageError::new(ErrorKind::Specification, mistakes.to_string());

@@ -228,7 +228,12 @@ fn wrong_option(setting: &str, key: &str, value: &Value, error: &serde_json::Err
     let known = serde_json::to_value(Options::default()).unwrap_or_default();
     let names: Vec<&String> = known.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
     let hint = match known.get(key) {
-        None => nearest(key, names.iter().map(|name| name.as_str())).map(|near| format!("did you mean  --read {}", setting.replacen(key, near, 1))),
+        None => {
+            // Only of a name that takes the value.
+            let is_right = |near: &&str| serde_json::from_value::<Options>(json!({ *near: value })).is_ok();
+            let near = nearest(key, names.iter().map(|name| name.as_str())).filter(is_right);
+            near.map(|near| format!("did you mean  --read {}", setting.replacen(key, near, 1)))
+        }
         Some(Value::Array(_)) => value.as_str().map(|word| format!("a list:  --read '{key}=[\"{word}\"]'")),
         Some(_) => None,
     };

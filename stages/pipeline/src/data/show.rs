@@ -46,8 +46,7 @@ fn pipeline(options: &Options, name: &str) -> Result<Pipeline, StageError> {
     set.push(format!("dataset={}", json!(name)));
     let read = match &options.pipeline {
         Some(file) => warploom_spec::read(file, &set),
-        // A pipeline names a program; neither of the two stages looks at it.
-        None => warploom_spec::read_text("pipeline: show\nplan: {program: none.py}\n", Path::new("show.yaml"), &set),
+        None => warploom_spec::read_text(&format!("pipeline: show\n{}", super::WITHOUT_PROGRAM), Path::new("show.yaml"), &set),
     };
     let read = read.map_err(|mistakes| refused(&mistakes))?;
     read.into_iter().next().ok_or_else(|| StageError::defect("no pipeline was read, and no mistake"))

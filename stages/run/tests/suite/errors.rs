@@ -111,7 +111,8 @@ fn too_little_memory_is_refused_with_what_would_fit() {
     assert_eq!(needs("plan.set.hidden=16"), predicted(&workshop, &graph, &rest(16, "f64")).bytes_peak);
     assert_eq!(double.bytes_by_use.values().sum::<u64>(), double.bytes_peak);
     let limit = needs("run.dtype=f32").max(needs("plan.set.hidden=16"));
-    workshop.environment.memory = limit;
+    // A plan knows no threads: what it says would fit is for a run with one.
+    (workshop.environment.memory, workshop.environment.threads) = (limit, 1);
     // No plan of another key is there yet.
     let pipeline = workshop.pipeline("gcn", &rest(64, "f64").replace("hidden: 64", "hidden: 64, drop: 0.25"));
     let error = workshop.planned(&graph, &pipeline).err().unwrap();
@@ -138,6 +139,11 @@ fn a_plan_that_does_not_fit_here_is_not_run() {
     let context = Context { memory: 1 << 10, ..workshop.context(&Silence, &stop) };
     let error = RunStage::run(&context, &mut outputs, &step.inputs, &step.request).unwrap_err();
     says(&error, ErrorKind::Memory, &["(1024 bytes) may be used", "--memory "]);
+    // Enough for one thread, and here are two.
+    let memory = plan::open_advice(step.inputs.get(Kind::Plan).unwrap()).unwrap().memory.bytes_peak;
+    let context = Context { memory, threads: 2, ..workshop.context(&Silence, &stop) };
+    let error = RunStage::run(&context, &mut outputs, &step.inputs, &step.request).unwrap_err();
+    says(&error, ErrorKind::Memory, &["may be used", "--threads 1  which needs "]);
 }
 
 #[test]
