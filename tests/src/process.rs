@@ -3,10 +3,11 @@
 //! promises  stdin is empty, stdout and stderr are pipes; whatever runs longer than the limit, or than its test, is killed
 //!           with its whole process group
 use std::{
-    fmt,
+    fmt, fs,
     io::Read,
     os::unix::process::{CommandExt, ExitStatusExt},
     process::{Child, Command, ExitStatus, Stdio},
+    sync::LazyLock,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -45,8 +46,20 @@ pub struct Output {
     shown: String,
 }
 
-/// Starts a command in a process group of its own.
-pub fn start(mut command: Command) -> Running {
+/// Whether whoever started the tests ignores signals that a terminal sends, as `nohup` and a shell's `&` do: programs inherit that.
+fn are_signals_ignored() -> bool {
+    static IGNORED: LazyLock<bool> = LazyLock::new(|| {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        let bit = |signal: Signal| 1u64 << (signal.as_raw() - 1);
+        mask.unwrap_or(0) & (bit(Signal::HUP) | bit(Signal::INT) | bit(Signal::QUIT)) != 0
+    });
+    *IGNORED
+}
+
+/// Starts a command in a process group of its own, with the usual effect of signals.
+pub fn start(command: Command) -> Running {
+    let mut command = if are_signals_ignored() { started_by("env", &["--default-signal=HUP,INT,QUIT"], &command) } else { command };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let shown = format!("{command:?}");
     let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {shown}: {error}"));

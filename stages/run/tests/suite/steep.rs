@@ -15,9 +15,9 @@ use warploom_run::{
     executor::{Executor, Pass},
     program::Part,
 };
-use warploom_vertex::launch::{LaunchList, parameter_buffer};
+use warploom_vertex::launch::{Arena, LaunchList, parameter_buffer};
 
-use crate::direct::{Direct, apart, go, held};
+use crate::direct::{Direct, go, held};
 use crate::exact::adam;
 use crate::golden::initial;
 
@@ -97,7 +97,8 @@ impl<'a> Moves<'a> {
     /// Final parameters of a training in f64 that begins with these.
     fn trained(&self, first: &BTreeMap<String, Vec<f64>>) -> BTreeMap<String, Vec<f64>> {
         let (direct, list) = self.given;
-        let list = &apart(list);
+        // Its arena may be of f32: here every buffer lies by itself.
+        let list = &LaunchList { arena: Arena::default(), ..list.clone() };
         let mut executor = Executor::<f64>::new(list, direct.data(list), 0).unwrap();
         executor.set_parameters(&list.parameters.iter().map(|parameter| first[&parameter.name].clone()).collect::<Vec<_>>()).unwrap();
         executor.set_optimizers(vec![adam(self.case); list.parameters.len()]).unwrap();
