@@ -3,7 +3,8 @@
 //! promises  a file under its final name is complete, and the one that was expected: it is written beside as `.part`, judged and renamed
 //! promises  a part is only continued if the server says that it is still the same file (`ETag` or `Last-Modified`, and its size); else it begins anew
 //! promises  every try ends: 5 s to connect, 20 s without a byte, and a limit on the whole; between tries it waits 1, 2, 4, ... s
-//! never     follows a redirect from https to an address that is not encrypted; overwrites a file that is there; tries again what cannot get better (404, no room on the disk)
+//! never     follows a redirect from https to http; overwrites a file that is there; tries again what cannot
+//!           get better (404, no room on the disk)
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -275,7 +276,7 @@ fn is_gzip_name(url: &str) -> bool {
     [".gz", ".tgz"].iter().any(|end| url.ends_with(end))
 }
 
-/// Whether what comes from an address is encrypted on its way.
+/// Whether an address is of https.
 fn is_https(url: &str) -> bool {
     url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
 }

@@ -169,7 +169,7 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
-    /// The inputs that the page of a newer version names, kind and key; none if this version can read it, or nobody can.
+    /// The inputs that the page of a newer version names, kind and key; none if this version can read the page, or it is damaged.
     pub(crate) fn inputs_of_newer(directory: &Path) -> Result<Option<Vec<(String, String)>>, StageError> {
         let Some(bytes) = read_published(directory, &directory.join(MANIFEST_FILE))? else { return Ok(None) };
         if serde_json::from_slice::<Manifest>(&bytes).is_ok() || !is_sealed(&bytes) {

@@ -21,10 +21,10 @@ use warploom_shell::{
     Chain, Environment, Outcome,
     binary::{print_data, print_text},
     contracts,
+    data_needs::DataNeeds,
     execute::{SAME_BYTES, check, execute},
     flags::Format,
     limits::{counted, show_time},
-    needs::Needs,
     outcome::{Status, table},
     preflight,
     requests::{PlanRequest, Request},
@@ -179,7 +179,7 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         true => format!("{} on {}", pipeline.name, pipeline.dataset),
         false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
     };
-    let mut text = table(&title, outcomes, Needs::of_pipeline(pipeline), (&pipeline.run, environment.threads));
+    let mut text = table(&title, outcomes, DataNeeds::of_pipeline(pipeline), (&pipeline.run, environment.threads));
     if let Some(artifact) = run_of(outcomes) {
         // One that cannot be read is told as an error.
         if let Ok(record) = run::open_record(artifact) {

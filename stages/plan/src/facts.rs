@@ -14,8 +14,8 @@ use warploom_contract::{
     parquet_file::describe,
 };
 use warploom_shell::{
-    columns, program,
-    requests::{Learned, PlanRequest, scores_graphs},
+    columns, data_needs, program,
+    requests::{Learned, PlanRequest},
 };
 use warploom_spec::{Loss, Mode, nearest};
 use warploom_vertex::{
@@ -138,7 +138,7 @@ fn kind(artifact: &Artifact, name: String) -> NodeKind {
 
 /// What the rows are that have labels; where nodes and graphs have some, what the program returns decides.
 pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
-    LearnedRows::of(artifact).unwrap_or_else(|| LearnedRows::returned(scores_graphs(&request.text, &request.spec)))
+    LearnedRows::of(artifact).or_else(|| data_needs::learned_rows(&request.text, &request.spec)).unwrap_or(LearnedRows::Nodes)
 }
 
 /// What is learned, and what training makes small.

@@ -15,7 +15,7 @@ use warploom_vertex::{
     launch::{BYTES_PER_THREAD, LaunchList, MADE, Needs, Stored},
 };
 
-/// What a list takes as it is read, made ready and reported, for each byte of its JSON.
+/// What a list takes as it is read, made ready and reported, for each byte of its JSON; fitted to deep programs.
 const BYTES_OF_JSON: u64 = 24;
 /// What that is called.
 const LIST: &str = "list of launches";

@@ -10,9 +10,10 @@ use warploom_contract::{ErrorKind, Inputs, Stage, StageError, error::without_con
 use warploom_spec::Pipeline;
 
 use crate::{
-    Chain, Environment, Options, command_line, execute, explain,
+    Chain, Environment, Options, command_line,
+    data_needs::DataNeeds,
+    execute, explain,
     flags::Format,
-    needs::Needs,
     outcome::{self, Outcome, error_json},
     preflight,
     requests::Request,
@@ -203,7 +204,7 @@ fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
         Format::Human => {
             let Chain { environment, pipeline, .. } = chain;
             let title = format!("{} on {}", pipeline.name, pipeline.dataset);
-            print_text(&outcome::table(&title, outcomes, Needs::of_pipeline(pipeline), (&pipeline.run, environment.threads)))
+            print_text(&outcome::table(&title, outcomes, DataNeeds::of_pipeline(pipeline), (&pipeline.run, environment.threads)))
         }
         _ => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),
     }

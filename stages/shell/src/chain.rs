@@ -10,10 +10,6 @@ use crate::{
     requests::{IngestRequest, PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest},
 };
 
-/// How often, and how long apart, what has just lost its name is looked for again.
-const LOOKS: usize = 5;
-const NAMELESS: std::time::Duration = std::time::Duration::from_millis(20);
-
 /// A pipeline and what is in the store of it so far.
 pub struct Chain<'a> {
     /// Where it runs.
@@ -99,15 +95,8 @@ impl<'a> Chain<'a> {
             return Ok(None);
         }
         self.lease(key);
-        // What was collected before the lease was there is not there now; what is being collected at this moment gets its name back.
-        for _ in 0..LOOKS {
-            let found = self.find(contract, key)?;
-            if found.is_some() {
-                return Ok(found);
-            }
-            std::thread::sleep(NAMELESS);
-        }
-        Ok(None)
+        // It may have been collected before the lease was there.
+        contract.writes.iter().map(|&kind| self.environment.store.find_again(kind, key)).collect()
     }
 
     /// Whether anything that was found or made is not there any more.

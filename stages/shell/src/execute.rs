@@ -15,8 +15,8 @@ use warploom_contract::{
 };
 
 use crate::{
-    Chain, Environment, Outcome, Step, allocation, environment::Verify, explain, flags::Real, needs::Needs, outcome::Status, requests::Request, signals,
-    talk::Talk,
+    Chain, Environment, Outcome, Step, allocation, data_needs::DataNeeds, environment::Verify, explain, flags::Real, outcome::Status, requests::Request,
+    signals, talk::Talk,
 };
 
 /// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to the stages after it.
@@ -180,7 +180,7 @@ fn refuse_made_up(chain: &Chain<'_>, outcome: &Outcome) -> Result<(), StageError
     if chain.environment.real != Real::Strict || made_up.is_empty() {
         return Ok(());
     }
-    let made_up = Needs::of_pipeline(chain.pipeline).of_made_up(&made_up);
+    let made_up = DataNeeds::of_pipeline(chain.pipeline).of_made_up(&made_up);
     if made_up.is_empty() {
         return Ok(());
     }

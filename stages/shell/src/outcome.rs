@@ -10,8 +10,8 @@ use warploom_spec::RunSpec;
 
 use crate::{
     budget::{peak_of_run, peak_words},
+    data_needs::DataNeeds,
     limits::show_size,
-    needs::Needs,
 };
 
 /// Built, found, stopped or failed.
@@ -110,7 +110,7 @@ pub fn error_json(error: &StageError) -> Value {
 
 /// The summary: one row a stage; made-up data that the program does not read are not told. What memory is predicted is that of a run with
 /// these settings and so many threads.
-pub fn table(title: &str, outcomes: &[Outcome], needs: Needs, run: (&RunSpec, usize)) -> String {
+pub fn table(title: &str, outcomes: &[Outcome], needs: DataNeeds, run: (&RunSpec, usize)) -> String {
     let mut text = String::new();
     let stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
     let made_up = outcomes.iter().map(|outcome| needs.of_made_up(&outcome.made_up())).find(|made_up| !made_up.is_empty()).unwrap_or_default();

@@ -10,6 +10,7 @@ use warploom_catalog::{Attempt, Catalog, Entry, Generator, Source, entry::Task};
 use warploom_contract::{
     Digest, ErrorKind, Inputs, Kind, Reads, StageError, Store,
     kinds::{
+        graph::LearnedRows,
         partition::{STAGED_BYTES, WARP},
         profile::CommunityFigures,
         run::Asked,
@@ -17,9 +18,13 @@ use warploom_contract::{
 };
 use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
-use warploom_vertex::gir::{Data, Loss, Target};
 
-use crate::{Environment, contracts, flags::Real, needs::Needs, orders, program_file, reads, samples, vertices};
+use crate::{
+    Environment, contracts,
+    data_needs::{DataNeeds, learned_rows},
+    flags::Real,
+    orders, program_file, reads, vertices,
+};
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
 pub trait Request: Sized {
@@ -53,7 +58,7 @@ pub struct IngestRequest {
     /// Whether a set of many graphs is one graph, whose nodes are learned.
     pub union: bool,
     /// What the program reads: for what people are told, in no key.
-    pub needs: Needs,
+    pub needs: DataNeeds,
 }
 
 impl Request for IngestRequest {
@@ -89,9 +94,9 @@ impl Request for IngestRequest {
         let union = match pipeline.ingest.graphs {
             Graphs::Separate => false,
             Graphs::Union => true,
-            Graphs::Auto => holds_graphs(&entry) && scores_vertices(&program_text(pipeline)?, &pipeline.plan),
+            Graphs::Auto => holds_graphs(&entry) && learned_rows(&program_text(pipeline)?, &pipeline.plan) == Some(LearnedRows::Nodes),
         };
-        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests, union, needs: Needs::of_pipeline(pipeline) })
+        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests, union, needs: DataNeeds::of_pipeline(pipeline) })
     }
 
     fn document(&self) -> Value {
@@ -126,30 +131,6 @@ fn holds_graphs(entry: &Entry) -> bool {
     let is_batch = matches!(entry.generator, Some(Generator::CliqueBatch { .. }));
     let of_graphs = matches!(entry.task, Task::GraphClassification | Task::GraphRegression);
     is_batch || of_graphs || entry.holds.graphs.is_some() || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
-}
-
-/// Whether a program learns, and returns scores of vertices. If it does not parse, the stage `plan` says why.
-pub fn scores_vertices(text: &str, spec: &PlanSpec) -> bool {
-    let sample = Data {
-        features: Some(2),
-        edge_features: 1,
-        weighted: true,
-        graphs: 2,
-        many_graphs: true,
-        labels_of_nodes: true,
-        target: Some(Target { columns: 2, loss: Loss::CrossEntropy }),
-        training: true,
-        ..Data::bare(4, 4)
-    };
-    warploom_vertex::trace::trace(text, &spec.program.entry, &given_settings(spec), &sample).is_ok()
-}
-
-/// Whether a program learns, and returns a row for each graph of a set of many: it does so on a sample of such a set.
-pub fn scores_graphs(text: &str, spec: &PlanSpec) -> bool {
-    let of_graphs = |data: &Data| data.many_graphs && !data.labels_of_nodes;
-    let all = samples::of_text(text).into_iter().map(|data| Data { training: true, ..data });
-    let made = |data: Data| warploom_vertex::trace::trace(text, &spec.program.entry, &given_settings(spec), &data).is_ok();
-    all.chain([Data { training: true, ..samples::of_graphs() }]).filter(of_graphs).any(made)
 }
 
 /// A problem with the catalogue or raw data, as a stage's error.

@@ -13,9 +13,10 @@ use super::{Body, Buffer, Course, Direction, EdgeFactor, Element, Launch, Launch
 use crate::facts::Facts;
 use crate::gir::{Input, Op};
 
+// These are fitted: tests/bench/record/2026-11-28-amd-epyc-2-cores-peak-memory.
 /// What a process takes before it opens a graph, its first thread included.
 const PROCESS: u64 = 5 << 20;
-/// What each further thread takes: its stack, and what kernels keep at hand.
+/// What each further thread takes: its stack, and the buffers of kernels.
 pub const BYTES_PER_THREAD: u64 = 5 << 19;
 /// Pages of the program itself.
 const CODE: u64 = 26 << 20;

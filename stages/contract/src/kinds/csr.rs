@@ -33,7 +33,7 @@ pub enum Part<T> {
     Given(T),
     /// The graph has none.
     Absent,
-    /// It is not given to the stage at hand: it is in no key of that stage.
+    /// It is withheld from the stage that reads the csr: its key does not hold it.
     Withheld(&'static str),
 }
 

@@ -82,7 +82,7 @@ pub(super) fn is_valid(path: &Path) -> bool {
         let (place, process) = holder.rsplit_once('-')?;
         Writer::read(process, place)
     });
-    // An earlier version's name does not say in which name space its process has its number, so that nobody can say that it has ended.
+    // Names of earlier versions lack the PID name space, so whether their process has ended is unknown.
     match writer.filter(|writer| writer.has_origin()).map_or(Life::Unknown, |writer| writer.life()) {
         Life::Lives => true,
         Life::Ended => false,

@@ -36,10 +36,8 @@ use crate::{
     regular_file::Refusal,
 };
 
-/// How names begin of what is on its way out: files of it may be gone.
+/// How names begin of what is being removed: files of it may be gone.
 const TRASH: &str = ".trash-";
-/// For longer, by far, than an artifact that `gc` gives back is without its name.
-const NAMELESS: Duration = Duration::from_millis(20);
 /// A use is noted unless one was noted so short a time ago.
 const MARK_EVERY: Duration = Duration::from_secs(3600);
 
@@ -58,7 +56,7 @@ pub struct Artifact {
     pub path: PathBuf,
     /// What it says of itself.
     pub manifest: Manifest,
-    /// Its files, `counts/NAME` and `facts/NAME` that are not given to the stage at hand: they are in no key of that stage.
+    /// Its files, `counts/NAME` and `facts/NAME` that are withheld from the stage that reads it: its key does not hold them.
     pub withheld: Vec<String>,
 }
 
@@ -154,7 +152,7 @@ impl Artifact {
         self.manifest.facts.get(name)
     }
 
-    /// Refuses what is in no key of the stage at hand: to read it is a defect, and what would come of it must not be published.
+    /// Panics where a stage reads what its key does not hold: a defect, of which nothing must be published.
     fn need_given(&self, name: &str) {
         let is_withheld = self.withheld.iter().any(|withheld| withheld == name);
         assert!(!is_withheld, "`{name}` of the {} is read, and the stage's key does not hold it", self.kind.name());
@@ -206,12 +204,7 @@ impl Store {
                 .at(self.path(kind, key).display())
                 .hint("run the stage that makes it, or the whole pipeline:  warploom pipeline FILE")
         };
-        if let Some(artifact) = self.find(kind, key)? {
-            return Ok(artifact);
-        }
-        // One that is leased has its name back in a moment, where `gc` had looked at the leases before.
-        std::thread::sleep(NAMELESS);
-        self.find(kind, key)?.ok_or_else(absent)
+        self.find_again(kind, key)?.ok_or_else(absent)
     }
 
     /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, digests of every file too, all read now.

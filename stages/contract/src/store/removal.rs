@@ -2,15 +2,20 @@
 //!
 //! promises  an artifact loses its name first, and leases are looked at after that: who leased it before gets it back under its name, who
 //!           comes later does not find it; an artifact beside its name is whole, so that it can have its name back at any time
-//! never     gives back what was published anew meanwhile; waits for anybody
-//! limits    a process that looks between the two renames does not find what it has leased: it looks again, or makes it again
+//! never     gives back what was published anew meanwhile; waits for a lease to end
+//! limits    a process that looks between the two renames waits for `LOOKS` times `PAUSE`, then makes the artifact again
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use super::{Store, TRASH, drafts, lease};
-use crate::{Key, StageError, eintr::retry};
+use super::{Artifact, Store, TRASH, drafts, gc::entries, lease};
+use crate::{Key, Kind, StageError, eintr::retry};
+
+/// How often an artifact is looked for that `gc` has set aside, and the pause between two looks.
+const LOOKS: usize = 5;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How names begin of artifacts that are to be removed unless somebody uses them. What has such a name is whole.
 pub(super) const ASIDE: &str = ".aside-";
@@ -25,6 +30,21 @@ pub(super) enum Removal {
 }
 
 impl Store {
+    /// Looks an artifact up, as `find` does; one that `gc` has set aside is waited for, since it gets its name back if it is leased.
+    pub fn find_again(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
+        for _ in 0..LOOKS {
+            if let Some(found) = self.find(kind, key)? {
+                return Ok(Some(found));
+            }
+            let is_of_key = |path: &PathBuf| named_aside(path).is_some_and(|(_, found)| found == *key);
+            if !entries(&self.kind_directory(kind))?.iter().any(is_of_key) {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        self.find(kind, key)
+    }
+
     /// Removes an artifact unless a process uses it. A signal waits until it has its name back or has lost it.
     pub(super) fn remove_unused(&self, path: &Path, key: &str) -> Result<Removal, StageError> {
         drafts::undisturbed(|| self.look_twice(path, key, || {}))?.finish()
@@ -80,7 +100,7 @@ impl Settled {
     }
 }
 
-/// Gives an artifact its name back, or renames it to be removed where nobody uses it or another one has its name.
+/// Gives an artifact its name back if it is leased and its name is free; else renames it, to be removed.
 fn settle(aside: &Path, path: &Path, leased: bool) -> Result<Settled, StageError> {
     if leased && give_back(aside, path)? {
         return Ok(Settled::Is(Removal::InUse));

@@ -11,9 +11,9 @@ use warploom_ingest::Ingest;
 use warploom_shell::{
     Chain, Environment, Options,
     binary::{print_data, print_text},
+    data_needs::DataNeeds,
     execute::execute,
     flags::{Format, Real},
-    needs::Needs,
     outcome::table,
     talk::Talk,
 };
@@ -31,7 +31,7 @@ pub fn generate(environment: &Environment, talk: &Talk, options: &Options, entry
         match environment.format {
             Format::Human => {
                 let (title, run) = (format!("{}, generated", entry.name), (&pipeline.run, environment.threads));
-                print_text(&table(&title, std::slice::from_ref(&outcome), Needs::ALL, run));
+                print_text(&table(&title, std::slice::from_ref(&outcome), DataNeeds::ALL, run));
                 outcome.artifacts.iter().for_each(|artifact| print_data(&format!("{}: {}\n", kind(outcome.provenance()), artifact.path.display())));
             }
             _ => print_data(&format!("{}\n", outcome.to_json())),

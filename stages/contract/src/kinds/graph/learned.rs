@@ -59,11 +59,6 @@ pub enum LearnedRows {
 }
 
 impl LearnedRows {
-    /// Of a program that returns a row for each graph (`pools`), or for each node.
-    pub fn returned(pools: bool) -> Self {
-        if pools { LearnedRows::Graphs } else { LearnedRows::Nodes }
-    }
-
     /// Of an artifact where only one of the two has labels; none where a program decides.
     pub fn of(artifact: &Artifact) -> Option<Self> {
         match artifact.find_fact(TARGET).and_then(|target| target.as_str()) {
