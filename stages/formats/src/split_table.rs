@@ -51,8 +51,8 @@ impl Known<'_> {
     fn place(&self, id: &str) -> Option<usize> {
         match self {
             Known::Numbers(ids) => {
-                // `07` is no other word for 7.
-                let number = edge_list::id(id.as_bytes(), true)?;
+                // Ids are numbers, so `07` can mean 7 alone: `ids: number` reads such tables.
+                let number = edge_list::id(id.as_bytes(), false)?;
                 ids.binary_search(&number).ok()
             }
             Known::Words(ids) => ids.binary_search_by(|known| known.as_str().cmp(id)).ok(),
@@ -164,6 +164,7 @@ fn of_table(path: &Path, known: Known<'_>) -> Read<Parts> {
         };
         let unknown = || Box::new(table.at(row, "has an id that the data set has not").expected(known.expected(), format!("`{id}`")).hint(HINT));
         let place = known.place(&id).ok_or_else(unknown)?;
+        // Numbers may stand for the same id in two ways, as `7` and `07`.
         if std::mem::replace(&mut found.seen[place], true) {
             return Err(Box::new(table.at(row, "has an id that another row has too").expected("ids that differ", format!("`{id}`"))));
         }
@@ -222,7 +223,7 @@ mod tests {
         let cases = [
             ("id,split\n3,train\n4,test\n", (3, 1), "no such id", "found `4`"),
             ("id,split\n3,train\n-3,test\n", (3, 1), "no such id", "such as `3`"),
-            ("id,split\n3,train\n05,test\n", (3, 1), "no such id", "found `05`"),
+            ("id,split\n3,train\n5,test\n05,train\n", (4, 1), "two rows", "ids that differ"),
             ("id,split\n3,train\n,test\n", (3, 1), "no such id", "found nothing"),
             ("id,split\n3,train\n5,test\n3,train\n", (4, 1), "two rows", "ids that differ"),
             ("id,split\n3,train\n5,tset\n", (3, 3), "a part that is not known", "expected train, validation, test or none; or 1, 2, 3, 0, found `tset`"),
