@@ -18,6 +18,9 @@ use crate::syntax::Diagnostic;
 use crate::trace::{self, Traced};
 use crate::{autodiff::remember, fuse, lower};
 
+/// How many steps a program that is trained takes: text, passes, gradients, passes, what is kept, launches, fusion.
+pub const STEPS: u64 = 7;
+
 /// A program on its way, each form made of the one before.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -42,24 +45,36 @@ pub struct Compiled {
 
 /// Compiles the function `entry` of a text, with these settings, for a data set.
 pub fn compile(text: &str, entry: &str, settings: &BTreeMap<String, Value>, data: &Data) -> Result<Compiled, Vec<Diagnostic>> {
+    compile_heard((text, entry), settings, data, &|| {})
+}
+
+/// The same; `heard` is called for each of the `STEPS` that are done. A program that is not trained has fewer.
+pub fn compile_heard((text, entry): (&str, &str), settings: &BTreeMap<String, Value>, data: &Data, heard: &dyn Fn()) -> Result<Compiled, Vec<Diagnostic>> {
     let traced = trace::trace(text, entry, settings, data)?;
+    heard();
     let refused = |span: Span, what: String, hint: Option<String>| vec![Diagnostic::error(span, what, "").hint_if(hint)];
     let (mut clean, mut applied) = passes::clean(traced.gir.clone(), data);
+    heard();
     let mut with_gradients = clean.clone();
     let mut remembered = Vec::new();
     if data.training {
         let leaves = autodiff::parameters(&clean);
         with_gradients = autodiff::differentiate(clean, data, &leaves).map_err(|refusal| refused(refusal.span, refusal.what, refusal.hint))?;
+        heard();
         let again;
         (clean, again) = passes::clean(with_gradients.clone(), data);
         applied.extend(again);
+        heard();
         remembered = remember(clean.clone(), data).1;
+        heard();
     }
     let mut apart = lower::lower(&clean, data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
+    heard();
     apart.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
     let held: BTreeSet<&str> = apart.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
     apart.lines = lower::lines_of(text, &clean).into_iter().filter(|(name, _)| held.contains(name.as_str())).collect();
     let list = fuse::fuse(&apart, &Facts::of(data));
+    heard();
     Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, remembered, apart, list })
 }
 

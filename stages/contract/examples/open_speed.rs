@@ -7,6 +7,7 @@ use std::time::Instant;
 use warploom_contract::{
     Contract, Inputs, Key, KeyDocument, Kind, Outputs, Store,
     kinds::csr::{Csr, CsrParts, DirectionParts, write},
+    stage::Silence,
 };
 
 const CONTRACT: Contract = Contract { name: "extract", version: 0, reads: &[], writes: &[Kind::Csr] };
@@ -31,7 +32,7 @@ fn make(store: &Store, edges: u64) {
     let document = KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, serde_json::json!({"edges": edges}));
     let key = document.key();
     let mut outputs = Outputs::begin(store, &CONTRACT, document, &Inputs::new()).expect("a draft");
-    write(&mut outputs, CsrParts { incoming: side(), outgoing: side(), weights: None, types: None, graphs: None }).expect("written");
+    write(&mut outputs, CsrParts { incoming: side(), outgoing: side(), weights: None, types: None, graphs: None }, &Silence).expect("written");
     outputs.publish(store).expect("published");
     println!("{key}");
 }

@@ -10,7 +10,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::{kinds::csr::DirectionParts, mapped::zeros};
+use crate::{
+    kinds::csr::DirectionParts,
+    mapped::zeros,
+    stage::{Told, tell_of},
+};
 
 /// Runs of nodes of the first level, at most: their write heads, two each, fit the first caches.
 const RUNS_MAX: usize = 256;
@@ -60,8 +64,8 @@ pub fn rows_of_edges(offsets: &[u64]) -> Vec<u32> {
 }
 
 /// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its position. What `parts` held
-/// is replaced, in the same memory if it fits.
-pub fn group(parts: &mut DirectionParts, nodes: usize, keys: &[u32], others: Others, ids: Option<&[u64]>) {
+/// is replaced, in the same memory if it fits. Half of the edges are told of as they are spread, half as they are sorted.
+pub fn group(parts: &mut DirectionParts, nodes: usize, keys: &[u32], others: Others, ids: Option<&[u64]>, told: Told<'_>) {
     let edges = keys.len();
     if parts.edges.len() != edges || parts.offsets.len() != nodes + 1 {
         // Zeros come from the system as they are first written, by the thread that writes them.
@@ -92,9 +96,10 @@ pub fn group(parts: &mut DirectionParts, nodes: usize, keys: &[u32], others: Oth
             let (neighbour, slot) = heads[run].next().expect("a run has a place for each edge that was counted");
             (*neighbour, *slot) = (other, place << ID_BITS | id);
         });
+        told(of_chunk(index).len() as u64 / 2);
     });
     let run_sizes: Vec<usize> = (0..runs).map(|run| counts.iter().map(|counts| counts[run]).sum()).collect();
-    sort_runs(parts, run_nodes, &run_sizes);
+    sort_runs(parts, run_nodes, &run_sizes, told);
 }
 
 /// Nodes of a run as a power of two, so that there are at most `RUNS_MAX` runs.
@@ -128,7 +133,7 @@ pub fn split_by_sizes<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a 
 }
 
 /// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a node of it is a hub.
-fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize]) {
+fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize], told: Told<'_>) {
     let nodes = parts.offsets.len() - 1;
     parts.offsets[0] = 0;
     let node_sizes: Vec<usize> = (0..run_sizes.len()).map(|run| run_nodes.min(nodes.saturating_sub(run * run_nodes))).collect();
@@ -155,20 +160,22 @@ fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize]) 
             edges[*head] = slot & ((1 << ID_BITS) - 1);
             *head += 1;
         }
+        told(edges.len() as u64 / 2);
     });
 }
 
-/// Typed graphs: in each row by type, which is given by edge id, then as before.
-pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16]) {
+/// Typed graphs: in each row by type, which is given by edge id, then as before. Rows are told of.
+pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16], told: Told<'_>) {
     let sizes: Vec<usize> = parts.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
     let neighbours = split_by_sizes(&mut parts.neighbours, &sizes);
     let edges = split_by_sizes(&mut parts.edges, &sizes);
-    neighbours.into_par_iter().zip(edges).for_each(|(neighbours, edges)| {
+    neighbours.into_par_iter().zip(edges).enumerate().for_each(|(row, (neighbours, edges))| {
         let mut slots: Vec<(u16, u32, u64)> = edges.iter().zip(neighbours.iter()).map(|(&edge, &node)| (types[edge as usize], node, edge)).collect();
         slots.sort_unstable();
         for (at, (_, node, edge)) in slots.into_iter().enumerate() {
             (neighbours[at], edges[at]) = (node, edge);
         }
+        tell_of(told, row);
     });
 }
 

@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use serde_json::Value;
@@ -108,6 +108,58 @@ pub trait Progress: Sync {
     fn warn(&self, text: &str);
     /// A line of what was found, as it should be.
     fn say(&self, _text: &str) {}
+}
+
+/// Hears that so many more units are done; called from any thread, some thousands of units at a time.
+pub type Told<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// Units between two words of a loop over indices.
+pub const STRIDE: usize = 1 << 12;
+
+/// Tells of `STRIDE` units at each index that is a multiple of it: for loops that visit indices in any order, on any thread.
+pub fn tell_of(told: Told<'_>, index: usize) {
+    if index.is_multiple_of(STRIDE) {
+        told(STRIDE as u64);
+    }
+}
+
+/// A piece of work that is told of from many threads. However its loops count, never more is told than
+/// there is, and when it is dropped the rest is told.
+pub struct Piece<'a> {
+    progress: &'a dyn Progress,
+    total: u64,
+    passes: u64,
+    added: AtomicU64,
+}
+
+impl<'a> Piece<'a> {
+    /// Begins a piece of work of so many units.
+    pub fn begin(progress: &'a dyn Progress, what: &str, total: u64, unit: &'static str) -> Self {
+        progress.begin(what, total, unit);
+        Piece { progress, total, passes: 1, added: AtomicU64::new(0) }
+    }
+
+    /// Each unit is added so many times: all are gone through so often.
+    pub fn passes(mut self, passes: u64) -> Self {
+        self.passes = passes;
+        self
+    }
+
+    /// So many more units are done.
+    pub fn add(&self, units: u64) {
+        let before = self.added.fetch_add(units, Ordering::Relaxed);
+        let done = |added: u64| (added / self.passes).min(self.total);
+        let new = done(before + units) - done(before);
+        if new > 0 {
+            self.progress.advance(new);
+        }
+    }
+}
+
+impl Drop for Piece<'_> {
+    fn drop(&mut self) {
+        self.add(self.total * self.passes);
+    }
 }
 
 /// A listener that hears nothing.
@@ -265,17 +317,23 @@ impl Outputs {
         self.drafts.values().fold(error, |error, draft| draft.explain_loss(error))
     }
 
+    /// How many files were written.
+    pub fn files(&self) -> Result<u64, StageError> {
+        self.drafts.values().map(|draft| Ok(draft.names()?.len() as u64)).sum()
+    }
+
     /// Validates, syncs and publishes every kind.
     pub fn publish(self, store: &Store) -> Result<Vec<Artifact>, StageError> {
-        self.finish(store, false).map(|published| published.into_iter().map(|(artifact, _)| artifact).collect())
+        Ok(self.publish_told(store, false, &|_| {})?.into_iter().map(|(artifact, _)| artifact).collect())
     }
 
     /// Like `publish`, but an artifact that is already there with other bytes is replaced; says which were.
     pub fn publish_over(self, store: &Store) -> Result<Vec<(Artifact, bool)>, StageError> {
-        self.finish(store, true)
+        self.publish_told(store, true, &|_| {})
     }
 
-    fn finish(self, store: &Store, replace: bool) -> Result<Vec<(Artifact, bool)>, StageError> {
+    /// `publish_over` or, without `replace`, `publish`; tells of each file.
+    pub fn publish_told(self, store: &Store, replace: bool, told: Told<'_>) -> Result<Vec<(Artifact, bool)>, StageError> {
         let Outputs { drafts, document, provenance, made_up, inputs, inputs_verified } = self;
         let stage = (document.stage.clone(), document.version);
         let mut sealed = Vec::new();
@@ -297,7 +355,7 @@ impl Outputs {
                 created: crate::manifest::now_text(),
                 self_digest: None,
             };
-            sealed.push(draft.seal(seed)?);
+            sealed.push(draft.seal(seed, told)?);
         }
         sealed.into_iter().map(|draft| store.publish(draft, replace)).collect()
     }
@@ -308,5 +366,59 @@ impl Outputs {
 
     fn draft_mut(&mut self, kind: Kind) -> &mut Draft {
         self.drafts.get_mut(&kind).expect("a stage writes only kinds of its contract")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Listener(Mutex<Vec<u64>>);
+
+    impl Progress for Listener {
+        fn begin(&self, _: &str, _: u64, _: &'static str) {}
+        fn advance(&self, units: u64) {
+            self.0.lock().expect("no test panics with it").push(units);
+        }
+        fn note(&self, _: &str) {}
+        fn end(&self) {}
+        fn warn(&self, _: &str) {}
+    }
+
+    fn told(work: impl FnOnce(&Listener)) -> Vec<u64> {
+        let listener = Listener::default();
+        work(&listener);
+        listener.0.into_inner().expect("no test panics with it")
+    }
+
+    #[test]
+    fn a_piece_of_work_is_told_of_to_its_end_and_not_beyond() {
+        let once = told(|listener| {
+            let piece = Piece::begin(listener, "work", 10, "units");
+            piece.add(4);
+            piece.add(0);
+            piece.add(9);
+            piece.add(2);
+        });
+        assert_eq!(once, [4, 6]);
+        let twice = told(|listener| {
+            let piece = Piece::begin(listener, "work", 10, "units").passes(2);
+            [5, 5, 5].into_iter().for_each(|units| piece.add(units));
+        });
+        assert_eq!(twice, [2, 3, 2, 3]);
+        assert_eq!(told(|listener| drop(Piece::begin(listener, "work", 0, "units"))), [0; 0]);
+    }
+
+    #[test]
+    fn a_loop_over_indices_tells_of_each_stride() {
+        let sum = AtomicU64::new(0);
+        let add = |units| {
+            sum.fetch_add(units, Ordering::Relaxed);
+        };
+        (0..2 * STRIDE + 1).for_each(|index| tell_of(&add, index));
+        assert_eq!(sum.into_inner(), 3 * STRIDE as u64);
     }
 }

@@ -11,13 +11,22 @@ use warploom_contract::{
         graph::EdgeTable,
     },
     mapped::zeros,
+    stage::{Piece, Progress, Silence},
 };
 
 /// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types first.
 pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
+    both_directions_told(nodes, table, &Silence)
+}
+
+/// The same, and tells how far it is.
+pub fn both_directions_told(nodes: usize, table: &EdgeTable, progress: &dyn Progress) -> CsrParts {
     let (mut incoming, mut outgoing) = (DirectionParts::default(), DirectionParts::default());
-    if is_sorted(&table.source, &table.target) {
-        group(&mut incoming, nodes, &table.target, Others::Listed(&table.source), None);
+    let sorted = is_sorted(&table.source, &table.target);
+    let grouping = Piece::begin(progress, "grouping", table.source.len() as u64, "edges").passes(if sorted { 2 } else { 3 });
+    let told = |edges| grouping.add(edges);
+    if sorted {
+        group(&mut incoming, nodes, &table.target, Others::Listed(&table.source), None, &told);
         // The edge table is the outgoing direction as it stands.
         outgoing = DirectionParts {
             offsets: offsets_of_sorted(nodes, &table.source),
@@ -25,14 +34,17 @@ pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
             edges: filled(table.source.len(), |edge| edge as u64),
         };
     } else {
-        group(&mut outgoing, nodes, &table.source, Others::Listed(&table.target), None);
-        group(&mut incoming, nodes, &outgoing.neighbours, Others::Rows(&outgoing.offsets), Some(&outgoing.edges));
+        group(&mut outgoing, nodes, &table.source, Others::Listed(&table.target), None, &told);
+        group(&mut incoming, nodes, &outgoing.neighbours, Others::Rows(&outgoing.offsets), Some(&outgoing.edges), &told);
         // Now each row's neighbours ascend: those that were found in the order of the edges are replaced.
-        group(&mut outgoing, nodes, &incoming.neighbours, Others::Rows(&incoming.offsets), Some(&incoming.edges));
+        group(&mut outgoing, nodes, &incoming.neighbours, Others::Rows(&incoming.offsets), Some(&incoming.edges), &told);
     }
+    drop(grouping);
     if let Some(types) = &table.kind {
-        sort_rows_by_type(&mut incoming, types);
-        sort_rows_by_type(&mut outgoing, types);
+        let sorting = Piece::begin(progress, "sorting rows by relation", nodes as u64, "rows").passes(2);
+        let told = |rows| sorting.add(rows);
+        sort_rows_by_type(&mut incoming, types, &told);
+        sort_rows_by_type(&mut outgoing, types, &told);
     }
     let weights = table.weight.as_ref().map(|weight| incoming.edges.par_iter().map(|&edge| weight[edge as usize]).collect());
     let types = table.kind.as_ref().map(|kind| incoming.edges.par_iter().map(|&edge| kind[edge as usize]).collect());

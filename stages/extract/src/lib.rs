@@ -10,8 +10,9 @@ pub mod prove;
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{csr, graph},
+    stage::Piece,
 };
-use warploom_shell::{contracts, talk::count};
+use warploom_shell::contracts;
 use warploom_spec::ExtractSpec;
 
 /// The stage.
@@ -24,19 +25,21 @@ impl Stage for Extract {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, _request: &ExtractSpec) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Graph)?;
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
-        context.progress.begin(&format!("reading {} edges", count(edges)), 0, "edges");
-        let table = graph::read_edges(artifact)?;
-        context.progress.begin(&format!("grouping {} edges", count(edges)), 0, "edges");
-        let mut parts = group::both_directions(nodes as usize, &table);
+        let reading = Piece::begin(context.progress, "reading", edges, "edges");
+        let table = graph::read_edges_told(artifact, &|count| reading.add(count))?;
+        drop(reading);
+        let mut parts = group::both_directions_told(nodes as usize, &table, context.progress);
         drop(table);
         let attributes = profile::Attributes::read(artifact)?;
         parts.graphs.clone_from(&attributes.graph_of);
         let profile = profile::measure(&parts, attributes, context.progress);
-        context.progress.begin("writing", 0, "edges");
+        let writing = Piece::begin(context.progress, "writing degrees and figures", 2, "files");
         let degrees = |direction: &csr::DirectionParts| direction.rows().degrees().collect::<Vec<u64>>();
         warploom_contract::kinds::profile::write_degrees(outputs, degrees(&parts.incoming), degrees(&parts.outgoing))?;
+        writing.add(1);
         warploom_contract::kinds::profile::write(outputs, &profile)?;
-        csr::write(outputs, parts)
+        drop(writing);
+        csr::write(outputs, parts, context.progress)
     }
 
     /// Looks every slot of the csr up in the edge table by its edge id and ticks the id off: `run` never goes that way.

@@ -17,7 +17,7 @@ use warploom_contract::{
         profile::{FeatureFigures, GraphFigures, Profile, log_bin},
     },
     order,
-    stage::Progress,
+    stage::{Piece, Progress, tell_of},
 };
 
 /// What a graph artifact says of nodes and graphs, as far as it is measured.
@@ -53,13 +53,20 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
         progress.advance(1);
         progress.note(what);
     };
-    progress.begin("measuring degrees", 0, "nodes");
     let (incoming, outgoing) = (parts.incoming.rows(), parts.outgoing.rows());
     let (nodes, edges) = (incoming.len(), incoming.neighbours.len() as u64);
-    let rows = |count: &(dyn Fn(usize) -> u64 + Sync)| (0..nodes).into_par_iter().with_min_len(1 << 12).map(count).sum::<u64>();
+    let measuring = Piece::begin(progress, "measuring degrees", nodes as u64, "nodes").passes(2);
+    let rows = |count: &(dyn Fn(usize) -> u64 + Sync)| {
+        let of_row = |row: usize| {
+            tell_of(&|rows| measuring.add(rows), row);
+            count(row)
+        };
+        (0..nodes).into_par_iter().with_min_len(1 << 12).map(of_row).sum::<u64>()
+    };
     let isolated = rows(&|row| u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty()));
     let self_loops = rows(&|row| incoming.row(row).iter().filter(|&&source| source as usize == row).count() as u64);
     let parallel_edges = incoming.repeats(parts.types.is_some());
+    drop(measuring);
     progress.begin("looking for communities", 0, "nodes");
     // One thread goes through the components while the others find communities.
     let find = || communities::find(incoming, outgoing, &|nodes| progress.advance(nodes));

@@ -21,6 +21,19 @@ use std::{
 /// The buffer before a decoder.
 const BUFFER_BYTES: usize = 1 << 18;
 
+/// Bytes of raw files, as they are stored, that this process has read. It is there to show how far reading is, and for nothing else.
+static STORED_BYTES_READ: AtomicU64 = AtomicU64::new(0);
+
+/// How many bytes of raw files, as they are stored, were read since the process began.
+pub fn stored_bytes_read() -> u64 {
+    STORED_BYTES_READ.load(Ordering::Relaxed)
+}
+
+/// So many more of them were read.
+pub(crate) fn count_read(bytes: u64) {
+    STORED_BYTES_READ.fetch_add(bytes, Ordering::Relaxed);
+}
+
 /// The plain bytes of a raw file.
 pub struct Plain {
     path: PathBuf,
@@ -170,15 +183,23 @@ fn packing_of(first: &[u8]) -> Result<Packing, (&'static str, &'static str)> {
 }
 
 /// Counts the bytes that pass.
-struct Counted<R> {
+pub(crate) struct Counted<R> {
     inner: R,
     taken: Arc<AtomicU64>,
+}
+
+impl<R> Counted<R> {
+    /// Of a reader of stored bytes.
+    pub(crate) fn new(inner: R) -> Self {
+        Counted { inner, taken: Arc::default() }
+    }
 }
 
 impl<R: io::Read> io::Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.inner.read(buffer)?;
         self.taken.fetch_add(got as u64, Ordering::Relaxed);
+        count_read(got as u64);
         Ok(got)
     }
 }

@@ -9,7 +9,7 @@
 //!           whichever is more, and never to more than the 1032 times that deflate can reach
 //! format    PKWARE, APPNOTE.TXT 6.3
 use crate::{
-    decompress::{begins, open_file},
+    decompress::{Counted, begins, open_file},
     raw::{Read, ReadError},
 };
 use flate2::{Crc, read::DeflateDecoder};
@@ -139,7 +139,7 @@ impl Archive {
         }
         let skipped = u64::from(u16_at(&header, 26)) + u64::from(u16_at(&header, 28));
         file.seek(SeekFrom::Start(member.at + LOCAL.1 as u64 + skipped)).map_err(fault)?;
-        let packed = BufReader::with_capacity(1 << 17, file.take(member.packed));
+        let packed = BufReader::with_capacity(1 << 17, Counted::new(file.take(member.packed)));
         let inner: Box<dyn io::Read + Send> = if member.method == STORED { Box::new(packed) } else { Box::new(DeflateDecoder::new(packed)) };
         Ok(Unpacked { inner, crc: Crc::new(), left: member.plain, expected: member.crc })
     }

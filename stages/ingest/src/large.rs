@@ -15,6 +15,7 @@ use warploom_contract::{
     Context, Kind, Outputs, Provenance, StageError,
     kinds::graph::{EdgeTable, EdgeWriter, write_edge_features_of},
     parquet_file::ROWS_WRITTEN,
+    stage::{Piece, Told},
 };
 use warploom_formats::{
     raw::{RawGraph, ReadError},
@@ -94,7 +95,7 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     if let Some(neighbours) = neighbours {
         context.progress.begin("looking for communities", 0, "nodes");
         let limit = source::limit(context);
-        let found = neighbours.communities(request.spec.seed, &limit);
+        let found = neighbours.communities(request.spec.seed, &limit, &|nodes| context.progress.advance(nodes));
         narrowed.community = Some(found.map_err(|error| StageError::io("write beside", &limit.folder, &error))?);
     }
     let found = narrowed.provenance;
@@ -106,7 +107,8 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     if let Some(own_names) = kinds::name_plainly(&mut graph) {
         outputs.fact(Kind::Graph, "kinds", own_names);
     }
-    write::write_all_but_edges(outputs, &mut graph)
+    let writing = Piece::begin(context.progress, "writing", u64::from(graph.nodes()), "nodes").passes(write::TABLES);
+    write::write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))
 }
 
 /// The nodes that are to stay, and the edges between them: these are gone through once for the components and once to be counted, and
@@ -203,8 +205,7 @@ impl Sorting<'_> {
             group.kind.iter_mut().for_each(|kind| kind.push(relation));
             group.weight.iter_mut().for_each(|weight| weight.push(carried.weight()));
             if group.source.len() == ROWS_WRITTEN {
-                context.progress.advance(ROWS_WRITTEN as u64);
-                writer.write(std::mem::replace(&mut group, empty()))?;
+                writer.write(std::mem::replace(&mut group, empty()), &|edges| context.progress.advance(edges))?;
             }
             Ok(())
         });
@@ -216,7 +217,7 @@ impl Sorting<'_> {
             let columns = features.rows.columns as usize;
             write_edge_features_of(outputs, columns, &features.finish().map_err(fault)?)?;
         }
-        writer.write(group)?;
+        writer.write(group, &|_| {})?;
         writer.finish(outputs)?;
         Ok(counts)
     }
@@ -234,10 +235,10 @@ impl Neighbours {
     }
 
     /// The communities that the same edges have in memory.
-    fn communities(self, seed: u64, limit: &Limit) -> std::io::Result<Vec<u32>> {
+    fn communities(self, seed: u64, limit: &Limit, told: Told<'_>) -> std::io::Result<Vec<u32>> {
         let mut list = fill::communities::Listing::new(self.nodes, limit)?;
         self.runs.merge(|source, target, _, ()| list.push(source, target))?;
-        fill::communities::find_in(&list.finish()?, target::COMMUNITY, seed)
+        fill::communities::find_in(&list.finish()?, target::COMMUNITY, seed, told)
     }
 }
 

@@ -49,8 +49,7 @@ impl Stage for Ingest {
         if let Some(own_names) = kinds::name_plainly(&mut graph) {
             outputs.fact(Kind::Graph, "kinds", own_names);
         }
-        context.progress.begin("writing", 0, "edges");
-        write::write(outputs, graph)
+        write::write(outputs, graph, context.progress)
     }
 
     /// Reads the artifact back and tests, edge by edge with sets, what the settings promise of it.

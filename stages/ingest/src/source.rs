@@ -2,7 +2,7 @@
 //!
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be overlooked
 use warploom_catalog::{Catalog, Source, imported::ENTRY_FILE};
-use warploom_contract::{Context, ErrorKind, Provenance, StageError};
+use warploom_contract::{Context, ErrorKind, Provenance, StageError, stage::Piece};
 use warploom_shell::{
     hints,
     requests::{IngestRequest, catalog_error, read_error},
@@ -13,13 +13,19 @@ use crate::{generate::made, kinds};
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::{Condvar, Mutex, PoisonError},
+    time::Duration,
 };
 use warploom_formats::{
-    Format, Look, attach, columns, ogb,
+    Format, Look, attach, columns,
+    decompress::stored_bytes_read,
+    ogb,
     raw::{RawGraph, ReadError},
     spill::{Found, Limit, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
 };
 
+/// How often somebody looks how much was read.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How the line about listed edges begins.
 const ONE_WAY: &str = "each edge leads one way; for both:";
 
@@ -42,18 +48,18 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     match &request.source {
         Source::Real { folder, files } => {
             let bytes = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|facts| facts.len()).sum();
-            context.progress.begin("reading", bytes, "bytes");
+            let reading = Piece::begin(context.progress, "reading", bytes, "bytes");
             let own_words = |hint: &str| match request.entry.inferred {
                 true => hints::for_folder(hint, files.first().unwrap_or(folder)),
                 false => hints::for_entry(hint, &request.entry.place),
             };
-            let (mut graph, spilled) = read_files(context, request, files).map_err(|error| {
+            let (mut graph, spilled) = watched(&reading, || read_files(context, request, files)).map_err(|error| {
                 let error = read_error(&error);
                 StageError { hint: error.hint.as_deref().map(own_words), ..error }
             })?;
             graph.notes.extend(one_way_note(request, &graph, spilled.as_ref()).map_err(|error| read_error(&error))?);
             graph.notes.iter_mut().for_each(|note| *note = own_words(note));
-            context.progress.advance(bytes);
+            drop(reading);
             graph.passed_over.extend(links_beside(request, folder)?);
             if request.entry.inferred {
                 graph.passed_over.extend(warploom_catalog::others(folder, files).map_err(|error| catalog_error(&error))?);
@@ -102,6 +108,38 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             ));
             stand_in(context, request)
         }
+    }
+}
+
+/// Tells how many bytes of files were read, while they are.
+fn watched<T>(reading: &Piece<'_>, read: impl FnOnce() -> T) -> T {
+    let over = (Mutex::new(false), Condvar::new());
+    let is_over = || over.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let watch = || {
+        let mut told = stored_bytes_read();
+        let mut guard = is_over();
+        while !*guard {
+            guard = over.1.wait_timeout(guard, LOOK_EVERY).map_or_else(|error| error.into_inner().0, |(guard, _)| guard);
+            let read = stored_bytes_read();
+            reading.add(read - told);
+            told = read;
+        }
+    };
+    std::thread::scope(|scope| {
+        // Without a thread nothing is told before the end.
+        let _none = std::thread::Builder::new().name("watch".to_owned()).spawn_scoped(scope, watch);
+        let _ends = Ends(&over);
+        read()
+    })
+}
+
+/// Ends the watch, also where reading panics.
+struct Ends<'a>(&'a (Mutex<bool>, Condvar));
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
     }
 }
 

@@ -7,8 +7,11 @@ use warploom_catalog::{
     digests::RECORD_FILE,
     entry::{Expected, Recipe, SplitRule},
 };
-use warploom_contract::{Context, ErrorKind, Provenance, StageError};
-use warploom_shell::{requests::IngestRequest, talk::count};
+use warploom_contract::{
+    Context, ErrorKind, Provenance, StageError,
+    stage::{Piece, Told},
+};
+use warploom_shell::requests::IngestRequest;
 use warploom_spec::{self as spec, Symmetrize};
 
 use crate::{
@@ -34,6 +37,8 @@ pub const COMMUNITY: u32 = 128;
 const GRAPH: &str = "graph";
 /// What is made up where graphs have labels of their own and nodes get some.
 const NODE_LABELS: &str = "node_labels";
+/// How often filling in goes through all nodes.
+const FILLINGS: u64 = 3;
 /// Lines of a notice that are shown.
 const LINES_SHOWN: usize = 6;
 /// Degrees above count as this one.
@@ -119,10 +124,12 @@ pub struct Filled {
 /// Transforms and fills in.
 pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<Filled, StageError> {
     let edges = std::mem::take(&mut narrowed.graph.edges);
-    context.progress.begin(&format!("sorting {} edges", count(edges.len() as u64)), 0, "edges");
     let options = options(request, &narrowed.graph);
     let nodes = narrowed.graph.nodes();
-    let transformed = transform::transform(edges, nodes, narrowed.graph.relations.len(), &options).map_err(transform_error)?;
+    let sorting = Piece::begin(context.progress, "sorting", edges.len() as u64, "edges").passes(transform::passes(&options));
+    let transformed =
+        transform::transform_told(edges, (nodes, narrowed.graph.relations.len()), &options, &|edges| sorting.add(edges)).map_err(transform_error)?;
+    drop(sorting);
     narrowed.compare_counts(request, &transformed.counts)?;
     narrowed.graph.edges = transformed.edges;
     filled_in(context, request, narrowed)
@@ -147,8 +154,10 @@ fn announce(context: &Context, request: &IngestRequest, had_features: bool, made
 pub fn filled_in(context: &Context, request: &IngestRequest, narrowed: Narrowed) -> Result<Filled, StageError> {
     let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
     let had_features = graph.features.is_some();
-    context.progress.begin("filling in features, labels and splits", 0, "nodes");
-    let (made_up, short) = fill_in(request, &mut graph, (community, in_degrees))?;
+    let community = community.or_else(|| find_communities(context, request, &graph));
+    let filling = Piece::begin(context.progress, "filling in labels, features and splits", u64::from(graph.nodes()), "nodes").passes(FILLINGS);
+    let (made_up, short) = fill_in(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
+    drop(filling);
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
     }
@@ -173,12 +182,23 @@ fn shown(lines: &[String]) -> String {
     if more == 0 { shown } else { format!("{shown}; and {more} more, which the manifest names") }
 }
 
+/// Communities of a graph in memory, where anything is made up of them.
+fn find_communities(context: &Context, request: &IngestRequest, graph: &RawGraph) -> Option<Vec<u32>> {
+    needs_communities(request, graph, false).then(|| {
+        context.progress.begin("looking for communities", 0, "nodes");
+        fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, request.spec.seed, &|nodes| context.progress.advance(nodes))
+    })
+}
+
 /// Labels, features and splits that are missing; returns what was made up, and where parts of the split are short.
-fn fill_in(request: &IngestRequest, graph: &mut RawGraph, (community, in_degrees): Known) -> Result<(Vec<String>, Vec<String>), StageError> {
+fn fill_in(request: &IngestRequest, graph: &mut RawGraph, (community, in_degrees): Known, told: Told<'_>) -> Result<(Vec<String>, Vec<String>), StageError> {
+    let nodes = u64::from(graph.nodes());
     let mut filler = Filler { request, community, in_degrees, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
     filler.labels(graph);
-    filler.features(graph)?;
+    told(nodes);
+    filler.features(graph, told)?;
     filler.splits(graph);
+    told(nodes);
     // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
     let given = !filler.made_up.iter().any(|what| what == "features");
     if given && request.spec.normalize == spec::Normalize::Row {
@@ -422,7 +442,7 @@ impl Filler<'_> {
     /// The class that each node's community stands for.
     fn planted(&mut self, graph: &RawGraph, classes: u32) -> Vec<u32> {
         let seed = self.seed;
-        let community = self.community.get_or_insert_with(|| fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed));
+        let community = self.community.get_or_insert_with(|| fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed, &|_| {}));
         fill::labels::planted_classes(community, classes.max(1))
     }
 
@@ -468,7 +488,7 @@ impl Filler<'_> {
         self.made_up.push(if graphs_are_labelled { NODE_LABELS } else { "labels" }.to_owned());
     }
 
-    fn features(&mut self, graph: &mut RawGraph) -> Result<(), StageError> {
+    fn features(&mut self, graph: &mut RawGraph, told: Told<'_>) -> Result<(), StageError> {
         use spec::Features as Wanted;
         let name = &self.request.entry.name;
         let refuse = |what: String| StageError::new(ErrorKind::Specification, what).hint("let them be made:  --set ingest.features=random");
@@ -510,7 +530,7 @@ impl Filler<'_> {
                 };
                 let planted = self.planted(graph, classes);
                 self.made_up.push("features".to_owned());
-                Some(fill::features::around_classes(&planted, if width == 0 { WIDTH } else { width }, self.seed))
+                Some(fill::features::around_classes(&planted, if width == 0 { WIDTH } else { width }, self.seed, told))
             }
         };
         self.made_up.sort();

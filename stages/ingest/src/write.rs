@@ -11,24 +11,31 @@ use warploom_contract::{
         EdgeTable, FeatureRows, GraphTable, Ids, Labels, NODE_COLUMNS, Names, NodeTable, nodes_of_kinds, write_edge_features, write_edges, write_features,
         write_graphs, write_kinds, write_nodes,
     },
+    stage::{Piece, Progress, Told},
 };
 use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
 
 /// Features stay sparse below this share of values that are not zero: a sparse product then reads less than a dense one.
 const SPARSE_BELOW: f64 = 0.1;
 
+/// How often nodes are told of as they are written: their features, and their table.
+pub const TABLES: u64 = 2;
+
 /// Writes all files of the graph.
-pub fn write(outputs: &mut Outputs, mut graph: RawGraph) -> Result<(), StageError> {
-    write_all_but_edges(outputs, &mut graph)?;
+pub fn write(outputs: &mut Outputs, mut graph: RawGraph, progress: &dyn Progress) -> Result<(), StageError> {
+    let writing = Piece::begin(progress, "writing", u64::from(graph.nodes()), "nodes").passes(TABLES);
+    write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))?;
+    drop(writing);
     let edges = graph.edges;
+    let writing = Piece::begin(progress, "writing", edges.len() as u64, "edges");
     if let Some(features) = edges.features {
         write_edge_features(outputs, features.columns as usize, features.values)?;
     }
-    write_edges(outputs, EdgeTable { source: edges.source, target: edges.target, weight: edges.weight, kind: edges.relation })
+    write_edges(outputs, EdgeTable { source: edges.source, target: edges.target, weight: edges.weight, kind: edges.relation }, &|count| writing.add(count))
 }
 
 /// Writes nodes, features, kinds, graphs and names, and takes them from the graph.
-pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Result<(), StageError> {
+pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph, told: Told<'_>) -> Result<(), StageError> {
     let nodes = graph.nodes();
     let target = graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref()).or(graph.labels.as_ref());
     let classes = if let Some(raw::Labels::Classes { names, .. }) = target { names.clone() } else { Vec::new() };
@@ -47,6 +54,7 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
         }
         of_node = Some(kinds.of_node);
     }
+    told(nodes.into());
     let graphs = graph.graphs.take();
     let table = NodeTable {
         ids: ids(std::mem::take(&mut graph.ids)),
@@ -59,6 +67,7 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
     write_kinds(outputs, &names, &table)?;
     let nodes_are_labelled = table.labels.is_some();
     write_nodes(outputs, table)?;
+    told(nodes.into());
     match graphs {
         Some(graphs) => {
             let columns = columns(graphs.columns);

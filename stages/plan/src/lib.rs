@@ -25,7 +25,7 @@ use warploom_contract::{
         plan::{self, Advice, Cut, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
-    stage::Progress,
+    stage::{Piece, Progress},
 };
 use warploom_device::Nvrtc;
 use warploom_shell::{
@@ -37,6 +37,7 @@ use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin},
+    compile::STEPS,
     emit::cuda::{Argument, Emitted, Groups, Order},
     launch::{Element, LaunchList, LossKind, Stored},
 };
@@ -56,25 +57,28 @@ impl Stage for PlanStage {
     const CONTRACT: Contract = contracts::PLAN;
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-        context.progress.begin(&format!("compiling `{}`", request.spec.program.entry), 0, "launches");
-        let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
+        let compiling = Piece::begin(context.progress, &format!("compiling `{}`", request.spec.program.entry), STEPS, "steps");
+        let made = make(inputs, request, &request.given_settings(), &|| compiling.add(1))?;
+        drop(compiling);
+        let Made { mut list, facts, settings, warnings, predicts } = made;
         refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
         let known = Known::of(inputs, request)?;
-        context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "launches");
-        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) = settled(request, (&mut list, &facts), &known)?;
+        context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
+        let heard = || context.progress.advance(1);
+        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) = settled(request, (&mut list, &facts), &known, &heard)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
             reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
         reasons.extend(reason);
         reasons.extend(emitted.iter().filter(|_| is_grouped(request)).map(|emitted| walks::grouped(&list, emitted)).collect::<Vec<_>>());
-        context.progress.begin("weighing smaller numbers and widths", 0, "plans");
+        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&known.profile, is_grouped(request)));
+        heard();
         let memory = Memory { smaller: smaller(context.progress, inputs, request, &settings)?, ..memory };
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
-        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&known.profile, is_grouped(request)));
         let page = Plan {
             mode: match request.run.mode {
                 Mode::Infer => "infer",
@@ -157,11 +161,11 @@ struct Made {
     predicts: Option<LossKind>,
 }
 
-fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Made, StageError> {
+fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>, heard: &dyn Fn()) -> Result<Made, StageError> {
     refuse_links(&request.run)?;
     let Some(builtin) = shipped(inputs, request)? else {
         let program = program(request, settings);
-        let made = compiled(inputs, request, &program)?;
+        let made = compiled(inputs, request, &program, heard)?;
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
@@ -202,14 +206,14 @@ fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_js
 }
 
 /// The program's forms, for training if it learns.
-fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result<Compiled, StageError> {
+fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program, heard: &dyn Fn()) -> Result<Compiled, StageError> {
     let still = facts::data(inputs, request, false)?;
     // Whoever asks for as many columns as there are classes has no width where there are none.
     let learns = program.learns(&still).map_err(|error| facts::refuse_no_classes(inputs, request).err().unwrap_or_else(|| at_setting(&request.spec, error)))?;
     refuse_other_mode(&request.run, program.entry, learns)?;
     match (request.run.mode, learns) {
-        (Mode::Infer, _) | (_, false) => program.compile(still),
-        (_, true) => program.compile(facts::data(inputs, request, true)?),
+        (Mode::Infer, _) | (_, false) => program.compile_heard(still, heard),
+        (_, true) => program.compile_heard(facts::data(inputs, request, true)?, heard),
     }
 }
 
@@ -249,14 +253,14 @@ fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {
 pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
     let settings = request.given_settings();
     match form {
-        "launches" => Ok(make(inputs, request, &settings)?.list.render()),
+        "launches" => Ok(make(inputs, request, &settings, &|| {})?.list.render()),
         "source" => {
             program::grid_of_source(&request.device)?;
-            let Made { mut list, facts, .. } = make(inputs, request, &settings)?;
-            let (emitted, _) = settled(request, (&mut list, &facts), &Known::of(inputs, request)?)?;
+            let Made { mut list, facts, .. } = make(inputs, request, &settings, &|| {})?;
+            let (emitted, _) = settled(request, (&mut list, &facts), &Known::of(inputs, request)?, &|| {})?;
             emitted.map(|emitted| emitted.source).ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
         }
-        _ => compile::show(&compiled(inputs, request, &program(request, &settings))?, form, &request.text),
+        _ => compile::show(&compiled(inputs, request, &program(request, &settings), &|| {})?, form, &request.text),
     }
 }
 
@@ -321,23 +325,31 @@ fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, (
 
 /// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its arena, nor has what kernels put down nowhere: what is
 /// made for them is made anew.
-fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: &Known) -> Result<(Option<Emitted>, Needed), StageError> {
-    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order))?;
+fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: &Known, heard: &dyn Fn()) -> Result<(Option<Emitted>, Needed), StageError> {
+    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), heard)?;
     let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
+    heard();
     let is_moved = list.features_in_arena().zip(found.host.as_ref()).is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order))?;
+    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), heard)?;
     let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
+    heard();
     Ok((emitted, found))
 }
 
 /// Kernels for a GPU, with an arena without what they put down nowhere. Which sums are made beside others depends on what lies where: where something is
 /// put down after all when the rest has moved, or more kernels are needed, all keeps its place.
-fn without_unmade(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<Option<Emitted>, StageError> {
+fn without_unmade(
+    request: &PlanRequest,
+    (list, facts): (&mut LaunchList, &Facts),
+    known: (&Profile, Order),
+    heard: &dyn Fn(),
+) -> Result<Option<Emitted>, StageError> {
     let emitted = for_gpu(request, (list, facts), known)?;
+    heard();
     let mut unmade: Vec<_> = emitted.iter().flat_map(|emitted| emitted.unmade.clone()).filter(|name| list.arena.place(name).is_some()).collect();
     unmade.sort_unstable();
     unmade.dedup();
@@ -347,6 +359,7 @@ fn without_unmade(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts
     let before = list.arena.clone();
     list.leave_out(&unmade, facts);
     let smaller = for_gpu(request, (list, facts), known)?;
+    heard();
     let kernels = |emitted: &Option<Emitted>| emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count();
     let is_smaller = list.arena.bytes <= before.bytes && kernels(&smaller) <= kernels(&emitted);
     if is_smaller && smaller.as_ref().is_some_and(|smaller| lies_nowhere(&unmade, smaller)) {
@@ -371,17 +384,11 @@ fn smaller(
     settings: &BTreeMap<String, serde_json::Value>,
 ) -> Result<Vec<Smaller>, StageError> {
     let mut ways = Vec::new();
-    let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| -> Result<(), StageError> {
-        let memory = unless_refused(need_of(inputs, request, settings))?;
-        progress.advance(1);
-        progress.note(&set);
-        ways.extend(memory.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
-        Ok(())
-    };
+    let given = request.given_settings();
     if is_gpu(request) && request.spec.features == Residence::Device {
         let mut on_host = request.clone();
         on_host.spec.features = Residence::Host;
-        weigh(format!("plan.features={}", Residence::Host.name()), &on_host, &request.given_settings())?;
+        ways.push((format!("plan.features={}", Residence::Host.name()), on_host, given.clone()));
     }
     let fewer: &[Dtype] = match request.run.dtype {
         Dtype::F64 => &[Dtype::F32, Dtype::Bf16],
@@ -391,18 +398,26 @@ fn smaller(
     for &dtype in fewer {
         let mut short = request.clone();
         short.run.dtype = dtype;
-        weigh(format!("run.dtype={}", dtype.name()), &short, &request.given_settings())?;
+        ways.push((format!("run.dtype={}", dtype.name()), short, given.clone()));
     }
     let mut hidden = settings.get(WIDTH).and_then(serde_json::Value::as_u64).unwrap_or(0);
     for _ in 0..HALVINGS {
         hidden /= 2;
         if hidden > 0 {
-            let mut narrow = request.given_settings();
+            let mut narrow = given.clone();
             narrow.insert(WIDTH.to_owned(), hidden.into());
-            weigh(format!("plan.set.{WIDTH}={hidden}"), request, &narrow)?;
+            ways.push((format!("plan.set.{WIDTH}={hidden}"), request.clone(), narrow));
         }
     }
-    Ok(ways)
+    let weighing = Piece::begin(progress, "weighing smaller numbers and widths", ways.len() as u64, "plans");
+    let mut weighed = Vec::new();
+    for (set, request, settings) in ways {
+        progress.note(&set);
+        let memory = unless_refused(need_of(inputs, &request, &settings))?;
+        weighing.add(1);
+        weighed.extend(memory.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
+    }
+    Ok(weighed)
 }
 
 /// What was made, or nothing where the compiler refuses to make it.
@@ -415,9 +430,9 @@ fn unless_refused<T>(made: Result<T, StageError>) -> Result<Option<T>, StageErro
 
 /// What a run with these settings needs.
 fn need_of(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Memory, StageError> {
-    let Made { mut list, facts, .. } = make(inputs, request, settings)?;
+    let Made { mut list, facts, .. } = make(inputs, request, settings, &|| {})?;
     refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
-    Ok(settled(request, (&mut list, &facts), &Known::of(inputs, request)?)?.1.memory)
+    Ok(settled(request, (&mut list, &facts), &Known::of(inputs, request)?, &|| {})?.1.memory)
 }
 
 fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {

@@ -43,7 +43,7 @@ fn main() {
     prove::same_edges(&csr, &Csr::from(permute(&csr, &shuffled)), &shuffled).expect("the same edges");
     let kept: Vec<u32> = (0..csr.nodes() as u32).collect();
     say("permute, at random", &|| keep(permute(&csr, &shuffled)));
-    let by_rabbit = inverse(&rabbit::order(&Undirected::of(&csr)).old_of_new);
+    let by_rabbit = inverse(&rabbit::order(&Undirected::of(&csr), &|_| {}).old_of_new);
     say("permute, by rabbit", &|| keep(permute(&csr, &by_rabbit)));
     say("permute, as it stands", &|| keep(permute(&csr, &kept)));
     say("order", &|| keep(order::measure(incoming)));
@@ -51,5 +51,5 @@ fn main() {
     say("curve of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 1)));
     say("curve of pairs of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 2)));
     let devices = warploom_device::shipped();
-    say("standing", &|| keep(worth::standing(incoming, outgoing, csr.types.is_some(), &devices)));
+    say("standing", &|| keep(worth::standing((incoming, outgoing), csr.types.is_some(), &devices, &|_| {})));
 }

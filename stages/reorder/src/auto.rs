@@ -6,7 +6,11 @@
 //! promises  a decision that depends on the graph without its self loops, the device's facts, the width, and the walks; with all numbers
 //!           in the reason
 //! never     tries an order that could not pay even if it left nothing to fetch twice
-use warploom_contract::{StageError, kinds::csr::Csr, stage::Progress};
+use warploom_contract::{
+    StageError,
+    kinds::csr::Csr,
+    stage::{Piece, Progress},
+};
 use warploom_shell::requests::ReorderRequest;
 use warploom_spec::{Method, ReorderSpec};
 
@@ -81,7 +85,7 @@ pub struct Decision {
 
 /// Decides.
 pub fn decide(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageError> {
-    progress.begin("weighing orders", TRIED.len() as u64 + 1, "orders");
+    let weighing = Piece::begin(progress, "weighing orders", TRIED.len() as u64 + 1, "orders");
     let as_it_stands = walk(csr, None);
     let scales = Scales::of(request, as_it_stands.size());
     let curve = Curve::of(&as_it_stands, scales.block.rows);
@@ -92,14 +96,14 @@ pub fn decide(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> R
     let (mut told, mut tried) = (Vec::<String>::new(), Vec::<Tried>::new());
     let mut best: Option<(f64, Method, Order)> = None;
     for (method, nanoseconds) in TRIED {
-        progress.advance(1);
+        weighing.add(1);
         progress.note(method.name());
         let cost = scales.cost(nanoseconds);
         if at_most <= cost {
             told.push(format!("{} would cost {cost:.3} s", method.name()));
             continue;
         }
-        let order = methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr)?;
+        let order = methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr, &|_| {})?;
         let fetched = scales.block.fetched(&Curve::of(&walk(csr, Some(&order.new_of_old)), scales.block.rows));
         let saved = scales.saved(before - fetched);
         told.push(format!("{} fetches {}, which saves {saved:.3} s for {cost:.3} s", method.name(), megabytes(fetched)));

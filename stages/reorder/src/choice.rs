@@ -69,8 +69,8 @@ pub fn choose(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> R
     let order = match request.chosen.as_ref().and_then(|chosen| chosen.order.clone()) {
         Some(FoundOrder { new_of_old, communities }) => Order { new_of_old, communities, cut: None },
         None => {
-            progress.begin(&format!("looking for an order: {}", method.name()), 0, "edges");
-            methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr)?
+            progress.begin(&format!("looking for an order: {}", method.name()), 0, "nodes");
+            methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr, &|nodes| progress.advance(nodes))?
         }
     };
     Ok(Choice::takes(method, order))

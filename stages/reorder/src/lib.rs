@@ -18,10 +18,11 @@ pub mod worth;
 use warploom_contract::{
     Artifact, Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
-        csr::{self, Csr, CsrParts},
+        csr::{self, Csr, Rows},
         permutation::{self, Moved, Quality, Standing},
     },
     order,
+    stage::{Piece, Progress},
 };
 use warploom_device::Facts;
 use warploom_shell::{
@@ -41,8 +42,9 @@ impl Stage for Reorder {
     fn decide(context: &Context, inputs: &Inputs, request: &mut ReorderRequest) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         need::refuse_too_large(&csr, Method::Auto, context.memory)?;
-        context.progress.begin("looking whether the choice is known", 0, "edges");
-        let digest = known::digest(&csr, request.weighed());
+        let looking = Piece::begin(context.progress, "looking whether the choice is known", csr.nodes() as u64, "nodes").passes(known::PASSES);
+        let digest = known::digest(&csr, request.weighed(), &|nodes| looking.add(nodes));
+        drop(looking);
         let chosen = match orders::find_alike(context.store, &digest) {
             Some(chosen) => chosen,
             None => choice::weigh(context.progress, request, &csr, order::aes_rule(aes_without_loops(&csr), csr.nodes()))?,
@@ -56,27 +58,26 @@ impl Stage for Reorder {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
         need::refuse_too_large(&csr, request.method(), context.memory)?;
-        context.progress.begin("looking whether the order is known", 0, "edges");
+        let looking = Piece::begin(context.progress, "looking whether the order is known", csr.nodes() as u64, "nodes").passes(known::PASSES);
         let aes_rule = order::aes_rule(aes_without_loops(&csr), csr.nodes());
-        let digest = known::digest(&csr, request.document());
+        let digest = known::digest(&csr, request.document(), &|nodes| looking.add(nodes));
+        drop(looking);
         let choice = match known::find(context.store, &outputs.key(), &digest, csr.nodes()) {
             Some(choice) => choice,
             None => choice::choose(context.progress, request, &csr)?,
         };
         let devices = devices(request);
-        context.progress.begin("measuring the order", 0, "edges");
-        let before = worth::standing(csr.incoming.rows(), csr.outgoing.rows(), csr.types.is_some(), &devices);
+        let before = standing_of("measuring the order", (csr.incoming.rows(), csr.outgoing.rows()), csr.types.is_some(), &devices, context.progress);
         let (after, new_of_old) = match choice.new_of_old {
             None => {
                 keep(outputs, artifact, &csr)?;
                 (before.clone(), (0..csr.nodes() as u32).collect())
             }
             Some(new_of_old) => {
-                context.progress.begin("renumbering", 0, "edges");
-                let parts = permute::permute(&csr, &new_of_old);
-                context.progress.begin("measuring the new order", 0, "edges");
-                let after = standing_of(&parts, &devices);
-                csr::write(outputs, parts)?;
+                let parts = permute::permute_told(&csr, &new_of_old, context.progress);
+                let rows = (parts.incoming.rows(), parts.outgoing.rows());
+                let after = standing_of("measuring the new order", rows, parts.types.is_some(), &devices, context.progress);
+                csr::write(outputs, parts, context.progress)?;
                 (after, new_of_old)
             }
         };
@@ -123,8 +124,10 @@ fn least_moved(standing: &Standing) -> Option<u64> {
     standing.predicted.iter().filter(is_known).map(|moved| moved.memory_bytes).min()
 }
 
-fn standing_of(parts: &CsrParts, devices: &[Facts]) -> Standing {
-    worth::standing(parts.incoming.rows(), parts.outgoing.rows(), parts.types.is_some(), devices)
+/// Figures of an order; tells of each.
+fn standing_of(what: &str, (incoming, outgoing): (Rows<'_>, Rows<'_>), typed: bool, devices: &[Facts], progress: &dyn Progress) -> Standing {
+    let measuring = Piece::begin(progress, what, worth::figures(devices), "figures");
+    worth::standing((incoming, outgoing), typed, devices, &|count| measuring.add(count))
 }
 
 /// Mean distance over all edges that are no self loops.

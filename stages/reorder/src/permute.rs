@@ -16,6 +16,7 @@ use warploom_contract::{
         permutation::inverse,
     },
     mapped::zeros,
+    stage::{Piece, Progress, Silence, Told},
 };
 
 /// Rows that one task writes have at least so many edges together, but for the last.
@@ -26,15 +27,25 @@ const SLOTS_AHEAD: usize = 8;
 
 /// The csr under new numbers.
 pub fn permute(csr: &Csr, new_of_old: &[u32]) -> CsrParts {
+    permute_told(csr, new_of_old, &Silence)
+}
+
+/// The same, and tells how far it is.
+pub fn permute_told(csr: &Csr, new_of_old: &[u32], progress: &dyn Progress) -> CsrParts {
+    let renumbering = Piece::begin(progress, "renumbering", csr.edges() as u64, "edges").passes(3);
+    let told = |edges| renumbering.add(edges);
     let old_of_new = inverse(new_of_old);
-    let mut outgoing = rows(&csr.outgoing, new_of_old, &old_of_new);
+    let mut outgoing = rows(&csr.outgoing, (new_of_old, &old_of_new), &told);
     let mut incoming = DirectionParts::default();
-    group(&mut incoming, csr.nodes(), &outgoing.neighbours, Others::Rows(&outgoing.offsets), Some(&outgoing.edges));
-    group(&mut outgoing, csr.nodes(), &incoming.neighbours, Others::Rows(&incoming.offsets), Some(&incoming.edges));
+    group(&mut incoming, csr.nodes(), &outgoing.neighbours, Others::Rows(&outgoing.offsets), Some(&outgoing.edges), &told);
+    group(&mut outgoing, csr.nodes(), &incoming.neighbours, Others::Rows(&incoming.offsets), Some(&incoming.edges), &told);
+    drop(renumbering);
     let types = csr.types.as_ref().map(|types| {
         let by_edge = by_edge(csr, types);
-        sort_rows_by_type(&mut incoming, &by_edge);
-        sort_rows_by_type(&mut outgoing, &by_edge);
+        let sorting = Piece::begin(progress, "sorting rows by relation", csr.nodes() as u64, "rows").passes(2);
+        let told = |rows| sorting.add(rows);
+        sort_rows_by_type(&mut incoming, &by_edge, &told);
+        sort_rows_by_type(&mut outgoing, &by_edge, &told);
         in_order(&incoming, &by_edge)
     });
     let weights = csr.weights.as_ref().map(|weights| in_order(&incoming, &by_edge(csr, weights)));
@@ -54,7 +65,7 @@ fn in_order<T: Copy + Send + Sync>(incoming: &DirectionParts, by_edge: &[T]) -> 
 }
 
 /// Rows in their new order with new numbers, each in its old order.
-fn rows(old: &Direction, new_of_old: &[u32], old_of_new: &[u32]) -> DirectionParts {
+fn rows(old: &Direction, (new_of_old, old_of_new): (&[u32], &[u32]), told: Told<'_>) -> DirectionParts {
     let mut offsets = Vec::with_capacity(old_of_new.len() + 1);
     let mut end = 0;
     offsets.push(end);
@@ -73,6 +84,7 @@ fn rows(old: &Direction, new_of_old: &[u32], old_of_new: &[u32]) -> DirectionPar
                 at += 1;
             }
         }
+        told(neighbours.len() as u64);
     });
     DirectionParts { offsets, neighbours, edges }
 }

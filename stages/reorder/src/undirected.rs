@@ -3,7 +3,10 @@
 //! promises  neighbours ascend, each once, and none is the node itself: direction, repeats, relations and self loops leave no trace
 //! limits    16 bytes an edge while it is made, then at most 8, and 8 a node
 use rayon::prelude::*;
-use warploom_contract::kinds::csr::{Csr, Rows};
+use warploom_contract::{
+    kinds::csr::{Csr, Rows},
+    stage::Told,
+};
 
 /// Nodes whose neighbours one task joins.
 const TASK_NODES: usize = 1 << 12;
@@ -18,12 +21,18 @@ pub struct Undirected {
 impl Undirected {
     /// Of both directions of a csr.
     pub fn of(csr: &Csr) -> Self {
-        Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows())
+        Undirected::of_told(csr, &|_| {})
+    }
+
+    /// The same, and tells of nodes.
+    pub fn of_told(csr: &Csr, told: Told<'_>) -> Self {
+        Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows(), told)
     }
 
     /// Of in-edges and out-edges.
-    pub fn of_rows(incoming: Rows<'_>, outgoing: Rows<'_>) -> Self {
+    pub fn of_rows(incoming: Rows<'_>, outgoing: Rows<'_>, told: Told<'_>) -> Self {
         let tasks = (0..incoming.len()).into_par_iter().step_by(TASK_NODES).map(|first| {
+            told(TASK_NODES.min(incoming.len() - first) as u64);
             let (mut ends, mut neighbours) = (Vec::with_capacity(TASK_NODES), Vec::new());
             let mut row: Vec<u32> = Vec::new();
             for node in first..(first + TASK_NODES).min(incoming.len()) {
@@ -116,8 +125,9 @@ mod tests {
     #[test]
     fn rows_that_do_not_ascend() {
         let (offsets, rising, relations) = ([0, 5, 5, 6, 6], [0, 1, 1, 2, 3, 0], [1, 2, 0, 1, 3, 0]);
-        let of =
-            |neighbours: &[u32]| Undirected::of_rows(Rows { offsets: &offsets, neighbours }, Rows { offsets: &[0, 2, 3, 3, 4], neighbours: &[2, 2, 0, 3] });
+        let of = |neighbours: &[u32]| {
+            Undirected::of_rows(Rows { offsets: &offsets, neighbours }, Rows { offsets: &[0, 2, 3, 3, 4], neighbours: &[2, 2, 0, 3] }, &|_| {})
+        };
         assert_eq!(of(&rising), of(&relations));
         assert_eq!([0, 1, 2, 3].map(|node| of(&rising).of_node(node).to_vec()), [vec![1, 2, 3], vec![0], vec![0], vec![]]);
     }

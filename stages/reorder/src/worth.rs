@@ -9,6 +9,7 @@ use warploom_contract::{
         permutation::{Moved, Standing},
     },
     order,
+    stage::Told,
     windows::windows,
 };
 use warploom_device::Facts;
@@ -20,11 +21,20 @@ pub const WIDTHS: [u64; 5] = [16, 32, 64, 128, 256];
 /// Bytes of a number.
 const NUMBER_BYTES: u64 = 4;
 
+/// How often `standing` tells of something: distances and profile, windows, and each width on each device.
+pub fn figures(devices: &[Facts]) -> u64 {
+    2 + (devices.len() * WIDTHS.len()) as u64
+}
+
 /// All figures of rows as they are numbered, predicted for each of these devices.
-pub fn standing(incoming: Rows<'_>, outgoing: Rows<'_>, typed: bool, devices: &[Facts]) -> Standing {
+pub fn standing((incoming, outgoing): (Rows<'_>, Rows<'_>), typed: bool, devices: &[Facts], told: Told<'_>) -> Standing {
     let entries = incoming.neighbours.len() as u64 - incoming.repeats(typed);
     let walk = Walk::new(incoming, outgoing, None);
-    Standing { order: order::measure(incoming), profile: profile(incoming, outgoing), windows: windows(incoming, entries), predicted: moved(&walk, devices) }
+    let (order, profile) = (order::measure(incoming), profile(incoming, outgoing));
+    told(1);
+    let windows = windows(incoming, entries);
+    told(1);
+    Standing { order, profile, windows, predicted: moved(&walk, devices, told) }
 }
 
 /// Sum of the distances to the lowest neighbour below.
@@ -34,7 +44,7 @@ fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
 }
 
 /// What sums of every width move on every device.
-fn moved(walk: &Walk<'_>, devices: &[Facts]) -> Vec<Moved> {
+fn moved(walk: &Walk<'_>, devices: &[Facts], told: Told<'_>) -> Vec<Moved> {
     let size = walk.size();
     let mut curves = Vec::new();
     let mut found = Vec::new();
@@ -47,6 +57,7 @@ fn moved(walk: &Walk<'_>, devices: &[Facts]) -> Vec<Moved> {
                 curves.len() - 1
             });
             found.push(block.moved(size, &curves[at].1));
+            told(1);
         }
     }
     found

@@ -11,7 +11,7 @@ use warploom_contract::{
     kinds::{Depth, checkpoint},
     manifest::Reading,
     panics,
-    stage::Progress,
+    stage::{Piece, Progress},
 };
 
 use crate::{
@@ -126,17 +126,14 @@ where
     outputs.set_inputs_verified(environment.verify != Verify::Nothing && are_sound);
     let context = context(environment, talk);
     S::run(&context, &mut outputs, inputs, &step.request).map_err(|error| outputs.explain_loss(error))?;
-    warploom_contract::stage::Progress::begin(talk, "checking and storing", 0, "files");
+    let files = Piece::begin(talk, "checking and storing", outputs.files()?, "files");
+    let replace = environment.force || place == Place::Unchecked;
+    let published = outputs.publish_told(&environment.store, replace, &|count| files.add(count))?;
     if environment.force {
-        let published = outputs.publish_over(&environment.store)?;
         let replaced = published.iter().any(|(_, replaced)| *replaced);
         outcome.why = if replaced { "--force: other bytes than before, replaced" } else { SAME_BYTES }.to_owned();
-        outcome.artifacts = published.into_iter().map(|(artifact, _)| artifact).collect();
-    } else if place == Place::Unchecked {
-        outcome.artifacts = outputs.publish_over(&environment.store)?.into_iter().map(|(artifact, _)| artifact).collect();
-    } else {
-        outcome.artifacts = outputs.publish(&environment.store)?;
     }
+    outcome.artifacts = published.into_iter().map(|(artifact, _)| artifact).collect();
     if S::CONTRACT.writes.contains(&Kind::Run)
         && let Some(artifact) = outcome.artifacts.first()
     {

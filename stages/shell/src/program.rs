@@ -13,7 +13,7 @@ use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
 pub use warploom_vertex::compile::Compiled;
 use warploom_vertex::{
     builtin::SettingError,
-    compile::compile,
+    compile::compile_heard,
     emit::cuda::{self, Emitted, Groups, Matmul, Order, Refused, Target},
     gir::Data,
     launch::{Body, Half, LaunchList},
@@ -54,7 +54,12 @@ impl Program<'_> {
 
     /// All forms.
     pub fn compile(&self, data: Data) -> Result<Compiled, StageError> {
-        let compiled = compile(self.text, self.entry, self.settings, &data).map_err(|wrong| self.error(&wrong))?;
+        self.compile_heard(data, &|| {})
+    }
+
+    /// The same; `heard` is called for each step that is done.
+    pub fn compile_heard(&self, data: Data, heard: &dyn Fn()) -> Result<Compiled, StageError> {
+        let compiled = compile_heard((self.text, self.entry), self.settings, &data, heard).map_err(|wrong| self.error(&wrong))?;
         if let Err(flaws) = compiled.list.validate() {
             let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
             return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", self.entry, all.join("; "))));

@@ -234,10 +234,11 @@ impl Progress for Talk {
     }
 
     fn end(&self) {
-        let work = held(&self.current.work).take();
-        if let Some(bar) = work.and_then(|work| work.bar) {
+        let Some(work) = held(&self.current.work).take() else { return };
+        if let Some(bar) = &work.bar {
             bar.finish_and_clear();
         }
+        self.detail(&format!("{}: {}", self.prefix(), finished(&work)));
     }
 
     fn say(&self, text: &str) {
@@ -254,6 +255,16 @@ fn describe(work: &Work, seconds: f64) -> String {
     let share = if work.total > 0 && work.done > 0 { format!(" {}%", 100 * work.done.min(work.total) / work.total) } else { String::new() };
     let note = if work.note.is_empty() { String::new() } else { format!(", {}", work.note) };
     format!("{}{share} ({}){note}", work.what, pace((work.done, work.total, work.unit), seconds))
+}
+
+/// What was done, of how much, and how long it took.
+fn finished(work: &Work) -> String {
+    let done = match (work.done, work.total) {
+        (0, 0) => String::new(),
+        (done, 0) => format!(", {} {}", count(done), work.unit),
+        (done, total) => format!(", {} of {} {}", count(done), count(total), work.unit),
+    };
+    format!("{}{done}: {:.3} s", work.what, work.begun.elapsed().as_secs_f64())
 }
 
 /// How far, how fast and how long; of work that has said nothing yet, how long alone.

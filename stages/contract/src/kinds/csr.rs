@@ -13,6 +13,7 @@ use super::{Depth, expect_length, has_file, need_count, need_file};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{Number, View, open_numbers, write_numbers},
+    stage::{Piece, Progress},
 };
 
 /// One direction: for each node the other ends of its edges.
@@ -231,12 +232,17 @@ impl From<CsrParts> for Csr {
 }
 
 /// Writes a csr into an output.
-pub fn write(outputs: &mut Outputs, parts: CsrParts) -> Result<(), StageError> {
+pub fn write(outputs: &mut Outputs, parts: CsrParts, progress: &dyn Progress) -> Result<(), StageError> {
     let file = |name: &str| outputs.file(Kind::Csr, &format!("{name}.arrow"));
     let (nodes, edges) = (parts.incoming.offsets.len() as u64 - 1, parts.incoming.neighbours.len() as u64);
     let typed = parts.types.is_some();
     let columns = CsrParts::into_writes(parts);
-    columns.into_par_iter().try_for_each(|(name, column)| column.write(&file(&name), &name))?;
+    let files = Piece::begin(progress, "writing", columns.len() as u64, "files");
+    columns.into_par_iter().try_for_each(|(name, column)| {
+        column.write(&file(&name), &name)?;
+        files.add(1);
+        Ok(())
+    })?;
     state(outputs, (nodes, edges), typed);
     Ok(())
 }
@@ -391,7 +397,7 @@ mod tests {
         let mut outputs = Outputs::begin(&store, &CONTRACT, document, &Inputs::new()).unwrap();
         let direction = || DirectionParts { offsets: vec![0, 1, 2], neighbours: vec![1, 0], edges: vec![1, 0] };
         let parts = CsrParts { incoming: direction(), outgoing: direction(), types: Some(vec![0, 1]), ..CsrParts::default() };
-        write(&mut outputs, parts).unwrap();
+        write(&mut outputs, parts, &crate::stage::Silence).unwrap();
         let whole = outputs.publish(&store).unwrap().remove(0);
         let csr = Csr::open(&whole).unwrap();
         assert_eq!((csr.types.as_deref(), csr.weights.is_some(), csr.graphs.is_some()), (Some(&[0, 1][..]), false, false));

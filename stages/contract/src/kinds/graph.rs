@@ -290,8 +290,8 @@ fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: 
 pub use learned::{LABEL, Learned, LearnedRows, OF_GRAPHS, TARGET, WholeNumbers, learnable, read_learned};
 #[cfg(feature = "tables")]
 pub use tables::{
-    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds, read_edges, read_graphs, read_node_ids, read_nodes, write_edges,
-    write_graphs, write_kinds, write_nodes,
+    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds, read_edges, read_edges_told, read_graphs, read_node_ids,
+    read_nodes, write_edges, write_graphs, write_kinds, write_nodes,
 };
 #[cfg(feature = "tables")]
 mod learned;

@@ -34,6 +34,7 @@ use crate::{
     manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
     panics,
     regular_file::Refusal,
+    stage::Told,
 };
 
 /// How names begin of what is being removed: files of it may be gone.
@@ -371,20 +372,26 @@ impl Draft {
     }
 
     /// Digests and syncs every file, validates the whole, and writes the manifest.
-    pub fn seal(mut self, manifest: Manifest) -> Result<Sealed, StageError> {
-        match self.sealed_manifest(manifest) {
+    pub fn seal(mut self, manifest: Manifest, told: Told<'_>) -> Result<Sealed, StageError> {
+        match self.sealed_manifest(manifest, told) {
             Ok(manifest) => Ok(Sealed { draft: self, manifest }),
             Err(error) => Err(self.explain_loss(error)),
         }
     }
 
-    fn sealed_manifest(&mut self, mut manifest: Manifest) -> Result<Manifest, StageError> {
-        let names = names_of_files(&self.path)?;
+    /// Names of the files that were written, ascending.
+    pub fn names(&self) -> Result<Vec<String>, StageError> {
+        names_of_files(&self.path)
+    }
+
+    fn sealed_manifest(&mut self, mut manifest: Manifest, told: Told<'_>) -> Result<Manifest, StageError> {
+        let names = self.names()?;
         let entry = |name: &String| -> Result<FileEntry, StageError> {
             let path = self.path.join(name);
             let wrong = |error: io::Error| StageError::io("write", &path, &error);
             fs::File::open(&path).and_then(|file| file.sync_all()).map_err(wrong)?;
             let (blake3, _) = digest_cache::digest(&path).map_err(wrong)?;
+            told(1);
             Ok(FileEntry { name: name.clone(), bytes: retry(|| fs::metadata(&path)).map_err(wrong)?.len(), blake3 })
         };
         manifest.files = names.par_iter().map(entry).collect::<Result<_, _>>()?;

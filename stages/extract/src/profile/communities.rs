@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
-use warploom_contract::kinds::csr::Rows;
+use warploom_contract::{kinds::csr::Rows, stage::Told};
 
 /// Batches of a round: neighbours in one batch do not see each other move.
 const BATCHES: u32 = 4;
@@ -27,9 +27,6 @@ const GAIN_LEAST: f64 = 1e-4;
 const TASK: usize = 1 << 9;
 /// The batch of a node is drawn with it.
 const SEED: u32 = 0x9e37_79b9;
-
-/// Who hears how many nodes were looked at since the last time.
-pub type Told<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// The community of each node: numbers from 0 without gaps; an isolated node is alone in its own. A node may be looked at in each round.
 pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, told: Told<'_>) -> Vec<u32> {

@@ -7,7 +7,7 @@
 //! source    github.com/apache/parquet-format; Arrow Columnar Format, "Serialization and Interprocess Communication"
 use super::{layout::Part, pages};
 use crate::{
-    decompress::open_file,
+    decompress::{count_read, open_file},
     raw::{Read, ReadError},
 };
 use arrow_array::RecordBatch;
@@ -217,6 +217,7 @@ fn read_block(path: &Path, file: &mut File, block: &Block) -> Read<Buffer> {
     if (bytes.len() as u64) < head + body {
         return Err(damaged(path, "a batch of the Arrow file is cut short"));
     }
+    count_read(head + body);
     let begin = if bytes.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let about = arrow_ipc::root_as_message(&bytes[begin..head as usize]).map_err(|error| damaged(path, error))?;
     refuse_claims(path, &about, &bytes[head as usize..])?;
@@ -237,6 +238,17 @@ fn refuse_claims(path: &Path, about: &arrow_ipc::Message<'_>, body: &[u8]) -> Re
         }
     }
     Ok(())
+}
+
+/// Bytes of the columns of a row group that are read.
+fn mask_bytes(metadata: &ArrowReaderMetadata, group: usize, mask: &ProjectionMask) -> u64 {
+    let columns = metadata.metadata().row_group(group).columns().iter().enumerate();
+    columns.filter(|(leaf, _)| mask.leaf_included(*leaf)).filter_map(|(_, column)| u64::try_from(column.compressed_size()).ok()).sum()
+}
+
+/// What some of the rows are of all bytes.
+fn share(bytes: u64, some: u64, all: u64) -> u64 {
+    (bytes as f64 * some as f64 / all.max(1) as f64) as u64
 }
 
 fn open_messages(path: &Path) -> Read<(SchemaRef, Form)> {
@@ -272,6 +284,7 @@ impl<'a> Messages<'a> {
             return Err(Box::new(error.hint(AGAIN)));
         }
         self.left -= got;
+        count_read(got);
         Ok(())
     }
 
@@ -330,11 +343,14 @@ impl Source {
                 let file = File::open(path).map_err(|error| Box::new(ReadError::from_io(path, &error)))?;
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
                 judge_pages(path, metadata, piece, &mask)?;
+                let read_of_group = mask_bytes(metadata, piece, &mask);
+                let rows = metadata.metadata().row_group(piece).num_rows().unsigned_abs();
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
                 let batches = builder.with_projection(mask).with_row_groups(vec![piece]).with_batch_size(BATCH).build();
                 let mut row = first_rows[piece];
                 for batch in batches.map_err(|error| unread(path, &error))? {
                     let batch = batch.map_err(|error| damaged(path, error))?;
+                    count_read(share(read_of_group, batch.num_rows() as u64, rows));
                     each(row, &batch)?;
                     row += batch.num_rows() as u64;
                 }

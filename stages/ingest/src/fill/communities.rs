@@ -13,6 +13,7 @@ use std::{
     ops::Range,
     os::unix::fs::FileExt,
 };
+use warploom_contract::stage::{Told, tell_of};
 use warploom_formats::{raw::Edges, spill::Limit};
 
 /// Steps that a cell grows; nodes farther from every centre stay alone.
@@ -26,18 +27,18 @@ const NONE: u32 = u32::MAX;
 const BLOCK_LEAST: u64 = 1 << 10;
 
 /// The community of each node, numbered from 0 without gaps; about `mean` nodes each.
-pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64) -> Vec<u32> {
+pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64, told: Told<'_>) -> Vec<u32> {
     let bare = Edges { source: edges.source.clone(), target: edges.target.clone(), ..Edges::default() };
     let edges = transform::symmetrize(bare, nodes);
     let graph = Neighbours { offsets: transform::offsets(&edges.source, nodes), target: Targets::Held(edges.target) };
-    find_in(&graph, mean, seed).expect("neighbours in memory are read without a file")
+    find_in(&graph, mean, seed, told).expect("neighbours in memory are read without a file")
 }
 
 /// The same of neighbours wherever they are.
-pub fn find_in(graph: &Neighbours, mean: u32, seed: u64) -> io::Result<Vec<u32>> {
-    let mut cell = grow(graph, mean, Counter::new(seed, "centres"))?;
+pub fn find_in(graph: &Neighbours, mean: u32, seed: u64, told: Told<'_>) -> io::Result<Vec<u32>> {
+    let mut cell = grow(graph, mean, Counter::new(seed, "centres"), told)?;
     for round in 0..ROUNDS {
-        cell = join_best(graph, &cell, mean, Counter::new(seed, "joins").part(round))?;
+        cell = join_best(graph, &cell, mean, Counter::new(seed, "joins").part(round), told)?;
     }
     Ok(renumber(cell))
 }
@@ -140,7 +141,7 @@ impl Neighbours {
 }
 
 /// One node in `mean` is a centre; every other joins a cell that a neighbour was in one step before.
-fn grow(graph: &Neighbours, mean: u32, counter: Counter) -> io::Result<Vec<u32>> {
+fn grow(graph: &Neighbours, mean: u32, counter: Counter, told: Told<'_>) -> io::Result<Vec<u32>> {
     let nodes = graph.nodes();
     let is_centre = |node: u32| counter.below(u64::from(node), u64::from(mean.max(1))) == 0;
     let mut cell: Vec<u32> = (0..nodes).into_par_iter().map(|node| if is_centre(node) { node } else { NONE }).collect();
@@ -149,6 +150,7 @@ fn grow(graph: &Neighbours, mean: u32, counter: Counter) -> io::Result<Vec<u32>>
         let mut joined: Vec<u32> = Vec::with_capacity(open.len());
         graph.blocks(|range, block| {
             let join = |&node: &u32| {
+                tell_of(told, node as usize);
                 let near = block.of(node).iter().map(|&neighbour| cell[neighbour as usize]).filter(|&cell| cell != NONE);
                 near.min_by_key(|&cell| (counter.bits(mix(u64::from(cell) << 32 | u64::from(node))), cell)).unwrap_or(NONE)
             };
@@ -169,13 +171,14 @@ fn grow(graph: &Neighbours, mean: u32, counter: Counter) -> io::Result<Vec<u32>>
 /// Half of the nodes join the cell with the best score among their own and their neighbours'; of equal ones the own, else one by chance.
 ///
 /// The score is the number of neighbours in the cell, less a share of all neighbours that grows with the cell (modularity with a resolution).
-fn join_best(graph: &Neighbours, cell: &[u32], mean: u32, counter: Counter) -> io::Result<Vec<u32>> {
+fn join_best(graph: &Neighbours, cell: &[u32], mean: u32, counter: Counter, told: Told<'_>) -> io::Result<Vec<u32>> {
     let mut volume = vec![0u64; cell.len()];
     cell.iter().enumerate().for_each(|(node, &cell)| volume[cell as usize] += graph.degree(node));
     let (edges, nodes) = (graph.offsets.last().copied().unwrap_or(0) as i128, cell.len() as i128);
     let mut joined = Vec::with_capacity(cell.len());
     graph.blocks(|range, block| {
         let choose = |near: &mut Vec<u32>, node: u32| {
+            tell_of(told, node as usize);
             let own = cell[node as usize];
             if counter.bits(u64::from(node)) & 1 == 0 {
                 return own;
@@ -215,7 +218,7 @@ mod tests {
     fn communities_follow_the_edges_and_no_one_takes_all() {
         let recipe = Recipe { nodes: 20_000, edges: 240_000, loops: 0, symmetric: true, max_degree: 500, community: 128, inside: 0.7, seed: 3 };
         let edges = generate(&recipe).unwrap().edges;
-        let found = find(&edges, recipe.nodes, 128, 9);
+        let found = find(&edges, recipe.nodes, 128, 9, &|_| {});
         let inside = edges.source.iter().zip(&edges.target).filter(|&(&source, &target)| found[source as usize] == found[target as usize]).count();
         println!("{:.3} of the edges inside", inside as f64 / edges.len() as f64);
         assert!(inside * 10 > edges.len() * 3, "{inside} of {}", edges.len());
@@ -225,7 +228,7 @@ mod tests {
         assert!(sizes.iter().all(|&size| size > 0 && size < 2_000), "{:?}", sizes.iter().max());
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert!(pool.install(|| find(&edges, recipe.nodes, 128, 9)) == found);
+            assert!(pool.install(|| find(&edges, recipe.nodes, 128, 9, &|_| {})) == found);
         }
     }
 
@@ -241,15 +244,15 @@ mod tests {
         for block in [1, 7, BLOCK_LEAST, u64::from(u32::MAX)] {
             let Targets::File { block: own, .. } = &mut graph.target else { panic!("expected a file") };
             *own = block;
-            assert!(find_in(&graph, 64, 5).unwrap() == find(&edges, recipe.nodes, 64, 5), "{block}");
+            assert!(find_in(&graph, 64, 5, &|_| {}).unwrap() == find(&edges, recipe.nodes, 64, 5, &|_| {}), "{block}");
         }
     }
 
     #[test]
     fn degenerate_graphs_have_communities_too() {
-        assert!(find(&Edges::default(), 0, 128, 1).is_empty());
-        assert_eq!(find(&Edges::default(), 3, 128, 1), [0, 1, 2]);
+        assert!(find(&Edges::default(), 0, 128, 1, &|_| {}).is_empty());
+        assert_eq!(find(&Edges::default(), 3, 128, 1, &|_| {}), [0, 1, 2]);
         let path = Edges { source: (0..999).collect(), target: (1..1000).collect(), ..Edges::default() };
-        assert!(find(&path, 1000, 16, 1).iter().max().unwrap() < &200);
+        assert!(find(&path, 1000, 16, 1, &|_| {}).iter().max().unwrap() < &200);
     }
 }

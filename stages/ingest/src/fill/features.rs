@@ -4,6 +4,7 @@
 //! never     changes the width of given features
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
+use warploom_contract::stage::{Told, tell_of};
 use warploom_formats::raw::{Edges, Features, Labels, NO_CLASS};
 
 /// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22 classes of width 96 the nearest centre of one
@@ -11,7 +12,7 @@ use warploom_formats::raw::{Edges, Features, Labels, NO_CLASS};
 const SIGNAL: f32 = 1.5;
 
 /// A centre for each class plus noise for each node; nodes without a class have noise alone.
-pub fn around_classes(class: &[u32], columns: u32, seed: u64) -> Features {
+pub fn around_classes(class: &[u32], columns: u32, seed: u64, told: Told<'_>) -> Features {
     let classes = class.iter().filter(|&&class| class != NO_CLASS).max().map_or(0, |&most| most as usize + 1);
     let width = columns as usize;
     let scale = SIGNAL / (columns.max(1) as f32).sqrt();
@@ -19,6 +20,7 @@ pub fn around_classes(class: &[u32], columns: u32, seed: u64) -> Features {
     let centres: Vec<f32> = (0..classes * width).map(|at| scale * centre.normal(at as u64)).collect();
     let mut values = vec![0.0; class.len() * width];
     values.par_chunks_mut(width.max(1)).zip(class).enumerate().with_min_len(256).for_each(|(node, (row, &class))| {
+        tell_of(told, node);
         let first = (node * width) as u64;
         row.iter_mut().zip(first..).for_each(|(value, at)| *value = noise.normal(at));
         if class != NO_CLASS {
@@ -30,7 +32,7 @@ pub fn around_classes(class: &[u32], columns: u32, seed: u64) -> Features {
 
 /// Nearly normal numbers.
 pub fn random(nodes: u32, columns: u32, seed: u64) -> Features {
-    around_classes(&vec![NO_CLASS; nodes as usize], columns, seed)
+    around_classes(&vec![NO_CLASS; nodes as usize], columns, seed, &|_| {})
 }
 
 /// Ones.
@@ -166,15 +168,15 @@ mod tests {
     #[test]
     fn one_row_tells_its_class_sometimes_and_a_mean_of_rows_nearly_always() {
         let class: Vec<u32> = (0..22 * 300).map(|node| node % 22).collect();
-        let features = around_classes(&class, 96, 7);
+        let features = around_classes(&class, 96, 7, &|_| {});
         let (alone, together) = (told_apart(&features, &class, 22, 1), told_apart(&features, &class, 22, 12));
         println!("told apart: {alone:.2} alone, {together:.2} together");
         assert!((0.2..0.75).contains(&alone) && together > 0.95, "{alone} {together}");
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert!(pool.install(|| around_classes(&class, 96, 7)) == features);
+            assert!(pool.install(|| around_classes(&class, 96, 7, &|_| {})) == features);
         }
-        assert!(around_classes(&class, 96, 8) != features);
+        assert!(around_classes(&class, 96, 8, &|_| {}) != features);
     }
 
     #[test]

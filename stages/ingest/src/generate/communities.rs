@@ -16,6 +16,7 @@ mod outside;
 use std::fmt;
 
 use rayon::prelude::*;
+use warploom_contract::stage::Told;
 use warploom_formats::raw::{Edges, NODES_MOST};
 
 use super::counter::Counter;
@@ -78,6 +79,11 @@ const MASK: u64 = u32::MAX as u64;
 
 /// Makes the graph of a recipe.
 pub fn generate(recipe: &Recipe) -> Result<Generated, Impossible> {
+    generate_told(recipe, &|_| {})
+}
+
+/// The same, and tells of edges twice: as pairs that are drawn, and as edges that are written.
+pub fn generate_told(recipe: &Recipe, told: Told<'_>) -> Result<Generated, Impossible> {
     let (pairs, loops, possible) = check(recipe)?;
     let nodes = recipe.nodes;
     let starts = community_starts(recipe);
@@ -93,15 +99,16 @@ pub fn generate(recipe: &Recipe) -> Result<Generated, Impossible> {
     } else {
         sparse(recipe, pairs, &starts, &community)
     };
+    told(recipe.edges);
     let ids = shuffled((0..nodes).collect(), Counter::new(recipe.seed, "ids"));
     let mut planted = vec![0; nodes as usize];
     ids.iter().zip(&community).for_each(|(&id, &community)| planted[id as usize] = community);
     let looped = if loops == 0 { Vec::new() } else { shuffled((0..nodes).collect(), Counter::new(recipe.seed, "loops")) };
-    Ok(Generated { edges: written(recipe, &lists, &ids, &looped[..loops as usize]), community: planted })
+    Ok(Generated { edges: written(recipe, &lists, (&ids, &looped[..loops as usize]), told), community: planted })
 }
 
 /// All edges: each list's pairs under their ids, symmetric ones in both directions, then the self loops.
-fn written(recipe: &Recipe, lists: &[Vec<u64>], ids: &[u32], looped: &[u32]) -> Edges {
+fn written(recipe: &Recipe, lists: &[Vec<u64>], (ids, looped): (&[u32], &[u32]), told: Told<'_>) -> Edges {
     let copies = if recipe.symmetric { 2 } else { 1 };
     let total = lists.iter().map(Vec::len).sum::<usize>() * copies + looped.len();
     let (mut source, mut target) = (vec![0u32; total], vec![0u32; total]);
@@ -116,6 +123,7 @@ fn written(recipe: &Recipe, lists: &[Vec<u64>], ids: &[u32], looped: &[u32]) -> 
     sources.copy_from_slice(looped);
     targets.copy_from_slice(looped);
     jobs.into_par_iter().with_min_len(16).for_each(|(piece, sources, targets)| {
+        told(sources.len() as u64);
         for (at, &key) in piece.iter().enumerate() {
             let (head, tail) = (ids[(key >> 32) as usize], ids[(key & MASK) as usize]);
             (sources[at], targets[at]) = (head, tail);

@@ -4,12 +4,14 @@
 //!           take more than `--memory` is refused before anything is made
 //! never     announces anything (`source` does); reads a file
 use warploom_catalog::{Generator, entry};
-use warploom_contract::{Context, ErrorKind, Provenance, StageError};
+use warploom_contract::{
+    Context, ErrorKind, Provenance, StageError,
+    stage::{Piece, Told},
+};
 use warploom_formats::raw::{Graphs, NodeIds, RawGraph};
 use warploom_shell::{
     limits::{memory_option, show_size},
     requests::IngestRequest,
-    talk::count,
 };
 
 use super::{batch, communities, relations, shapes};
@@ -39,16 +41,16 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     if let Generator::Planted(recipe) = &generator {
         return planted(context, request, recipe, Provenance::Real);
     }
-    context.progress.begin("generating", generator.edges(), "edges");
+    let generating = Piece::begin(context.progress, "generating", generator.edges(), "edges");
     let own = request.spec.seed;
-    let told = |edges: u64| context.progress.advance(edges);
+    let told = |edges: u64| generating.add(edges);
     // `check` has seen that these fit.
     let edges = match generator {
         Generator::Rmat { nodes, edges, seed } => shapes::rmat(nodes as u32, edges, seed ^ own, &told),
         Generator::Random { nodes, edges, seed } => shapes::random(nodes as u32, edges, seed ^ own, &told),
-        Generator::Grid { width, height } => shapes::grid(width as u32, height as u32),
-        Generator::Star { nodes } => shapes::star(nodes as u32),
-        Generator::CliqueBatch { count, size } => shapes::cliques(count as u32, size as u32),
+        Generator::Grid { width, height } => shapes::grid(width as u32, height as u32, &told),
+        Generator::Star { nodes } => shapes::star(nodes as u32, &told),
+        Generator::CliqueBatch { count, size } => shapes::cliques(count as u32, size as u32, &told),
         Generator::Planted(_) => return Err(StageError::defect("a planted graph was made twice")),
     };
     let nodes = generator.nodes() as u32;
@@ -62,17 +64,12 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     Ok(Read { graph, provenance: Provenance::Real, community, spilled: None, report: Vec::new() })
 }
 
-/// What goes on while edges are made of which nobody counts those that are done.
-fn generating(edges: u64) -> String {
-    format!("generating {} edges", count(edges))
-}
-
 /// A graph of planted communities, or of many small graphs.
 pub fn planted(context: &Context, request: &IngestRequest, recipe: &entry::Recipe, provenance: Provenance) -> Result<Read, StageError> {
     refuse_too_many(context.memory, &request.entry.name, u64::from(recipe.nodes))?;
-    context.progress.begin(&generating(recipe.edges), 0, "edges");
+    let generating = Piece::begin(context.progress, "generating", recipe.edges, "edges").passes(2);
     let seed = recipe.seed ^ request.spec.seed;
-    let (graph, community) = graph_of(recipe, seed).map_err(|error| {
+    let (graph, community) = graph_told(recipe, seed, &|edges| generating.add(edges)).map_err(|error| {
         let whose = if provenance == Provenance::StandIn { "the stand-in of " } else { "" };
         StageError::new(ErrorKind::Specification, format!("{whose}`{}`: {error}", request.entry.name))
     })?;
@@ -81,6 +78,11 @@ pub fn planted(context: &Context, request: &IngestRequest, recipe: &entry::Recip
 
 /// The graph of a recipe and the community of each node.
 pub fn graph_of(recipe: &entry::Recipe, seed: u64) -> Result<(RawGraph, Vec<u32>), communities::Impossible> {
+    graph_told(recipe, seed, &|_| {})
+}
+
+/// The same, and tells of edges twice.
+fn graph_told(recipe: &entry::Recipe, seed: u64, told: Told<'_>) -> Result<(RawGraph, Vec<u32>), communities::Impossible> {
     let &entry::Recipe { nodes, edges, symmetric, max_degree, loops, graphs, community, inside, classes, .. } = recipe;
     let mut graph = RawGraph { ids: NodeIds::Count(nodes), directed: Some(!symmetric), ..RawGraph::default() };
     let planted = if graphs > 0 {
@@ -89,7 +91,7 @@ pub fn graph_of(recipe: &entry::Recipe, seed: u64) -> Result<(RawGraph, Vec<u32>
         graph.graphs = Some(graphs_of(made.graph.clone(), graphs, classes, seed));
         made.graph
     } else {
-        let made = communities::generate(&communities::Recipe { nodes, edges, loops, symmetric, max_degree, community, inside, seed })?;
+        let made = communities::generate_told(&communities::Recipe { nodes, edges, loops, symmetric, max_degree, community, inside, seed }, told)?;
         graph.edges = made.edges;
         made.community
     };

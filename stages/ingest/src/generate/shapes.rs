@@ -4,6 +4,7 @@
 //! never     merges the repeats that R-MAT and random draw: options do
 //! paper     Chakrabarti, Zhan, Faloutsos: R-MAT (2004); a 0.57, b 0.19, c 0.19, d 0.05 as in Graph500, without its noise
 use rayon::prelude::*;
+use warploom_contract::stage::{Told, tell_of};
 use warploom_formats::raw::Edges;
 
 use super::counter::Counter;
@@ -18,30 +19,21 @@ const CHANCES: u32 = 4;
 const TRIES: u64 = 64;
 
 /// Edge by edge.
-fn each(count: u64, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
-    let (source, target) = (0..count as usize).into_par_iter().with_min_len(PIECE_EDGES).map(|at| edge(at as u64)).unzip();
+fn each(count: u64, told: Told<'_>, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
+    let made = |at: usize| {
+        tell_of(told, at);
+        edge(at as u64)
+    };
+    let (source, target) = (0..count as usize).into_par_iter().with_min_len(PIECE_EDGES).map(made).unzip();
     Edges { source, target, ..Edges::default() }
 }
 
-/// Who is told of edges that are done, some at a time.
-pub type Told<'a> = &'a (dyn Fn(u64) + Sync);
-
-/// The same, and somebody is told.
-fn each_told(count: u64, told: Told, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
-    each(count, |at| {
-        if at % PIECE_EDGES as u64 == PIECE_EDGES as u64 - 1 {
-            told(PIECE_EDGES as u64);
-        }
-        edge(at)
-    })
-}
-
 /// R-MAT: in each of log2(nodes) steps a quarter of the matrix is chosen. Repeats and self loops stay.
-pub fn rmat(nodes: u32, edges: u64, seed: u64, told: Told) -> Edges {
+pub fn rmat(nodes: u32, edges: u64, seed: u64, told: Told<'_>) -> Edges {
     let scale = u32::BITS - nodes.saturating_sub(1).leading_zeros();
     let counter = Counter::new(seed, "rmat");
     let words = u64::from(scale.div_ceil(CHANCES));
-    each_told(edges, told, |edge| {
+    each(edges, told, |edge| {
         let drawn = (0..TRIES).map(|attempt| quarters(counter.part(attempt), edge * words, scale));
         drawn.into_iter().find(|&(source, target)| source < nodes && target < nodes).unwrap_or_else(|| {
             let (source, target) = quarters(counter, edge * words, scale);
@@ -66,9 +58,9 @@ fn quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
 }
 
 /// Pairs of different nodes, drawn evenly. Repeats stay.
-pub fn random(nodes: u32, edges: u64, seed: u64, told: Told) -> Edges {
+pub fn random(nodes: u32, edges: u64, seed: u64, told: Told<'_>) -> Edges {
     let (heads, tails) = (Counter::new(seed, "random source"), Counter::new(seed, "random target"));
-    each_told(edges, told, |edge| {
+    each(edges, told, |edge| {
         let source = heads.below(edge, u64::from(nodes)) as u32;
         let other = tails.below(edge, u64::from(nodes) - 1) as u32;
         (source, other + u32::from(other >= source))
@@ -76,8 +68,9 @@ pub fn random(nodes: u32, edges: u64, seed: u64, told: Told) -> Edges {
 }
 
 /// Node `row * width + column` is joined with those beside, above and below it, in both directions; sorted by (source, target).
-pub fn grid(width: u32, height: u32) -> Edges {
+pub fn grid(width: u32, height: u32, told: Told<'_>) -> Edges {
     let neighbours = |node: u32| {
+        tell_of(&|nodes| told(4 * nodes), node as usize);
         let (row, column) = (node / width, node % width);
         let all = [
             (row > 0, node.wrapping_sub(width)),
@@ -92,15 +85,15 @@ pub fn grid(width: u32, height: u32) -> Edges {
 }
 
 /// Node 0 is joined with all others, in both directions; sorted by (source, target).
-pub fn star(nodes: u32) -> Edges {
+pub fn star(nodes: u32, told: Told<'_>) -> Edges {
     let leaves = u64::from(nodes.saturating_sub(1));
-    each(2 * leaves, |edge| if edge < leaves { (0, edge as u32 + 1) } else { ((edge - leaves) as u32 + 1, 0) })
+    each(2 * leaves, told, |edge| if edge < leaves { (0, edge as u32 + 1) } else { ((edge - leaves) as u32 + 1, 0) })
 }
 
 /// `count` graphs of `size` nodes, in each of which every node is joined with every other; sorted by (source, target).
-pub fn cliques(count: u32, size: u32) -> Edges {
+pub fn cliques(count: u32, size: u32, told: Told<'_>) -> Edges {
     let row = u64::from(size.saturating_sub(1));
-    each(u64::from(count) * u64::from(size) * row, |edge| {
+    each(u64::from(count) * u64::from(size) * row, told, |edge| {
         let (source, other) = ((edge / row) as u32, (edge % row) as u32);
         let first = source / size * size;
         (source, first + other + u32::from(other >= source - first))
@@ -117,11 +110,17 @@ mod tests {
 
     #[test]
     fn small_shapes_are_as_drawn_by_hand() {
-        assert_eq!(pairs(&grid(2, 2)), [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]);
-        assert_eq!(pairs(&grid(3, 1)), [(0, 1), (1, 0), (1, 2), (2, 1)]);
-        assert_eq!(pairs(&star(4)), [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)]);
-        assert_eq!(pairs(&cliques(2, 3)), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (3, 4), (3, 5), (4, 3), (4, 5), (5, 3), (5, 4)]);
-        assert!(star(1).is_empty() && star(0).is_empty() && cliques(5, 1).is_empty() && grid(1, 1).is_empty() && rmat(1, 0, 1, &|_| ()).is_empty());
+        assert_eq!(pairs(&grid(2, 2, &|_| {})), [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]);
+        assert_eq!(pairs(&grid(3, 1, &|_| {})), [(0, 1), (1, 0), (1, 2), (2, 1)]);
+        assert_eq!(pairs(&star(4, &|_| {})), [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)]);
+        assert_eq!(pairs(&cliques(2, 3, &|_| {})), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (3, 4), (3, 5), (4, 3), (4, 5), (5, 3), (5, 4)]);
+        assert!(
+            star(1, &|_| {}).is_empty()
+                && star(0, &|_| {}).is_empty()
+                && cliques(5, 1, &|_| {}).is_empty()
+                && grid(1, 1, &|_| {}).is_empty()
+                && rmat(1, 0, 1, &|_| ()).is_empty()
+        );
     }
 
     #[test]
@@ -146,7 +145,10 @@ mod tests {
     fn the_bytes_do_not_depend_on_threads_but_on_the_seed() {
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert!(pool.install(|| rmat(5000, 100_000, 1, &|_| ())) == rmat(5000, 100_000, 1, &|_| ()) && pool.install(|| grid(300, 200)) == grid(300, 200));
+            assert!(
+                pool.install(|| rmat(5000, 100_000, 1, &|_| ())) == rmat(5000, 100_000, 1, &|_| ())
+                    && pool.install(|| grid(300, 200, &|_| {})) == grid(300, 200, &|_| {})
+            );
         }
         assert!(rmat(5000, 100_000, 1, &|_| ()) != rmat(5000, 100_000, 2, &|_| ()) && random(50, 100, 1, &|_| ()) != random(50, 100, 2, &|_| ()));
     }

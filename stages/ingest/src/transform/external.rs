@@ -110,10 +110,10 @@ impl<C: Stored> Runs<C> {
         let (ends, carried) = std::mem::take(&mut self.pending);
         if self.options.symmetrize {
             let reverse = Ends { source: ends.target.clone(), target: ends.source.clone(), relation: ends.relation.clone() };
-            let run = self.write(&Sorted::new(reverse, carried.clone(), self.layout, self.nodes))?;
+            let run = self.write(&Sorted::new(reverse, carried.clone(), (self.layout, self.nodes), &|_| {}))?;
             self.reverses.push(run);
         }
-        let run = self.write(&Sorted::new(ends, carried, self.layout, self.nodes))?;
+        let run = self.write(&Sorted::new(ends, carried, (self.layout, self.nodes), &|_| {}))?;
         self.edges.push(run);
         Ok(())
     }

@@ -17,6 +17,7 @@ mod symmetrize;
 use rayon::prelude::*;
 use sort::{Carried, Ends, Layout, PIECE_EDGES, Sorted};
 pub(crate) use sort::{Listed, NOT_LISTED};
+use warploom_contract::stage::Told;
 use warploom_formats::raw::{EdgeFeatures, Edges};
 
 /// What to do with the listed edges.
@@ -100,8 +101,20 @@ pub struct Counts {
     pub symmetric: Option<u64>,
 }
 
+/// How often all edges are gone through, at most: so often `transform_told` tells of each.
+pub fn passes(options: &Options) -> u64 {
+    let merging = u64::from(options.duplicates != Duplicates::Keep);
+    let of_loops = u64::from(options.self_loops != SelfLoops::Keep);
+    sort::PASSES + if options.symmetrize { sort::PASSES + 1 } else { 0 } + merging + of_loops
+}
+
 /// Applies the options to the edges of a graph with `nodes` nodes and, if edges have any, `relations` relations.
 pub fn transform(edges: Edges, nodes: u32, relations: usize, options: &Options) -> Result<Transformed, Refused> {
+    transform_told(edges, (nodes, relations), options, &|_| {})
+}
+
+/// The same, and tells of edges in each pass.
+pub fn transform_told(edges: Edges, (nodes, relations): (u32, usize), options: &Options, told: Told<'_>) -> Result<Transformed, Refused> {
     let layout = layout(nodes, relations, edges.relation.is_some(), options)?;
     let Edges { source, target, weight, relation, features } = edges;
     let typed = relation.is_some();
@@ -114,17 +127,17 @@ pub fn transform(edges: Edges, nodes: u32, relations: usize, options: &Options) 
     let ends = Ends { source, target, relation };
     let (edges, counts) = match (features, weight) {
         (None, None) => {
-            let ((edges, _), counts) = apply(Sorted::new(ends, vec![(); count], layout, nodes), typed, options);
+            let ((edges, _), counts) = apply(Sorted::new(ends, vec![(); count], (layout, nodes), told), typed, (options, told));
             (edges, counts)
         }
         (None, Some(weight)) => {
-            let ((edges, weight), counts) = apply(Sorted::new(ends, weight, layout, nodes), typed, options);
+            let ((edges, weight), counts) = apply(Sorted::new(ends, weight, (layout, nodes), told), typed, (options, told));
             (Edges { weight: Some(weight), ..edges }, counts)
         }
         (Some(features), weight) => {
             let listed = |at: usize| Listed { weight: weight.as_ref().map_or(1.0, |weight| weight[at]), at: at as u32 };
             let carried = (0..count).map(listed).collect();
-            let ((edges, listed), counts) = apply(Sorted::new(ends, carried, layout, nodes), typed, options);
+            let ((edges, listed), counts) = apply(Sorted::new(ends, carried, (layout, nodes), told), typed, (options, told));
             let weight = weight.map(|_| listed.iter().map(|listed| listed.weight).collect());
             (Edges { weight, features: Some(gather(&features, &listed)), ..edges }, counts)
         }
@@ -142,19 +155,19 @@ pub(crate) fn layout(nodes: u32, relations: usize, typed: bool, options: &Option
 }
 
 /// The steps in their order.
-fn apply<C: Carried>(mut sorted: Sorted<C>, typed: bool, options: &Options) -> ((Edges, Vec<C>), Counts) {
+fn apply<C: Carried>(mut sorted: Sorted<C>, typed: bool, (options, told): (&Options, Told<'_>)) -> ((Edges, Vec<C>), Counts) {
     let listed = sorted.keys.len() as u64;
     let (distinct, loops) = sorted.count();
     if matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace) && loops > 0 {
-        sorted = repeats::drop_loops(sorted);
+        sorted = repeats::drop_loops(sorted, told);
     }
     let mut symmetric = None;
     if options.symmetrize {
-        sorted = symmetrize::symmetrize(sorted);
+        sorted = symmetrize::symmetrize(sorted, told);
         let dropped = if matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace) { loops } else { 0 };
         symmetric = Some(sorted.count().0 + dropped);
     }
-    sorted = repeats::join(sorted, options.duplicates);
+    sorted = repeats::join(sorted, options.duplicates, told);
     if matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
         sorted = repeats::add_loops(sorted);
     }

@@ -7,6 +7,7 @@
 use super::Duplicates;
 use rayon::prelude::*;
 use std::ops::Range;
+use warploom_contract::stage::Told;
 use warploom_formats::raw::Edges;
 
 /// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the edge as listed.
@@ -133,6 +134,8 @@ const CHUNK_EDGES: usize = 1 << 19;
 const BUCKET_EDGES: usize = 1 << 14;
 /// Each bucket is a page of its own that a task writes to: there should not be too many.
 const BUCKET_BITS_MOST: u32 = 11;
+/// How often a sort tells of each edge: as it is distributed, and in its bucket.
+pub const PASSES: u64 = 2;
 /// Bits of a digit inside a bucket.
 const DIGIT_BITS: u32 = 8;
 /// Edges of one task in linear passes.
@@ -140,13 +143,13 @@ pub const PIECE_EDGES: usize = 1 << 17;
 
 impl<C: Carried> Sorted<C> {
     /// Sorts edges of a graph with `nodes` nodes.
-    pub fn new(ends: Ends, carried: Vec<C>, layout: Layout, nodes: u32) -> Sorted<C> {
+    pub fn new(ends: Ends, carried: Vec<C>, (layout, nodes): (Layout, u32), told: Told<'_>) -> Sorted<C> {
         if ends.ascending() {
             return Sorted { keys: ends.keys(0..ends.source.len(), layout), carried, layout, nodes };
         }
         let (bucket_bits, low_bits) = digits(carried.len(), layout.bits());
-        let chunks = chunks(ends, carried, layout, 1 << bucket_bits, low_bits);
-        let (keys, carried) = gather(chunks, 1 << bucket_bits, low_bits);
+        let chunks = chunks((ends, carried), layout, (1 << bucket_bits, low_bits), told);
+        let (keys, carried) = gather(chunks, 1 << bucket_bits, low_bits, told);
         Sorted { keys, carried, layout, nodes }
     }
 
@@ -225,15 +228,15 @@ fn concat<T: Copy + Default + Send + Sync>(lists: &[&[T]]) -> Vec<T> {
 }
 
 /// Sorts keys of `bits` bits, and the payload with them; equal keys keep their order.
-pub fn sort_stable<T: Copy + Default + Send + Sync>(keys: &mut Vec<u64>, payload: Option<&mut Vec<T>>, bits: u32) {
+pub fn sort_stable<T: Copy + Default + Send + Sync>(keys: &mut Vec<u64>, payload: Option<&mut Vec<T>>, bits: u32, told: Told<'_>) {
     let ascending = keys.par_windows(2).with_min_len(PIECE_EDGES).all(|pair| pair[0] <= pair[1]);
     if ascending {
         return;
     }
     let (bucket_bits, low_bits) = digits(keys.len(), bits);
     match payload {
-        None => *keys = sort_with(keys, &vec![(); keys.len()], bucket_bits, low_bits).0,
-        Some(payload) => (*keys, *payload) = sort_with(keys, payload, bucket_bits, low_bits),
+        None => *keys = sort_with(keys, &vec![(); keys.len()], (bucket_bits, low_bits), told).0,
+        Some(payload) => (*keys, *payload) = sort_with(keys, payload, (bucket_bits, low_bits), told),
     }
 }
 
@@ -245,14 +248,18 @@ fn digits(keys: usize, bits: u32) -> (u32, u32) {
 }
 
 /// Distributes by the upper bits, then sorts each bucket by the lower ones.
-fn sort_with<T: Copy + Default + Send + Sync>(keys: &[u64], payload: &[T], bucket_bits: u32, low_bits: u32) -> (Vec<u64>, Vec<T>) {
+fn sort_with<T: Copy + Default + Send + Sync>(keys: &[u64], payload: &[T], (bucket_bits, low_bits): (u32, u32), told: Told<'_>) -> (Vec<u64>, Vec<T>) {
     let buckets = 1 << bucket_bits;
     let both = keys.par_chunks(CHUNK_EDGES).zip(payload.par_chunks(CHUNK_EDGES));
-    gather(both.map(|(keys, payload)| distribute(keys, payload, buckets, low_bits)).collect(), buckets, low_bits)
+    let chunk = |(keys, payload): (&[u64], &[T])| {
+        told(keys.len() as u64);
+        distribute(keys, payload, buckets, low_bits)
+    };
+    gather(both.map(chunk).collect(), buckets, low_bits, told)
 }
 
 /// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks grow.
-fn chunks<C: Carried>(mut ends: Ends, mut carried: Vec<C>, layout: Layout, buckets: usize, low_bits: u32) -> Vec<Chunk<C>> {
+fn chunks<C: Carried>((mut ends, mut carried): (Ends, Vec<C>), layout: Layout, (buckets, low_bits): (usize, u32), told: Told<'_>) -> Vec<Chunk<C>> {
     let mut chunks = Vec::with_capacity(carried.len() / CHUNK_EDGES + 1);
     let at_once = CHUNK_EDGES * rayon::current_num_threads();
     while !carried.is_empty() {
@@ -260,6 +267,7 @@ fn chunks<C: Carried>(mut ends: Ends, mut carried: Vec<C>, layout: Layout, bucke
         let (ends, carried) = (ends.cut(start), cut(&mut carried, start));
         let one = |first: usize| {
             let last = (first + CHUNK_EDGES).min(carried.len());
+            told((last - first) as u64);
             distribute(&ends.keys(first..last, layout), &carried[first..last], buckets, low_bits)
         };
         let firsts: Vec<usize> = (0..carried.len()).step_by(CHUNK_EDGES).collect();
@@ -272,7 +280,7 @@ fn chunks<C: Carried>(mut ends: Ends, mut carried: Vec<C>, layout: Layout, bucke
 }
 
 /// Puts the buckets of all chunks together and sorts each.
-fn gather<T: Copy + Default + Send + Sync>(chunks: Vec<Chunk<T>>, buckets: usize, low_bits: u32) -> (Vec<u64>, Vec<T>) {
+fn gather<T: Copy + Default + Send + Sync>(chunks: Vec<Chunk<T>>, buckets: usize, low_bits: u32, told: Told<'_>) -> (Vec<u64>, Vec<T>) {
     let edges = chunks.iter().map(|chunk| chunk.keys.len()).sum();
     let (mut sorted_keys, mut sorted_payload) = (vec![0; edges], vec![T::default(); edges]);
     let (mut more_keys, mut more_payload) = (&mut sorted_keys[..], &mut sorted_payload[..]);
@@ -294,6 +302,7 @@ fn gather<T: Copy + Default + Send + Sync>(chunks: Vec<Chunk<T>>, buckets: usize
             at = end;
         }
         sort_bucket(keys, payload, low_bits, scratch);
+        told(keys.len() as u64);
     });
     (sorted_keys, sorted_payload)
 }

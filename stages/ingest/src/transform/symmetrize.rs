@@ -5,11 +5,12 @@
 //! how       the edges and their reverses, both sorted, are merged: no search, and the result is sorted
 use super::sort::{Carried, PIECE_EDGES, Part, Sorted, sort_stable};
 use rayon::prelude::*;
+use warploom_contract::stage::Told;
 
-pub fn symmetrize<C: Carried>(sorted: Sorted<C>) -> Sorted<C> {
+pub fn symmetrize<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
     let mut reverse_carried = sorted.carried.clone();
     let mut reverse: Vec<u64> = sorted.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| sorted.layout.reverse(key)).collect();
-    sort_stable(&mut reverse, Some(&mut reverse_carried), sorted.layout.bits());
+    sort_stable(&mut reverse, Some(&mut reverse_carried), sorted.layout.bits(), told);
     if reverse == sorted.keys {
         return sorted;
     }
@@ -21,7 +22,13 @@ pub fn symmetrize<C: Carried>(sorted: Sorted<C>) -> Sorted<C> {
         pieces.iter().enumerate().map(|(at, piece)| (piece.clone(), starts[at]..starts.get(at + 1).copied().unwrap_or(reverse.len()))).collect();
     let reverses = List { keys: &reverse, carried: &reverse_carried };
     let edges = List { keys: &sorted.keys, carried: &sorted.carried };
-    let parts = bounds.into_par_iter().map(|(own, others)| merge(edges, own, reverses, others)).collect();
+    let parts = bounds
+        .into_par_iter()
+        .map(|(own, others)| {
+            told(own.len() as u64);
+            merge(edges, own, reverses, others)
+        })
+        .collect();
     sorted.with(parts)
 }
 

@@ -56,7 +56,7 @@ fn turned(side: Side<'_>, other: Rows<'_>) -> Table {
 /// With relations, which come first in rows, nonzeros are grouped by their columns.
 fn grouped(side: Side<'_>) -> Table {
     let mut parts = DirectionParts::default();
-    group(&mut parts, side.rows.len(), side.rows.neighbours, Others::Rows(side.rows.offsets), None);
+    group(&mut parts, side.rows.len(), side.rows.neighbours, Others::Rows(side.rows.offsets), None, &|_| {});
     let DirectionParts { offsets, neighbours: rows, edges: slots } = parts;
     let slot = match Width::of(side.edges()) {
         Width::U64 => Cells::U64(slots),

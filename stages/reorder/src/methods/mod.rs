@@ -22,6 +22,7 @@ use warploom_contract::{
         permutation::{Cut, inverse},
         profile::CommunityFigures,
     },
+    stage::{Told, tell_of},
 };
 use warploom_spec::{Degree, Method, ReorderSpec};
 
@@ -37,10 +38,10 @@ pub struct Order {
     pub cut: Option<Cut>,
 }
 
-/// Runs a method that makes an order.
-pub fn run(spec: &ReorderSpec, csr: &Csr) -> Result<Order, StageError> {
-    let degrees = || degrees(spec.degree, csr);
-    let undirected = || Undirected::of(csr);
+/// Runs a method that makes an order; tells of nodes as it goes through them, some methods several times.
+pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, StageError> {
+    let degrees = || degrees(spec.degree, csr, told);
+    let undirected = || Undirected::of_told(csr, told);
     let (mut found_communities, mut cut) = (None, None);
     let old_of_new = match spec.method {
         Method::Auto | Method::None => unreachable!("`choice` runs methods that make an order"),
@@ -49,11 +50,11 @@ pub fn run(spec: &ReorderSpec, csr: &Csr) -> Result<Order, StageError> {
         Method::ApproximateDegree => approximate_degree::order(&degrees(), spec.buckets, spec.ascending),
         Method::HubSort => hubs::order(&degrees(), true),
         Method::HubCluster => hubs::order(&degrees(), false),
-        Method::Breadth => breadth::order(&undirected()),
-        Method::Rcm => rcm::order(&undirected()),
+        Method::Breadth => breadth::order(&undirected(), told),
+        Method::Rcm => rcm::order(&undirected(), told),
         Method::Rabbit => {
             let graph = undirected();
-            let found = rabbit::order(&graph);
+            let found = rabbit::order(&graph, told);
             found_communities = Some(communities::figures(&found.community, graph.rows(), graph.rows()));
             found.old_of_new
         }
@@ -66,18 +67,22 @@ pub fn run(spec: &ReorderSpec, csr: &Csr) -> Result<Order, StageError> {
         Method::FirstColumn => first_column::order(csr.incoming.rows()),
         Method::ColumnsThenRows => columns_then_rows::order(csr.incoming.rows()),
     };
+    told(csr.nodes() as u64);
     let old_of_new = csr.graphs.as_ref().map(|graphs| apart(graphs, &old_of_new)).unwrap_or(old_of_new);
     Ok(Order { new_of_old: inverse(&old_of_new), communities: found_communities, cut })
 }
 
 /// Edges of each node but self loops.
-fn degrees(of: Degree, csr: &Csr) -> Vec<u64> {
+fn degrees(of: Degree, csr: &Csr, told: Told<'_>) -> Vec<u64> {
     let count = |rows: Rows<'_>, node: usize| rows.row(node).iter().filter(|&&far| far as usize != node).count() as u64;
     let (incoming, outgoing) = (csr.incoming.rows(), csr.outgoing.rows());
-    let of_node = |node: usize| match of {
-        Degree::In => count(incoming, node),
-        Degree::Out => count(outgoing, node),
-        Degree::Both => count(incoming, node) + count(outgoing, node),
+    let of_node = |node: usize| {
+        tell_of(told, node);
+        match of {
+            Degree::In => count(incoming, node),
+            Degree::Out => count(outgoing, node),
+            Degree::Both => count(incoming, node) + count(outgoing, node),
+        }
     };
     (0..csr.nodes()).into_par_iter().with_min_len(1 << 12).map(of_node).collect()
 }

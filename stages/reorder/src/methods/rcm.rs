@@ -4,12 +4,14 @@
 //! promises  an end is looked for as George and Liu (1979) do, by going to the far side until it is no further; a part whose band is
 //!           narrower from its node of fewest neighbours is numbered from there
 //! limits    O(nodes log nodes + edges log degree), a few walks of each part; 20 bytes a node
+use warploom_contract::stage::{Told, tell_of};
+
 use crate::undirected::Undirected;
 
 /// The old number of each new one.
-pub fn order(graph: &Undirected) -> Vec<u32> {
+pub fn order(graph: &Undirected, told: Told<'_>) -> Vec<u32> {
     let nodes = graph.nodes();
-    let mut walk = Walk { graph, seen: vec![0; nodes], round: 0, reached: Vec::new(), place: vec![0; nodes] };
+    let mut walk = Walk { graph, told, walked: 0, seen: vec![0; nodes], round: 0, reached: Vec::new(), place: vec![0; nodes] };
     let mut placed = vec![false; nodes];
     let mut old_of_new = Vec::with_capacity(nodes);
     for start in graph.by_degree() {
@@ -34,6 +36,9 @@ pub fn order(graph: &Undirected) -> Vec<u32> {
 /// Walks through a part of a graph.
 struct Walk<'a> {
     graph: &'a Undirected,
+    told: Told<'a>,
+    /// Nodes that were gone through, each time they were.
+    walked: usize,
     /// The round in which a node was reached last.
     seen: Vec<u32>,
     round: u32,
@@ -43,12 +48,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    fn tell(&mut self) {
+        self.walked += 1;
+        tell_of(self.told, self.walked);
+    }
+
     /// The part of a node, in breadth from it, neighbours by rising degree.
     fn numbered_from(&mut self, start: u32) -> Vec<u32> {
         self.round += 1;
         self.seen[start as usize] = self.round;
         let (mut order, mut at) = (vec![start], 0);
         while let Some(&node) = order.get(at) {
+            self.tell();
             at += 1;
             let first = order.len();
             let near = self.graph.of_node(node);
@@ -89,6 +100,7 @@ impl Walk<'_> {
         loop {
             let last = self.reached.len();
             for at in first..last {
+                self.tell();
                 let near = self.graph.of_node(self.reached[at]);
                 self.reached.extend(near.iter().filter(|&&far| std::mem::replace(&mut self.seen[far as usize], self.round) != self.round));
             }

@@ -16,7 +16,7 @@ pub(crate) fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
 
 pub(crate) fn undirected(nodes: usize, edges: &[(u32, u32)]) -> Undirected {
     let csr = csr(nodes, edges);
-    Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows())
+    Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows(), &|_| {})
 }
 
 /// Figures of communities where each pair of neighbours counts once.
@@ -40,9 +40,9 @@ fn all(nodes: usize, edges: &[(u32, u32)]) -> Vec<(&'static str, Vec<u32>)> {
         ("approx-degree", approximate_degree::order(&degrees, 4, false)),
         ("hub-sort", hubs::order(&degrees, true)),
         ("hub-cluster", hubs::order(&degrees, false)),
-        ("bfs", breadth::order(&graph)),
-        ("rcm", rcm::order(&graph)),
-        ("rabbit", rabbit::order(&graph).old_of_new),
+        ("bfs", breadth::order(&graph, &|_| {})),
+        ("rcm", rcm::order(&graph, &|_| {})),
+        ("rabbit", rabbit::order(&graph, &|_| {}).old_of_new),
         ("metis", metis_order(&graph, 4).old_of_new),
         ("metis, more parts", metis_order(&graph, 9).old_of_new),
         ("first-column", first_column::order(csr(nodes, edges).incoming.rows())),
@@ -90,7 +90,7 @@ fn two_cliques() -> Vec<(u32, u32)> {
 fn communities_lie_side_by_side() {
     let edges = two_cliques();
     let graph = undirected(10, &edges);
-    let found = rabbit::order(&graph);
+    let found = rabbit::order(&graph, &|_| {});
     let communities = figures(&graph, &found.community);
     // 40 of 42 ends lie inside, and each half has half of all: 40 / 42 - 1 / 2.
     assert_eq!((communities.count, (communities.modularity * 1e6).round()), (2, ((40.0 / 42.0 - 0.5) * 1e6f64).round()));
@@ -101,19 +101,19 @@ fn communities_lie_side_by_side() {
 #[test]
 fn a_path_gets_a_band_of_one() {
     let path: Vec<(u32, u32)> = (0..99).map(|at| (at * 37 % 100, (at + 1) * 37 % 100)).collect();
-    assert_eq!(bandwidth(&path, &rcm::order(&undirected(100, &path))), 1);
+    assert_eq!(bandwidth(&path, &rcm::order(&undirected(100, &path), &|_| {})), 1);
     // A grid of 10 by 10 has a band of 10 at best.
     let grid = (0..10u32).flat_map(|row| (0..10).flat_map(move |column| [(row, column, row, (column + 1) % 10), (row, column, (row + 1) % 10, column)]));
     let inside = grid.filter(|(row, column, down, right)| down >= row && right >= column);
     let grid: Vec<(u32, u32)> = inside.map(|(row, column, down, right)| ((row * 10 + column) * 37 % 100, (down * 10 + right) * 37 % 100)).collect();
-    let found = bandwidth(&grid, &rcm::order(&undirected(100, &grid)));
+    let found = bandwidth(&grid, &rcm::order(&undirected(100, &grid), &|_| {}));
     assert!((10..=11).contains(&found), "{found}");
 }
 
 #[test]
 fn breadth_goes_from_the_node_of_most_neighbours() {
     let graph = undirected(7, &[(4, 1), (4, 2), (4, 6), (6, 0), (3, 5)]);
-    assert_eq!(breadth::order(&graph), [4, 1, 2, 6, 0, 5, 3]);
+    assert_eq!(breadth::order(&graph, &|_| {}), [4, 1, 2, 6, 0, 5, 3]);
 }
 
 pub(crate) fn graphs() -> impl Strategy<Value = (usize, Vec<(u32, u32)>)> {
@@ -136,7 +136,7 @@ proptest! {
     fn joining_gains((nodes, edges) in graphs()) {
         let graph = undirected(nodes, &edges);
         let apart: Vec<u32> = (0..nodes as u32).collect();
-        let found = rabbit::order(&graph);
+        let found = rabbit::order(&graph, &|_| {});
         prop_assert!(figures(&graph, &found.community).modularity >= figures(&graph, &apart).modularity - 1e-12);
         let of_new = found.old_of_new.iter().filter(|&&old| graph.degree(old) > 0).map(|&old| found.community[old as usize]);
         let of_new: Vec<u32> = of_new.collect();
@@ -146,7 +146,7 @@ proptest! {
     /// The band is never wider than the number of nodes, and turning round keeps it.
     #[test]
     fn a_band_is_as_wide_from_both_ends((nodes, edges) in graphs()) {
-        let mut order = rcm::order(&undirected(nodes, &edges));
+        let mut order = rcm::order(&undirected(nodes, &edges), &|_| {});
         let found = bandwidth(&edges, &order);
         order.reverse();
         prop_assert_eq!(found, bandwidth(&edges, &order));

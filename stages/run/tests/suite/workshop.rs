@@ -116,7 +116,7 @@ impl Workshop {
         if let Some(graphs) = &given.graphs {
             graph::write_graphs(&mut outputs, graphs, given.nodes.labels.is_some()).unwrap();
         }
-        graph::write_edges(&mut outputs, given.edges.clone()).unwrap();
+        graph::write_edges(&mut outputs, given.edges.clone(), &|_| {}).unwrap();
         match given.features.clone() {
             Features::None => {}
             Features::Dense { columns, values } => {

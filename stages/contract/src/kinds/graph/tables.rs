@@ -15,7 +15,8 @@ use arrow_schema::{DataType, Field};
 use super::*;
 use crate::{
     arrow_file::numbers,
-    parquet_file::{Table, TableWriter, describe, field, numbers_of, read_table, scan_table, write_table},
+    parquet_file::{ROWS_WRITTEN, Table, TableWriter, describe, field, numbers_of, read_table, scan_table, write_table},
+    stage::Told,
 };
 
 /// The edges: row = edge id.
@@ -143,9 +144,9 @@ impl Ids {
 }
 
 /// Writes edges.parquet.
-pub fn write_edges(outputs: &mut Outputs, edges: EdgeTable) -> Result<(), StageError> {
+pub fn write_edges(outputs: &mut Outputs, edges: EdgeTable, told: Told<'_>) -> Result<(), StageError> {
     let mut writer = EdgeWriter::create(outputs, edges.weight.is_some(), edges.kind.is_some())?;
-    writer.write(edges)?;
+    writer.write(edges, told)?;
     writer.finish(outputs)
 }
 
@@ -166,12 +167,18 @@ impl EdgeWriter {
     }
 
     /// Adds edges behind those that are there.
-    pub fn write(&mut self, edges: EdgeTable) -> Result<(), StageError> {
-        self.count += edges.source.len() as u64;
+    pub fn write(&mut self, edges: EdgeTable, told: Told<'_>) -> Result<(), StageError> {
+        let count = edges.source.len();
+        self.count += count as u64;
         let mut arrays = vec![numbers(edges.source), numbers(edges.target)];
         arrays.extend(edges.weight.map(numbers));
         arrays.extend(edges.kind.map(numbers));
-        self.writer.write(arrays)
+        for first in (0..count).step_by(ROWS_WRITTEN) {
+            let rows = ROWS_WRITTEN.min(count - first);
+            self.writer.write(arrays.iter().map(|array| array.slice(first, rows)).collect())?;
+            told(rows as u64);
+        }
+        Ok(())
     }
 
     /// Ends the file and counts the edges.
@@ -297,6 +304,11 @@ fn split_column(splits: &[Vec<u8>], count: usize) -> Result<(Field, ArrayRef), S
 
 /// Reads edges.parquet.
 pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
+    read_edges_told(artifact, &|_| {})
+}
+
+/// Reads edges.parquet, and tells of edges as they are read.
+pub fn read_edges_told(artifact: &Artifact, told: Told<'_>) -> Result<EdgeTable, StageError> {
     let path = artifact.file(EDGES_FILE);
     let (rows, schema) = describe(&path)?;
     // The footer's count is compared with the manifest's when an artifact is opened.
@@ -317,6 +329,7 @@ pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
         if let Some(kind) = &mut edges.kind {
             kind.extend_from_slice(numbers_of(&path, batch, "type")?);
         }
+        told(batch.num_rows() as u64);
         Ok(())
     })?;
     // What follows makes room, weights and launches for each relation up to the largest number.

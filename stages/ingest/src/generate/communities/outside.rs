@@ -46,7 +46,7 @@ pub fn pair(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes)
             tails = shuffled(tails, counter);
         }
         let mut keys: Vec<u64> = heads.par_iter().zip(&tails).with_min_len(PIECE_EDGES).map(|(&head, &tail)| key(symmetric, head, tail)).collect();
-        sort_stable::<()>(&mut keys, None, u64::BITS - task.recipe.nodes.leading_zeros());
+        sort_stable::<()>(&mut keys, None, u64::BITS - task.recipe.nodes.leading_zeros(), &|_| {});
         let fresh;
         (fresh, heads, tails) = sieve(&keys, &accepted, task.community);
         if accepted.is_empty() {
@@ -258,6 +258,6 @@ impl Places<'_> {
 pub fn shuffled(mut list: Vec<u32>, counter: Counter) -> Vec<u32> {
     const KEY_BITS: u32 = 32;
     let mut keys: Vec<u64> = (0..list.len() as u64).into_par_iter().map(|at| counter.bits(at) >> (u64::BITS - KEY_BITS)).collect();
-    sort_stable(&mut keys, Some(&mut list), KEY_BITS);
+    sort_stable(&mut keys, Some(&mut list), KEY_BITS, &|_| {});
     list
 }

@@ -17,6 +17,7 @@ mod tally;
 mod tests;
 
 use rayon::prelude::*;
+use warploom_contract::stage::Told;
 
 use crate::undirected::Undirected;
 use level::Level;
@@ -40,12 +41,12 @@ pub struct Found {
 }
 
 /// Joins and numbers.
-pub fn order(graph: &Undirected) -> Found {
+pub fn order(graph: &Undirected, told: Told<'_>) -> Found {
     let stash = Stash::default();
     let given = Level::given(graph);
-    let joined = Joined::of(&given, &stash);
+    let joined = Joined::of(&given, &stash, told);
     let old_of_new = numbered(&joined.levels, given.nodes());
-    let (community, count) = joined.refined(&given, &stash);
+    let (community, count) = joined.refined(&given, &stash, told);
     // Stable: who moved goes behind or before the others of its community, they stay as they lay.
     Found { old_of_new: by_key(&old_of_new, &community, count), community }
 }
@@ -62,13 +63,13 @@ struct Joined {
 
 impl Joined {
     /// Joins level by level, while modularity grows.
-    fn of(given: &Level<'_>, stash: &Stash) -> Self {
+    fn of(given: &Level<'_>, stash: &Stash, told: Told<'_>) -> Self {
         let alone = || (0..given.nodes() as u32).collect();
         let mut joined = Joined { levels: Vec::new(), community: alone(), count: given.nodes(), modularity: given.modularity() };
         let mut last: Option<Level<'static>> = None;
         while joined.levels.len() < LEVELS_MOST {
             let level = last.as_ref().unwrap_or(given);
-            let (groups, count) = settle(level, (0..level.nodes() as u32).collect(), ROUNDS, stash);
+            let (groups, count) = settle(level, (0..level.nodes() as u32).collect(), ROUNDS, (stash, told));
             if count == level.nodes() {
                 break;
             }
@@ -87,8 +88,8 @@ impl Joined {
     }
 
     /// Moves single nodes to where they are better off, if all of that together gains.
-    fn refined(self, given: &Level<'_>, stash: &Stash) -> (Vec<u32>, usize) {
-        let (refined, count) = settle(given, self.community.clone(), 1, stash);
+    fn refined(self, given: &Level<'_>, stash: &Stash, told: Told<'_>) -> (Vec<u32>, usize) {
+        let (refined, count) = settle(given, self.community.clone(), 1, (stash, told));
         if given.modularity_of(&refined, count) > self.modularity { (refined, count) } else { (self.community, self.count) }
     }
 }

@@ -5,6 +5,7 @@
 //! paper     moves of whole batches, and the rule for two nodes that are alone: Lu, Halappanavar, Kalyanaraman, Parallel heuristics for
 //!           scalable community detection (2015)
 use rayon::prelude::*;
+use warploom_contract::stage::{Told, tell_of};
 
 use super::{
     level::Level,
@@ -31,7 +32,7 @@ struct State<'a> {
 }
 
 /// Moves nodes from the communities they are in, numbers below the number of nodes; gives new ones without gaps, and how many.
-pub fn settle(level: &Level<'_>, community: Vec<u32>, rounds: usize, stash: &Stash) -> (Vec<u32>, usize) {
+pub fn settle(level: &Level<'_>, community: Vec<u32>, rounds: usize, (stash, told): (&Stash, Told<'_>)) -> (Vec<u32>, usize) {
     let nodes = level.nodes();
     let mut state = State { level, community, strength: vec![0; nodes], members: vec![0; nodes] };
     for (node, &own) in state.community.iter().enumerate() {
@@ -39,7 +40,7 @@ pub fn settle(level: &Level<'_>, community: Vec<u32>, rounds: usize, stash: &Sta
         state.members[own as usize] += 1;
     }
     for round in 0..rounds {
-        let moved = if level.link_count() < LINKS_LEAST { state.one_by_one(round, stash) } else { state.in_batches(round, stash) };
+        let moved = if level.link_count() < LINKS_LEAST { state.one_by_one(round, stash, told) } else { state.in_batches(round, stash, told) };
         if moved * MOVERS_LEAST < nodes {
             break;
         }
@@ -59,12 +60,13 @@ impl State<'_> {
     }
 
     /// How many moved.
-    fn one_by_one(&mut self, round: usize, stash: &Stash) -> usize {
+    fn one_by_one(&mut self, round: usize, stash: &Stash, told: Told<'_>) -> usize {
         let order = (0..BATCHES).flat_map(|batch| (0..self.blocks()).map(move |block| node_of(block, batch, round)));
         let nodes: Vec<u32> = order.filter(|&node| (node as usize) < self.community.len()).collect();
         let mut moved = 0;
         stash.lend(|tally| {
             for node in nodes {
+                tell_of(told, node as usize);
                 if let Some(to) = self.better(tally, node) {
                     self.go(node, to);
                     moved += 1;
@@ -75,13 +77,16 @@ impl State<'_> {
     }
 
     /// How many moved.
-    fn in_batches(&mut self, round: usize, stash: &Stash) -> usize {
+    fn in_batches(&mut self, round: usize, stash: &Stash, told: Told<'_>) -> usize {
         let mut moved = 0;
         for batch in 0..BATCHES {
             let look = |task: usize| -> Vec<(u32, u32)> {
                 let blocks = task * TASK..self.blocks().min((task + 1) * TASK);
                 let nodes = blocks.map(|block| node_of(block, batch, round)).filter(|&node| (node as usize) < self.community.len());
-                stash.lend(|tally| nodes.filter_map(|node| Some((node, self.better(tally, node)?))).collect())
+                stash.lend(|tally| {
+                    let nodes = nodes.inspect(|&node| tell_of(told, node as usize));
+                    nodes.filter_map(|node| Some((node, self.better(tally, node)?))).collect()
+                })
             };
             let moves: Vec<Vec<(u32, u32)>> = (0..self.blocks().div_ceil(TASK)).into_par_iter().map(look).collect();
             moves.iter().flatten().for_each(|&(node, to)| self.go(node, to));

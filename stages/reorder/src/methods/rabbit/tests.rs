@@ -5,16 +5,19 @@ use proptest::prelude::*;
 use warploom_contract::{communities, kinds::permutation::inverse};
 
 use super::{
-    Joined,
+    Found, Joined,
     level::Level,
     moves::settle,
-    order,
     tally::{Stash, Tally},
 };
 use crate::{
     methods::tests::{graphs, undirected},
     undirected::Undirected,
 };
+
+fn order(graph: &Undirected) -> Found {
+    super::order(graph, &|_| {})
+}
 
 /// By the definition that reports use, each pair of neighbours once.
 fn modularity(graph: &Undirected, community: &[u32]) -> f64 {
@@ -74,7 +77,7 @@ fn blocks_are_found() {
 /// Levels know their modularity; each gains, and moving single nodes at the end takes nothing away.
 fn assert_gains(graph: &Undirected) {
     let (given, stash) = (Level::given(graph), Stash::default());
-    let joined = Joined::of(&given, &stash);
+    let joined = Joined::of(&given, &stash, &|_| {});
     let mut community: Vec<u32> = (0..graph.nodes() as u32).collect();
     let mut before = modularity(graph, &community);
     for groups in &joined.levels {
@@ -86,7 +89,7 @@ fn assert_gains(graph: &Undirected) {
     assert_eq!(community, joined.community);
     assert!((before - joined.modularity).abs() < 1e-12);
     assert!((before - given.modularity_of(&community, joined.count)).abs() < 1e-12);
-    let (refined, _) = joined.refined(&given, &stash);
+    let (refined, _) = joined.refined(&given, &stash, &|_| {});
     assert!(modularity(graph, &refined) >= before - 1e-12);
 }
 
@@ -148,7 +151,7 @@ proptest! {
     fn nothing_is_lost_by_joining((nodes, edges) in graphs()) {
         let graph = undirected(nodes, &edges);
         let (given, stash) = (Level::given(&graph), Stash::default());
-        let (groups, count) = settle(&given, (0..nodes as u32).collect(), 1, &stash);
+        let (groups, count) = settle(&given, (0..nodes as u32).collect(), 1, (&stash, &|_| {}));
         let level = given.joined(&groups, count, &stash);
         let mut between: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for node in 0..nodes as u32 {
