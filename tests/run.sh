@@ -17,21 +17,21 @@ TIMEFORMAT='%R %U %S'
 { time cargo build --workspace --bins --tests --quiet 2>&3; } 3>&2 2>target/test.built
 begun=$SECONDS
 status=0
-# Two programs of tests at once, one of them the end-to-end tests: by themselves neither they nor the others keep two cores busy.
+# Two programs of tests at once (`tests/timed.sh` says which): one by itself does not keep two cores busy.
 tests_of() {
   WARPLOOM_TESTS_OF=$1 cargo test --workspace --tests --no-fail-fast --config "target.'cfg(all())'.runner = ['$PWD/tests/timed.sh']" \
     -- --show-output >"target/test-$1.log" 2>&1
 }
 # A group of processes of its own: Ctrl-C is none of its business, so it is ended by the trap, with all that it started.
 set -m
-tests_of commands &
-commands=$!
+tests_of ends &
+ends=$!
 set +m
-trap 'kill -TERM -- "-$commands" 2>/dev/null || true' EXIT
-tests_of crates || status=$?
-wait "$commands" || status=$?
+trap 'kill -TERM -- "-$ends" 2>/dev/null || true' EXIT
+tests_of parts || status=$?
+wait "$ends" || status=$?
 trap - EXIT
-cat target/test-crates.log target/test-commands.log >"$log"
+cat target/test-parts.log target/test-ends.log >"$log"
 cargo test --workspace --doc --no-fail-fast >>"$log" 2>&1 || status=$?
 # Output of tests that passed is in the log; here only results, and what failed: tests, programs that died, which have no result, and a build.
 if [ "$status" -ne 0 ] && ! grep -q '^test result:' "$log"; then

@@ -4,11 +4,12 @@
 # this program alone; no compiler sees it. The toolchain is pinned, so the flag stays as it is.
 name=${CARGO_PKG_NAME:-} file=$(basename "$1")
 name=${name#warploom-}:${file%-*}
-# `tests/run.sh` asks for the end-to-end tests and for all others apart; by hand, all are run.
-case ${WARPLOOM_TESTS_OF:-} in
-commands) [ "$name" = tests:all ] || exit 0 ;;
-crates) [ "$name" != tests:all ] || exit 0 ;;
+# `tests/run.sh` runs two halves at once, of about equal time; by hand, all are run.
+case $name in
+tests:all | plan:nvrtc) half=ends ;;
+*) half=parts ;;
 esac
+[ "${WARPLOOM_TESTS_OF:-$half}" = "$half" ] || exit 0
 echo "suite: $name"
 TIMEFORMAT="took: $name %R %U %S"
 time RUSTC_BOOTSTRAP=1 "$@" -Z unstable-options --report-time

@@ -27,5 +27,6 @@ mod programs;
 mod random_programs;
 mod render;
 mod settings;
+mod source_digests;
 mod tour;
 mod trace;

@@ -7,7 +7,7 @@ use super::operators::{cast, join, of_axis, register, start};
 use super::table::identity;
 use super::walk::{At, From, Input, Leaf, Read, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
-use super::{Argument, Blocks, Kernel, Refused, Unit};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Pooling, Type};
 use crate::launch::{Operation, Rows};
 
@@ -83,6 +83,7 @@ impl Unit<'_> {
         };
         let begin = begin.ok_or_else(|| Refused::new(format!("{} of {kind}", op.words())))?;
         let (of, lies) = (register(kind), if kind == Type::Real { "real" } else { "whole" });
+        self.note([(ScheduleKind::GraphPooling, true)]);
         self.header();
         let mut parameters = Parameters::new();
         parameters.push(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));

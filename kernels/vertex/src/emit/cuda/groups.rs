@@ -10,7 +10,7 @@ use super::kernel::{Load, Parameters, about_row, at_hand, edges_of_pass, opening
 use super::operators::register;
 use super::walk::{Level, Walk};
 use super::writer::{Lanes, Sum, Writer};
-use super::{Argument, Blocks, Grouped, Groups, Kernel, Refused, Unit};
+use super::{Argument, Blocks, Grouped, Groups, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Op, Reduction};
 use crate::launch::{Rows, reduced};
 
@@ -57,6 +57,7 @@ impl Unit<'_> {
         let load = Load::of(writer, 1, self.target.bytes_per_real);
         let blocks = (blocks(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
         let bodies = [(groups_body(writer, stores, (groups, load)), false), (spans_body(writer, stores, groups), true)];
+        self.note([(ScheduleKind::NeighbourGroups, true)]);
         self.header();
         self.schedule(&format!("groups of {} neighbours, {} lanes each, {} threads a block", groups.neighbours, groups.lanes, groups.threads));
         for (body, spans) in bodies {

@@ -15,7 +15,7 @@ use super::table::{Table, identity};
 use super::tail::Tail;
 use super::walk::{Level, Step, Walk};
 use super::writer::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
-use super::{Argument, Blocks, Cut, Kernel, Order, Part, Refused, Tier, Unit, Walked};
+use super::{Argument, Blocks, Cut, Kernel, Order, Part, Refused, ScheduleKind, Tier, Unit, Walked};
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 
@@ -305,6 +305,25 @@ impl Unit<'_> {
         has_blocks && self.launch.bytes <= SCORED_ROWS * 4 * elements && may_be_scored(walk, places)
     }
 
+    fn note_walk(&mut self, writer: &Writer, (along, few, scored): (bool, bool, bool), (turns, cut): (u64, Option<Cut>)) {
+        let (walk, lanes) = (writer.walk, &writer.lanes);
+        let over_edges = cut.is_some();
+        self.note([
+            (ScheduleKind::Rows, !over_edges && turns == 1),
+            (ScheduleKind::RowsInTurn, !over_edges && turns > 1),
+            (ScheduleKind::EdgesOfRows, over_edges && !along && !few),
+            (ScheduleKind::LowDegreeRows, over_edges && !along && few),
+            (ScheduleKind::ConsecutiveRows, along),
+            (ScheduleKind::ColumnSlices, lanes.slices > 1),
+            (ScheduleKind::MultiBlockRows, cut.is_some_and(|cut| cut.hub_blocks > 0)),
+            (ScheduleKind::OnlineSoftmax, !walk.running.is_empty()),
+            (ScheduleKind::LaneBroadcast, over_edges && writer.broadcasts()),
+            (ScheduleKind::HeadScores, scored),
+            (ScheduleKind::OverlappingLanes, lanes.overlaps()),
+            (ScheduleKind::PaddedRows, walk.padded.is_some()),
+        ]);
+    }
+
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), Refused> {
         let mut walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
@@ -348,6 +367,8 @@ impl Unit<'_> {
         } else {
             (over_rows(&writer, &stores, turns), None)
         };
+        self.note_walk(&writer, (along.is_some(), few.is_some(), vectors > 1), (turns, cut));
+        self.note([(ScheduleKind::ProductAfterWalk, tail.is_some())]);
         self.header();
         self.schedule(&words(lanes, turns, cut));
         if let Some(tail) = &tail {

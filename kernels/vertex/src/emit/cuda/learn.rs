@@ -3,7 +3,7 @@
 //! promises  what `ops::optimizer` says, in its types
 //! never     measures: `loss` does
 use super::kernel::THREADS;
-use super::{Argument, Blocks, Kernel, Refused, Unit};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
 /// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3 AdamW), rate, first decay or momentum, second
@@ -96,6 +96,7 @@ impl Unit<'_> {
         let starts = choice(&|p| format!("{}u", if p == 0 { 0 } else { ends[p - 1] }));
         let elements = choice(&|p| format!("{}u", stepped[p].1));
         let body = format!("{chosen}const unsigned i = (blockIdx.x - ({starts})) * blockDim.x + threadIdx.x, elements = {elements};\n{OPTIMIZE}");
+        self.note([(ScheduleKind::OptimizerStep, true)]);
         let name = self.define("", (1, &parameters), ("", &body));
         let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
         self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });

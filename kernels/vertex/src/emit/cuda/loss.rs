@@ -6,7 +6,7 @@
 use super::kernel::{Parameters, THREADS, vector_of, widest_vector};
 use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
 use super::total::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
-use super::{Argument, Blocks, Kernel, Refused, Target, Unit};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Target, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 
 /// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each part.
@@ -71,6 +71,7 @@ impl Unit<'_> {
             LossKind::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
             LossKind::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
         };
+        self.note([(ScheduleKind::LossInRegisters, is_held), (ScheduleKind::LossReadAgain, !is_held), (ScheduleKind::LossWithGradientSum, slopes.is_some())]);
         self.header();
         // Sums are not counted: they come from the blocks, in their order.
         let counted_here = if sums > 1 { 0 } else { counted };

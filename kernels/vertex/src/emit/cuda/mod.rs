@@ -21,6 +21,7 @@ mod outer;
 mod padded;
 mod product;
 mod running;
+pub mod schedule;
 mod shared;
 mod sparse;
 mod table;
@@ -37,6 +38,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use schedule::ScheduleKind;
 
 use crate::gir::Op;
 use crate::launch::{Body, BufferName, Direction, Joined, Launch, LaunchList, LossKind, Operation, Rows, aside};
@@ -135,6 +138,8 @@ pub struct Emitted {
     pub watch: Vec<Kernel>,
     /// What no kernel puts down: whoever needs it has it at hand.
     pub unmade: Vec<BufferName>,
+    /// How each launch is done, in the order of `launches`.
+    pub schedules: Vec<BTreeSet<ScheduleKind>>,
 }
 
 impl Emitted {
@@ -450,6 +455,7 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         clockwork: Vec::new(),
         watch: Vec::new(),
         unmade: Vec::new(),
+        schedules: Vec::new(),
     };
     let (mut known, twins, shares) = (BTreeMap::new(), beside::twins(list, target), running::shares(list, target));
     let beside = beside::sums(list, target, &twins);
@@ -458,8 +464,26 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         let groups = groups.get(number).copied().flatten();
         let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
         let (kernels, source, unmade, writes) = (Vec::new(), String::new(), Vec::new(), std::mem::take(&mut emitted.writes));
-        let mut unit =
-            Unit { list, target, groups, beside, twins, shares, joined, elsewhere, unmade, number, launch, known, kernels, source, writes, scratch_bytes: 0 };
+        let schedules = BTreeSet::new();
+        let mut unit = Unit {
+            list,
+            target,
+            groups,
+            beside,
+            twins,
+            shares,
+            joined,
+            elsewhere,
+            unmade,
+            number,
+            launch,
+            known,
+            kernels,
+            source,
+            writes,
+            scratch_bytes: 0,
+            schedules,
+        };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         let scratch = if emitted.aside.contains(&number) { &mut emitted.scratch_aside_bytes } else { &mut emitted.scratch_bytes };
@@ -469,6 +493,7 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         }
         emitted.writes = unit.writes;
         emitted.launches.push(unit.kernels);
+        emitted.schedules.push(unit.schedules);
         emitted.unmade.extend(unit.unmade);
         (known, elsewhere) = (unit.known, unit.elsewhere);
     }
@@ -547,9 +572,16 @@ struct Unit<'a> {
     /// Which parameters kernels write through.
     writes: BTreeMap<String, Vec<bool>>,
     scratch_bytes: u64,
+    /// How the launch is done.
+    schedules: BTreeSet<ScheduleKind>,
 }
 
 impl Unit<'_> {
+    /// Notes ways in which the launch is done, each where it is.
+    fn note<const N: usize>(&mut self, ways: [(ScheduleKind, bool); N]) {
+        self.schedules.extend(ways.into_iter().filter(|(_, is)| *is).map(|(way, _)| way));
+    }
+
     /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
     fn define(&mut self, suffix: &str, (blocks, parameters): (u32, &str), text: (&str, &str)) -> String {
         self.define_for((kernel::THREADS, blocks), (suffix, parameters), text)
@@ -587,10 +619,22 @@ impl Unit<'_> {
             Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.product(),
             Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.total(),
             Operation::Evaluate { op: Op::Pool(pooling), .. } => self.pool(*pooling),
-            Operation::Evaluate { op: Op::Winner(..) | Op::Others(_) | Op::Fold(..), .. } => self.among_edges(),
-            Operation::Evaluate { op: Op::Turn, .. } => self.turn(),
-            Operation::Evaluate { op: Op::Lookup { transposed }, .. } => self.lookup(*transposed),
-            Operation::Evaluate { op: Op::Scatter { transposed }, .. } => self.scatter(*transposed),
+            Operation::Evaluate { op: Op::Winner(..) | Op::Others(_) | Op::Fold(..), .. } => {
+                self.note([(ScheduleKind::EdgesAmongRow, true)]);
+                self.among_edges()
+            }
+            Operation::Evaluate { op: Op::Turn, .. } => {
+                self.note([(ScheduleKind::ReversedEdges, true)]);
+                self.turn()
+            }
+            Operation::Evaluate { op: Op::Lookup { transposed }, .. } => {
+                self.note([(ScheduleKind::TableLookup, true)]);
+                self.lookup(*transposed)
+            }
+            Operation::Evaluate { op: Op::Scatter { transposed }, .. } => {
+                self.note([(ScheduleKind::TableScatter, true)]);
+                self.scatter(*transposed)
+            }
             // Sparse features as dense rows: whoever has them puts them down.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),

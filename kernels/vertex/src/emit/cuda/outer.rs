@@ -12,7 +12,7 @@ use super::tensor::{self, COLUMNS, OfColumns, Tail, filled, lying};
 use super::total::{JOINED_MOST, LAST, PART_ROWS};
 use super::walk::{Input, Walk};
 use super::writer::Writer;
-use super::{Argument, Blocks, Kernel, Refused, Unit, warpgroup};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit, warpgroup};
 use crate::launch::{Operand, Operation, Rows, differing};
 
 /// Parts that the block which is done last adds up itself, at most, since they lie one after the other.
@@ -115,6 +115,13 @@ impl Unit<'_> {
             texts.push(text);
             vectors.push(vector);
         }
+        self.note([
+            (ScheduleKind::OuterTensorCore, !schedule.by_warpgroups),
+            (ScheduleKind::OuterWarpgroup, schedule.by_warpgroups),
+            (ScheduleKind::OuterExchanged, sides.are_turned),
+            (ScheduleKind::OuterOfRowsMade, made.is_some()),
+            (ScheduleKind::OuterPair, twin.is_some()),
+        ]);
         self.header();
         if let Some(twin) = twin {
             let line = format!("//   (and {}: one side is the same)\n", self.list.launches()[twin.launch].name);
@@ -138,6 +145,7 @@ impl Unit<'_> {
         let most = self.parts_of_tiles(&schedule, (rows, elements));
         let parts = self.parts_expected(walk.rows, (each, most));
         let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
+        self.note([(ScheduleKind::OuterWithSum, sums.contains(&true)), (ScheduleKind::PartsInKernel, joins), (ScheduleKind::PartsKernel, !joins)]);
         let mut body = body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, &texts_made, sums), lead);
         if joins {
             parameters.push("unsigned* ticket", Argument::Ticket);

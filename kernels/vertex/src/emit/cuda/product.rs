@@ -13,7 +13,7 @@ use super::tensor::INNER_LEAST;
 use super::total::{JOINED_MOST, LAST, add_parts_last};
 use super::walk::{At, From, Input, Leaf, Read, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
-use super::{Argument, Blocks, Kernel, Refused, Unit};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
 
@@ -206,7 +206,9 @@ impl Unit<'_> {
         let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
         let mut text = SUMS_END.to_owned();
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
-        if elements * parts <= JOINED_MOST {
+        let joins = elements * parts <= JOINED_MOST;
+        self.note([(ScheduleKind::PartsInKernel, joins), (ScheduleKind::PartsKernel, !joins)]);
+        if joins {
             let place = sums.place(parameters);
             parameters.push("unsigned* ticket", Argument::Ticket);
             text.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
@@ -344,6 +346,12 @@ impl Unit<'_> {
         let blocks_least = u64::from(self.target.processors) * if has_sums { BLOCKS_OF_SUMS } else { 1 };
         let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= blocks_least;
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
+        self.note([
+            (ScheduleKind::ThreadProduct, sums.are_none() && shapes.len() == 1),
+            (ScheduleKind::ThreadProductPair, shapes.len() > 1),
+            (ScheduleKind::ThreadProductWithSum, sums.sum.is_some()),
+            (ScheduleKind::ThreadProductWithOuter, sums.outer.is_some()),
+        ]);
         self.header();
         self.schedule(&format!("{each} rows of {vector} columns a thread, {across} threads beside each other"));
         let (rows, lead) = shape.rows(&walk);

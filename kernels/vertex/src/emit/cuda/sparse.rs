@@ -5,7 +5,7 @@
 //! never     writes features out with their zeros; adds a float with an atomic
 use super::kernel::{Parameters, THREADS, opening, plain_lanes, vector_of, who, widest_vector};
 use super::operators::dropped;
-use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Unit, Walked};
+use super::{Argument, Blocks, Cut, Kernel, Part, Refused, ScheduleKind, Unit, Walked};
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
 
 /// Entries that a group has at hand.
@@ -63,6 +63,7 @@ impl Unit<'_> {
 
     /// For each row, or column, of the features the sum of what its entries multiply.
     fn entries(&mut self, walk: &Walk, ((gathered, stride), out): ((Argument, u64), &str), stores: &str) -> Result<(), Refused> {
+        self.note([(ScheduleKind::SparseProduct, !walk.by_columns), (ScheduleKind::SparseGradient, walk.by_columns)]);
         let held = self.list.buffers.iter().find(|buffer| buffer.name == walk.features).ok_or_else(odd)?;
         let (of_nodes, walked) = (held.rows == Rows::Nodes && held.role == Role::SparseFeatures, Walked::Entries(held.name.clone(), walk.by_columns));
         let columns = walk.columns as usize;

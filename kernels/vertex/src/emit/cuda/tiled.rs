@@ -10,7 +10,7 @@ use super::table::identity;
 use super::tensor::{self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, filled, lying};
 use super::walk::{From, Leaf, Walk};
 use super::writer::{Lanes, Writer, pointer};
-use super::{Blocks, Kernel, Matmul, Refused, Unit, warpgroup};
+use super::{Blocks, Kernel, Matmul, Refused, ScheduleKind, Unit, warpgroup};
 use crate::launch::{Launch, NARROW_COLUMNS, Operation, Rows};
 
 /// A kernel, and what else it makes.
@@ -25,6 +25,8 @@ pub(super) struct Tiled {
     /// A launch whose product it adds to its own, and launches whose products it makes of its rows.
     pub first: Option<usize>,
     pub followers: Vec<usize>,
+    /// Whether each of these is wide.
+    widths: Vec<bool>,
 }
 
 /// Rows that are multiplied with a matrix.
@@ -233,6 +235,7 @@ impl Unit<'_> {
             scratch_bytes,
             first: None,
             followers: Vec::new(),
+            widths: followers.iter().map(Follower::is_wide).collect(),
         }))
     }
 
@@ -262,8 +265,25 @@ impl Unit<'_> {
         schedule.filter(|schedule| matches!(schedule.lies, Lies::ForGroups { .. })).or_else(in_slabs).or(schedule)
     }
 
+    fn note_product(&mut self, tiled: &Tiled) {
+        let OfRows { lies, steps, slices, .. } = tiled.schedule;
+        self.note([
+            (ScheduleKind::TensorCoreProduct, lies == Lies::Whole),
+            (ScheduleKind::TensorCoreFewRows, lies == Lies::OfWarps),
+            (ScheduleKind::TensorCoreLongRows, lies == Lies::InSteps),
+            (ScheduleKind::WarpgroupProduct, matches!(lies, Lies::ForGroups { at_once } if at_once == steps)),
+            (ScheduleKind::WarpgroupSlabs, matches!(lies, Lies::ForGroups { at_once } if at_once < steps)),
+            (ScheduleKind::WarpgroupSplitK, matches!(lies, Lies::ForShares { .. })),
+            (ScheduleKind::ProductSlices, slices > 1),
+            (ScheduleKind::MergedSum, tiled.first.is_some()),
+            (ScheduleKind::MergedNarrow, tiled.widths.iter().any(|is_wide| !is_wide)),
+            (ScheduleKind::MergedWide, tiled.widths.contains(&true)),
+        ]);
+    }
+
     /// Writes a kernel.
     pub(super) fn write_tiled(&mut self, tiled: Tiled) {
+        self.note_product(&tiled);
         self.header();
         self.schedule(&tiled.words);
         let (schedule, parameters) = (tiled.schedule, tiled.parameters);

@@ -9,7 +9,7 @@ use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
 use super::padded;
 use super::walk::{Input, Walk};
 use super::writer::Writer;
-use super::{Argument, Blocks, Kernel, Refused, Unit};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Operand, Operation, Rows, summed_rows};
 
@@ -92,6 +92,13 @@ impl Unit<'_> {
         let elements = elements * made.len() as u64;
         let (most, each) = (self.parts_most(elements), (PART_ROWS / lead.max(1) as u32).max(1));
         let joins = elements * self.parts_expected(rows, (each, most)) <= JOINED_MOST;
+        self.note([
+            (ScheduleKind::OuterByThreads, *op == Op::Outer),
+            (ScheduleKind::RowSum, *op == Op::SumRows && made.len() == 1),
+            (ScheduleKind::RowSums, *op == Op::SumRows && made.len() > 1),
+            (ScheduleKind::PartsInKernel, joins),
+            (ScheduleKind::PartsKernel, !joins),
+        ]);
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
         let mut body = body(&sides, &values, lead);

@@ -265,6 +265,11 @@ impl<'a> Writer<'a> {
         Writer { draws_ahead: true, finds_places, shared: shared(walk, lanes.lanes), ..Writer::along(walk, lanes, walk.passes()) }
     }
 
+    /// Whether a lane computes numbers of an edge for all lanes of its group.
+    pub fn broadcasts(&self) -> bool {
+        self.shared.told.contains(&true)
+    }
+
     /// With so many passes over the edges, whatever the steps say.
     pub fn along(walk: &'a Walk, lanes: Lanes, passes: usize) -> Self {
         Writer {
