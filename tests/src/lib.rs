@@ -1,6 +1,8 @@
-//! What the end-to-end tests share: a place to work in, the programs as a user starts them, and a look into a store.
+//! What the end-to-end tests share: a place to work in, the programs as a user starts them, and a
+//! look into a store.
 //!
-//! promises  every program runs without a terminal, without variables of ours, and is killed after two minutes
+//! promises  every program runs without a terminal, without variables of ours, and is killed after
+//!           two minutes
 //! never     calls a function of the product to do what a user would do at a prompt
 // See `Cargo.toml`.
 use proptest as _;
@@ -32,7 +34,10 @@ pub struct Draws(u64);
 impl Draws {
     /// From the variable, else from `seed`.
     pub fn seeded(seed: u64) -> Self {
-        let seed = std::env::var("WARPLOOM_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(seed);
+        let seed = std::env::var("WARPLOOM_TEST_SEED")
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(seed);
         println!("seed: WARPLOOM_TEST_SEED={seed}");
         Draws(seed)
     }
@@ -48,7 +53,13 @@ impl Draws {
 
     /// An edge list of pairs of which some targets have many.
     pub fn edge_list(&mut self, edges: u32, nodes: f64) -> String {
-        let mut line = || format!("{} {}\n", (self.unit() * nodes) as u64, (self.unit() * self.unit() * nodes) as u64);
+        let mut line = || {
+            format!(
+                "{} {}\n",
+                (self.unit() * nodes) as u64,
+                (self.unit() * self.unit() * nodes) as u64
+            )
+        };
         (0..edges).map(|_| line()).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Starting a program the way a script does, and what came of it.
 //!
-//! promises  stdin is empty, stdout and stderr are pipes; whatever runs longer than the limit, or than its test, is killed
-//!           with its whole process group
+//! promises  stdin is empty, stdout and stderr are pipes; whatever runs longer than the limit, or
+//!           than its test, is killed with its whole process group
 use std::{
     fmt, fs,
     io::Read,
@@ -46,11 +46,15 @@ pub struct Output {
     shown: String,
 }
 
-/// Whether whoever started the tests ignores signals that a terminal sends, as `nohup` and a shell's `&` do: programs inherit that.
+/// Whether whoever started the tests ignores signals that a terminal sends, as `nohup` and a
+/// shell's `&` do: programs inherit that.
 fn are_signals_ignored() -> bool {
     static IGNORED: LazyLock<bool> = LazyLock::new(|| {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        let mask = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigIgn:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         let bit = |signal: Signal| 1u64 << (signal.as_raw() - 1);
         mask.unwrap_or(0) & (bit(Signal::HUP) | bit(Signal::INT) | bit(Signal::QUIT)) != 0
     });
@@ -59,7 +63,11 @@ fn are_signals_ignored() -> bool {
 
 /// Starts a command in a process group of its own, with the usual effect of signals.
 pub fn start(command: Command) -> Running {
-    let mut command = if are_signals_ignored() { started_by("env", &["--default-signal=HUP,INT,QUIT"], &command) } else { command };
+    let mut command = if are_signals_ignored() {
+        started_by("env", &["--default-signal=HUP,INT,QUIT"], &command)
+    } else {
+        command
+    };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let shown = format!("{command:?}");
     let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {shown}: {error}"));
@@ -109,7 +117,8 @@ impl Running {
         self.child.id()
     }
 
-    /// Looks at it until `condition` holds; a program that ends before is a failure, with what it said.
+    /// Looks at it until `condition` holds; a program that ends before is a failure, with what it
+    /// said.
     pub fn until(mut self, what: &str, mut condition: impl FnMut() -> bool) -> Self {
         while !condition() {
             if self.glance().is_some() {
@@ -119,7 +128,8 @@ impl Running {
         self
     }
 
-    /// Looks at it until `condition` holds; none if it ended before: on a busy machine whoever looks may come late.
+    /// Looks at it until `condition` holds; none if it ended before: on a busy machine whoever
+    /// looks may come late.
     pub fn caught(mut self, mut condition: impl FnMut() -> bool) -> Option<Self> {
         while !condition() {
             if self.glance().is_some() {
@@ -138,7 +148,10 @@ impl Running {
 
     /// Its status if it has ended; else waits for a moment.
     fn glance(&mut self) -> Option<ExitStatus> {
-        let status = self.child.try_wait().unwrap_or_else(|error| panic!("cannot wait for {}: {error}", self.shown));
+        let status = self
+            .child
+            .try_wait()
+            .unwrap_or_else(|error| panic!("cannot wait for {}: {error}", self.shown));
         if status.is_none() {
             if self.begun.elapsed() > LIMIT {
                 let _gone = kill_process_group(self.pid(), Signal::KILL);
@@ -158,11 +171,20 @@ impl Running {
         };
         let took = self.begun.elapsed();
         let text = |pipe: Option<JoinHandle<Vec<u8>>>| {
-            let bytes = pipe.map(|reader| reader.join().expect("a reader of a pipe does not panic")).unwrap_or_default();
+            let bytes = pipe
+                .map(|reader| reader.join().expect("a reader of a pipe does not panic"))
+                .unwrap_or_default();
             String::from_utf8(bytes).expect("what a program says is UTF-8")
         };
         let (stdout, stderr) = (text(self.stdout.take()), text(self.stderr.take()));
-        Output { code: status.code(), signal: status.signal(), stdout, stderr, took, shown: self.shown.clone() }
+        Output {
+            code: status.code(),
+            signal: status.signal(),
+            stdout,
+            stderr,
+            took,
+            shown: self.shown.clone(),
+        }
     }
 }
 
@@ -206,13 +228,17 @@ impl Output {
     /// The JSON objects on stdout, one a line; fails if there is anything else.
     #[track_caller]
     pub fn lines(&self) -> Vec<Value> {
-        let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("not JSON ({error}): `{line}`, of\n{self}"));
+        let read = |line: &str| {
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("not JSON ({error}): `{line}`, of\n{self}"))
+        };
         self.stdout.lines().map(read).collect()
     }
 }
 
 impl Output {
-    /// The JSON objects on stdout that are of a stage: not the summary of a run, nor what is told of several.
+    /// The JSON objects on stdout that are of a stage: not the summary of a run, nor what is told
+    /// of several.
     #[track_caller]
     pub fn stages(&self) -> Vec<Value> {
         self.lines().into_iter().filter(|line| line.get("stage").is_some()).collect()
@@ -222,6 +248,10 @@ impl Output {
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Output { shown, code, signal, took, stdout, stderr } = self;
-        write!(f, "  {shown}\n  code {code:?}, signal {signal:?}, after {took:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n---")
+        write!(
+            f,
+            "  {shown}\n  code {code:?}, signal {signal:?}, after {took:?}\n--- \
+                stdout\n{stdout}\n--- stderr\n{stderr}\n---"
+        )
     }
 }

@@ -1,6 +1,8 @@
-//! A place to work in: a temporary folder with a store, a data folder and, if asked for, a catalogue; and the programs.
+//! A place to work in: a temporary folder with a store, a data folder and, if asked for, a
+//! catalogue; and the programs.
 //!
-//! promises  no program looks at the repository's data, at variables of the caller or at the network
+//! promises  no program looks at the repository's data, at variables of the caller or at the
+//!           network
 use std::{
     env,
     ffi::{OsStr, OsString},
@@ -15,18 +17,23 @@ use tempfile::TempDir;
 
 use crate::{Output, Running, StoreView, start};
 
-/// Data sets of the catalogue; a file `.absent` in their folders spares the one attempt at a download.
+/// Data sets of the catalogue; a file `.absent` in their folders spares the one attempt at a
+/// download.
 const CATALOGUED: [&str; 3] = ["karate", "cora", "amazon0505"];
 
 /// The folder of the workspace.
 pub fn repository() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in a folder of the workspace");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the tests lie in a folder of the workspace");
     folder.to_path_buf()
 }
 
-/// The folder with real data sets, if it is here: `$WARPLOOM_SHARED/data`, by default `../shared/data` beside the workspace.
+/// The folder with real data sets, if it is here: `$WARPLOOM_SHARED/data`, by default
+/// `../shared/data` beside the workspace.
 pub fn shared_data() -> Option<PathBuf> {
-    let shared = env::var_os("WARPLOOM_SHARED").map_or_else(|| repository().join("../shared"), PathBuf::from);
+    let shared = env::var_os("WARPLOOM_SHARED")
+        .map_or_else(|| repository().join("../shared"), PathBuf::from);
     shared.join("data").canonicalize().ok().filter(|folder| folder.is_dir())
 }
 
@@ -45,11 +52,15 @@ pub struct Scene {
 impl Scene {
     /// No raw data: every data set is a stand-in.
     pub fn stand_in() -> Self {
-        let folder = tempfile::Builder::new().prefix("warploom-").tempdir().expect("a temporary folder can be made");
+        let folder = tempfile::Builder::new()
+            .prefix("warploom-")
+            .tempdir()
+            .expect("a temporary folder can be made");
         let data = folder.path().join("raw");
         for name in CATALOGUED {
             fs::create_dir_all(data.join(name)).expect("a temporary folder can be written");
-            fs::write(data.join(name).join(".absent"), "2026-01-01\nno network in tests\n").expect("a temporary folder can be written");
+            fs::write(data.join(name).join(".absent"), "2026-01-01\nno network in tests\n")
+                .expect("a temporary folder can be written");
         }
         Scene { store: folder.path().join("store"), data, catalog: None, folder: Arc::new(folder) }
     }
@@ -58,12 +69,16 @@ impl Scene {
     pub fn real(test: &str) -> Option<Self> {
         let data = shared_data();
         if data.is_none() {
-            crate::skipped(test, "no shared data; name the folder above `data` with WARPLOOM_SHARED");
+            crate::skipped(
+                test,
+                "no shared data; name the folder above `data` with WARPLOOM_SHARED",
+            );
         }
         data.map(|data| Scene::stand_in().with_data(data))
     }
 
-    /// Edge lists of one's own: name and contents of each, all with the same further lines of a catalogue entry.
+    /// Edge lists of one's own: name and contents of each, all with the same further lines of a
+    /// catalogue entry.
     pub fn edge_lists(lists: &[(&str, &str)], further: &str) -> Self {
         let mut scene = Scene::stand_in();
         for (name, contents) in lists {
@@ -88,7 +103,8 @@ impl Scene {
     pub fn add_entry(&mut self, name: &str, text: &str) {
         let folder = self.path("catalog");
         fs::create_dir_all(&folder).expect("a temporary folder can be written");
-        fs::write(folder.join(format!("{name}.yaml")), text).expect("a temporary folder can be written");
+        fs::write(folder.join(format!("{name}.yaml")), text)
+            .expect("a temporary folder can be written");
         self.catalog = Some(folder);
     }
 
@@ -110,7 +126,8 @@ impl Scene {
     /// Writes a file in the folder.
     pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a temporary folder can be written");
+        fs::create_dir_all(path.parent().expect("a file has a folder"))
+            .expect("a temporary folder can be written");
         fs::write(&path, contents).expect("a temporary folder can be written");
         path
     }
@@ -125,12 +142,16 @@ impl Scene {
         let mut command = Command::new(executable(program));
         for (name, _) in env::vars_os() {
             let name_text = name.to_string_lossy();
-            if ["WARPLOOM_", "SLURM_", "PBS_", "LSB_"].iter().any(|prefix| name_text.starts_with(prefix)) {
+            if ["WARPLOOM_", "SLURM_", "PBS_", "LSB_"]
+                .iter()
+                .any(|prefix| name_text.starts_with(prefix))
+            {
                 command.env_remove(&name);
             }
         }
         command.env_remove("COLUMNS").env_remove("NO_COLOR").current_dir(self.folder.path());
-        // What `auto` takes is the CPU, also where there is a GPU; the emulated one is not hidden by this.
+        // What `auto` takes is the CPU, also where there is a GPU; the emulated one is not hidden
+        // by this.
         command.env("CUDA_VISIBLE_DEVICES", "");
         if let Some(catalog) = &self.catalog {
             command.env("WARPLOOM_CATALOG", catalog);
@@ -141,7 +162,13 @@ impl Scene {
     /// A program with store, data folder and no progress lines; `arguments` first.
     pub fn command<A: AsRef<OsStr>>(&self, program: &str, arguments: &[A]) -> Command {
         let mut command = self.bare(program);
-        command.args(arguments).arg("--store").arg(&self.store).arg("--data").arg(&self.data).arg("--no-progress");
+        command
+            .args(arguments)
+            .arg("--store")
+            .arg(&self.store)
+            .arg("--data")
+            .arg(&self.data)
+            .arg("--no-progress");
         command
     }
 
@@ -170,12 +197,18 @@ impl Scene {
 
     /// Starts all six stages.
     pub fn begin(&self, recipe: &Recipe, further: &[&str]) -> Running {
-        start(self.command("warploom", &recipe.arguments(&[&["pipeline", "--format", "json"], further].concat())))
+        start(self.command(
+            "warploom",
+            &recipe.arguments(&[&["pipeline", "--format", "json"], further].concat()),
+        ))
     }
 
     /// A stage's binary on a recipe, JSON lines on stdout.
     pub fn stage(&self, stage: &str, recipe: &Recipe, further: &[&str]) -> Output {
-        self.run(&format!("warploom-{stage}"), &recipe.arguments(&[further, &["--format", "json"]].concat()))
+        self.run(
+            &format!("warploom-{stage}"),
+            &recipe.arguments(&[further, &["--format", "json"]].concat()),
+        )
     }
 }
 
@@ -227,6 +260,10 @@ fn executable(program: &str) -> PathBuf {
     let own = env::current_exe().expect("a test knows its own path");
     let folder = own.parent().and_then(Path::parent).expect("a test lies in target/PROFILE/deps");
     let path = folder.join(program);
-    assert!(path.is_file(), "no `{}`; build it with  cargo build --workspace --bins", path.display());
+    assert!(
+        path.is_file(),
+        "no `{}`; build it with  cargo build --workspace --bins",
+        path.display()
+    );
     path
 }

@@ -9,7 +9,11 @@ pub fn tensors(lists: &[(&str, &[i64])]) -> Vec<u8> {
     for (name, values) in lists {
         let begin = data.len();
         values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
-        header.push(format!("\"{name}\":{{\"dtype\":\"I64\",\"shape\":[{}],\"data_offsets\":[{begin},{}]}}", values.len(), data.len()));
+        header.push(format!(
+            "\"{name}\":{{\"dtype\":\"I64\",\"shape\":[{}],\"data_offsets\":[{begin},{}]}}",
+            values.len(),
+            data.len()
+        ));
     }
     let header = format!("{{{}}}", header.join(","));
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()

@@ -1,5 +1,6 @@
-//! Proves that a program of one's own goes all the way: compiled, run, found again in the store and proved; that a wrong one is
-//! refused with its line; and that a program can be looked at and checked without running it.
+//! Proves that a program of one's own goes all the way: compiled, run, found again in the store and
+//! proved; that a wrong one is refused with its line; and that a program can be looked at and
+//! checked without running it.
 use warploom_tests::{Recipe, Scene};
 
 use crate::pipeline::each;
@@ -10,7 +11,10 @@ return v.near, mean(u.near for u in v.innbs)\n";
 
 fn recipe(scene: &Scene, program: &str, text: &str) -> Recipe {
     scene.write(&format!("{program}.py"), text);
-    Recipe::file(scene.write(&format!("{program}.yaml"), format!("pipeline: own\ndataset: karate\nplan: {{program: {program}.py}}\n")))
+    Recipe::file(scene.write(
+        &format!("{program}.yaml"),
+        format!("pipeline: own\ndataset: karate\nplan: {{program: {program}.py}}\n"),
+    ))
 }
 
 #[test]
@@ -33,23 +37,45 @@ fn a_program_of_ones_own_is_built_once_and_proved() {
 #[test]
 fn a_tuple_of_a_program_is_set_by_a_list() {
     let scene = Scene::stand_in();
-    let recipe = recipe(&scene, "tuple", "def tuple(v, factors=(2, 3)):\n    return v.indegree * sum(factors[k] for k in range(len(factors)))\n");
+    let recipe = recipe(
+        &scene,
+        "tuple",
+        "def tuple(v, factors=(2, 3)):\n    return v.indegree * sum(factors[k] for k in \
+            range(len(factors)))\n",
+    );
     scene.build(&recipe);
     let other = scene.build(&recipe.clone().set("plan.set.factors=[1, 2, 4]"));
     assert_eq!(each(&other, "status"), ["hit", "hit", "hit", "hit", "built", "built"]);
-    assert_eq!(each(&scene.build(&recipe.clone().set("plan.set.factors=[2, 3]")), "status"), ["hit"; 6]);
+    assert_eq!(
+        each(&scene.build(&recipe.clone().set("plan.set.factors=[2, 3]")), "status"),
+        ["hit"; 6]
+    );
     let plan = || recipe.clone().set("plan.set.factors=[1, two]");
-    scene.front("pipeline", &plan(), &[]).expect(1).says(&["the setting `factors` does not fit", "a list, each a whole number"]);
+    scene
+        .front("pipeline", &plan(), &[])
+        .expect(1)
+        .says(&["the setting `factors` does not fit", "a list, each a whole number"]);
 }
 
 #[test]
 fn a_wrong_program_is_refused_with_its_line() {
     let scene = Scene::stand_in();
-    let recipe = recipe(&scene, "reach", &REACH.replace("u.near for u in v.innbs", "u.naer for u in v.innbs"));
-    let output = scene.front("pipeline", &recipe, &[]).expect(1).says(&["reach.py:6:", "naer", "^"]);
+    let recipe = recipe(
+        &scene,
+        "reach",
+        &REACH.replace("u.near for u in v.innbs", "u.naer for u in v.innbs"),
+    );
+    let output =
+        scene.front("pipeline", &recipe, &[]).expect(1).says(&["reach.py:6:", "naer", "^"]);
     let last = output.lines().pop().unwrap();
-    assert_eq!((last["stage"].as_str(), last["status"].as_str(), last["error"]["kind"].as_str()), (Some("plan"), Some("failed"), Some("specification")));
-    assert!(scene.view().of_kind("permutation").is_empty(), "what the graph's columns decide is found as soon as there is a graph");
+    assert_eq!(
+        (last["stage"].as_str(), last["status"].as_str(), last["error"]["kind"].as_str()),
+        (Some("plan"), Some("failed"), Some("specification"))
+    );
+    assert!(
+        scene.view().of_kind("permutation").is_empty(),
+        "what the graph's columns decide is found as soon as there is a graph"
+    );
     scene.warploom(&["check", "reach.py"]).expect(1).says(&["reach.py:6:", "naer"]);
 }
 
@@ -58,52 +84,90 @@ fn a_program_is_checked_and_shown_without_being_run() {
     let scene = Scene::stand_in();
     let recipe = recipe(&scene, "reach", REACH);
     scene.warploom(&["check", "reach.py"]).expect(0).prints(&["reach", "source=0", "near"]);
-    scene.warploom(&["check", "reach.py", "--set", "plan.set.stps=2"]).expect(1).says(&["stps", "plan.set.steps"]);
-    scene.warploom(&["check", "reach.py", "--set", "plan.sett.steps=2"]).expect(1).says(&["no setting `sett`", "plan.set.steps=2"]);
-    scene.warploom(&["check", "reach.py", "--dataset", "karat"]).expect(1).says(&["karat", "did you mean `karate`?"]);
+    scene
+        .warploom(&["check", "reach.py", "--set", "plan.set.stps=2"])
+        .expect(1)
+        .says(&["stps", "plan.set.steps"]);
+    scene
+        .warploom(&["check", "reach.py", "--set", "plan.sett.steps=2"])
+        .expect(1)
+        .says(&["no setting `sett`", "plan.set.steps=2"]);
+    scene
+        .warploom(&["check", "reach.py", "--dataset", "karat"])
+        .expect(1)
+        .says(&["karat", "did you mean `karate`?"]);
     scene.write("two.py", format!("{REACH}\ndef half(v, by=2):\n    return v.indegree / by\n"));
     scene.warploom(&["check", "two.py:half"]).expect(0).prints(&["half: OK", "by=2"]);
     scene.warploom(&["check", "two.py:hlaf"]).expect(1).says(&["hlaf", "file.py:half"]);
     let lines = scene.warploom(&["check", "reach.py", "--format", "json"]).expect(0).lines();
-    assert_eq!((lines[0]["program"].as_str(), lines[0]["trains"].as_bool()), (Some("reach"), Some(false)));
+    assert_eq!(
+        (lines[0]["program"].as_str(), lines[0]["trains"].as_bool()),
+        (Some("reach"), Some(false))
+    );
     scene.build(&recipe);
     scene.warploom(&["check", "reach.py", "--dataset", "karate"]).expect(0).prints(&["karate"]);
     // The graph of other settings tells names and widths too.
     let other = ["check", "reach.py", "--dataset", "karate", "--set", "ingest.self_loops=add"];
-    scene.warploom(&other).expect(0).prints(&["checked against the newest graph of karate in the store (", "none of these exact settings"]);
+    scene.warploom(&other).expect(0).prints(&[
+        "checked against the newest graph of karate in the store (",
+        "none of these exact settings",
+    ]);
     scene.write("wide.py", "def wide(v):\n    return linear(v.x, v.classes)\n");
-    let width = scene.view().of_kind("graph")[0].manifest["counts"]["feature_columns"].as_u64().unwrap();
+    let width =
+        scene.view().of_kind("graph")[0].manifest["counts"]["feature_columns"].as_u64().unwrap();
     let wide = ["check", "wide.py", "--dataset", "karate", "--set", "ingest.self_loops=add"];
-    scene.warploom(&wide).expect(0).prints(&["the newest graph of karate", &format!("({} numbers)", 2 * (width + 1))]);
-    scene.warploom(&["check", "reach.py", "--dataset", "cora"]).expect(0).says(&["no graph of `cora` is in the store", "hint:"]);
-    scene.warploom(&["check", "reach.py", "--show", "gir"]).expect(0).prints(&["program reach", "reduce maximum.both", "# near"]);
-    scene.warploom(&["check", "reach.py", "--show", "launches"]).expect(0).prints(&["program reach: iterate", "results"]);
+    scene
+        .warploom(&wide)
+        .expect(0)
+        .prints(&["the newest graph of karate", &format!("({} numbers)", 2 * (width + 1))]);
+    scene
+        .warploom(&["check", "reach.py", "--dataset", "cora"])
+        .expect(0)
+        .says(&["no graph of `cora` is in the store", "hint:"]);
+    scene.warploom(&["check", "reach.py", "--show", "gir"]).expect(0).prints(&[
+        "program reach",
+        "reduce maximum.both",
+        "# near",
+    ]);
+    scene
+        .warploom(&["check", "reach.py", "--show", "launches"])
+        .expect(0)
+        .prints(&["program reach: iterate", "results"]);
     scene.warploom(&["check", "reach.yaml", "--show", "gir"]).expect(2).says(&["FILE.py"]);
     let show = |form: &str| scene.run("warploom-plan", &recipe.arguments(&["--show", form]));
     show("gir").expect(0).prints(&["program reach", "return near"]);
     show("clean").expect(0).prints(&["program reach"]);
     show("launches").expect(0).prints(&["program reach: iterate", "results"]);
-    show("fused").expect(0).prints(&["program reach: iterate", "steps over vertices and their edges"]);
+    show("fused")
+        .expect(0)
+        .prints(&["program reach: iterate", "steps over vertices and their edges"]);
     show("source").expect(2).says(&["`cpu` compiles no source", "--device cuda"]);
 }
 
 /// The values of a program on 0 -> 1 -> 2 -> 3, as they are printed in JSON; each proved.
 fn on_a_path(scene: &Scene, text: &str, sets: &[&str]) -> Vec<Vec<Option<i64>>> {
     scene.write("own.py", text);
-    let file = scene.write("own.yaml", "pipeline: own\ndataset: path\ningest: {symmetrize: false}\nplan: {program: own.py}\n");
+    let file = scene.write(
+        "own.yaml",
+        "pipeline: own\ndataset: path\ningest: {symmetrize: false}\nplan: {program: own.py}\n",
+    );
     let recipe = sets.iter().fold(Recipe::file(file), |recipe, set| recipe.set(set));
     let lines = scene.build(&recipe);
     scene.front("check", &recipe, &[]).expect(0);
     let folder = std::path::PathBuf::from(lines[5]["artifacts"][0]["path"].as_str().unwrap());
-    let table = warploom_contract::parquet_file::read_table(&folder.join("values.parquet"), None).unwrap();
+    let table =
+        warploom_contract::parquet_file::read_table(&folder.join("values.parquet"), None).unwrap();
     let columns = table.batch.columns().iter().skip(1);
-    columns.map(|column| (0..4).map(|row| column.is_valid(row).then(|| whole(column, row))).collect()).collect()
+    columns
+        .map(|column| (0..4).map(|row| column.is_valid(row).then(|| whole(column, row))).collect())
+        .collect()
 }
 
 fn whole(column: &arrow_array::ArrayRef, row: usize) -> i64 {
     use arrow_array::{Int64Array, UInt64Array};
     let signed = column.as_any().downcast_ref::<Int64Array>().map(|values| values.value(row));
-    signed.unwrap_or_else(|| column.as_any().downcast_ref::<UInt64Array>().unwrap().value(row) as i64)
+    signed
+        .unwrap_or_else(|| column.as_any().downcast_ref::<UInt64Array>().unwrap().value(row) as i64)
 }
 
 fn path() -> Scene {
@@ -117,10 +181,22 @@ fn what_is_of_nothing_stays_so() {
 v.level = min(v.level, min(u.level for u in v.innbs) + 1)\n    v.past = max(u.level for u in v.innbs) * 2 - 3\n    \
 return v.level, v.past, (min(u.level for u in v.innbs) + 1) // 2 - 5\n";
     let [some, none] = [Some, |_| None];
-    assert_eq!(on_a_path(&scene, level, &[]), [[0, 1, 2, 3].map(some), [none(0), some(-3), some(-1), some(1)], [none(0), some(-5), some(-4), some(-4)]]);
+    assert_eq!(
+        on_a_path(&scene, level, &[]),
+        [
+            [0, 1, 2, 3].map(some),
+            [none(0), some(-3), some(-1), some(1)],
+            [none(0), some(-5), some(-4), some(-4)]
+        ]
+    );
     let largest = "def own(v):\n    v.far = v.id\n    while changed(v.far):\n        v.far = max(v.far, max(u.far for u in v.innbs))\n    \
 v.next = max(u.id for u in v.innbs)\n    return v.far, v.next, max(v.id, v.next), max(u.next for u in v.innbs)\n";
-    let expected = [[0, 1, 2, 3].map(some), [none(0), some(0), some(1), some(2)], [0, 1, 2, 3].map(some), [none(0), none(0), some(0), some(1)]];
+    let expected = [
+        [0, 1, 2, 3].map(some),
+        [none(0), some(0), some(1), some(2)],
+        [0, 1, 2, 3].map(some),
+        [none(0), none(0), some(0), some(1)],
+    ];
     assert_eq!(on_a_path(&scene, largest, &[]), expected);
 }
 
@@ -132,7 +208,10 @@ v.b = 0\n    while changed(v.b):\n        v.b = 5\n    return v.a, v.b\n";
     let both = on_a_path(&scene, text, &["run.max_supersteps=4"]);
     assert_eq!((both,), (on_a_path(&scene, text, &[]),));
     let recipe = Recipe::file(scene.path("own.yaml")).set("run.max_supersteps=2");
-    scene.front("pipeline", &recipe, &[]).expect(3).says(&["not converged after 2 supersteps of loop 0", "max_supersteps=20"]);
+    scene
+        .front("pipeline", &recipe, &[])
+        .expect(3)
+        .says(&["not converged after 2 supersteps of loop 0", "max_supersteps=20"]);
     let taken = on_a_path(&scene, text, &["run.max_supersteps=2", "run.allow_unconverged=true"]);
     assert_eq!(taken[1], [Some(5); 4]);
 }

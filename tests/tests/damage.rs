@@ -1,5 +1,5 @@
-//! Proves that damage is named: a flipped bit, a truncated, grown or missing file, in every file of every kind; that nothing is made of
-//! it; and that the hint repairs it.
+//! Proves that damage is named: a flipped bit, a truncated, grown or missing file, in every file of
+//! every kind; that nothing is made of it; and that the hint repairs it.
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -28,13 +28,20 @@ pub fn replace(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The file of an artifact of a kind whose name starts so; of two csr that of `reorder`, which later stages read.
+/// The file of an artifact of a kind whose name starts so; of two csr that of `reorder`, which
+/// later stages read.
 fn file_of(scene: &Scene, kind: &str, starts: &str) -> PathBuf {
-    let names = |artifact: &Found| artifact.files().into_iter().map(|name| artifact.path.join(name)).collect::<Vec<_>>();
+    let names = |artifact: &Found| {
+        artifact.files().into_iter().map(|name| artifact.path.join(name)).collect::<Vec<_>>()
+    };
     let mut artifacts = scene.view().of_kind(kind);
-    artifacts.sort_by_key(|artifact| std::cmp::Reverse(artifact.manifest["producer"]["stage"].to_string()));
+    artifacts.sort_by_key(|artifact| {
+        std::cmp::Reverse(artifact.manifest["producer"]["stage"].to_string())
+    });
     let all = artifacts.iter().flat_map(names).collect::<Vec<_>>();
-    let found = all.into_iter().find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(starts)));
+    let found = all.into_iter().find(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(starts))
+    });
     found.unwrap_or_else(|| panic!("no `{kind}` has a file {starts}"))
 }
 
@@ -58,7 +65,11 @@ pub fn forge(path: &Path, bytes: &[u8]) {
 }
 
 fn remove(scene: &Scene, kind: &str) {
-    scene.view().of_kind(kind).iter().for_each(|artifact| fs::remove_dir_all(&artifact.path).unwrap());
+    scene
+        .view()
+        .of_kind(kind)
+        .iter()
+        .for_each(|artifact| fs::remove_dir_all(&artifact.path).unwrap());
 }
 
 #[test]
@@ -67,10 +78,17 @@ fn a_damaged_input_is_named_before_anything_is_made_of_it() {
     scene.build(&Recipe::small());
     let digests = scene.view().digests();
     remove(&scene, "run");
-    for (kind, starts) in [("graph", "features"), ("csr", "in_sources"), ("permutation", "new_of_old")] {
+    for (kind, starts) in
+        [("graph", "features"), ("csr", "in_sources"), ("permutation", "new_of_old")]
+    {
         let path = file_of(&scene, kind, starts);
         let bytes = flip(&path);
-        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[path.to_str().unwrap(), "contents changed", "hint:", "rm -r"]);
+        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
+            path.to_str().unwrap(),
+            "contents changed",
+            "hint:",
+            "rm -r",
+        ]);
         assert!(scene.view().of_kind("run").is_empty());
         replace(&path, &bytes);
     }
@@ -91,15 +109,25 @@ fn what_is_made_of_unchecked_inputs_says_so_until_it_is_made_again() {
     replace(&path, &bytes);
     let run = scene.view().of_kind("run").remove(0).key;
     let named = format!("`run` {run} was made of inputs that were not checked (--no-verify)");
-    scene.warploom(&["store", "verify"]).expect(0).says(&[&named, "--force"]).prints(&["0 damaged, 1 made of unchecked inputs\n"]);
-    // A start that checks does not take it, and it is no input of anything that says that its inputs were checked.
+    scene
+        .warploom(&["store", "verify"])
+        .expect(0)
+        .says(&[&named, "--force"])
+        .prints(&["0 damaged, 1 made of unchecked inputs\n"]);
+    // A start that checks does not take it, and it is no input of anything that says that its
+    // inputs were checked.
     let built = |further: &[&str]| -> Vec<Value> {
         let lines = scene.front("pipeline", &Recipe::small(), further).expect(0).stages();
         lines.into_iter().filter(|line| line["status"] == "built").collect()
     };
     assert_eq!(built(&["--no-verify"]), [Value::Null; 0]);
     let again = built(&[]);
-    assert!(again.len() == 1 && again[0]["stage"] == "run" && again[0]["why"].as_str().unwrap().contains("--no-verify"), "{again:?}");
+    assert!(
+        again.len() == 1
+            && again[0]["stage"] == "run"
+            && again[0]["why"].as_str().unwrap().contains("--no-verify"),
+        "{again:?}"
+    );
     assert_eq!(built(&[]), [Value::Null; 0]);
     assert_eq!(scene.warploom(&["store", "verify"]).expect(0).stderr, "");
     assert_eq!(scene.view().digests(), digests);
@@ -119,12 +147,22 @@ fn a_process_digests_a_file_once() {
         stderr.lines().filter_map(of_line).collect()
     };
     let of_one_start = inputs(&scene.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
-    assert!(of_one_start.len() >= 10 && of_one_start.iter().all(|(_, read, _)| *read == 0), "{of_one_start:?}");
+    assert!(
+        of_one_start.len() >= 10 && of_one_start.iter().all(|(_, read, _)| *read == 0),
+        "{of_one_start:?}"
+    );
     // Another process reads each once.
     ["partition", "plan", "run"].into_iter().for_each(|kind| remove(&scene, kind));
     let of_another = inputs(&scene.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
-    let csr: Vec<_> = of_another.iter().filter(|(kind, ..)| kind == "csr").map(|&(_, read, of)| (read, of)).collect();
-    assert!(csr.len() >= 2 && csr[0].0 == csr[0].1 && csr[1..].iter().all(|&(read, _)| read == 0), "{of_another:?}");
+    let csr: Vec<_> = of_another
+        .iter()
+        .filter(|(kind, ..)| kind == "csr")
+        .map(|&(_, read, of)| (read, of))
+        .collect();
+    assert!(
+        csr.len() >= 2 && csr[0].0 == csr[0].1 && csr[1..].iter().all(|&(read, _)| read == 0),
+        "{of_another:?}"
+    );
 }
 
 #[test]
@@ -137,7 +175,10 @@ fn a_flipped_bit_in_any_file_is_named() {
         flipped[bytes.len() * 2 / 3] ^= 4;
         replace(&path, &flipped);
         let name = path.to_str().unwrap();
-        scene.warploom(&["store", "verify"]).expect(3).says(&[name, "1 of 9 artifacts are damaged"]);
+        scene
+            .warploom(&["store", "verify"])
+            .expect(3)
+            .says(&[name, "1 of 9 artifacts are damaged"]);
         scene.warploom(&["store", "verify", &artifact.key]).expect(3).says(&[name]);
         scene.front("pipeline", &Recipe::small(), &["--verify"]).expect(1).says(&[name, "hint:"]);
         replace(&path, &bytes);
@@ -155,7 +196,10 @@ fn a_file_that_was_cut_grown_or_deleted_is_named_without_being_asked() {
         grown.push(b'x');
         for damaged in [&bytes[..bytes.len() / 2], &bytes[..0], &grown] {
             replace(&path, damaged);
-            scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[name, "hint:", "rm -r"]);
+            scene
+                .front("pipeline", &Recipe::small(), &[])
+                .expect(1)
+                .says(&[name, "hint:", "rm -r"]);
         }
         scene.warploom(&["store", "verify"]).expect(3).says(&[name]);
         fs::remove_file(&path).unwrap();
@@ -170,10 +214,15 @@ fn the_hint_repairs_and_so_does_force() {
     scene.build(&Recipe::small());
     let digests = scene.view().digests();
     for artifact in scene.view().artifacts() {
-        let Some(file) = artifact.files().first().map(|name| artifact.path.join(name)) else { panic!("no file in {}", artifact.path.display()) };
+        let Some(file) = artifact.files().first().map(|name| artifact.path.join(name)) else {
+            panic!("no file in {}", artifact.path.display())
+        };
         replace(&file, b"not what it was");
         let said = scene.front("pipeline", &Recipe::small(), &[]).expect(1).stderr;
-        let command = said.lines().find_map(|line| line.split_once("rm -r ")).map(|(_, rest)| format!("rm -r {rest}"));
+        let command = said
+            .lines()
+            .find_map(|line| line.split_once("rm -r "))
+            .map(|(_, rest)| format!("rm -r {rest}"));
         let mut shell = std::process::Command::new("sh");
         shell.arg("-c").arg(command.unwrap_or_else(|| panic!("no command in\n{said}")));
         warploom_tests::start(shell).wait().expect(0);
@@ -197,9 +246,16 @@ fn a_damaged_artifact_is_not_read_by_the_stage_after_it() {
     bytes[end] ^= 255;
     replace(&path, &bytes);
     for kind in ["csr", "profile"] {
-        scene.view().of_kind(kind).iter().for_each(|artifact| fs::remove_dir_all(&artifact.path).unwrap());
+        scene
+            .view()
+            .of_kind(kind)
+            .iter()
+            .for_each(|artifact| fs::remove_dir_all(&artifact.path).unwrap());
     }
-    scene.front("pipeline", &Recipe::small(), &["--verify"]).expect(1).says(&[path.to_str().unwrap()]);
+    scene
+        .front("pipeline", &Recipe::small(), &["--verify"])
+        .expect(1)
+        .says(&[path.to_str().unwrap()]);
     assert!(scene.view().of_kind("csr").is_empty() && scene.view().of_kind("profile").is_empty());
 }
 
@@ -214,11 +270,17 @@ fn overwrite(bytes: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
 fn forged_and_unchecked_damage_is_named_and_no_panic() {
     let scene = Scene::stand_in();
     scene.build(&Recipe::small());
-    let csr = scene.view().of_kind("csr").into_iter().find(|artifact| artifact.manifest["producer"]["stage"] == "extract").unwrap();
+    let csr = scene
+        .view()
+        .of_kind("csr")
+        .into_iter()
+        .find(|artifact| artifact.manifest["producer"]["stage"] == "extract")
+        .unwrap();
     for kind in ["permutation", "partition", "plan", "run"] {
         remove(&scene, kind);
     }
-    let reordered = scene.view().of_kind("csr").into_iter().find(|artifact| artifact.key != csr.key).unwrap();
+    let reordered =
+        scene.view().of_kind("csr").into_iter().find(|artifact| artifact.key != csr.key).unwrap();
     fs::remove_dir_all(&reordered.path).unwrap();
     let page = fs::read(csr.path.join("manifest.json")).unwrap();
     for name in ["in_sources.arrow", "in_offsets.arrow", "out_edge.arrow"] {
@@ -228,13 +290,24 @@ fn forged_and_unchecked_damage_is_named_and_no_panic() {
         let damaged = overwrite(&bytes, middle, &[0xff; 8]);
         // Unchecked: its digest is wrong.
         replace(&path, &damaged);
-        scene.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(1).says(&[path.to_str().unwrap(), "hint:", "rm -r"]);
+        scene.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(1).says(&[
+            path.to_str().unwrap(),
+            "hint:",
+            "rm -r",
+        ]);
         // Forged: its digest is right.
         forge(&path, &damaged);
         for further in [&[][..], &["--no-verify"]] {
-            scene.front("pipeline", &Recipe::small(), further).expect(1).says(&[path.parent().unwrap().to_str().unwrap(), "hint:", "rm -r"]);
+            scene.front("pipeline", &Recipe::small(), further).expect(1).says(&[
+                path.parent().unwrap().to_str().unwrap(),
+                "hint:",
+                "rm -r",
+            ]);
         }
-        assert!(scene.view().of_kind("permutation").is_empty() && scene.view().of_kind("run").is_empty());
+        assert!(
+            scene.view().of_kind("permutation").is_empty()
+                && scene.view().of_kind("run").is_empty()
+        );
         replace(&path, &bytes);
         replace(&csr.path.join("manifest.json"), &page);
     }
@@ -251,7 +324,11 @@ fn a_plan_that_does_not_fit_its_graph_is_damaged() {
     let places = page["launches"]["arena"]["places"].as_array_mut().expect("a plan has places");
     places.iter_mut().for_each(|place| place["bytes"] = 7.into());
     forge(&path, page.to_string().as_bytes());
-    scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[path.to_str().unwrap(), "the plan was made for 7 bytes", "rm -r"]);
+    scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
+        path.to_str().unwrap(),
+        "the plan was made for 7 bytes",
+        "rm -r",
+    ]);
 }
 
 #[test]
@@ -261,7 +338,8 @@ fn metadata_of_an_arrow_file_may_be_damaged_anywhere() {
     remove(&scene, "run");
     let path = file_of(&scene, "graph", "features");
     let bytes = fs::read(&path).unwrap();
-    // The metadata of the batch lie before its values; every 64th byte of them is enough for an end-to-end test.
+    // The metadata of the batch lie before its values; every 64th byte of them is enough for an
+    // end-to-end test.
     for at in (0..bytes.len().min(1024)).step_by(64).map(|at| at + 1) {
         let damaged = overwrite(&bytes, at, &[bytes[at] ^ 16]);
         replace(&path, &damaged);
@@ -281,16 +359,30 @@ fn nothing_waits_for_a_manifest_that_is_none() {
     for put in ["mkfifo", "ln -s /dev/zero"] {
         fs::remove_file(&graph).unwrap();
         let command = format!("{put} '{name}'");
-        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
-        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[name, "expected a regular file", "rm -r"]);
+        assert!(
+            std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
+        );
+        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
+            name,
+            "expected a regular file",
+            "rm -r",
+        ]);
         scene.warploom(&["store", "verify"]).expect(3).says(&[name]);
         for action in ["ls", "gc"] {
             scene.warploom(&["store", action]).expect(0);
         }
         for setting in ["run.init", "run.splits"] {
             let asked = Recipe::small().set(&format!("{setting}={name}"));
-            scene.with_store("other").front("pipeline", &asked, &[]).expect(1).says(&[name, "expected a regular file"]);
-            scene.with_store("other").stage("run", &asked, &[]).expect(1).says(&[name, "expected a regular file"]);
+            scene
+                .with_store("other")
+                .front("pipeline", &asked, &[])
+                .expect(1)
+                .says(&[name, "expected a regular file"]);
+            scene
+                .with_store("other")
+                .stage("run", &asked, &[])
+                .expect(1)
+                .says(&[name, "expected a regular file"]);
         }
     }
 }
@@ -299,15 +391,26 @@ fn nothing_waits_for_a_manifest_that_is_none() {
 fn nothing_waits_for_facts_of_a_device_that_are_none() {
     let scene = Scene::stand_in();
     let facts = scene.path("mine.yaml");
-    for (put, found) in [("mkfifo", "a pipe, a socket or a device"), ("ln -s /dev/zero", "a pipe, a socket or a device"), ("mkdir", "a folder")] {
+    for (put, found) in [
+        ("mkfifo", "a pipe, a socket or a device"),
+        ("ln -s /dev/zero", "a pipe, a socket or a device"),
+        ("mkdir", "a folder"),
+    ] {
         let command = format!("{put} '{}'", facts.display());
-        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
-        let said = scene.front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()]).expect(1);
+        assert!(
+            std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
+        );
+        let said = scene
+            .front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()])
+            .expect(1);
         said.says(&["mine.yaml", &format!("expected a file, found {found}")]);
         fs::remove_file(&facts).or_else(|_| fs::remove_dir(&facts)).unwrap();
     }
     fs::write(&facts, vec![b'#'; 1 << 21]).unwrap();
-    scene.front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()]).expect(1).says(&["expected at most 1048576 bytes"]);
+    scene
+        .front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()])
+        .expect(1)
+        .says(&["expected at most 1048576 bytes"]);
 }
 
 #[test]
@@ -319,7 +422,11 @@ fn a_folder_that_is_missing_or_cannot_be_listed_is_told() {
     scene.warploom(&["store", "verify"]).expect(0).says(&["no folder of kind `graph`"]);
     // A file cannot be listed, whoever asks.
     fs::write(&folder, "").unwrap();
-    scene.warploom(&["store", "verify"]).expect(1).says(&[folder.to_str().unwrap()]).prints(&["0 damaged, 1 could not be read"]);
+    scene
+        .warploom(&["store", "verify"])
+        .expect(1)
+        .says(&[folder.to_str().unwrap()])
+        .prints(&["0 damaged, 1 could not be read"]);
 }
 
 #[test]
@@ -334,5 +441,9 @@ fn an_edge_of_a_relation_that_has_no_name_is_damage_before_anything_is_made_for_
     assert_eq!(page["relations"].as_array().map(Vec::len), Some(2), "{page}");
     page["relations"].as_array_mut().unwrap().pop();
     forge(&names, page.to_string().as_bytes());
-    scene.stage("extract", &recipe, &[]).expect(1).says(&[edges.to_str().unwrap(), "its relation is not one of 1", "rm -r"]);
+    scene.stage("extract", &recipe, &[]).expect(1).says(&[
+        edges.to_str().unwrap(),
+        "its relation is not one of 1",
+        "rm -r",
+    ]);
 }

@@ -1,5 +1,6 @@
-//! Proves that data sets of every shape go from raw files to results: folders without an entry, sets of many graphs, relations,
-//! kinds of nodes, several labels a node; and that memory, threads and repetition change no byte of a graph.
+//! Proves that data sets of every shape go from raw files to results: folders without an entry,
+//! sets of many graphs, relations, kinds of nodes, several labels a node; and that memory, threads
+//! and repetition change no byte of a graph.
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -13,7 +14,12 @@ fn folder_of(line: &serde_json::Value) -> PathBuf {
 }
 
 fn digest(scene: &Scene, key: &str) -> String {
-    let graph = scene.view().artifacts().into_iter().find(|found| found.kind == "graph" && found.key == key).unwrap();
+    let graph = scene
+        .view()
+        .artifacts()
+        .into_iter()
+        .find(|found| found.kind == "graph" && found.key == key)
+        .unwrap();
     graph.manifest["digest"].as_str().unwrap().to_owned()
 }
 
@@ -22,19 +28,30 @@ fn a_folder_without_an_entry_is_a_data_set() {
     let scene = Scene::stand_in();
     let folder = scene.data.join("mine");
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("edges.csv"), "from,to,weight\nann,bob,2\nbob,eve,1\neve,ann,0.5\n").unwrap();
+    fs::write(folder.join("edges.csv"), "from,to,weight\nann,bob,2\nbob,eve,1\neve,ann,0.5\n")
+        .unwrap();
     fs::write(folder.join("nodes.csv"), "id,label,age\nann,x,30\nbob,y,40\neve,x,50\n").unwrap();
     let lines = scene.build(&Recipe::of("pagerank", "mine"));
     let table = read_table(&folder_of(&lines[5]).join("values.parquet"), None).unwrap();
     assert_eq!(table.batch.num_rows(), 3);
-    let graph = &scene.view().artifacts().into_iter().find(|found| found.kind == "graph").unwrap().manifest;
-    assert_eq!((graph["facts"]["format"].as_str(), graph["facts"]["task"].as_str()), (Some("csv"), Some("node_classification")));
-    assert_eq!((graph["provenance"].as_str(), graph["made_up"].as_array().map(Vec::len)), (Some("real"), Some(0)));
+    let graph =
+        &scene.view().artifacts().into_iter().find(|found| found.kind == "graph").unwrap().manifest;
+    assert_eq!(
+        (graph["facts"]["format"].as_str(), graph["facts"]["task"].as_str()),
+        (Some("csv"), Some("node_classification"))
+    );
+    assert_eq!(
+        (graph["provenance"].as_str(), graph["made_up"].as_array().map(Vec::len)),
+        (Some("real"), Some(0))
+    );
     scene.front("check", &Recipe::of("pagerank", "mine"), &[]).expect(0);
     // Nothing is made up for it: training needs features only where the program reads them.
     fs::create_dir_all(scene.data.join("none")).unwrap();
     fs::write(scene.data.join("none/readme.bin"), [0u8; 64]).unwrap();
-    scene.front("pipeline", &Recipe::of("pagerank", "none"), &[]).expect(1).says(&["`none` is a folder without a catalogue entry", "no format was recognised"]);
+    scene
+        .front("pipeline", &Recipe::of("pagerank", "none"), &[])
+        .expect(1)
+        .says(&["`none` is a folder without a catalogue entry", "no format was recognised"]);
 }
 
 #[test]
@@ -44,7 +61,8 @@ fn memory_and_threads_change_no_byte_of_a_graph() {
     let mut list = String::from("# a list that does not fit 1 MiB\n2 4 1\n4 2 7\n1 7 1\n");
     let mut state = 7u64;
     for _ in 0..150_000 {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let (source, target) = (state >> 33 & 0x3fff, state >> 50);
         list += &format!("{}\t{}\t{}\n", 3 * source, 5 * target, state >> 60);
     }
@@ -53,14 +71,26 @@ fn memory_and_threads_change_no_byte_of_a_graph() {
         vec![],
         vec!["ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.self_loops=add"],
         vec!["ingest.weights=drop", "ingest.duplicates=merge", "ingest.features=degree"],
-        vec!["ingest.largest_component=true", "ingest.features=degree", "ingest.symmetrize=true", "ingest.relabel=true"],
+        vec![
+            "ingest.largest_component=true",
+            "ingest.features=degree",
+            "ingest.symmetrize=true",
+            "ingest.relabel=true",
+        ],
         // What is made of communities goes through the edges in rounds.
         vec!["ingest.features=random"],
     ] {
-        let recipe = sets.iter().fold(Recipe::of("pagerank", "large"), |recipe, set| recipe.set(set));
+        let recipe =
+            sets.iter().fold(Recipe::of("pagerank", "large"), |recipe, set| recipe.set(set));
         let mut digests = Vec::new();
-        for (at, further) in
-            [&["--threads", "1"][..], &["--threads", "8"], &["--memory", "1MiB"], &["--memory", "3MiB", "--threads", "2"]].into_iter().enumerate()
+        for (at, further) in [
+            &["--threads", "1"][..],
+            &["--threads", "8"],
+            &["--memory", "1MiB"],
+            &["--memory", "3MiB", "--threads", "2"],
+        ]
+        .into_iter()
+        .enumerate()
         {
             let scene = scene.with_store(format!("store-{}-{at}", sets.join("-")));
             let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
@@ -101,30 +131,56 @@ fn place(from: &Path, to: &Path) {
     match from.is_dir() {
         true => fs::read_dir(from).unwrap().for_each(|entry| {
             let path = entry.unwrap().path();
-            place(&path, &if path.is_dir() { to.join(path.file_name().unwrap()) } else { to.to_path_buf() });
+            place(
+                &path,
+                &if path.is_dir() { to.join(path.file_name().unwrap()) } else { to.to_path_buf() },
+            );
         }),
         false => drop(fs::copy(from, to.join(from.file_name().unwrap())).unwrap()),
     }
 }
 
-/// Without memory for edges every format goes through files, to the same bytes; what cannot says why.
+/// Without memory for edges every format goes through files, to the same bytes; what cannot says
+/// why.
 #[test]
 fn memory_changes_no_byte_of_any_format() {
     let scene = Scene::stand_in();
     let mut wrong = Vec::new();
     for (number, names) in SETS.iter().enumerate() {
         let set = format!("set-{number}");
-        names.iter().for_each(|name| place(&repository().join("tests/graphs").join(name), &scene.data.join(&set)));
-        let parts = ["ingest.features=degree", "ingest.largest_component=true", "ingest.self_loops=drop"];
-        let features = if ["arrays/hetero", "arrays/tables/nodes"].contains(&names[0]) { "ingest.features=none" } else { parts[0] };
+        names.iter().for_each(|name| {
+            place(&repository().join("tests/graphs").join(name), &scene.data.join(&set))
+        });
+        let parts =
+            ["ingest.features=degree", "ingest.largest_component=true", "ingest.self_loops=drop"];
+        let features = if ["arrays/hetero", "arrays/tables/nodes"].contains(&names[0]) {
+            "ingest.features=none"
+        } else {
+            parts[0]
+        };
         for sets in [
             vec![features, parts[1], parts[2]],
             vec!["ingest.features=none"],
-            vec!["ingest.features=none", "ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.weights=one"],
+            vec![
+                "ingest.features=none",
+                "ingest.symmetrize=true",
+                "ingest.duplicates=sum",
+                "ingest.weights=one",
+            ],
         ] {
-            let recipe = sets.iter().fold(Recipe::of("pagerank", &set), |recipe, set| recipe.set(set));
-            let digests = [&[][..], &["--memory", "1", "--threads", "1"], &["--memory", "1", "--threads", "8"]].map(|further: &[&str]| {
-                let scene = scene.with_store(format!("store-{}-{}", further.len(), further.last().unwrap_or(&"")));
+            let recipe =
+                sets.iter().fold(Recipe::of("pagerank", &set), |recipe, set| recipe.set(set));
+            let digests = [
+                &[][..],
+                &["--memory", "1", "--threads", "1"],
+                &["--memory", "1", "--threads", "8"],
+            ]
+            .map(|further: &[&str]| {
+                let scene = scene.with_store(format!(
+                    "store-{}-{}",
+                    further.len(),
+                    further.last().unwrap_or(&"")
+                ));
                 let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
                 digest(&scene, line["key"].as_str().unwrap())
             });
@@ -136,58 +192,97 @@ fn memory_changes_no_byte_of_any_format() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Features of edges are rows of a file of their own, gathered while edges are merged: the same bytes whatever becomes of the edges.
+/// Features of edges are rows of a file of their own, gathered while edges are merged: the same
+/// bytes whatever becomes of the edges.
 #[test]
 fn memory_changes_no_byte_of_features_of_edges() {
     let mut scene = Scene::stand_in();
     place(&repository().join("tests/graphs/tu"), &scene.data.join("tu"));
     let edge = |edge: u32| (edge * 7 % 301, edge * 11 % 171);
-    let lines: String = (0..4000).map(|at| format!("{},{},{},{}\n", edge(at).0, edge(at).1, at, at % 3)).collect();
+    let lines: String =
+        (0..4000).map(|at| format!("{},{},{},{}\n", edge(at).0, edge(at).1, at, at % 3)).collect();
     scene.write("raw/inside/edges.csv", format!("source,target,x,weight\n{lines}"));
     scene.add_entry(
         "inside",
         "name: inside\nabout: made for a test\nfiles: [{file: edges.csv, url: null}]\nformat: csv\nread: {edge_features: [x]}\nlicence: none\n\
          directed: true\nsymmetrize: false\ntask: none\nsplit: {rule: none}\n",
     );
-    let lists = [(0..4000).map(|at| edge(at).0.into()).collect(), (0..4000).map(|at| edge(at).1.into()).collect(), (0..4000).collect::<Vec<i64>>()];
+    let lists = [
+        (0..4000).map(|at| edge(at).0.into()).collect(),
+        (0..4000).map(|at| edge(at).1.into()).collect(),
+        (0..4000).collect::<Vec<i64>>(),
+    ];
     let names = ["source", "target", "edge_attr"];
-    scene.write("raw/arrays/edges.safetensors", warploom_tests::tensors(&[0, 1, 2].map(|list| (names[list], &lists[list][..]))));
+    scene.write(
+        "raw/arrays/edges.safetensors",
+        warploom_tests::tensors(&[0, 1, 2].map(|list| (names[list], &lists[list][..]))),
+    );
     for (set, sets) in [
         ("tu", &[][..]),
         ("tu", &["ingest.symmetrize=true", "ingest.duplicates=merge"]),
         ("inside", &["ingest.symmetrize=true"]),
         ("inside", &["ingest.duplicates=sum", "ingest.self_loops=replace"]),
         ("inside", &["ingest.duplicates=min", "ingest.weights=drop", "ingest.self_loops=add"]),
-        ("inside", &["ingest.largest_component=true", "ingest.duplicates=max", "ingest.symmetrize=true", "ingest.features=degree"]),
+        (
+            "inside",
+            &[
+                "ingest.largest_component=true",
+                "ingest.duplicates=max",
+                "ingest.symmetrize=true",
+                "ingest.features=degree",
+            ],
+        ),
         ("arrays", &[]),
         ("arrays", &["ingest.duplicates=sum", "ingest.self_loops=drop"]),
     ] {
         let recipe = sets.iter().fold(Recipe::of("pagerank", set), |recipe, set| recipe.set(set));
-        let recipe = if sets.contains(&"ingest.features=degree") { recipe } else { recipe.set("ingest.features=none") };
-        let digests =
-            [("whole", &[][..]), ("files", &["--memory", "1"]), ("eight", &["--memory", "1", "--threads", "8"])].map(|(store, further): (&str, &[&str])| {
-                let scene = scene.with_store(store);
-                let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
-                run_check(&scene, "ingest", &recipe);
-                assert!(folder_of(&line).join("edge-features.arrow").is_file(), "{set} {sets:?}");
-                digest(&scene, line["key"].as_str().unwrap())
-            });
+        let recipe = if sets.contains(&"ingest.features=degree") {
+            recipe
+        } else {
+            recipe.set("ingest.features=none")
+        };
+        let digests = [
+            ("whole", &[][..]),
+            ("files", &["--memory", "1"]),
+            ("eight", &["--memory", "1", "--threads", "8"]),
+        ]
+        .map(|(store, further): (&str, &[&str])| {
+            let scene = scene.with_store(store);
+            let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+            run_check(&scene, "ingest", &recipe);
+            assert!(folder_of(&line).join("edge-features.arrow").is_file(), "{set} {sets:?}");
+            digest(&scene, line["key"].as_str().unwrap())
+        });
         assert_eq!(digests, [0; 3].map(|_| digests[0].clone()), "{set} {sets:?}");
     }
 }
 
-/// Relations go through files with their edges: named by a file beside, with inverses, and as types of entities.
+/// Relations go through files with their edges: named by a file beside, with inverses, and as types
+/// of entities.
 #[test]
 fn memory_changes_no_byte_of_relations() {
     let scene = Scene::stand_in();
-    scene.write("raw/typed/edges.csv", "source,target,type\n1,2,wrote\n2,3,cites\n3,1,knows\n1,2,wrote\n3,3,cites\n");
+    scene.write(
+        "raw/typed/edges.csv",
+        "source,target,type\n1,2,wrote\n2,3,cites\n3,1,knows\n1,2,wrote\n3,3,cites\n",
+    );
     scene.write("raw/typed/nodes.csv", "id,label\n1,a\n2,b\n3,a\n4,b\n");
-    scene.write("raw/typed/names.json", "{\"relations\": [\"knows\", \"sees\", \"cites\", \"wrote\"], \"classes\": [\"b\", \"a\"]}");
+    scene.write(
+        "raw/typed/names.json",
+        "{\"relations\": [\"knows\", \"sees\", \"cites\", \"wrote\"], \"classes\": [\"b\", \"a\"]}",
+    );
     scene.write("raw/rdf/types.nt", RDF);
     for (set, sets) in [
         ("typed", &["ingest.inverse_relations=true"][..]),
         ("typed", &["ingest.symmetrize=true", "ingest.duplicates=first", "ingest.self_loops=drop"]),
-        ("typed", &["ingest.keep_classes=[a]", "ingest.largest_component=true", "ingest.inverse_relations=true"]),
+        (
+            "typed",
+            &[
+                "ingest.keep_classes=[a]",
+                "ingest.largest_component=true",
+                "ingest.inverse_relations=true",
+            ],
+        ),
         ("typed", &["ingest.entity_types={relation: wrote}", "ingest.inverse_relations=true"]),
         ("typed", &["ingest.entity_types={relation: cites, edges: drop}"]),
         ("rdf", &["ingest.inverse_relations=true", "ingest.entity_types={edges: drop}"]),
@@ -195,27 +290,37 @@ fn memory_changes_no_byte_of_relations() {
         ("cora", &["ingest.features=random"]),
     ] {
         let recipe = sets.iter().fold(Recipe::of("rgcn", set), |recipe, set| recipe.set(set));
-        let digests = [("whole", &[][..]), ("files", &["--memory", "1"])].map(|(store, further): (&str, &[&str])| {
-            let scene = scene.with_store(store);
-            let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
-            run_check(&scene, "ingest", &recipe);
-            digest(&scene, line["key"].as_str().unwrap())
-        });
+        let digests = [("whole", &[][..]), ("files", &["--memory", "1"])].map(
+            |(store, further): (&str, &[&str])| {
+                let scene = scene.with_store(store);
+                let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+                run_check(&scene, "ingest", &recipe);
+                digest(&scene, line["key"].as_str().unwrap())
+            },
+        );
         assert_eq!(digests[0], digests[1], "{set} {sets:?}");
     }
 }
 
-/// What features of edges in a file of their own need is said to a tenth: so much is enough, and less is not.
+/// What features of edges in a file of their own need is said to a tenth: so much is enough, and
+/// less is not.
 #[test]
 fn the_memory_that_is_advised_is_the_least_that_works() {
     let scene = Scene::stand_in();
-    let lines: String = (0..60_000u32).map(|edge| format!("{} {}\n", edge % 3001, edge % 1709)).collect();
+    let lines: String =
+        (0..60_000u32).map(|edge| format!("{} {}\n", edge % 3001, edge % 1709)).collect();
     scene.write("raw/beside/edges.txt", &lines);
     scene.write("raw/beside/edge-features.csv", format!("x0,x1\n{}", "1,2\n".repeat(60_000)));
     let recipe = Recipe::of("pagerank", "beside").set("ingest.features=none");
-    let ingest = |memory: &str| scene.with_store(format!("beside-{memory}")).stage("ingest", &recipe, &["--memory", memory]);
+    let ingest = |memory: &str| {
+        scene.with_store(format!("beside-{memory}")).stage("ingest", &recipe, &["--memory", memory])
+    };
     let told = |output: &warploom_tests::Output| -> u64 {
-        let advice = output.stderr.split("allow at least  --memory ").nth(1).unwrap_or_else(|| panic!("no advice: {output}"));
+        let advice = output
+            .stderr
+            .split("allow at least  --memory ")
+            .nth(1)
+            .unwrap_or_else(|| panic!("no advice: {output}"));
         advice.split("KiB").next().unwrap().parse().unwrap()
     };
     let advised = told(&ingest("1KiB").expect(1));
@@ -224,7 +329,8 @@ fn the_memory_that_is_advised_is_the_least_that_works() {
     ingest(&format!("{advised}KiB")).expect(0);
 }
 
-/// What a set has and is not taken, and what a split could not take, is said on screen and in the manifest.
+/// What a set has and is not taken, and what a split could not take, is said on screen and in the
+/// manifest.
 #[test]
 fn what_is_left_out_is_said() {
     let scene = Scene::stand_in();
@@ -238,22 +344,48 @@ fn what_is_left_out_is_said() {
     scene.write("raw/small/edges.csv", "source,target\n1,2\n2,3\n3,4\n4,1\n");
     scene.write("raw/small/nodes.csv", "id,label,x0\n1,owl,1\n2,owl,2\n3,owl,3\n4,cat,4\n");
     let cases: [(&str, &[&str], &str, &str); 4] = [
-        ("links", &[], "passed_over", "split/target/test.pt, split/target/valid_edge.csv: parts of links, because tasks of links come later"),
-        ("facts", &[], "passed_over", "statements of valid: edges are those of train, because tasks of links come later"),
-        ("small", &["ingest.split={per_class: {train: 2, validation: 1, test: 0}}"], "split_short", "class `cat` has 1 nodes, all of them for training"),
-        ("small", &["ingest.features=random"], "", "`small` has features, and they are passed over: those of `ingest.features: random` are MADE UP"),
+        (
+            "links",
+            &[],
+            "passed_over",
+            "split/target/test.pt, split/target/valid_edge.csv: parts of links, because tasks of \
+                links come later",
+        ),
+        (
+            "facts",
+            &[],
+            "passed_over",
+            "statements of valid: edges are those of train, because tasks of links come later",
+        ),
+        (
+            "small",
+            &["ingest.split={per_class: {train: 2, validation: 1, test: 0}}"],
+            "split_short",
+            "class `cat` has 1 nodes, all of them for training",
+        ),
+        (
+            "small",
+            &["ingest.features=random"],
+            "",
+            "`small` has features, and they are passed over: those of `ingest.features: random` \
+                are MADE UP",
+        ),
     ];
     for (set, sets, fact, said) in cases {
         let recipe = sets.iter().fold(Recipe::of("pagerank", set), |recipe, set| recipe.set(set));
         let output = scene.stage("ingest", &recipe, &[]).expect(0).says(&[said]);
-        let manifest = fs::read_to_string(folder_of(&output.lines()[0]).join("manifest.json")).unwrap();
-        assert!(fact.is_empty() || manifest.contains(&format!("\"{fact}\"")) && manifest.contains(said), "{set}: {manifest}");
+        let manifest =
+            fs::read_to_string(folder_of(&output.lines()[0]).join("manifest.json")).unwrap();
+        assert!(
+            fact.is_empty() || manifest.contains(&format!("\"{fact}\"")) && manifest.contains(said),
+            "{set}: {manifest}"
+        );
     }
     let unknown = Recipe::of("pagerank", "small").set("ingest.keep_classes=[dog]");
-    scene
-        .stage("ingest", &unknown, &[])
-        .expect(1)
-        .says(&["no class is called `dog`", "hint: name classes as the data have them:  --set 'ingest.keep_classes=[\"cat\",\"owl\"]'"]);
+    scene.stage("ingest", &unknown, &[]).expect(1).says(&[
+        "no class is called `dog`",
+        "hint: name classes as the data have them:  --set 'ingest.keep_classes=[\"cat\",\"owl\"]'",
+    ]);
 }
 
 /// Graphs are parted by shares, also where as many nodes would be parted as those of Planetoid are.
@@ -261,14 +393,31 @@ fn what_is_left_out_is_said() {
 fn a_set_of_many_graphs_without_an_entry_is_parted_by_shares() {
     let scene = Scene::stand_in();
     let lines = |text: &dyn Fn(usize) -> String| (1..=2000).map(text).collect::<String>();
-    scene.write("raw/many/many_A.txt", lines(&|graph| format!("{0}, {1}\n{1}, {0}\n", 2 * graph - 1, 2 * graph)));
+    scene.write(
+        "raw/many/many_A.txt",
+        lines(&|graph| format!("{0}, {1}\n{1}, {0}\n", 2 * graph - 1, 2 * graph)),
+    );
     scene.write("raw/many/many_graph_indicator.txt", lines(&|graph| format!("{graph}\n{graph}\n")));
     scene.write("raw/many/many_graph_labels.txt", lines(&|graph| format!("{}\n", graph % 2)));
-    let line = scene.stage("ingest", &Recipe::of("gin", "many").set("plan.set.graphs=true"), &[]).expect(0).lines().remove(0);
+    let line = scene
+        .stage("ingest", &Recipe::of("gin", "many").set("plan.set.graphs=true"), &[])
+        .expect(0)
+        .lines()
+        .remove(0);
     let out = scene.path("out");
-    scene.warploom(&["export", line["key"].as_str().unwrap(), "-o", out.to_str().unwrap(), "--as", "csv"]).expect(0);
+    scene
+        .warploom(&[
+            "export",
+            line["key"].as_str().unwrap(),
+            "-o",
+            out.to_str().unwrap(),
+            "--as",
+            "csv",
+        ])
+        .expect(0);
     let graphs = fs::read_to_string(out.join("graphs.csv")).unwrap();
-    let parts = ["train", "validation", "test"].map(|part| graphs.lines().filter(|line| line.split(',').any(|word| word == part)).count());
+    let parts = ["train", "validation", "test"]
+        .map(|part| graphs.lines().filter(|line| line.split(',').any(|word| word == part)).count());
     assert_eq!(parts, [1600, 200, 200], "{}", &graphs[..200]);
 }
 
@@ -281,7 +430,14 @@ fn parts_of_a_graph_are_graphs() {
         read_table(&folder_of(&line).join("nodes.parquet"), None).unwrap().batch.num_rows()
     };
     assert_eq!(rows(&Recipe::of("gcn", "karate").set("ingest.keep_classes=[Officer]")), 17);
-    assert_eq!(rows(&Recipe::of("components", "ca-GrQc").set("ingest.largest_component=true").set("ingest.relabel=true")), 4158);
+    assert_eq!(
+        rows(
+            &Recipe::of("components", "ca-GrQc")
+                .set("ingest.largest_component=true")
+                .set("ingest.relabel=true")
+        ),
+        4158
+    );
     scene
         .stage("ingest", &Recipe::of("gcn", "karate").set("ingest.keep_classes=[Offiser]"), &[])
         .expect(1)
@@ -301,54 +457,95 @@ fn trained(scene: &Scene, recipe: &Recipe) -> usize {
 
 #[test]
 fn sets_of_many_graphs_are_learned_by_graph() {
-    let Some(scene) = Scene::real("data_sets::sets_of_many_graphs_are_learned_by_graph") else { return };
-    let short = |name: &str| Recipe::of("gin", name).set("plan.set.graphs=true").set("run.epochs=2").set("plan.set.hidden=8");
-    assert_eq!(trained(&scene, &short("tu-mutag").set("ingest.split={folds: {count: 10}}").set("run.split=3")), 188);
+    let Some(scene) = Scene::real("data_sets::sets_of_many_graphs_are_learned_by_graph") else {
+        return;
+    };
+    let short = |name: &str| {
+        Recipe::of("gin", name)
+            .set("plan.set.graphs=true")
+            .set("run.epochs=2")
+            .set("plan.set.hidden=8")
+    };
+    assert_eq!(
+        trained(
+            &scene,
+            &short("tu-mutag").set("ingest.split={folds: {count: 10}}").set("run.split=3")
+        ),
+        188
+    );
     assert_eq!(trained(&scene, &short("ogbg-molesol")), 1128);
 }
 
-/// What the program returns decides what is learned, nodes or graphs, and no stage before `plan` is built twice.
+/// What the program returns decides what is learned, nodes or graphs, and no stage before `plan` is
+/// built twice.
 #[test]
 fn nodes_and_graphs_are_learned_from_one_union() {
-    let Some(scene) = Scene::real("data_sets::nodes_and_graphs_are_learned_from_one_union") else { return };
+    let Some(scene) = Scene::real("data_sets::nodes_and_graphs_are_learned_from_one_union") else {
+        return;
+    };
     let recipe = |graphs: bool| {
-        let recipe = Recipe::of("gin", "tu-mutag").set("run.epochs=2").set("plan.set.hidden=8").set("ingest.split={fractions: {}}");
+        let recipe = Recipe::of("gin", "tu-mutag")
+            .set("run.epochs=2")
+            .set("plan.set.hidden=8")
+            .set("ingest.split={fractions: {}}");
         recipe.set(&format!("plan.set.graphs={graphs}"))
     };
     assert_eq!(trained(&scene, &recipe(false)), 3371);
     let of_graphs = recipe(true).set("ingest.graphs=union");
     let lines = scene.front("pipeline", &of_graphs, &[]).expect(0).lines();
-    let statuses: Vec<&str> = lines.iter().filter_map(|line| line["status"].as_str()).take(6).collect();
+    let statuses: Vec<&str> =
+        lines.iter().filter_map(|line| line["status"].as_str()).take(6).collect();
     assert_eq!(statuses, ["hit", "hit", "hit", "hit", "built", "built"]);
     assert_eq!(lines[0]["made_up"][0], "node_labels");
     assert_eq!(trained(&scene, &of_graphs), 188);
     // Alone, graphs need no labels of nodes, and what is learned of them is the same.
     let separate = scene.build(&recipe(true));
-    assert_eq!((separate[0]["status"].as_str(), &separate[0]["made_up"]), (Some("built"), &serde_json::json!([])));
-    let bytes = |line: &serde_json::Value| fs::read(folder_of(line).join("predictions.parquet")).unwrap();
+    assert_eq!(
+        (separate[0]["status"].as_str(), &separate[0]["made_up"]),
+        (Some("built"), &serde_json::json!([]))
+    );
+    let bytes =
+        |line: &serde_json::Value| fs::read(folder_of(line).join("predictions.parquet")).unwrap();
     assert!(bytes(&separate[5]) == bytes(&lines[5]));
     // Labels of nodes that are made up are refused where they are read, and nowhere else.
     scene.front("pipeline", &of_graphs, &["--real=strict"]).expect(0);
-    scene.front("pipeline", &recipe(false), &["--real=strict"]).expect(1).says(&["node_labels are made up"]);
+    scene
+        .front("pipeline", &recipe(false), &["--real=strict"])
+        .expect(1)
+        .says(&["node_labels are made up"]);
     // Scores of vertices that no sample data set fits are scores of vertices.
-    let program = scene.write("wide.py", "def wide(v):\n    return linear(v.x, v.classes) * v.x[..., 6]\n");
-    let yaml =
-        format!("dataset: tu-mutag\ningest: {{graphs: union, split: {{fractions: {{}}}}}}\nplan: {{program: {}}}\nrun: {{epochs: 2}}\n", program.display());
+    let program =
+        scene.write("wide.py", "def wide(v):\n    return linear(v.x, v.classes) * v.x[..., 6]\n");
+    let yaml = format!(
+        "dataset: tu-mutag\ningest: {{graphs: union, split: {{fractions: {{}}}}}}\nplan: \
+            {{program: {}}}\nrun: {{epochs: 2}}\n",
+        program.display()
+    );
     assert_eq!(trained(&scene, &Recipe::file(scene.write("wide.yaml", yaml))), 3371);
 }
 
-/// Labels of nodes that are made up for a union are no business of a program that learns its graphs.
+/// Labels of nodes that are made up for a union are no business of a program that learns its
+/// graphs.
 #[test]
 fn graphs_of_a_union_are_learned_without_a_word_on_its_nodes() {
-    let Some(scene) = Scene::real("data_sets::graphs_of_a_union_are_learned_without_a_word_on_its_nodes") else { return };
+    let Some(scene) =
+        Scene::real("data_sets::graphs_of_a_union_are_learned_without_a_word_on_its_nodes")
+    else {
+        return;
+    };
     let recipe = |graphs: bool| {
-        let recipe = Recipe::of("gin", "tu-mutag").set("ingest.split={fractions: {}}").set("ingest.graphs=union");
+        let recipe = Recipe::of("gin", "tu-mutag")
+            .set("ingest.split={fractions: {}}")
+            .set("ingest.graphs=union");
         recipe.set(&format!("plan.set.graphs={graphs}"))
     };
     let of_graphs = scene.stage("ingest", &recipe(true), &["--real=strict"]).expect(0);
     assert!(!of_graphs.stderr.contains("whose nodes are learned"), "{of_graphs}");
     assert_eq!(of_graphs.stages()[0]["made_up"][0], "node_labels");
-    scene.stage("ingest", &recipe(false), &["--real=strict"]).expect(1).says(&["node_labels", "--real=strict refuses"]);
+    scene
+        .stage("ingest", &recipe(false), &["--real=strict"])
+        .expect(1)
+        .says(&["node_labels", "--real=strict refuses"]);
     let of_nodes = scene.with_store("other").stage("ingest", &recipe(false), &[]).expect(0);
     of_nodes.says(&["188 graphs are one graph, whose nodes are learned"]);
 }
@@ -356,16 +553,37 @@ fn graphs_of_a_union_are_learned_without_a_word_on_its_nodes() {
 /// Whether nodes or graphs are learned is asked of a program, and here is none.
 #[test]
 fn a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline() {
-    let Some(scene) = Scene::real("data_sets::a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline") else { return };
+    let Some(scene) =
+        Scene::real("data_sets::a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline")
+    else {
+        return;
+    };
     scene.warploom(&["data", "show", "tu-mutag"]).expect(0).prints(&["188"]);
     scene.warploom(&["data", "generate", "tu-mutag"]).expect(0).prints(&["STAND-IN"]);
 }
 
 #[test]
 fn relations_kinds_and_several_labels_are_learned() {
-    let Some(scene) = Scene::real("data_sets::relations_kinds_and_several_labels_are_learned") else { return };
-    assert_eq!(trained(&scene, &Recipe::of("rgcn", "aifb").set("run.epochs=2").set("ingest.inverse_relations=true")), 8285);
-    assert_eq!(trained(&scene, &Recipe::of("rgcn", "aifb").set("run.epochs=2").set("ingest.entity_types={edges: drop}")), 8285 - 6);
+    let Some(scene) = Scene::real("data_sets::relations_kinds_and_several_labels_are_learned")
+    else {
+        return;
+    };
+    assert_eq!(
+        trained(
+            &scene,
+            &Recipe::of("rgcn", "aifb").set("run.epochs=2").set("ingest.inverse_relations=true")
+        ),
+        8285
+    );
+    assert_eq!(
+        trained(
+            &scene,
+            &Recipe::of("rgcn", "aifb")
+                .set("run.epochs=2")
+                .set("ingest.entity_types={edges: drop}")
+        ),
+        8285 - 6
+    );
     assert_eq!(trained(&scene, &Recipe::of("rgcn", "acm").set("run.epochs=2")), 4019 + 7167 + 60);
     assert_eq!(trained(&scene, &Recipe::of("gcn", "prone-ppi").set("run.epochs=2")), 3890);
 }
@@ -380,7 +598,8 @@ const RDF: &str = "<h:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http
 <h:d> <http://r#title> \"T\" .
 ";
 
-/// Types of entities are relations unless they are to be kinds; then a program has weights for each.
+/// Types of entities are relations unless they are to be kinds; then a program has weights for
+/// each.
 #[test]
 fn types_of_entities_become_kinds() {
     let scene = Scene::stand_in();
@@ -389,43 +608,94 @@ fn types_of_entities_become_kinds() {
     fs::write(folder.join("a.nt"), RDF).unwrap();
     fs::write(folder.join("trainingSet.tsv"), "person\tlabel_x\nh:a\t0\nh:b\t1\n").unwrap();
     fs::write(folder.join("testSet.tsv"), "person\tlabel_x\nh:c\t1\n").unwrap();
-    let recipe = |types: &str| Recipe::of("rgcn", "typed").set("run.epochs=2").set(&format!("ingest.entity_types={types}"));
+    let recipe = |types: &str| {
+        Recipe::of("rgcn", "typed").set("run.epochs=2").set(&format!("ingest.entity_types={types}"))
+    };
     let kinds = |recipe: &Recipe| {
         let line = scene.stage("ingest", recipe, &[]).expect(0).lines().remove(0);
         run_check(&scene, "ingest", recipe);
-        let names: serde_json::Value = serde_json::from_slice(&fs::read(folder_of(&line).join("names.json")).unwrap()).unwrap();
+        let names: serde_json::Value =
+            serde_json::from_slice(&fs::read(folder_of(&line).join("names.json")).unwrap())
+                .unwrap();
         let table = read_table(&folder_of(&line).join("nodes.parquet"), None).unwrap();
-        let of_node = table.numbers::<u16>("kind").map_or(Vec::new(), |kinds| kinds.iter().map(|&kind| names["kinds"][usize::from(kind)].clone()).collect());
+        let of_node = table.numbers::<u16>("kind").map_or(Vec::new(), |kinds| {
+            kinds.iter().map(|&kind| names["kinds"][usize::from(kind)].clone()).collect()
+        });
         (of_node, names["relations"].as_array().unwrap().len())
     };
     // Ids ascend: the literal, h:a to h:d, the two types.
     assert_eq!(kinds(&Recipe::of("rgcn", "typed")), (vec![], 4));
-    assert_eq!(kinds(&recipe("{}")), (["literal", "Agent", "Person", "Person", "entity", "entity", "entity"].map(Into::into).to_vec(), 4));
-    assert_eq!(kinds(&recipe("{order: [Person], edges: drop}")), (["literal", "Person", "Person", "Person", "entity"].map(Into::into).to_vec(), 3));
-    let graph = scene.view().artifacts().into_iter().find(|found| found.kind == "graph" && found.manifest["counts"]["nodes.Agent"] == 1).unwrap();
+    assert_eq!(
+        kinds(&recipe("{}")),
+        (
+            ["literal", "Agent", "Person", "Person", "entity", "entity", "entity"]
+                .map(Into::into)
+                .to_vec(),
+            4
+        )
+    );
+    assert_eq!(
+        kinds(&recipe("{order: [Person], edges: drop}")),
+        (["literal", "Person", "Person", "Person", "entity"].map(Into::into).to_vec(), 3)
+    );
+    let graph = scene
+        .view()
+        .artifacts()
+        .into_iter()
+        .find(|found| found.kind == "graph" && found.manifest["counts"]["nodes.Agent"] == 1)
+        .unwrap();
     assert_eq!(graph.manifest["facts"]["kinds"]["Agent"], "http://t#Agent");
     assert_eq!(trained(&scene, &recipe("{}")), 7);
-    let parameters =
-        scene.view().of_kind("run").into_iter().find(|run| run.manifest["facts"].is_object()).map(|run| fs::read(run.path.join("parameters.safetensors")));
-    assert!(String::from_utf8_lossy(&parameters.unwrap().unwrap()).contains("linear.0.knows.Person.weight"), "no weight of a kind");
-    for (types, says) in
-        [("{relation: is}", "no relation is called `is`"), ("{order: [Dog]}", "no node has the type `Dog` of `order`: expected some of http://t#Agent")]
-    {
-        scene.stage("ingest", &recipe(types), &[]).expect(1).says(&["`ingest.entity_types` of `typed`", says]);
+    let parameters = scene
+        .view()
+        .of_kind("run")
+        .into_iter()
+        .find(|run| run.manifest["facts"].is_object())
+        .map(|run| fs::read(run.path.join("parameters.safetensors")));
+    assert!(
+        String::from_utf8_lossy(&parameters.unwrap().unwrap())
+            .contains("linear.0.knows.Person.weight"),
+        "no weight of a kind"
+    );
+    for (types, says) in [
+        ("{relation: is}", "no relation is called `is`"),
+        (
+            "{order: [Dog]}",
+            "no node has the type `Dog` of `order`: expected some of http://t#Agent",
+        ),
+    ] {
+        scene
+            .stage("ingest", &recipe(types), &[])
+            .expect(1)
+            .says(&["`ingest.entity_types` of `typed`", says]);
     }
     let absent = Recipe::of("rgcn", "karate").set("ingest.entity_types={}");
-    scene.stage("ingest", &absent, &[]).expect(1).says(&["its stand-in has no types of entities", "a copy of karate.gml"]);
+    scene
+        .stage("ingest", &absent, &[])
+        .expect(1)
+        .says(&["its stand-in has no types of entities", "a copy of karate.gml"]);
 }
 
-/// Counts, graphs, features, classes and relations are compared with the catalogue by ingest itself.
+/// Counts, graphs, features, classes and relations are compared with the catalogue by ingest
+/// itself.
 #[test]
 fn every_set_that_is_here_is_ingested() {
     let Some(scene) = Scene::real("data_sets::every_set_that_is_here_is_ingested") else { return };
     let listed = scene.warploom(&["data", "ls", "--format", "json"]).expect(0).lines();
-    let here: Vec<&str> = listed.iter().filter(|line| line["status"] == "here").map(|line| line["name"].as_str().unwrap()).collect();
+    let here: Vec<&str> = listed
+        .iter()
+        .filter(|line| line["status"] == "here")
+        .map(|line| line["name"].as_str().unwrap())
+        .collect();
     assert!(here.len() > 85, "only {} sets are here", here.len());
     for name in here {
-        scene.stage("ingest", &Recipe::of("pagerank", name).set("ingest.duplicates=keep"), &["--real"]).expect(0);
+        scene
+            .stage(
+                "ingest",
+                &Recipe::of("pagerank", name).set("ingest.duplicates=keep"),
+                &["--real"],
+            )
+            .expect(0);
     }
 }
 
@@ -433,7 +703,10 @@ fn every_set_that_is_here_is_ingested() {
 #[test]
 fn one_graph_in_every_format_gives_one_digest() {
     let Some(shared) = warploom_tests::shared_data() else {
-        warploom_tests::skipped("data_sets::one_graph_in_every_format_gives_one_digest", "no shared data");
+        warploom_tests::skipped(
+            "data_sets::one_graph_in_every_format_gives_one_digest",
+            "no shared data",
+        );
         return;
     };
     let mut scene = Scene::stand_in();
@@ -461,29 +734,43 @@ fn one_graph_in_every_format_gives_one_digest() {
                  directed: true\nsymmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
             ),
         );
-        let recipe = Recipe::of("pagerank", name).set("ingest.duplicates=merge").set("ingest.weights=drop").set("ingest.self_loops=drop");
+        let recipe = Recipe::of("pagerank", name)
+            .set("ingest.duplicates=merge")
+            .set("ingest.weights=drop")
+            .set("ingest.self_loops=drop");
         let line = scene.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
         digests.push((file, digest(&scene, line["key"].as_str().unwrap())));
     }
-    assert!(digests.len() > 3 && digests.iter().all(|(_, digest)| *digest == digests[0].1), "{digests:#?}");
+    assert!(
+        digests.len() > 3 && digests.iter().all(|(_, digest)| *digest == digests[0].1),
+        "{digests:#?}"
+    );
 }
 
-/// Every set of the shared data, from its files to an order and divisions of its work, proved. Sets of more edges wait for `make test-long`.
+/// Every set of the shared data, from its files to an order and divisions of its work, proved. Sets
+/// of more edges wait for `make test-long`.
 #[test]
 fn every_real_set_is_ordered_and_divided() {
     const EDGES_MOST: u64 = 1_000_000;
     let Some(scene) = Scene::real("every_real_set_is_ordered_and_divided") else { return };
-    let listed = scene.warploom(&["data", "ls", "--format", "json", "--data", scene.data.to_str().unwrap()]).expect(0).lines();
+    let listed = scene
+        .warploom(&["data", "ls", "--format", "json", "--data", scene.data.to_str().unwrap()])
+        .expect(0)
+        .lines();
     let here: Vec<_> = listed.iter().filter(|line| line["status"] == "here").collect();
     assert!(here.len() > 80, "{} sets", here.len());
     let mut waiting = Vec::new();
     for line in here {
         let name = line["name"].as_str().unwrap();
-        if line["expected"]["listed"].as_u64().is_none_or(|edges| edges > EDGES_MOST) && !warploom_tests::long() {
+        if line["expected"]["listed"].as_u64().is_none_or(|edges| edges > EDGES_MOST)
+            && !warploom_tests::long()
+        {
             waiting.push(name);
             continue;
         }
-        let recipe = Recipe::of("pagerank", name).set("reorder.method=rabbit").set("partition.scheme=[rows, neighbour-groups, interleaved]");
+        let recipe = Recipe::of("pagerank", name)
+            .set("reorder.method=rabbit")
+            .set("partition.scheme=[rows, neighbour-groups, interleaved]");
         let scene = scene.with_store(format!("store-{name}"));
         for stage in ["ingest", "extract", "reorder", "partition"] {
             scene.stage(stage, &recipe, &["-q"]).expect(0);

@@ -1,6 +1,6 @@
-//! Proves that a full disk, a limit on files and a store that cannot be written end with an error that names them, that
-//! nothing half-written gets a final name, that the same command succeeds once there is room, and that a store may lie
-//! under any name.
+//! Proves that a full disk, a limit on files and a store that cannot be written end with an error
+//! that names them, that nothing half-written gets a final name, that the same command succeeds
+//! once there is room, and that a store may lie under any name.
 //!
 //! Mounts are made in a mount namespace of their own, which ends with the shell that made it.
 use std::{collections::BTreeMap, fs, os::unix::ffi::OsStringExt, path::PathBuf, process::Command};
@@ -9,7 +9,10 @@ use warploom_tests::{Output, Recipe, Scene, StoreView, skipped, start};
 
 /// Runs a script of `sh` in front of a program: `"$@"` is the program with its arguments.
 fn behind(scene: &Scene, script: &str, recipe: &Recipe, further: &[&str]) -> Output {
-    let mut program = scene.command("warploom", &recipe.arguments(&[&["pipeline", "--format", "json"], further].concat()));
+    let mut program = scene.command(
+        "warploom",
+        &recipe.arguments(&[&["pipeline", "--format", "json"], further].concat()),
+    );
     program.env("STORE", &scene.store).env("OUT", scene.path(""));
     start(wrapped(&program, &["sh", "-c", script, "sh"])).wait()
 }
@@ -52,12 +55,16 @@ fn undisturbed(scene: &Scene, recipe: &Recipe) -> BTreeMap<String, String> {
 /// What an error about room says.
 #[track_caller]
 fn is_about_room(output: &Output) {
-    let error = &output.lines().pop().unwrap_or_else(|| panic!("no JSON line of\n{output}"))["error"];
+    let error =
+        &output.lines().pop().unwrap_or_else(|| panic!("no JSON line of\n{output}"))["error"];
     assert_eq!(error["kind"], "disk_full", "{output}");
     let said = |words: &str| output.stderr.contains(words);
     let full = said("No space left on device") && said("hint: free some space");
     // However much space there is.
-    let limited = said("File too large") && said("hint: files may not be larger here") && said("ulimit -f") && !said("free some space");
+    let limited = said("File too large")
+        && said("hint: files may not be larger here")
+        && said("ulimit -f")
+        && !said("free some space");
     assert!(full || limited, "{output}");
 }
 
@@ -68,7 +75,8 @@ fn a_full_disk_is_named_and_nothing_half_written_has_a_final_name() {
     }
     let scene = Scene::stand_in();
     let digests = undisturbed(&scene, &Recipe::small());
-    // The store is copied out before the namespace ends; then there is room, and the same command is started again.
+    // The store is copied out before the namespace ends; then there is room, and the same command
+    // is started again.
     let script = "mkdir -p \"$STORE\" && mount -t tmpfs -o size=$SIZE tmpfs \"$STORE\" || exit 99\n\
         \"$@\"; code=$?\n\
         mkdir -p \"$OUT/full-$SIZE\" && cp -a \"$STORE/.\" \"$OUT/full-$SIZE\" || exit 98\n\
@@ -78,10 +86,14 @@ fn a_full_disk_is_named_and_nothing_half_written_has_a_final_name() {
     let mut failed_at = Vec::new();
     for kibibytes in [8, 20, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176] {
         let size = format!("{kibibytes}k");
-        let mut program = scene.command("warploom", &Recipe::small().arguments(&["pipeline", "--format", "json"]));
+        let mut program = scene
+            .command("warploom", &Recipe::small().arguments(&["pipeline", "--format", "json"]));
         program.env("STORE", &scene.store).env("OUT", scene.path("")).env("SIZE", &size);
         let output = start(wrapped(&program, &["unshare", "-m", "sh", "-c", script, "sh"])).wait();
-        let (full, whole) = (StoreView::of(&scene.path(&format!("full-{size}"))), StoreView::of(&scene.path(&format!("whole-{size}"))));
+        let (full, whole) = (
+            StoreView::of(&scene.path(&format!("full-{size}"))),
+            StoreView::of(&scene.path(&format!("whole-{size}"))),
+        );
         assert_eq!(full.flaws(), [""; 0], "{size}: {output}");
         assert_eq!(whole.digests(), digests, "{size}");
         if output.code == Some(0) {
@@ -89,7 +101,11 @@ fn a_full_disk_is_named_and_nothing_half_written_has_a_final_name() {
         }
         let output = output.expect(1);
         is_about_room(&output);
-        assert!(full.leftovers().is_empty(), "{size}: left over on a full disk: {:?}", full.leftovers());
+        assert!(
+            full.leftovers().is_empty(),
+            "{size}: left over on a full disk: {:?}",
+            full.leftovers()
+        );
         failed_at.push(output.lines().last().unwrap()["stage"].as_str().unwrap().to_owned());
     }
     failed_at.dedup();
@@ -110,7 +126,11 @@ fn a_limit_on_files_is_named_and_nothing_half_written_has_a_final_name() {
         assert_eq!(limited.view().flaws(), [""; 0], "{blocks}: {output}");
         let output = output.expect(1);
         is_about_room(&output);
-        assert!(limited.view().leftovers().is_empty(), "{blocks}: left over {:?}", limited.view().leftovers());
+        assert!(
+            limited.view().leftovers().is_empty(),
+            "{blocks}: left over {:?}",
+            limited.view().leftovers()
+        );
         failed_at.push(output.lines().last().unwrap()["stage"].as_str().unwrap().to_owned());
         limited.build(&recipe);
         assert_eq!(limited.view().digests(), digests, "{blocks}");
@@ -120,7 +140,8 @@ fn a_limit_on_files_is_named_and_nothing_half_written_has_a_final_name() {
 
 /// Runs a program while the store cannot be written.
 fn read_only(scene: &Scene, program: &Command) -> Output {
-    let script = "mount --bind \"$STORE\" \"$STORE\" && mount -o remount,ro,bind \"$STORE\" && exec \"$@\"";
+    let script =
+        "mount --bind \"$STORE\" \"$STORE\" && mount -o remount,ro,bind \"$STORE\" && exec \"$@\"";
     let mut command = wrapped(program, &["unshare", "-m", "sh", "-c", script, "sh"]);
     command.env("STORE", &scene.store);
     start(command).wait()
@@ -134,19 +155,35 @@ fn a_store_that_cannot_be_written_serves_hits_and_refuses_the_rest() {
     let scene = Scene::stand_in();
     scene.build(&Recipe::small());
     let before = scene.view().snapshot();
-    let with = |recipe: &Recipe, further: &[&str]| read_only(&scene, &scene.command("warploom", &recipe.arguments(&[further, &["--format", "json"]].concat())));
+    let with = |recipe: &Recipe, further: &[&str]| {
+        read_only(
+            &scene,
+            &scene
+                .command("warploom", &recipe.arguments(&[further, &["--format", "json"]].concat())),
+        )
+    };
     let hits = with(&Recipe::small(), &["pipeline"]).expect(0).stages();
     assert_eq!(crate::pipeline::each(&hits, "status"), ["hit"; 6]);
     with(&Recipe::small(), &["pipeline", "--verify"]).expect(0);
     with(&Recipe::small(), &["check"]).expect(0);
     with(&Recipe::small(), &["explain"]).expect(0);
-    with(&Recipe::small().set("run.seed=7"), &["pipeline"]).expect(1).says(&["Read-only file system", "hint:", "--store DIR"]);
-    with(&Recipe::small().set("ingest.seed=7"), &["pipeline"]).expect(1).says(&["Read-only file system"]);
+    with(&Recipe::small().set("run.seed=7"), &["pipeline"]).expect(1).says(&[
+        "Read-only file system",
+        "hint:",
+        "--store DIR",
+    ]);
+    with(&Recipe::small().set("ingest.seed=7"), &["pipeline"])
+        .expect(1)
+        .says(&["Read-only file system"]);
     for arguments in [&["store", "gc"][..], &["store", "gc", "--keep", "0B", "--runs"]] {
-        read_only(&scene, &scene.command("warploom", arguments)).expect(1).says(&["Read-only file system"]);
+        read_only(&scene, &scene.command("warploom", arguments))
+            .expect(1)
+            .says(&["Read-only file system"]);
     }
     read_only(&scene, &scene.command("warploom", &["store", "verify"])).expect(0);
-    read_only(&scene, &scene.command("warploom", &["store", "ls"])).expect(0).prints(&["9 artifacts"]);
+    read_only(&scene, &scene.command("warploom", &["store", "ls"]))
+        .expect(0)
+        .prints(&["9 artifacts"]);
     assert!(before == scene.view().snapshot());
 }
 
@@ -168,8 +205,10 @@ fn stores_data_and_pipelines_may_have_any_name() {
     odd.data = data;
     let program = fs::read(warploom_tests::repository().join("pipelines/programs/gcn.py")).unwrap();
     odd.write("my pipelines/prög/gcn.py", program);
-    let text = fs::read_to_string(Recipe::small().file).unwrap().replace("programs/gcn.py", "prög/gcn.py");
-    let recipe = Recipe { file: odd.write("my pipelines/ä b.yaml", text), sets: Recipe::small().sets };
+    let text =
+        fs::read_to_string(Recipe::small().file).unwrap().replace("programs/gcn.py", "prög/gcn.py");
+    let recipe =
+        Recipe { file: odd.write("my pipelines/ä b.yaml", text), sets: Recipe::small().sets };
     let lines = odd.build(&recipe);
     assert!(lines[0]["artifacts"][0]["path"].as_str().unwrap().contains("ümläute and 図 日本"));
     assert_eq!(odd.view().digests(), digests);
@@ -180,7 +219,11 @@ fn stores_data_and_pipelines_may_have_any_name() {
     let plan = odd.view().of_kind("plan").remove(0).path;
     fs::write(plan.join("plan.json"), "").unwrap();
     let said = odd.front("pipeline", &recipe, &[]).expect(1).stderr;
-    let hint = said.lines().find_map(|line| line.split_once("rm -r ")).map(|(_, rest)| format!("rm -r {rest}")).unwrap();
+    let hint = said
+        .lines()
+        .find_map(|line| line.split_once("rm -r "))
+        .map(|(_, rest)| format!("rm -r {rest}"))
+        .unwrap();
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(hint);
     start(shell).wait().expect(0);
@@ -191,10 +234,20 @@ fn stores_data_and_pipelines_may_have_any_name() {
 fn data_that_cannot_be_written_to_stdout_are_an_error_and_a_reader_that_went_away_is_none() {
     let scene = Scene::stand_in();
     scene.build(&Recipe::small());
-    for arguments in [Recipe::small().arguments(&["pipeline", "--format", "json"]), vec!["schema".into()], vec!["store".into(), "ls".into()]] {
+    for arguments in [
+        Recipe::small().arguments(&["pipeline", "--format", "json"]),
+        vec!["schema".into()],
+        vec!["store".into(), "ls".into()],
+    ] {
         let program = scene.command("warploom", &arguments);
-        start(wrapped(&program, &["sh", "-c", "exec \"$@\" >/dev/full", "sh"])).wait().expect(1).says(&["No space left on device", "what stdout leads to"]);
-        start(wrapped(&program, &["sh", "-c", "{ \"$@\"; echo $? >&2; } | true", "sh"])).wait().expect(0).says(&["0\n"]);
+        start(wrapped(&program, &["sh", "-c", "exec \"$@\" >/dev/full", "sh"]))
+            .wait()
+            .expect(1)
+            .says(&["No space left on device", "what stdout leads to"]);
+        start(wrapped(&program, &["sh", "-c", "{ \"$@\"; echo $? >&2; } | true", "sh"]))
+            .wait()
+            .expect(0)
+            .says(&["0\n"]);
     }
 }
 

@@ -1,12 +1,13 @@
-//! Proves that divisions of the work are built, found again, proved, told and exported, that none changes a result, that damage is found, and that what
-//! cannot be is refused with the way out.
+//! Proves that divisions of the work are built, found again, proved, told and exported, that none
+//! changes a result, that damage is found, and that what cannot be is refused with the way out.
 use std::fs;
 
 use warploom_contract::arrow_file::{numbers, open_numbers, write_columns};
 use warploom_tests::{Draws, Recipe, Scene, folder};
 
 /// Those that any graph has.
-const SCHEMES: &str = "[rows, neighbour-groups, merge-path, warp-tiles, block-tiles, degree-bins, sorted-columns, interleaved, row-major]";
+const SCHEMES: &str = "[rows, neighbour-groups, merge-path, warp-tiles, block-tiles, degree-bins, \
+    sorted-columns, interleaved, row-major]";
 
 fn scene() -> Scene {
     let text = Draws::seeded(7).edge_list(2000, 300.0);
@@ -20,9 +21,14 @@ fn recipe() -> Recipe {
 #[test]
 fn divisions_are_built_found_proved_and_change_no_result() {
     let scene = scene();
-    let values = |lines: &[serde_json::Value]| fs::read(folder(&lines[5], "run").join("values.parquet")).unwrap();
+    let values = |lines: &[serde_json::Value]| {
+        fs::read(folder(&lines[5], "run").join("values.parquet")).unwrap()
+    };
     let plain = scene.build(&recipe());
-    let divided = recipe().set(&format!("partition.scheme={SCHEMES}")).set("partition.ngs=4").set("partition.unit_edges=64");
+    let divided = recipe()
+        .set(&format!("partition.scheme={SCHEMES}"))
+        .set("partition.ngs=4")
+        .set("partition.unit_edges=64");
     let lines = scene.build(&divided);
     assert_ne!(plain[3]["key"], lines[3]["key"]);
     assert!(values(&plain) == values(&lines), "a scheme changed a result");
@@ -32,13 +38,24 @@ fn divisions_are_built_found_proved_and_change_no_result() {
     let other = recipe().set("partition.lanes=8");
     assert_eq!(scene.build(&other)[3]["key"], plain[3]["key"]);
     let turned = recipe().set("partition.scheme=[merge-path, rows]");
-    assert_eq!(scene.build(&turned)[3]["key"], scene.build(&recipe().set("partition.scheme=[rows, merge-path]"))[3]["key"]);
+    assert_eq!(
+        scene.build(&turned)[3]["key"],
+        scene.build(&recipe().set("partition.scheme=[rows, merge-path]"))[3]["key"]
+    );
     scene.front("check", &divided, &[]).expect(0);
     scene.stage("partition", &divided, &["check"]).expect(0);
     let told = scene.warploom(&divided.arguments(&["explain", "-v"])).expect(0);
-    told.prints(&["partition: rows (asked for), ", "partition: neighbour-groups (asked for)", "in_groups: ", "places empty", "(row u32, start u32)"]);
+    told.prints(&[
+        "partition: rows (asked for), ",
+        "partition: neighbour-groups (asked for)",
+        "in_groups: ",
+        "places empty",
+        "(row u32, start u32)",
+    ]);
     let out = scene.path("exported");
-    scene.warploom(&["export", lines[3]["key"].as_str().unwrap(), "-o", out.to_str().unwrap()]).expect(0);
+    scene
+        .warploom(&["export", lines[3]["key"].as_str().unwrap(), "-o", out.to_str().unwrap()])
+        .expect(0);
     for file in ["in_order.npy", "in_groups.npz", "interleaved_places.npy", "partition.json"] {
         assert!(
             out.join(file).is_file() || out.join("partition").join(file).is_file(),
@@ -58,12 +75,19 @@ fn no_number_of_threads_changes_a_division() {
         for stage in ["ingest", "extract", "reorder", "partition"] {
             scene.stage(stage, &divided, &["--threads", threads]).expect(0);
         }
-        digests.extend(scene.view().of_kind("partition").iter().map(|found| found.manifest["digest"].as_str().unwrap().to_owned()));
+        digests.extend(
+            scene
+                .view()
+                .of_kind("partition")
+                .iter()
+                .map(|found| found.manifest["digest"].as_str().unwrap().to_owned()),
+        );
     }
     assert_eq!(digests.len(), 1);
 }
 
-/// A number of a table is changed on disk: the artifact still opens, and `check` says which entry is wrong.
+/// A number of a table is changed on disk: the artifact still opens, and `check` says which entry
+/// is wrong.
 #[test]
 fn a_changed_number_is_found() {
     let scene = scene();
@@ -74,7 +98,11 @@ fn a_changed_number_is_found() {
     let (columns, mut rows, slots) = (column("column"), column("row"), column("slot"));
     rows[10] ^= 1;
     fs::remove_file(&path).unwrap();
-    write_columns(&path, vec![("column", numbers(columns)), ("row", numbers(rows)), ("slot", numbers(slots))]).unwrap();
+    write_columns(
+        &path,
+        vec![("column", numbers(columns)), ("row", numbers(rows)), ("slot", numbers(slots))],
+    )
+    .unwrap();
     scene.stage("partition", &divided, &["check"]).expect(3).says(&["in_sorted_columns"]);
 }
 
@@ -86,29 +114,65 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         let recipe = sets.iter().fold(recipe(), |recipe, set| recipe.set(set));
         scene.front("pipeline", &recipe, &[]).expect(1).says(texts);
     };
-    refused(&["partition.ngs=0"], &["`partition.ngs` is out of range", "expected 1 to 16777216, found `0`"]);
-    refused(&["partition.block_threads=48"], &["expected a multiple of 32, 32 to 1024, found `48`"]);
+    refused(
+        &["partition.ngs=0"],
+        &["`partition.ngs` is out of range", "expected 1 to 16777216, found `0`"],
+    );
+    refused(
+        &["partition.block_threads=48"],
+        &["expected a multiple of 32, 32 to 1024, found `48`"],
+    );
     refused(
         &["partition.scheme=warp-tiles", "partition.warp_tile=2048"],
-        &["4 x `warp_tile` of 2048 nonzeros takes 65536 bytes of shared memory", "expected 1 to 1536", "--set partition.warp_tile=1536"],
+        &[
+            "4 x `warp_tile` of 2048 nonzeros takes 65536 bytes of shared memory",
+            "expected 1 to 1536",
+            "--set partition.warp_tile=1536",
+        ],
     );
-    refused(&["partition.scheme=block-tiles", "partition.block_tile=6145"], &["a block has 49152: expected 1 to 6144"]);
-    refused(&["partition.scheme=relation-major"], &["this graph has no relations", "hint: leave `relation-major` out of  partition.scheme"]);
+    refused(
+        &["partition.scheme=block-tiles", "partition.block_tile=6145"],
+        &["a block has 49152: expected 1 to 6144"],
+    );
+    refused(
+        &["partition.scheme=relation-major"],
+        &["this graph has no relations", "hint: leave `relation-major` out of  partition.scheme"],
+    );
     refused(&["partition.scheme=packed-graphs"], &["this data set is one graph"]);
-    refused(&["partition.scheme=file"], &["scheme `file` needs a table of groups", "--set partition.groups=GROUPS.parquet"]);
-    refused(&["partition.groups=groups.parquet"], &["a table of groups is named, and no scheme reads it"]);
-    refused(&["partition.scheme=file", "partition.groups=none.parquet"], &["no such file", "columns  node, start  and  end"]);
+    refused(
+        &["partition.scheme=file"],
+        &["scheme `file` needs a table of groups", "--set partition.groups=GROUPS.parquet"],
+    );
+    refused(
+        &["partition.groups=groups.parquet"],
+        &["a table of groups is named, and no scheme reads it"],
+    );
+    refused(
+        &["partition.scheme=file", "partition.groups=none.parquet"],
+        &["no such file", "columns  node, start  and  end"],
+    );
     let small = recipe().set("partition.scheme=sorted-columns");
-    scene.stage("partition", &small, &["--memory", "20KiB"]).expect(1).says(&["scheme `sorted-columns` needs", "may be used", "hint: --memory"]);
+    scene.stage("partition", &small, &["--memory", "20KiB"]).expect(1).says(&[
+        "scheme `sorted-columns` needs",
+        "may be used",
+        "hint: --memory",
+    ]);
     let rows = recipe().set("partition.unit_edges=128");
-    scene.stage("partition", &rows, &["--memory", "10KiB"]).expect(1).says(&["scheme `rows` needs", "may be used", "hint: --memory"]);
+    scene.stage("partition", &rows, &["--memory", "10KiB"]).expect(1).says(&[
+        "scheme `rows` needs",
+        "may be used",
+        "hint: --memory",
+    ]);
 }
 
 /// A set of many graphs and a graph with relations have the schemes that are theirs.
 #[test]
 fn graphs_of_many_and_relations_are_divided() {
     let Some(scene) = Scene::real("graphs_of_many_and_relations_are_divided") else { return };
-    for (pipeline, dataset, schemes) in [("components", "tu_ENZYMES", "packed-graphs"), ("components", "rdf_aifb", "[relation-major, row-relation]")] {
+    for (pipeline, dataset, schemes) in [
+        ("components", "tu_ENZYMES", "packed-graphs"),
+        ("components", "rdf_aifb", "[relation-major, row-relation]"),
+    ] {
         let divided = Recipe::of(pipeline, dataset).set(&format!("partition.scheme={schemes}"));
         for stage in ["ingest", "extract", "reorder", "partition"] {
             scene.stage(stage, &divided, &[]).expect(0);

@@ -1,5 +1,6 @@
-//! Proves what `data fetch` promises to a user, with the program and a server on this machine: files arrive, a connection that
-//! breaks is continued, a file that changes is named, proxies are used, and without network or room it is said what to do.
+//! Proves what `data fetch` promises to a user, with the program and a server on this machine:
+//! files arrive, a connection that breaks is continued, a file that changes is named, proxies are
+//! used, and without network or room it is said what to do.
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
@@ -13,8 +14,8 @@ use warploom_tests::{Output, Recipe, Scene, start};
 
 const EDGES: &str = "0 1\n1 2\n2 0\n";
 
-/// A server that gives one of these answers to each connection, in turn, and hangs up; and the requests that it got. As a proxy it
-/// grants every tunnel, and answers what is asked through it.
+/// A server that gives one of these answers to each connection, in turn, and hangs up; and the
+/// requests that it got. As a proxy it grants every tunnel, and answers what is asked through it.
 struct Server {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
@@ -56,7 +57,10 @@ impl Server {
 }
 
 fn answer(status: &str, length: usize, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\nETag: \"one\"\r\n{headers}\r\n");
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\nETag: \
+            \"one\"\r\n{headers}\r\n"
+    );
     [head.as_bytes(), body].concat()
 }
 
@@ -97,14 +101,32 @@ fn file(scene: &Scene) -> PathBuf {
 
 #[test]
 fn a_connection_that_breaks_is_continued_and_the_set_is_read() {
-    let rest = answer("206 Partial Content", 7, "Content-Range: bytes 5-11/12\r\n", &EDGES.as_bytes()[5..]);
-    let server = Server::with(vec![answer("200 OK", 12, "", &EDGES.as_bytes()[..5]), answer("503 Busy", 0, "", b""), rest]);
+    let rest = answer(
+        "206 Partial Content",
+        7,
+        "Content-Range: bytes 5-11/12\r\n",
+        &EDGES.as_bytes()[5..],
+    );
+    let server = Server::with(vec![
+        answer("200 OK", 12, "", &EDGES.as_bytes()[..5]),
+        answer("503 Busy", 0, "", b""),
+        rest,
+    ]);
     let scene = scene(&server.url("edges.txt"));
     fetched(&scene).expect(0).prints(&["afar/edges.txt"]);
     assert_eq!(fs::read_to_string(file(&scene)).unwrap(), EDGES);
     let asked = server.asked();
-    assert!(asked.len() == 3 && asked[2].contains("range: bytes=5-") && asked[2].contains("if-range: \"one\""), "{asked:?}");
-    let line = scene.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(0).lines().remove(0);
+    assert!(
+        asked.len() == 3
+            && asked[2].contains("range: bytes=5-")
+            && asked[2].contains("if-range: \"one\""),
+        "{asked:?}"
+    );
+    let line = scene
+        .stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"])
+        .expect(0)
+        .lines()
+        .remove(0);
     assert_eq!(line["provenance"], "real");
     // It is here: nobody is asked.
     fetched(&scene).expect(0);
@@ -113,13 +135,22 @@ fn a_connection_that_breaks_is_continued_and_the_set_is_read() {
 
 #[test]
 fn a_part_outlives_the_program_and_a_file_that_changed_is_named() {
-    let rest = answer("206 Partial Content", 7, "Content-Range: bytes 5-11/12\r\n", &EDGES.as_bytes()[5..]);
+    let rest = answer(
+        "206 Partial Content",
+        7,
+        "Content-Range: bytes 5-11/12\r\n",
+        &EDGES.as_bytes()[5..],
+    );
     let mut answers = vec![answer("200 OK", 12, "", &EDGES.as_bytes()[..5])];
     answers.push(answer("404 Not Found", 0, "", b""));
     answers.extend([rest, whole(b"0 2\n1 2\n2 0\n")]);
     let server = Server::with(answers);
     let scene = scene(&server.url("edges.txt"));
-    fetched(&scene).expect(1).says(&["cannot fetch `edges.txt` of `afar`", "404", "curl -L --create-dirs -o"]);
+    fetched(&scene).expect(1).says(&[
+        "cannot fetch `edges.txt` of `afar`",
+        "404",
+        "curl -L --create-dirs -o",
+    ]);
     fetched(&scene).expect(0);
     assert!(server.asked()[2].contains("range: bytes=5-"), "{:?}", server.asked());
     // The address gives something else a year later.
@@ -132,7 +163,10 @@ fn a_part_outlives_the_program_and_a_file_that_changed_is_named() {
     assert!(!file(&scene).exists());
     fs::write(file(&scene), "0 2\n1 2\n2 0\n").unwrap();
     fetched(&scene).expect(1).says(&["hint: to have the old one again"]);
-    scene.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(1).says(&["the file has changed since it was recorded", "afar/edges.txt"]);
+    scene
+        .stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"])
+        .expect(1)
+        .says(&["the file has changed since it was recorded", "afar/edges.txt"]);
 }
 
 #[test]
@@ -141,8 +175,16 @@ fn off_line_it_says_which_file_to_copy_where() {
     let scene = scene(&format!("http://{closed}/edges.txt"));
     let place = file(&scene);
     let output = fetched(&scene).expect(1);
-    let copied = format!("hint: without a network here, copy it to  {0}  by hand:  curl -L --create-dirs -o {0} 'http://{closed}/", place.display());
-    let output = output.says(&["cannot fetch `edges.txt` of `afar`", &format!("--> http://{closed}/edges.txt"), &copied]);
+    let copied = format!(
+        "hint: without a network here, copy it to  {0}  by hand:  curl -L --create-dirs -o {0} \
+            'http://{closed}/",
+        place.display()
+    );
+    let output = output.says(&[
+        "cannot fetch `edges.txt` of `afar`",
+        &format!("--> http://{closed}/edges.txt"),
+        &copied,
+    ]);
     // Two tries tell that there is no network; nobody waits for six.
     assert!(output.took.as_secs() < 10, "{output}");
     // Doing as it says is enough.
@@ -157,8 +199,15 @@ fn a_failed_download_leaves_no_trace_among_the_data() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let scene = scene(&format!("http://{closed}/edges.txt"));
     let recipe = Recipe::of("pagerank", "afar");
-    let ingested = || start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[])))).wait().expect(1);
-    ingested().says(&["the download failed: `edges.txt`", "hint: get them with  warploom data fetch afar"]);
+    let ingested = || {
+        start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[]))))
+            .wait()
+            .expect(1)
+    };
+    ingested().says(&[
+        "the download failed: `edges.txt`",
+        "hint: get them with  warploom data fetch afar",
+    ]);
     assert!(!scene.data.join("afar").exists());
     ingested().says(&["an earlier download failed (20"]);
     // Asking for it forgets that, whether it comes or not.
@@ -171,10 +220,15 @@ fn a_page_in_the_place_of_a_file_never_gets_its_name() {
     let page = b"<!DOCTYPE html>\n<html><body>Log in to the network</body></html>";
     let server = Server::with(vec![whole(page), whole(page)]);
     let scene = scene(&server.url("edges.txt"));
-    fetched(&scene).expect(1).says(&["cannot fetch `edges.txt` of `afar`", "expected the file, found a web page; it begins with `<!DOCTYPE html>`"]);
+    fetched(&scene).expect(1).says(&[
+        "cannot fetch `edges.txt` of `afar`",
+        "expected the file, found a web page; it begins with `<!DOCTYPE html>`",
+    ]);
     assert!(!scene.data.join("afar").exists());
     let recipe = Recipe::of("pagerank", "afar");
-    let output = start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[])))).wait().expect(1);
+    let output = start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[]))))
+        .wait()
+        .expect(1);
     output.says(&["found a web page"]);
     assert!(!scene.data.join("afar").exists());
 }
@@ -184,12 +238,25 @@ fn a_page_in_the_place_of_a_file_never_gets_its_name() {
 fn show_does_not_contradict_itself_after_a_failed_download() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let scene = scene(&format!("http://{closed}/edges.txt"));
-    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"]))).wait().expect(1);
-    assert!(output.stdout.contains("an earlier download failed (20") && !output.stdout.contains("no download was tried"), "{output}");
+    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"])))
+        .wait()
+        .expect(1);
+    assert!(
+        output.stdout.contains("an earlier download failed (20")
+            && !output.stdout.contains("no download was tried"),
+        "{output}"
+    );
     let server = Server::with(vec![whole(EDGES.as_bytes())]);
     let scene = self::scene(&server.url("edges.txt"));
-    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"]))).wait().expect(0);
-    assert!(output.stdout.contains("data") && output.stdout.contains("here: ") && !output.stdout.contains("stand-in"), "{output}");
+    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"])))
+        .wait()
+        .expect(0);
+    assert!(
+        output.stdout.contains("data")
+            && output.stdout.contains("here: ")
+            && !output.stdout.contains("stand-in"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -219,7 +286,11 @@ fn proxies_of_the_environment_are_used() {
         start(command).wait().expect(0);
         assert_eq!(fs::read_to_string(file(&scene)).unwrap(), EDGES, "{variable}");
         let asked = proxy.asked();
-        assert!(asked[0].starts_with("connect nowhere.invalid:80") && asked[1].starts_with("get /edges.txt"), "{variable}: {asked:?}");
+        assert!(
+            asked[0].starts_with("connect nowhere.invalid:80")
+                && asked[1].starts_with("get /edges.txt"),
+            "{variable}: {asked:?}"
+        );
     }
     // What is excepted is asked itself.
     let server = Server::with(vec![whole(EDGES.as_bytes())]);
@@ -238,19 +309,29 @@ fn a_proxy_that_does_not_answer_is_named() {
     let scene = scene("http://nowhere.invalid/edges.txt");
     let mut command = fetch(&scene);
     command.env("https_proxy", format!("http://user:secret@{closed}"));
-    let output = start(command).wait().expect(1).says(&[&format!("asked through the proxy {closed} that `https_proxy` names")]);
+    let output = start(command)
+        .wait()
+        .expect(1)
+        .says(&[&format!("asked through the proxy {closed} that `https_proxy` names")]);
     assert!(!output.stderr.contains("secret"), "{output}");
 }
 
 #[test]
 fn a_file_for_which_there_is_no_room_is_an_error_about_room() {
     let large = vec![b'\n'; 1 << 20];
-    let server = Server::with(vec![whole(&large), answer("206 Partial Content", large.len(), "", b""), whole(&large)]);
+    let server = Server::with(vec![
+        whole(&large),
+        answer("206 Partial Content", large.len(), "", b""),
+        whole(&large),
+    ]);
     let scene = scene(&server.url("edges.txt"));
     // A file beyond the limit is an error of the write, and does not end the process.
     let command = fetch(&scene);
     let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -f 64; exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
+    limited
+        .args(["-c", "ulimit -f 64; exec \"$@\"", "sh"])
+        .arg(command.get_program())
+        .args(command.get_args());
     limited.arg("--format").arg("json").current_dir(command.get_current_dir().unwrap());
     for (name, value) in command.get_envs() {
         match value {
@@ -258,7 +339,12 @@ fn a_file_for_which_there_is_no_room_is_an_error_about_room() {
             None => limited.env_remove(name),
         };
     }
-    let output = start(limited).wait().expect(1).says(&["File too large", "hint: files may not be larger here", "ulimit -f", "--data DIR"]);
+    let output = start(limited).wait().expect(1).says(&[
+        "File too large",
+        "hint: files may not be larger here",
+        "ulimit -f",
+        "--data DIR",
+    ]);
     assert_eq!(output.lines().last().unwrap()["error"]["kind"], "disk_full", "{output}");
     assert!(!file(&scene).exists() && !output.stderr.contains("curl"), "{output}");
     fetched(&scene).expect(0);

@@ -1,7 +1,8 @@
-//! Proves that a flipped bit in any file of a store changes no result: five commands meet it, and each is right or names the file.
+//! Proves that a flipped bit in any file of a store changes no result: five commands meet it, and
+//! each is right or names the file.
 //!
-//! promises  no wrong result, no exit 255, no signal; `store verify` and `--verify` find every flip. `make test` flips a bit in one file of three,
-//!           `make test-long` 20 bits in each
+//! promises  no wrong result, no exit 255, no signal; `store verify` and `--verify` find every
+//!           flip. `make test` flips a bit in one file of three, `make test-long` 20 bits in each
 use std::{collections::BTreeMap, fs, path::Path};
 
 use warploom_tests::{Draws, Found, Recipe, Scene, long};
@@ -14,17 +15,22 @@ use crate::{
 /// Stages in order.
 const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
 
-/// The place of the stage that made an artifact; none where its manifest cannot be read, which is then before all others.
-/// The choice of an order is made by the stage that makes the order.
+/// The place of the stage that made an artifact; none where its manifest cannot be read, which is
+/// then before all others. The choice of an order is made by the stage that makes the order.
 pub fn stage_of(artifact: &Found) -> Option<usize> {
     let producer = artifact.manifest["producer"]["stage"].as_str()?;
     let stage = if producer == "order-choice" { "reorder" } else { producer };
     STAGES.iter().position(|name| *name == stage)
 }
 
-/// What five commands make of a flipped bit: `warploom pipeline` where all are hits, with `--verify` and where all that follows is made anew from the
-/// damaged file, `check`, and `store verify`. What is not as it should be.
-fn commands(scene: &Scene, (recipe, sound): (&Recipe, &BTreeMap<String, String>), (artifact, path): (&Found, &Path)) -> Vec<String> {
+/// What five commands make of a flipped bit: `warploom pipeline` where all are hits, with
+/// `--verify` and where all that follows is made anew from the damaged file, `check`, and `store
+/// verify`. What is not as it should be.
+fn commands(
+    scene: &Scene,
+    (recipe, sound): (&Recipe, &BTreeMap<String, String>),
+    (artifact, path): (&Found, &Path),
+) -> Vec<String> {
     let name = path.to_str().unwrap();
     let mut wrong = Vec::new();
     let mut judge = |what: &str, output: &warploom_tests::Output, codes: &[i32], is_named: bool| {
@@ -33,22 +39,34 @@ fn commands(scene: &Scene, (recipe, sound): (&Recipe, &BTreeMap<String, String>)
             wrong.push(format!("{what}: expected one of {codes:?}, ended with {:?}", output.code));
         }
         if is_named && !output.stderr.contains(name) {
-            wrong.push(format!("{what}: it does not name the file: {}", output.stderr.lines().next().unwrap_or_default()));
+            wrong.push(format!(
+                "{what}: it does not name the file: {}",
+                output.stderr.lines().next().unwrap_or_default()
+            ));
         }
     };
     judge("hits", &scene.front("pipeline", recipe, &[]), &[0, 1], false);
     judge("pipeline --verify", &scene.front("pipeline", recipe, &["--verify"]), &[1], true);
     judge("check", &scene.front("check", recipe, &[]), &[0, 1, 3], false);
     judge("store verify", &scene.warploom(&["store", "verify"]), &[3], true);
-    let later = scene.view().artifacts().into_iter().filter(|found| stage_of(found) > stage_of(artifact));
+    let later =
+        scene.view().artifacts().into_iter().filter(|found| stage_of(found) > stage_of(artifact));
     later.for_each(|found| fs::remove_dir_all(&found.path).unwrap());
     let rebuilt = scene.front("pipeline", recipe, &[]);
     judge("made anew", &rebuilt, &[0, 1], rebuilt.code == Some(1));
     // A damaged manifest that was named is still there.
     let own = format!("{}/{}", artifact.kind, artifact.key);
-    let mut now = scene.view().digests().into_iter().filter(|(key, _)| rebuilt.code == Some(0) || *key != own);
+    let mut now = scene
+        .view()
+        .digests()
+        .into_iter()
+        .filter(|(key, _)| rebuilt.code == Some(0) || *key != own);
     if let Some((other, _)) = now.find(|(key, digest)| sound.get(key) != Some(digest)) {
-        wrong.push(format!("made anew: WRONG RESULT: the digest of {other} is not the one without damage, and the exit code is {:?}", rebuilt.code));
+        wrong.push(format!(
+            "made anew: WRONG RESULT: the digest of {other} is not the one without \
+            damage, and the exit code is {:?}",
+            rebuilt.code
+        ));
     }
     wrong
 }
@@ -84,15 +102,20 @@ fn flips(recipe: &Recipe, seed: u64) {
             let scene = scene.with_store(format!("damaged-{number}-{flip}"));
             copy(&sound.store, &scene.store);
             let of_copy = |path: &Path| scene.store.join(path.strip_prefix(&sound.store).unwrap());
-            let (at, bit) = ((draws.unit() * bytes.len() as f64) as usize, (draws.unit() * 8.0) as u32);
+            let (at, bit) =
+                ((draws.unit() * bytes.len() as f64) as usize, (draws.unit() * 8.0) as u32);
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << bit;
             let damaged = of_copy(&path);
             replace(&damaged, &flipped);
             let wrong = commands(&scene, (recipe, &digests), (&found, &damaged));
-            *endings.entry(if wrong.is_empty() { "as it should".to_owned() } else { "not".to_owned() }).or_default() += 1;
+            *endings
+                .entry(if wrong.is_empty() { "as it should".to_owned() } else { "not".to_owned() })
+                .or_default() += 1;
             let file = path.strip_prefix(&sound.store).unwrap().display();
-            all.extend(wrong.into_iter().map(|what| format!("{file}, bit {bit} of byte {at}: {what}")));
+            all.extend(
+                wrong.into_iter().map(|what| format!("{file}, bit {bit} of byte {at}: {what}")),
+            );
             fs::remove_dir_all(&scene.store).unwrap();
         }
     }

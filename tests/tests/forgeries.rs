@@ -1,8 +1,9 @@
-//! Proves that an artifact with wrong contents under a right digest, as only somebody makes it who can write the store, ends no program in
-//! another way than an error: five commands meet it.
+//! Proves that an artifact with wrong contents under a right digest, as only somebody makes it who
+//! can write the store, ends no program in another way than an error: five commands meet it.
 //!
-//! promises  no exit 255, no signal, no hang, whatever stands in a file. Results may be wrong: a store is trusted by whoever reads it.
-//!           `make test` forges each kind of file a few times, `make test-long` every file many times
+//! promises  no exit 255, no signal, no hang, whatever stands in a file. Results may be wrong: a
+//!           store is trusted by whoever reads it. `make test` forges each kind of file a few
+//!           times, `make test-long` every file many times
 use std::{collections::BTreeMap, fs, path::Path};
 
 use serde_json::{Value, json};
@@ -16,7 +17,8 @@ use crate::{
 };
 
 /// Ids and offsets that no graph has, and numbers that are none, as 4 bytes.
-const WORDS: [u32; 10] = [0, 1, 7, 34, 35, 1 << 31, u32::MAX - 1, u32::MAX, 0x7fc0_0000, 0xff80_0000];
+const WORDS: [u32; 10] =
+    [0, 1, 7, 34, 35, 1 << 31, u32::MAX - 1, u32::MAX, 0x7fc0_0000, 0xff80_0000];
 /// The same, as 8 bytes.
 const LONG_WORDS: [u64; 8] = [0, 1, 34, 156, 1 << 32, (1 << 63) - 1, 1 << 63, u64::MAX];
 /// Before them lie the metadata of an Arrow file's batch, in files of these graphs.
@@ -45,8 +47,13 @@ fn with_other_word(bytes: &[u8], draws: &mut Draws) -> (Vec<u8>, String) {
 fn leaves(page: &Value, place: &str, found: &mut Vec<String>) {
     let below = |name: &str| format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
     match page {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| leaves(value, &below(name), found)),
-        Value::Array(items) => items.iter().enumerate().for_each(|(index, value)| leaves(value, &below(&index.to_string()), found)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| leaves(value, &below(name), found))
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, value)| leaves(value, &below(&index.to_string()), found)),
         _ => found.push(place.to_owned()),
     }
 }
@@ -55,8 +62,19 @@ fn leaves(page: &Value, place: &str, found: &mut Vec<String>) {
 fn with_other_leaf(page: &mut Value, draws: &mut Draws) -> String {
     let mut places = Vec::new();
     leaves(page, "", &mut places);
-    let others =
-        [json!(0), json!(1), json!(7), json!(-1), json!(u32::MAX), json!(1u64 << 63), json!(u64::MAX), json!(1e308), json!(null), json!("x"), json!([])];
+    let others = [
+        json!(0),
+        json!(1),
+        json!(7),
+        json!(-1),
+        json!(u32::MAX),
+        json!(1u64 << 63),
+        json!(u64::MAX),
+        json!(1e308),
+        json!(null),
+        json!("x"),
+        json!([]),
+    ];
     let (place, other) = (&places[draw(draws, places.len())], &others[draw(draws, others.len())]);
     *page.pointer_mut(place).unwrap() = other.clone();
     format!("{place} = {other}")
@@ -102,9 +120,16 @@ fn commands(scene: &Scene, recipe: &Recipe, artifact: &Found) -> Vec<String> {
     let key = format!("{}/{}", artifact.kind, artifact.key);
     for form in [&[][..], &["--as", "csv"]] {
         let output = scene.path("exported");
-        judge("export", &scene.warploom(&[&["export", &key, "-o", output.to_str().unwrap(), "--force"], form].concat()), &[0, 1, 2]);
+        judge(
+            "export",
+            &scene.warploom(
+                &[&["export", &key, "-o", output.to_str().unwrap(), "--force"], form].concat(),
+            ),
+            &[0, 1, 2],
+        );
     }
-    let later = scene.view().artifacts().into_iter().filter(|found| stage_of(found) > stage_of(artifact));
+    let later =
+        scene.view().artifacts().into_iter().filter(|found| stage_of(found) > stage_of(artifact));
     later.for_each(|found| fs::remove_dir_all(&found.path).unwrap());
     judge("made anew", &scene.front("pipeline", recipe, &[]), &[0, 1, 3]);
     wrong
@@ -117,7 +142,9 @@ fn campaign(recipe: &Recipe, seed: u64, rounds: usize) {
     let mut draws = Draws::seeded(seed);
     let (mut endings, mut all) = (BTreeMap::<String, usize>::new(), Vec::new());
     for (number, (found, path, bytes)) in files(&sound).into_iter().enumerate() {
-        for round in 0..if long() { rounds } else { usize::from((number as u64 + seed).is_multiple_of(3)) } {
+        for round in
+            0..if long() { rounds } else { usize::from((number as u64 + seed).is_multiple_of(3)) }
+        {
             let scene = scene.with_store(format!("forged-{number}-{round}"));
             copy(&sound.store, &scene.store);
             let file = path.strip_prefix(&sound.store).unwrap();
@@ -125,8 +152,12 @@ fn campaign(recipe: &Recipe, seed: u64, rounds: usize) {
             // Seen if a program does not end.
             println!("{}, {what}", file.display());
             let wrong = commands(&scene, recipe, &found);
-            *endings.entry(if wrong.is_empty() { "as it should".to_owned() } else { "not".to_owned() }).or_default() += 1;
-            all.extend(wrong.into_iter().map(|wrong| format!("{}, {what}: {wrong}", file.display())));
+            *endings
+                .entry(if wrong.is_empty() { "as it should".to_owned() } else { "not".to_owned() })
+                .or_default() += 1;
+            all.extend(
+                wrong.into_iter().map(|wrong| format!("{}, {what}: {wrong}", file.display())),
+            );
             fs::remove_dir_all(&scene.store).unwrap();
         }
     }

@@ -1,7 +1,9 @@
-//! Proves that no file of a data set, however it is damaged, makes a program panic, blame itself, be killed or take more than 4 GiB:
-//! samples of every format, with bytes flipped, cut, doubled, put in and taken from elsewhere.
+//! Proves that no file of a data set, however it is damaged, makes a program panic, blame itself,
+//! be killed or take more than 4 GiB: samples of every format, with bytes flipped, cut, doubled,
+//! put in and taken from elsewhere.
 //!
-//! promises  the same mutants every time in `make test`, a few of each sample; 40,000 in `make test-long`, which prints its seed
+//! promises  the same mutants every time in `make test`, a few of each sample; 40,000 in `make
+//!           test-long`, which prints its seed
 use std::{
     collections::BTreeMap,
     fs,
@@ -35,7 +37,16 @@ const SAMPLES: [&[&str]; 49] = [
     &["triples/words"],
     &["triples/numbered"],
     &["tiny.graph", "tiny.properties"],
-    &["ind.tiny.allx", "ind.tiny.ally", "ind.tiny.graph", "ind.tiny.test.index", "ind.tiny.tx", "ind.tiny.ty", "ind.tiny.x", "ind.tiny.y"],
+    &[
+        "ind.tiny.allx",
+        "ind.tiny.ally",
+        "ind.tiny.graph",
+        "ind.tiny.test.index",
+        "ind.tiny.tx",
+        "ind.tiny.ty",
+        "ind.tiny.x",
+        "ind.tiny.y",
+    ],
     &["arrays/hetero"],
     &["arrays/npz/benchmark.npz"],
     &["arrays/npz/coo.npz"],
@@ -66,19 +77,36 @@ const SAMPLES: [&[&str]; 49] = [
     &["arrays/tables/words/views.arrow"],
 ];
 
-/// What is put in: numbers beyond every bound, signs, ends of lines and of texts, and marks of other formats.
-const TOKENS: [&[u8]; 14] =
-    [b"-1", b"18446744073709551616", b"4294967295", b"1e999", b"nan", b"\0", b"\n", b"\r", b"\t", b"\"", b"\xff\xfe", b"PAR1", b"PK\x03\x04", b"\x80\x04"];
+/// What is put in: numbers beyond every bound, signs, ends of lines and of texts, and marks of
+/// other formats.
+const TOKENS: [&[u8]; 14] = [
+    b"-1",
+    b"18446744073709551616",
+    b"4294967295",
+    b"1e999",
+    b"nan",
+    b"\0",
+    b"\n",
+    b"\r",
+    b"\t",
+    b"\"",
+    b"\xff\xfe",
+    b"PAR1",
+    b"PK\x03\x04",
+    b"\x80\x04",
+];
 
 /// A file by its name, or those below a folder by their paths from it.
 fn files(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     if !path.is_dir() {
         return vec![(path.file_name().unwrap().into(), fs::read(path).unwrap())];
     }
-    let mut entries: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     let below = |entry: PathBuf| {
-        let folder = if entry.is_dir() { PathBuf::from(entry.file_name().unwrap()) } else { PathBuf::new() };
+        let folder =
+            if entry.is_dir() { PathBuf::from(entry.file_name().unwrap()) } else { PathBuf::new() };
         files(&entry).into_iter().map(move |(name, bytes)| (folder.join(name), bytes))
     };
     entries.into_iter().flat_map(below).collect()
@@ -128,19 +156,31 @@ fn mutants_of_every_format_are_read_or_refused() {
     let kept = std::env::temp_dir().join("warploom-mutants");
     let (mut endings, mut wrong) = (BTreeMap::<String, usize>::new(), Vec::new());
     for sample in SAMPLES {
-        let all: Vec<(PathBuf, Vec<u8>)> = sample.iter().flat_map(|name| files(&graphs.join(name))).collect();
+        let all: Vec<(PathBuf, Vec<u8>)> =
+            sample.iter().flat_map(|name| files(&graphs.join(name))).collect();
         for round in 0..rounds {
             let (raw, scene) = (scene.data.join("mutant"), scene.with_store("mutants"));
             let chosen = below(&mut draws, all.len());
             for (number, (name, bytes)) in all.iter().enumerate() {
                 let path = raw.join(name);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, if number == chosen { mutant(bytes, &mut draws) } else { bytes.clone() }).unwrap();
+                fs::write(
+                    path,
+                    if number == chosen { mutant(bytes, &mut draws) } else { bytes.clone() },
+                )
+                .unwrap();
             }
             let recipe = Recipe::of("pagerank", "mutant").set("ingest.features=auto");
-            let program = scene.command("warploom-ingest", &recipe.arguments(&["--threads", "1", "--format", "json"]));
-            let output = start(wrapped(&program, &["sh", "-c", "ulimit -v 4194304; exec \"$@\"", "sh"])).wait();
-            *endings.entry(output.code.map_or_else(|| "killed".to_owned(), |code| format!("rc {code}"))).or_default() += 1;
+            let program = scene.command(
+                "warploom-ingest",
+                &recipe.arguments(&["--threads", "1", "--format", "json"]),
+            );
+            let output =
+                start(wrapped(&program, &["sh", "-c", "ulimit -v 4194304; exec \"$@\"", "sh"]))
+                    .wait();
+            *endings
+                .entry(output.code.map_or_else(|| "killed".to_owned(), |code| format!("rc {code}")))
+                .or_default() += 1;
             if let Some(fault) = fault_of(&output, "mutant") {
                 // Kept for whoever looks for the cause.
                 let place = kept.join(format!("{}-{round}", sample[0].replace('/', "-")));

@@ -1,4 +1,5 @@
-//! Golden text of every `--help`, under `help/`; refreshed with `UPDATE=1`. A sub-command without golden text fails.
+//! Golden text of every `--help`, under `help/`; refreshed with `UPDATE=1`. A sub-command without
+//! golden text fails.
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use warploom_tests::{Scene, repository, start};
@@ -48,11 +49,16 @@ fn said(program: &str, arguments: &[&str]) -> String {
 /// File name and text of each.
 fn all() -> Vec<(String, String)> {
     let front = FRONT_DOOR.iter().map(|arguments| {
-        let name: String = ["warploom"].iter().chain(*arguments).copied().collect::<Vec<_>>().join(".");
+        let name: String =
+            ["warploom"].iter().chain(*arguments).copied().collect::<Vec<_>>().join(".");
         (format!("{name}.txt"), said("warploom", arguments))
     });
-    let stages = crate::pipeline::STAGES.iter().map(|stage| (format!("warploom-{stage}.txt"), said(&format!("warploom-{stage}"), &[])));
-    let actions = ["check", "explain", "key"].map(|action| (format!("warploom-reorder.{action}.txt"), said("warploom-reorder", &[action])));
+    let stages = crate::pipeline::STAGES
+        .iter()
+        .map(|stage| (format!("warploom-{stage}.txt"), said(&format!("warploom-{stage}"), &[])));
+    let actions = ["check", "explain", "key"].map(|action| {
+        (format!("warploom-reorder.{action}.txt"), said("warploom-reorder", &[action]))
+    });
     front.chain(stages).chain(actions).collect()
 }
 
@@ -76,7 +82,11 @@ fn help_is_as_it_was() {
             wrong.push(format!("{name} is the help of nothing"));
         }
     }
-    assert!(wrong.is_empty(), "{}\n\nread it, then refresh with  UPDATE=1 cargo test -p warploom-tests help", wrong.join("\n\n"));
+    assert!(
+        wrong.is_empty(),
+        "{}\n\nread it, then refresh with  UPDATE=1 cargo test -p warploom-tests help",
+        wrong.join("\n\n")
+    );
 }
 
 #[test]
@@ -85,7 +95,11 @@ fn every_sub_command_that_help_names_has_golden_text() {
         let text = said("warploom", arguments);
         let after = text.split("Commands:\n").nth(1).unwrap_or_default();
         let lines = after.lines().take_while(|line| line.starts_with("  "));
-        lines.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+        lines
+            .filter(|line| !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next())
+            .map(str::to_owned)
+            .collect()
     };
     let known = |words: &[&str]| FRONT_DOOR.contains(&words);
     for name in listed(&[]) {
@@ -106,19 +120,38 @@ fn short_help_has_what_is_of_the_command_and_usage_names_what_must_be_typed() {
         start(command).wait().expect(0).stdout
     };
     let text = short("warploom", &["data", "ls"]);
-    assert!(text.lines().count() < 10 && text.contains("List the catalogue") && text.contains("listed by --help") && !text.contains("--threads"), "{text}");
-    assert!(short("warploom-ingest", &[]).starts_with("Read raw files"), "a stage says first what it does");
+    assert!(
+        text.lines().count() < 10
+            && text.contains("List the catalogue")
+            && text.contains("listed by --help")
+            && !text.contains("--threads"),
+        "{text}"
+    );
+    assert!(
+        short("warploom-ingest", &[]).starts_with("Read raw files"),
+        "a stage says first what it does"
+    );
     let all = said("warploom", &["store", "ls"]);
     assert!(all.lines().count() < 40 && all.contains("Common options:"), "{all}");
     let mut command = scene.bare("warploom");
-    command.arg("completions").env("WARPLOOM_STORE", "/elsewhere").env("WARPLOOM_DATA", "/one:/two");
+    command
+        .arg("completions")
+        .env("WARPLOOM_STORE", "/elsewhere")
+        .env("WARPLOOM_DATA", "/one:/two");
     let said = start(command).wait().expect(2).stderr;
-    assert!(said.contains("Usage: warploom completions <SHELL>") || said.contains("Usage: warploom completions [OPTIONS] <SHELL>"), "{said}");
-    let bare = start(scene.bare("warploom")).wait().expect(2).stderr + &scene.warploom::<&str>(&[]).expect(2).stderr;
+    assert!(
+        said.contains("Usage: warploom completions <SHELL>")
+            || said.contains("Usage: warploom completions [OPTIONS] <SHELL>"),
+        "{said}"
+    );
+    let bare = start(scene.bare("warploom")).wait().expect(2).stderr
+        + &scene.warploom::<&str>(&[]).expect(2).stderr;
     let later = ["submit", "report", "compare", "tune", "status", "cancel"];
     assert!(
         bare.contains("no command was given")
-            && !later.iter().any(|name| [format!("  {name} "), format!(" {name},")].iter().any(|listed| bare.contains(listed))),
+            && !later.iter().any(|name| [format!("  {name} "), format!(" {name},")]
+                .iter()
+                .any(|listed| bare.contains(listed))),
         "{bare}"
     );
 }

@@ -1,7 +1,9 @@
-//! Proves the ways in and out: what `export` writes is read back by `data import` as the same graph, whatever the graph has and in
-//! every form; what was killed leaves nothing; and every snippet of `docs/artifacts.md` runs on a small store.
+//! Proves the ways in and out: what `export` writes is read back by `data import` as the same
+//! graph, whatever the graph has and in every form; what was killed leaves nothing; and every
+//! snippet of `docs/artifacts.md` runs on a small store.
 //!
-//! Python is that of `tests/peers/setup.sh`, or the interpreter that `WARPLOOM_PYTHON` names; what it lacks is said as SKIPPED.
+//! Python is that of `tests/peers/setup.sh`, or the interpreter that `WARPLOOM_PYTHON` names; what
+//! it lacks is said as SKIPPED.
 use std::{
     collections::BTreeSet,
     fs,
@@ -15,7 +17,8 @@ use warploom_tests::{Found, Recipe, Running, Scene, repository, shared_data, ski
 
 use crate::peers::python;
 
-const EDGES: &str = "source,target,weight,type\n3,5,0.5,likes\n5,7,2,knows\n7,3,1,likes\n3,5,0.25,knows\n";
+const EDGES: &str =
+    "source,target,weight,type\n3,5,0.5,likes\n5,7,2,knows\n7,3,1,likes\n3,5,0.25,knows\n";
 
 fn scene_with_catalog() -> Scene {
     let mut scene = Scene::stand_in();
@@ -40,7 +43,15 @@ fn digest_of(scene: &Scene, name: &str) -> String {
 }
 
 /// Every form of an export; none: as it is usual for each thing.
-const FORMS: [Option<&str>; 7] = [None, Some("npz"), Some("npy"), Some("csv"), Some("parquet"), Some("safetensors"), Some("files")];
+const FORMS: [Option<&str>; 7] = [
+    None,
+    Some("npz"),
+    Some("npy"),
+    Some("csv"),
+    Some("parquet"),
+    Some("safetensors"),
+    Some("files"),
+];
 
 /// A set's graph with all that it has, in a store of its own.
 #[track_caller]
@@ -57,7 +68,8 @@ fn has_words(graph: &Found) -> bool {
     nodes.schema().fields().iter().any(|field| field.data_type().to_string().contains("Utf8"))
 }
 
-/// The graph of a store, exported, imported and read again: its digest, names and further facts are those that it had.
+/// The graph of a store, exported, imported and read again: its digest, names and further facts are
+/// those that it had.
 #[track_caller]
 fn comes_back(scene: &Scene, (from, graph): &(Scene, Found), name: &str, form: Option<&str>) {
     let what = form.unwrap_or("usual");
@@ -74,8 +86,14 @@ fn comes_back(scene: &Scene, (from, graph): &(Scene, Found), name: &str, form: O
     let (_, back) = ingested(scene, &again);
     let names = |path: &Path| fs::read_to_string(path.join("names.json")).ok();
     assert_eq!(names(&back.path), names(&graph.path), "names of {again}");
-    assert_eq!(back.manifest["digest"], graph.manifest["digest"], "{again}: {:#} is not {:#}", back.manifest["files"], graph.manifest["files"]);
-    let facts = |found: &Found| ["provenance", "made_up", "counts"].map(|fact| found.manifest[fact].clone());
+    assert_eq!(
+        back.manifest["digest"], graph.manifest["digest"],
+        "{again}: {:#} is not {:#}",
+        back.manifest["files"], graph.manifest["files"]
+    );
+    let facts = |found: &Found| {
+        ["provenance", "made_up", "counts"].map(|fact| found.manifest[fact].clone())
+    };
     assert_eq!(facts(&back), facts(graph), "{again}");
 }
 
@@ -85,9 +103,24 @@ fn what_is_exported_is_imported_as_the_same_graph() {
     // Classes have names and gaps, and not all names of the list are used.
     let nodes = "id,label,split,kind_of,kind,x0,x1,seen,score\n7,owl,train,p,bird,0.5,1,3,0.25\n3,cat,validation,q,beast,0,1,,\n5,owl,test,,bird,2,1,1,NaN\n9,,none,q,beast,0,0,2,1\n";
     let names = r#"{"kinds": ["fish", "bird", "beast"], "relations": ["knows", "hates", "likes"], "classes": ["owl", "bee", "cat"]}"#;
-    let [edges, nodes, names] = [("e.csv", EDGES), ("n.csv", nodes), ("names.json", names)].map(|(name, text)| scene.write(&format!("given/{name}"), text));
-    let given = ["data", "import", "mine", "--edges", text(&edges), "--nodes", text(&nodes), "--names", text(&names)];
-    scene.warploom(&given).expect(0).prints(&["4 nodes, 4 edges as listed", "labels    3 classes", "warploom data show mine"]);
+    let [edges, nodes, names] = [("e.csv", EDGES), ("n.csv", nodes), ("names.json", names)]
+        .map(|(name, text)| scene.write(&format!("given/{name}"), text));
+    let given = [
+        "data",
+        "import",
+        "mine",
+        "--edges",
+        text(&edges),
+        "--nodes",
+        text(&nodes),
+        "--names",
+        text(&names),
+    ];
+    scene.warploom(&given).expect(0).prints(&[
+        "4 nodes, 4 edges as listed",
+        "labels    3 classes",
+        "warploom data show mine",
+    ]);
     let from = ingested(&scene, "mine");
     assert!(has_words(&from.1));
     for form in FORMS {
@@ -98,7 +131,19 @@ fn what_is_exported_is_imported_as_the_same_graph() {
         "given/numbers.csv",
         "id,label,split,kind,x0,x1,seen,score\n7,owl,train,bird,0.5,1,3,0.25\n3,cat,validation,beast,0,1,,\n5,owl,test,bird,2,1,1,2\n9,,none,beast,0,0,2,1\n",
     );
-    scene.warploom(&["data", "import", "numbers", "--edges", text(&edges), "--nodes", text(&nodes), "--names", text(&names)]).expect(0);
+    scene
+        .warploom(&[
+            "data",
+            "import",
+            "numbers",
+            "--edges",
+            text(&edges),
+            "--nodes",
+            text(&nodes),
+            "--names",
+            text(&names),
+        ])
+        .expect(0);
     let from = ingested(&scene, "numbers");
     assert!(!has_words(&from.1));
     for form in FORMS {
@@ -108,19 +153,35 @@ fn what_is_exported_is_imported_as_the_same_graph() {
 
 #[test]
 fn real_sets_come_back_with_all_that_they_have() {
-    let Some(real) = Scene::real("interchange::real_sets_come_back_with_all_that_they_have") else { return };
-    // Sparse features; words as classes; several kinds with features of their own; many graphs with features of edges; numbers to be
-    // predicted; several labels; words as ids with relations; classes called 1 to 6; places of nodes, `x` and `y`.
-    let sets = ["cora", "karate", "acm", "tu-mutag", "ogbg-molesol", "prone-ppi", "aifb", "FB15k-237", "ENZYMES", "road-oldenburg"];
+    let Some(real) = Scene::real("interchange::real_sets_come_back_with_all_that_they_have") else {
+        return;
+    };
+    // Sparse features; words as classes; several kinds with features of their own; many graphs with
+    // features of edges; numbers to be predicted; several labels; words as ids with relations;
+    // classes called 1 to 6; places of nodes, `x` and `y`.
+    let sets = [
+        "cora",
+        "karate",
+        "acm",
+        "tu-mutag",
+        "ogbg-molesol",
+        "prone-ppi",
+        "aifb",
+        "FB15k-237",
+        "ENZYMES",
+        "road-oldenburg",
+    ];
     for name in sets {
         let from = ingested(&real, name);
         let mut scene = real.clone();
         (scene.data, scene.catalog) = (real.path("raw"), Some(real.path("catalog")));
         fs::create_dir_all(real.path("catalog")).unwrap();
         for form in FORMS {
-            // karate's nodes have words that are all numbers, which text does not tell from numbers; one of AIFB's words has thousands of
-            // letters, and words of an array are as wide as the widest; others have line ends, which tables in text do not hold.
-            let words = name == "aifb" && matches!(form, Some("npz" | "npy" | "csv" | "safetensors"));
+            // karate's nodes have words that are all numbers, which text does not tell from
+            // numbers; one of AIFB's words has thousands of letters, and words of an array are as
+            // wide as the widest; others have line ends, which tables in text do not hold.
+            let words =
+                name == "aifb" && matches!(form, Some("npz" | "npy" | "csv" | "safetensors"));
             let cannot = words || form == Some("csv") && name == "karate";
             if !cannot {
                 comes_back(&scene, &from, name, form);
@@ -134,14 +195,31 @@ fn names_of_an_export_without_the_list_of_names_survive_in_tables() {
     let scene = scene_with_catalog();
     let nodes = "id,label,kind,x0\n7,owl,bird,1\n3,cat,beast,2\n5,owl,bird,3\n";
     let (edges, nodes) = (scene.write("given/e.csv", EDGES), scene.write("given/n.csv", nodes));
-    scene.warploom(&["data", "import", "mine", "--edges", text(&edges), "--nodes", text(&nodes)]).expect(0);
+    scene
+        .warploom(&["data", "import", "mine", "--edges", text(&edges), "--nodes", text(&nodes)])
+        .expect(0);
     let first = digest_of(&scene, "mine");
     for form in ["csv", "parquet"] {
         let (folder, name) = (scene.path(&format!("out-{form}")), format!("of-{form}"));
-        scene.with_store("store-mine").warploom(&["export", "graph", "-o", text(&folder), "--as", form]).expect(0);
+        scene
+            .with_store("store-mine")
+            .warploom(&["export", "graph", "-o", text(&folder), "--as", form])
+            .expect(0);
         let file = |name: &str| text(&folder.join(format!("{name}.{form}"))).to_owned();
         let (edges, nodes, features) = (file("edges"), file("nodes"), file("features"));
-        scene.warploom(&["data", "import", &name, "--edges", &edges, "--nodes", &nodes, "--features", &features]).expect(0);
+        scene
+            .warploom(&[
+                "data",
+                "import",
+                &name,
+                "--edges",
+                &edges,
+                "--nodes",
+                &nodes,
+                "--features",
+                &features,
+            ])
+            .expect(0);
         assert_eq!(digest_of(&scene, &name), first, "{form}");
     }
 }
@@ -152,15 +230,27 @@ fn a_stand_in_stays_one_through_export_and_import() {
     scene.stage("ingest", &Recipe::of("gcn", "karate"), &[]).expect(0);
     let folder = scene.path("out");
     scene.warploom(&["export", "graph", "-o", text(&folder)]).expect(0);
-    scene.warploom(&["data", "import", "copy", "--from", text(&folder)]).expect(0).prints(&["STAND-IN"]);
+    scene
+        .warploom(&["data", "import", "copy", "--from", text(&folder)])
+        .expect(0)
+        .prints(&["STAND-IN"]);
     let recipe = Recipe::of("gcn", "copy").set("run.epochs=1");
     let again = scene.with_store("again");
     let output = again.front("pipeline", &recipe, &[]).expect(0).says(&["came out of a STAND-IN"]);
     assert!(output.stages().iter().all(|line| line["provenance"] == "stand-in"), "{output}");
-    again.with_store("real").front("pipeline", &recipe, &["--real"]).expect(1).says(&["came out of a stand-in, and a stand-in was refused"]);
+    again
+        .with_store("real")
+        .front("pipeline", &recipe, &["--real"])
+        .expect(1)
+        .says(&["came out of a stand-in, and a stand-in was refused"]);
     // So it does in a folder that nobody imported.
     fs::rename(&folder, scene.data.join("by-hand")).unwrap();
-    let line = scene.with_store("by-hand").stage("ingest", &Recipe::of("gcn", "by-hand"), &[]).expect(0).lines().remove(0);
+    let line = scene
+        .with_store("by-hand")
+        .stage("ingest", &Recipe::of("gcn", "by-hand"), &[])
+        .expect(0)
+        .lines()
+        .remove(0);
     assert_eq!(line["provenance"], "stand-in");
 }
 
@@ -173,8 +263,17 @@ fn imported_files_are_compared_with_their_digests() {
     let file = scene.data.join("mine/edges.csv");
     let changed = EDGES.replace("5,7,2", "5,3,2");
     fs::write(&file, &changed).unwrap();
-    let what = format!("is not the one that the catalogue's entry tells of: expected {} bytes with the digest ", EDGES.len());
-    let told = [what.as_str(), "found 79 bytes with ", "mine/edges.csv", "hint: put the old one there again", "mine/warploom.yaml"];
+    let what = format!(
+        "is not the one that the catalogue's entry tells of: expected {} bytes with the digest ",
+        EDGES.len()
+    );
+    let told = [
+        what.as_str(),
+        "found 79 bytes with ",
+        "mine/edges.csv",
+        "hint: put the old one there again",
+        "mine/warploom.yaml",
+    ];
     scene.warploom(&["data", "show", "mine"]).expect(1).says(&told);
     scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(1).says(&told);
     fs::write(&file, EDGES).unwrap();
@@ -190,24 +289,34 @@ fn imported_files_are_compared_with_their_digests() {
 
 /// Names in a folder that are hidden.
 fn hidden(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    let names = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().into_string().unwrap());
     names.filter(|name| name.starts_with('.')).collect()
 }
 
 /// Lets a command work until there is a file of this name in a draft of the folder.
 fn at_work(scene: &Scene, arguments: &[&str], folder: &Path, file: &str) -> Running {
     let running = start(scene.command("warploom", arguments));
-    running.until("it wrote a draft", || hidden(folder).iter().any(|name| folder.join(name).join(file).exists()))
+    running.until("it wrote a draft", || {
+        hidden(folder).iter().any(|name| folder.join(name).join(file).exists())
+    })
 }
 
 #[test]
 fn an_import_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stopped_leaves_nothing() {
     let scene = scene_with_catalog();
-    let list: String = (0..400_000u32).map(|edge| format!("{},{}\n", edge % 9973, edge.wrapping_mul(2_654_435_761) % 10_007)).collect();
+    let list: String = (0..400_000u32)
+        .map(|edge| format!("{},{}\n", edge % 9973, edge.wrapping_mul(2_654_435_761) % 10_007))
+        .collect();
     let large = scene.write("given/large.csv", format!("source,target\n{list}"));
     let small = scene.write("given/e.csv", EDGES);
     let data = scene.data.clone();
-    let import = |name: &'static str| at_work(&scene, &["data", "import", name, "--edges", text(&large)], &data, "edges.csv");
+    let import = |name: &'static str| {
+        at_work(&scene, &["data", "import", name, "--edges", text(&large)], &data, "edges.csv")
+    };
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75)] {
         let running = import("stopped");
         running.signal(signal);
@@ -217,7 +326,11 @@ fn an_import_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
     let running = import("killed");
     running.signal(Signal::KILL);
     assert_eq!(running.wait().signal, Some(9));
-    assert_eq!((hidden(&data).len(), data.join("killed").exists()), (1, false), "it was not killed in the middle");
+    assert_eq!(
+        (hidden(&data).len(), data.join("killed").exists()),
+        (1, false),
+        "it was not killed in the middle"
+    );
     scene.warploom(&["data", "import", "other", "--edges", text(&small)]).expect(0);
     assert_eq!(hidden(&data), Vec::<String>::new());
     scene.warploom(&["data", "import", "killed", "--edges", text(&small)]).expect(0);
@@ -230,10 +343,22 @@ fn an_export_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
     let (fresh, there) = (scene.path("above/out"), scene.path("there"));
     fs::create_dir(&there).unwrap();
     fs::write(there.join("notes.txt"), "mine").unwrap();
-    let names = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<BTreeSet<_>>();
+    let names = |folder: &Path| {
+        fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect::<BTreeSet<_>>()
+    };
     let before = names(&scene.path(""));
     for (target, home) in [(&fresh, scene.path("")), (&there, there.clone())] {
-        let export = || at_work(&scene, &["export", "graph", "-o", text(target), "--as", "csv"], &home, "edges.csv");
+        let export = || {
+            at_work(
+                &scene,
+                &["export", "graph", "-o", text(target), "--as", "csv"],
+                &home,
+                "edges.csv",
+            )
+        };
         let running = export();
         running.signal(Signal::INT);
         running.wait().expect(130);
@@ -248,7 +373,11 @@ fn an_export_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
     for target in [&fresh, &there] {
         scene.warploom(&["export", "graph", "-o", text(target), "--as", "csv"]).expect(0);
         let files = BTreeSet::from(["edges.csv", "manifest.json", "nodes.csv"].map(str::to_owned));
-        assert!(names(target).is_superset(&files) && hidden(target).is_empty(), "{:?}", names(target));
+        assert!(
+            names(target).is_superset(&files) && hidden(target).is_empty(),
+            "{:?}",
+            names(target)
+        );
     }
     let after = names(&scene.path(""));
     assert_eq!(after.difference(&before).collect::<Vec<_>>(), ["above"]);
@@ -266,68 +395,140 @@ fn arrays_become_a_data_set() {
         let folder = scene.path(&format!("out-{form}"));
         from.warploom(&["export", "graph", "-o", text(&folder), "--as", form]).expect(0);
         let file = folder.join(format!("edges.{form}"));
-        let line = scene.warploom(&["data", "import", &format!("of-{form}"), "--edges", text(&file), "--format", "json"]).expect(0).lines().remove(0);
-        assert_eq!((line["nodes"].as_u64(), line["listed"].as_u64(), line["format"].as_str()), (Some(3), Some(4), Some("tables")));
+        let line = scene
+            .warploom(&[
+                "data",
+                "import",
+                &format!("of-{form}"),
+                "--edges",
+                text(&file),
+                "--format",
+                "json",
+            ])
+            .expect(0)
+            .lines()
+            .remove(0);
+        assert_eq!(
+            (line["nodes"].as_u64(), line["listed"].as_u64(), line["format"].as_str()),
+            (Some(3), Some(4), Some("tables"))
+        );
     }
     assert_eq!(digest_of(&scene, "of-npz"), digest_of(&scene, "of-safetensors"));
 }
 
-/// An archive of edges is the same in a data folder and through an import: what is not read is named, and nothing else.
+/// An archive of edges is the same in a data folder and through an import: what is not read is
+/// named, and nothing else.
 #[test]
 fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     let scene = scene_with_catalog();
-    let archive = |name: &str, lists: &[(&str, &[i64])]| scene.write(name, warploom_tests::tensors(lists));
-    let members: &[(&str, &[i64])] = &[("source", &[0, 1, 2]), ("target", &[1, 2, 0]), ("time", &[7, 8, 9]), ("num_nodes", &[3])];
+    let archive =
+        |name: &str, lists: &[(&str, &[i64])]| scene.write(name, warploom_tests::tensors(lists));
+    let members: &[(&str, &[i64])] = &[
+        ("source", &[0, 1, 2]),
+        ("target", &[1, 2, 0]),
+        ("time", &[7, 8, 9]),
+        ("num_nodes", &[3]),
+    ];
     let given = archive("given/g.safetensors", members);
     archive("raw/mine/edges.safetensors", members);
-    scene.warploom(&["data", "import", "copied", "--edges", text(&given)]).expect(0).prints(&["passed over: array `time`", "3 nodes, 3 edges"]);
-    scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(0).says(&["passed over: array `time`"]);
+    scene
+        .warploom(&["data", "import", "copied", "--edges", text(&given)])
+        .expect(0)
+        .prints(&["passed over: array `time`", "3 nodes, 3 edges"]);
+    scene
+        .stage("ingest", &Recipe::of("pagerank", "mine"), &[])
+        .expect(0)
+        .says(&["passed over: array `time`"]);
     assert_eq!(digest_of(&scene, "copied"), digest_of(&scene, "mine"));
     // Where it is no list of edges, the error says all that is read.
     let bad = archive("given/bad.safetensors", &[("source", &[0]), ("time", &[1])]);
     let said = scene.warploom(&["data", "import", "bad", "--edges", text(&bad)]).expect(1);
-    said.says(&["the arrays do not say both ends of edges", "num_nodes; x, y", "found source, time", "hint: write them as  numpy.savez"]);
+    said.says(&[
+        "the arrays do not say both ends of edges",
+        "num_nodes; x, y",
+        "found source, time",
+        "hint: write them as  numpy.savez",
+    ]);
     let nodes = archive("given/nodes.safetensors", &[("id", &[0, 1, 2])]);
-    let said = scene.warploom(&["data", "import", "both", "--edges", text(&given), "--nodes", text(&nodes)]).expect(1);
-    said.says(&["`num_nodes`: an array of this name is not read as part of edges here", "num_nodes; x, y"]);
+    let said = scene
+        .warploom(&["data", "import", "both", "--edges", text(&given), "--nodes", text(&nodes)])
+        .expect(1);
+    said.says(&[
+        "`num_nodes`: an array of this name is not read as part of edges here",
+        "num_nodes; x, y",
+    ]);
 }
 
 #[test]
 fn an_import_that_fails_leaves_nothing() {
     let scene = scene_with_catalog();
     let bad = scene.write("given/bad.csv", "source,target\n1,2\n3,x\n");
-    let before = (fs::read_dir(&scene.data).unwrap().count(), fs::read_dir(scene.catalog.as_ref().unwrap()).unwrap().count());
-    let import = |name: &str, further: &[&str]| scene.warploom(&[&["data", "import", name, "--edges", text(&bad)], further].concat());
+    let before = (
+        fs::read_dir(&scene.data).unwrap().count(),
+        fs::read_dir(scene.catalog.as_ref().unwrap()).unwrap().count(),
+    );
+    let import = |name: &str, further: &[&str]| {
+        scene.warploom(&[&["data", "import", name, "--edges", text(&bad)], further].concat())
+    };
     import("mine", &[]).expect(1).says(&["bad.csv:3:3", "found `x`", "--read ids=string"]);
     import("karate", &[]).expect(1).says(&["an entry of the catalogue called `karate`"]);
     import("../mine", &[]).expect(2).says(&["cannot be the name"]);
-    import("mine", &["--read", "sorce=a"]).expect(2).says(&["unknown field `sorce`", "`source`", "hint: did you mean  --read source=a"]);
-    let inner = import("mine", &["--read", "ids_exact=true"]).expect(2).says(&["unknown field `ids_exact`", "fields are those of `read:`"]);
+    import("mine", &["--read", "sorce=a"]).expect(2).says(&[
+        "unknown field `sorce`",
+        "`source`",
+        "hint: did you mean  --read source=a",
+    ]);
+    let inner = import("mine", &["--read", "ids_exact=true"])
+        .expect(2)
+        .says(&["unknown field `ids_exact`", "fields are those of `read:`"]);
     assert!(!inner.stderr.contains("ids=true"), "{inner}");
-    import("mine", &["--read", "ids=words"]).expect(2).says(&["`--read ids=words`", "`auto`, `number`, `string`"]);
-    import("mine", &["--read", "edge_features=dist"]).expect(2).says(&["`--read edge_features=dist`", "a list:  --read 'edge_features=[\"dist\"]'"]);
-    import("mine", &["--labels", text(&bad)]).expect(1).says(&["labels of nodes are not read from `.csv`"]);
+    import("mine", &["--read", "ids=words"])
+        .expect(2)
+        .says(&["`--read ids=words`", "`auto`, `number`, `string`"]);
+    import("mine", &["--read", "edge_features=dist"])
+        .expect(2)
+        .says(&["`--read edge_features=dist`", "a list:  --read 'edge_features=[\"dist\"]'"]);
+    import("mine", &["--labels", text(&bad)])
+        .expect(1)
+        .says(&["labels of nodes are not read from `.csv`"]);
     let good = scene.write("given/good.csv", "source,target\n1,2\n");
     let features = ["data", "import", "mine", "--edges", text(&good), "--features", text(&bad)];
-    scene.warploom(&features).expect(1).says(&["the columns of this table do not say that they are features", "given/bad.csv", "x0, x1"]);
-    let after = (fs::read_dir(&scene.data).unwrap().count(), fs::read_dir(scene.catalog.as_ref().unwrap()).unwrap().count());
+    scene.warploom(&features).expect(1).says(&[
+        "the columns of this table do not say that they are features",
+        "given/bad.csv",
+        "x0, x1",
+    ]);
+    let after = (
+        fs::read_dir(&scene.data).unwrap().count(),
+        fs::read_dir(scene.catalog.as_ref().unwrap()).unwrap().count(),
+    );
     assert_eq!(after, before, "a draft was left");
     import("mine", &["--read", "ids=string"]).expect(0).prints(&["4 nodes, 2 edges as listed"]);
-    import("mine", &["--read", "ids=string"]).expect(1).says(&["called `mine` already", "hint:", "--force", "warploom data rm mine"]);
+    import("mine", &["--read", "ids=string"]).expect(1).says(&[
+        "called `mine` already",
+        "hint:",
+        "--force",
+        "warploom data rm mine",
+    ]);
 }
 
-/// What an import was told holds wherever the folder is found, and whichever folder is the current one.
+/// What an import was told holds wherever the folder is found, and whichever folder is the current
+/// one.
 #[test]
 fn an_imported_set_means_the_same_from_every_folder() {
     let scene = Scene::stand_in();
     let edges = scene.write("given/e.csv", "source,target\n1,2\n2,3\n1,4\n");
-    scene.warploom(&["data", "import", "mine", "--edges", text(&edges), "--undirected"]).expect(0).prints(&["raw/mine/warploom.yaml"]);
+    scene
+        .warploom(&["data", "import", "mine", "--edges", text(&edges), "--undirected"])
+        .expect(0)
+        .prints(&["raw/mine/warploom.yaml"]);
     assert!(!scene.path("data").exists(), "a catalogue was made in the current folder");
     let elsewhere = scene.path("elsewhere");
     fs::create_dir_all(elsewhere.join("data/catalog")).unwrap();
     let digest = |folder: &Path, name: &str| {
         let scene = scene.with_store(format!("store-{name}"));
-        let mut command = scene.command("warploom-ingest", &Recipe::of("components", "mine").arguments(&[]));
+        let mut command =
+            scene.command("warploom-ingest", &Recipe::of("components", "mine").arguments(&[]));
         command.current_dir(folder).env_remove("WARPLOOM_CATALOG");
         start(command).wait().expect(0);
         let graph = scene.view().of_kind("graph").remove(0);
@@ -338,15 +539,23 @@ fn an_imported_set_means_the_same_from_every_folder() {
     // Without its entry it is no set at all.
     fs::write(scene.data.join("mine/.imported"), "").unwrap();
     fs::remove_file(scene.data.join("mine/warploom.yaml")).unwrap();
-    scene.stage("ingest", &Recipe::of("components", "mine"), &[]).expect(1).says(&["`mine` was imported, and its entry", "data import mine --force"]);
+    scene
+        .stage("ingest", &Recipe::of("components", "mine"), &[])
+        .expect(1)
+        .says(&["`mine` was imported, and its entry", "data import mine --force"]);
 }
 
 /// `--force` replaces a set that was imported, `data rm` removes it; what no import made stays.
 #[test]
 fn an_imported_set_is_replaced_and_removed() {
     let scene = Scene::stand_in();
-    let (edges, bad) = (scene.write("given/e.csv", "source,target\n1,2\n"), scene.write("given/bad.csv", "source,target\n1,2\n3,x\n"));
-    let import = |file: &Path, further: &[&str]| scene.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat());
+    let (edges, bad) = (
+        scene.write("given/e.csv", "source,target\n1,2\n"),
+        scene.write("given/bad.csv", "source,target\n1,2\n3,x\n"),
+    );
+    let import = |file: &Path, further: &[&str]| {
+        scene.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat())
+    };
     let entry = || fs::read_to_string(scene.data.join("mine/warploom.yaml")).unwrap();
     import(&edges, &[]).expect(0);
     assert!(entry().contains("symmetrize: false"));
@@ -359,7 +568,11 @@ fn an_imported_set_is_replaced_and_removed() {
     // What somebody else put beside its files is not taken with them.
     let notes = scene.write("raw/mine/notes.txt", "mine");
     import(&edges, &["--force"]).expect(1).says(&["is none of it", "notes.txt"]);
-    scene.warploom(&["data", "rm", "mine"]).expect(1).says(&["is none of it", "notes.txt", "hint: move it away"]);
+    scene.warploom(&["data", "rm", "mine"]).expect(1).says(&[
+        "is none of it",
+        "notes.txt",
+        "hint: move it away",
+    ]);
     fs::remove_file(notes).unwrap();
     scene.warploom(&["data", "rm", "mine"]).expect(0).prints(&["removed ", "raw/mine\n"]);
     assert!(!scene.data.join("mine").exists() && hidden(&scene.data).is_empty());
@@ -368,24 +581,42 @@ fn an_imported_set_is_replaced_and_removed() {
     scene.write("raw/mine/edges.csv", "source,target\n1,2\n");
     let written = scene.write("raw/mine/warploom.yaml", &own);
     import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
-    scene.warploom(&["data", "rm", "mine", "--force"]).expect(1).says(&["no import made", "hint: rm -r"]);
+    scene
+        .warploom(&["data", "rm", "mine", "--force"])
+        .expect(1)
+        .says(&["no import made", "hint: rm -r"]);
     fs::remove_file(written).unwrap();
     import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
-    scene.warploom(&["data", "rm", "mine", "--force"]).expect(1).says(&["no import made", "hint: rm -r"]);
+    scene
+        .warploom(&["data", "rm", "mine", "--force"])
+        .expect(1)
+        .says(&["no import made", "hint: rm -r"]);
     KARATE.iter().for_each(|file| drop(scene.write(&format!("raw/karate/{file}"), "x")));
     scene.write("raw/karate/notes.txt", "mine");
-    scene.warploom(&["data", "rm", "karate"]).expect(1).says(&["`karate` is a set of the catalogue", "data rm karate --force"]);
+    scene
+        .warploom(&["data", "rm", "karate"])
+        .expect(1)
+        .says(&["`karate` is a set of the catalogue", "data rm karate --force"]);
     scene.warploom(&["data", "rm", "karate", "--force"]).expect(0).prints(&["removed "]);
-    assert!(scene.data.join("karate/notes.txt").exists() && KARATE.iter().all(|file| !scene.data.join("karate").join(file).exists()));
-    scene.warploom(&["data", "rm", "rmat-10-16"]).expect(1).says(&["no file of `rmat-10-16` is here"]);
+    assert!(
+        scene.data.join("karate/notes.txt").exists()
+            && KARATE.iter().all(|file| !scene.data.join("karate").join(file).exists())
+    );
+    scene
+        .warploom(&["data", "rm", "rmat-10-16"])
+        .expect(1)
+        .says(&["no file of `rmat-10-16` is here"]);
 }
 
-/// A set that an earlier version imported has its entry in the catalogue's folder: it is replaced and removed with that.
+/// A set that an earlier version imported has its entry in the catalogue's folder: it is replaced
+/// and removed with that.
 #[test]
 fn a_set_of_an_earlier_import_makes_way_with_its_entry() {
     let scene = scene_with_catalog();
     let edges = scene.write("given/e.csv", "source,target\n1,2\n");
-    let import = |further: &[&str]| scene.warploom(&[&["data", "import", "mine", "--edges", text(&edges)], further].concat());
+    let import = |further: &[&str]| {
+        scene.warploom(&[&["data", "import", "mine", "--edges", text(&edges)], further].concat())
+    };
     let old = scene.catalog.as_ref().unwrap().join("mine.yaml");
     let moved = || fs::rename(scene.data.join("mine/warploom.yaml"), &old).unwrap();
     import(&["--undirected"]).expect(0);
@@ -406,19 +637,34 @@ fn no_set_hides_another_of_its_name() {
     let scene = Scene::stand_in();
     let edges = scene.write("given/e.csv", "source,target\n1,2\n");
     for further in [&[][..], &["--force"]] {
-        let said = scene.warploom(&[&["data", "import", "rmat-10-16", "--edges", text(&edges)], further].concat()).expect(2);
-        said.says(&["`rmat-10-16` is the name of a graph that is generated", "hint: choose another name", "warploom data generate rmat-10-16"]);
+        let said = scene
+            .warploom(
+                &[&["data", "import", "rmat-10-16", "--edges", text(&edges)], further].concat(),
+            )
+            .expect(2);
+        said.says(&[
+            "`rmat-10-16` is the name of a graph that is generated",
+            "hint: choose another name",
+            "warploom data generate rmat-10-16",
+        ]);
     }
     assert!(!scene.data.join("rmat-10-16").exists());
     scene.warploom(&["data", "import", "random-walks", "--edges", text(&edges)]).expect(0);
     scene.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
-    scene.warploom(&["data", "import", "citeseer", "--edges", text(&edges)]).expect(1).says(&["an entry of the catalogue called `citeseer`"]);
+    scene
+        .warploom(&["data", "import", "citeseer", "--edges", text(&edges)])
+        .expect(1)
+        .says(&["an entry of the catalogue called `citeseer`"]);
     let moved = scene.data.join("citeseer");
     fs::rename(scene.data.join("mine"), &moved).unwrap();
     let entry = fs::read_to_string(moved.join("warploom.yaml")).unwrap();
-    fs::write(moved.join("warploom.yaml"), entry.replace("name: \"mine\"", "name: \"citeseer\"")).unwrap();
+    fs::write(moved.join("warploom.yaml"), entry.replace("name: \"mine\"", "name: \"citeseer\""))
+        .unwrap();
     let told = scene.stage("ingest", &Recipe::of("components", "citeseer"), &[]).expect(0);
-    told.says(&[&format!("`citeseer`: its entry is  {} , not the catalogue's", moved.join("warploom.yaml").display())]);
+    told.says(&[&format!(
+        "`citeseer`: its entry is  {} , not the catalogue's",
+        moved.join("warploom.yaml").display()
+    )]);
 }
 
 /// A pipe among the files of an export is named, and nobody waits for its writer.
@@ -428,8 +674,14 @@ fn a_pipe_in_a_folder_is_not_imported() {
     let edges = scene.write("given/edges.csv", "source,target\n1,2\n");
     let pipe = scene.path("given/nodes.csv");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let said = scene.warploom(&["data", "import", "mine", "--from", text(edges.parent().unwrap())]).expect(1);
-    said.says(&["expected a file, found a pipe, a socket or a device", "given/nodes.csv", "hint: write what comes out of it to a file"]);
+    let said = scene
+        .warploom(&["data", "import", "mine", "--from", text(edges.parent().unwrap())])
+        .expect(1);
+    said.says(&[
+        "expected a file, found a pipe, a socket or a device",
+        "given/nodes.csv",
+        "hint: write what comes out of it to a file",
+    ]);
 }
 
 #[test]
@@ -449,37 +701,83 @@ fn export_finds_by_kind_and_pipeline_and_names_candidates() {
         "pagerank on karate, STAND-IN, ingest.seed=3, ",
         "--pipeline FILE",
     ]);
-    scene.warploom(&["export", "zz", "-o", text(&target)]).expect(1).says(&["no artifact has a key that starts with `zz`", "warploom store ls"]);
+    scene
+        .warploom(&["export", "zz", "-o", text(&target)])
+        .expect(1)
+        .says(&["no artifact has a key that starts with `zz`", "warploom store ls"]);
     assert!(!target.exists(), "an error made a folder");
-    let line = scene.front("export", &one, &["run", "-o", text(&target)]).expect(0).lines().remove(0);
+    let line =
+        scene.front("export", &one, &["run", "-o", text(&target)]).expect(0).lines().remove(0);
     assert_eq!(line["provenance"], "stand-in");
-    let files: Vec<&str> = line["files"].as_array().unwrap().iter().filter_map(|file| file.as_str()).collect();
-    assert_eq!(files, ["manifest.json", "metrics.parquet", "parameters.safetensors", "predictions.parquet", "record.json"]);
-    scene.warploom(&["export", &format!("run/{}", &runs[0].key[..9]), "-o", text(&scene.path("other")), "--as", "csv"]).expect(0);
+    let files: Vec<&str> =
+        line["files"].as_array().unwrap().iter().filter_map(|file| file.as_str()).collect();
+    assert_eq!(
+        files,
+        [
+            "manifest.json",
+            "metrics.parquet",
+            "parameters.safetensors",
+            "predictions.parquet",
+            "record.json"
+        ]
+    );
+    scene
+        .warploom(&[
+            "export",
+            &format!("run/{}", &runs[0].key[..9]),
+            "-o",
+            text(&scene.path("other")),
+            "--as",
+            "csv",
+        ])
+        .expect(0);
 }
 
-/// The `python` blocks of a page: those before the first heading, then those of each section with its name.
+/// The `python` blocks of a page: those before the first heading, then those of each section with
+/// its name.
 fn blocks(page: &str) -> (String, Vec<(String, String)>) {
-    let of = |section: &str| -> String { section.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next()).collect::<Vec<_>>().join("\n") };
+    let of = |section: &str| -> String {
+        section
+            .split("```python\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     let mut sections = page.split("\n## ");
     let head = of(sections.next().unwrap_or_default());
-    (head, sections.map(|section| (section.lines().next().unwrap_or_default().to_owned(), of(section))).collect())
+    (
+        head,
+        sections
+            .map(|section| (section.lines().next().unwrap_or_default().to_owned(), of(section)))
+            .collect(),
+    )
 }
 
 /// Packages that a program imports, as far as they are not Python's own.
 fn packages(program: &str) -> BTreeSet<String> {
-    let named = program
-        .lines()
-        .filter_map(|line| line.strip_prefix("import ").map(str::to_owned).or_else(|| Some(line.strip_prefix("from ")?.split(' ').next()?.to_owned())));
-    let all: BTreeSet<String> =
-        named.flat_map(|names| names.split(", ").map(|name| name.split('.').next().unwrap_or(name).to_owned()).collect::<Vec<_>>()).collect();
+    let named = program.lines().filter_map(|line| {
+        line.strip_prefix("import ")
+            .map(str::to_owned)
+            .or_else(|| Some(line.strip_prefix("from ")?.split(' ').next()?.to_owned()))
+    });
+    let all: BTreeSet<String> = named
+        .flat_map(|names| {
+            names
+                .split(", ")
+                .map(|name| name.split('.').next().unwrap_or(name).to_owned())
+                .collect::<Vec<_>>()
+        })
+        .collect();
     all.into_iter().filter(|name| !["json", "pathlib"].contains(&name.as_str())).collect()
 }
 
-/// The last lines of a program of ours: a marker, then the end without what its packages do at exit. Threads that pyarrow or
-/// pandas leave behind can abort an interpreter that has printed everything right ("terminate called without an active
-/// exception"), and that says nothing about our files.
-const LAST_LINES: &str = "import os, sys\nprint('all of it ran')\nsys.stdout.flush()\nsys.stderr.flush()\nos._exit(0)\n";
+/// The last lines of a program of ours: a marker, then the end without what its packages do at
+/// exit. Threads that pyarrow or pandas leave behind can abort an interpreter that has printed
+/// everything right ("terminate called without an active exception"), and that says nothing about
+/// our files.
+const LAST_LINES: &str =
+    "import os, sys\nprint('all of it ran')\nsys.stdout.flush()\nsys.stderr.flush()\nos._exit(0)\n";
 
 /// Runs a program to its last line; one that raises ends with 1, before the marker.
 #[track_caller]
@@ -487,7 +785,11 @@ fn runs_to_its_end(python: &Path, program: &str, folder: &Path, what: &str) {
     let mut command = Command::new(python);
     command.args(["-c", &format!("{program}\n{LAST_LINES}")]).current_dir(folder);
     let output = start(command).wait();
-    assert_eq!((output.code, output.stdout.lines().last()), (Some(0), Some("all of it ran")), "{what}: {output}");
+    assert_eq!(
+        (output.code, output.stdout.lines().last()),
+        (Some(0), Some("all of it ran")),
+        "{what}: {output}"
+    );
 }
 
 #[test]
@@ -508,34 +810,59 @@ fn every_snippet_of_the_page_runs() {
     assert!(sections.len() >= 6 && head.contains("def inputs"));
     for (dataset, scene) in scenes {
         let scene = scene.with_store("data/store");
-        // What was made last is not what is newest: another set came after this one, which is then a hit.
+        // What was made last is not what is newest: another set came after this one, which is then
+        // a hit.
         let recipe = Recipe::of("gcn", dataset).set("run.epochs=3");
         scene.build(&recipe);
-        scene.build(&Recipe::of("gcn", if dataset == "karate" { "cora" } else { "karate" }).set("run.epochs=2"));
+        scene.build(
+            &Recipe::of("gcn", if dataset == "karate" { "cora" } else { "karate" })
+                .set("run.epochs=2"),
+        );
         let key = scene.build(&recipe)[5]["key"].as_str().unwrap().to_owned();
         // The page's commands, for this set and with all that the run was asked for.
         let sets = format!("--set dataset={dataset} --set run.epochs=3");
         let file = recipe.file.to_str().unwrap().to_owned();
         for line in page.lines().filter_map(|line| line.strip_prefix("warploom ")) {
-            let line = line.replace("--set dataset=cora", &sets).replace("pipelines/gcn.yaml", &file);
+            let line =
+                line.replace("--set dataset=cora", &sets).replace("pipelines/gcn.yaml", &file);
             scene.warploom(&line.split(' ').collect::<Vec<_>>()).expect(0);
         }
-        let checked = format!("{head}\nassert manifest_of(run)['key'] == '{key}' and manifest_of(graph)['key_document']['request']['dataset'] == '{dataset}'");
+        let checked = format!(
+            "{head}\nassert manifest_of(run)['key'] == '{key}' and \
+                manifest_of(graph)['key_document']['request']['dataset'] == '{dataset}'"
+        );
         let mut command = Command::new(&python);
         command.args(["-c", &checked]).current_dir(scene.path(""));
         start(command).wait().expect(0);
         for (name, program) in sections.iter().filter(|(_, program)| !program.is_empty()) {
             let needed = packages(&format!("{head}\n{program}"));
             let lacking = needed.iter().find(|package| {
-                let looked =
-                    Command::new(&python).args(["-c", &format!("import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is None)")]).status();
+                let looked = Command::new(&python)
+                    .args([
+                        "-c",
+                        &format!(
+                            "import importlib.util as u, sys; \
+                        sys.exit(u.find_spec('{package}') is None)"
+                        ),
+                    ])
+                    .status();
                 !looked.is_ok_and(|status| status.success())
             });
             if let Some(package) = lacking {
-                skipped(TEST, &format!("section `{name}` of docs/artifacts.md: Python has no package `{package}`"));
+                skipped(
+                    TEST,
+                    &format!(
+                        "section `{name}` of docs/artifacts.md: Python has no package `{package}`"
+                    ),
+                );
                 continue;
             }
-            runs_to_its_end(&python, &format!("{head}\n{program}"), &scene.path(""), &format!("section `{name}` on {dataset}"));
+            runs_to_its_end(
+                &python,
+                &format!("{head}\n{program}"),
+                &scene.path(""),
+                &format!("section `{name}` on {dataset}"),
+            );
             println!("ran: section `{name}` on {dataset}");
         }
     }

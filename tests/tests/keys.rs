@@ -1,5 +1,6 @@
-//! Proves, one ingredient after the other, that whatever a stage's output depends on is in its key, and that what changes
-//! no output is not: places, limits, talk, names, checkpoints, defaults that are written down.
+//! Proves, one ingredient after the other, that whatever a stage's output depends on is in its key,
+//! and that what changes no output is not: places, limits, talk, names, checkpoints, defaults that
+//! are written down.
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use warploom_contract::Digest;
@@ -8,8 +9,10 @@ use warploom_tests::{Output, Recipe, Scene, repository};
 use crate::pipeline::STAGES;
 
 const RING: &str = "0 1\n1 2\n2 3\n3 4\n4 0\n1 3\n";
-const FURTHER: &str = "symmetrize: true\nmade_up: {features: 4, classes: 2}\nsplit: {rule: fractions, train: 0.6, validation: 0.2, test: 0.2}";
-const PIPELINE: &str = "dataset: ring\nplan: {program: programs/gcn.py, set: {hidden: 4}}\nrun: {epochs: 2}\n";
+const FURTHER: &str = "symmetrize: true\nmade_up: {features: 4, classes: 2}\nsplit: {rule: \
+    fractions, train: 0.6, validation: 0.2, test: 0.2}";
+const PIPELINE: &str =
+    "dataset: ring\nplan: {program: programs/gcn.py, set: {hidden: 4}}\nrun: {epochs: 2}\n";
 
 /// A ring with two chords and a pipeline file beside copies of the programs.
 fn ring() -> (Scene, Recipe) {
@@ -38,7 +41,9 @@ fn all_differ(stage: &str, assignments: &[&str]) {
     scene.build(&recipe);
     let mut seen = BTreeMap::from([(key(&scene, stage, &recipe, &[]), "nothing")]);
     for assignment in assignments {
-        if let Some(other) = seen.insert(key(&scene, stage, &recipe.clone().set(assignment), &[]), assignment) {
+        if let Some(other) =
+            seen.insert(key(&scene, stage, &recipe.clone().set(assignment), &[]), assignment)
+        {
             panic!("{stage}: `{assignment}` gives the same key as `{other}`");
         }
     }
@@ -50,7 +55,11 @@ fn none_differs(stage: &str, assignments: &[&str]) {
     scene.build(&recipe);
     let expected = key(&scene, stage, &recipe, &[]);
     for assignment in assignments {
-        assert_eq!(key(&scene, stage, &recipe.clone().set(assignment), &[]), expected, "{stage}: `{assignment}` changes the key");
+        assert_eq!(
+            key(&scene, stage, &recipe.clone().set(assignment), &[]),
+            expected,
+            "{stage}: `{assignment}` changes the key"
+        );
     }
 }
 
@@ -102,7 +111,12 @@ fn the_data_set_and_what_the_catalogue_says_of_it_are_in_the_key_of_ingest() {
     let mut keys = vec![key(&scene, "ingest", &recipe, &[])];
     scene.add_edge_list("twin", RING, FURTHER);
     keys.push(key(&scene, "ingest", &recipe.clone().set("dataset=twin"), &[]));
-    for (from, to) in [("symmetrize: true", "symmetrize: false"), ("features: 4", "features: 5"), ("classes: 2", "classes: 3"), ("train: 0.6", "train: 0.5")] {
+    for (from, to) in [
+        ("symmetrize: true", "symmetrize: false"),
+        ("features: 4", "features: 5"),
+        ("classes: 2", "classes: 3"),
+        ("train: 0.6", "train: 0.5"),
+    ] {
         assert!(FURTHER.contains(from));
         scene.add_edge_list("ring", RING, &FURTHER.replace(from, to));
         keys.push(key(&scene, "ingest", &recipe, &[]));
@@ -115,7 +129,8 @@ fn the_data_set_and_what_the_catalogue_says_of_it_are_in_the_key_of_ingest() {
 
 #[test]
 fn real_data_and_a_stand_in_have_different_keys() {
-    let recipe = "stand_in: {nodes: 5, edges: 12, symmetric: true, max_degree: 3, community: 5, inside: 0.5, features: 4, classes: 2, seed: 1}";
+    let recipe = "stand_in: {nodes: 5, edges: 12, symmetric: true, max_degree: 3, community: 5, \
+        inside: 0.5, features: 4, classes: 2, seed: 1}";
     let further = format!("{FURTHER}\n{recipe}");
     let mut scene = Scene::edge_lists(&[("ring", RING)], &further);
     let recipe = Recipe::of("gcn", "ring").set("run.epochs=2");
@@ -126,7 +141,11 @@ fn real_data_and_a_stand_in_have_different_keys() {
     assert_ne!(real, made);
     scene.add_edge_list("ring", RING, &further.replace("seed: 1", "seed: 2"));
     fs::remove_file(scene.data.join("ring/edges.txt")).unwrap();
-    assert_ne!(key(&scene, "ingest", &recipe, &[]), made, "the recipe of a stand-in is an ingredient");
+    assert_ne!(
+        key(&scene, "ingest", &recipe, &[]),
+        made,
+        "the recipe of a stand-in is an ingredient"
+    );
 }
 
 #[test]
@@ -139,28 +158,46 @@ fn settings_of_reorder_and_partition_are_in_their_keys() {
 fn an_order_has_the_key_of_its_method_whoever_chose_it() {
     let (scene, recipe) = ring();
     let base = scene.build(&recipe);
-    // Other walks are weighed again, and choose the same; what was chosen by itself may as well be asked for.
+    // Other walks are weighed again, and choose the same; what was chosen by itself may as well be
+    // asked for.
     for assignment in ["run.epochs=300", "reorder.method=none"] {
         let lines = scene.build(&recipe.clone().set(assignment).set("run.epochs=20"));
         for (stage, (base, line)) in STAGES.iter().zip(base.iter().zip(&lines)).take(5) {
-            assert_eq!((&base["key"], line["status"].as_str()), (&line["key"], Some("hit")), "{stage} with {assignment}");
+            assert_eq!(
+                (&base["key"], line["status"].as_str()),
+                (&line["key"], Some("hit")),
+                "{stage} with {assignment}"
+            );
         }
     }
     assert_eq!(scene.view().of_kind("tune").len(), 2, "2 and 20 epochs were weighed, each once");
     let undecided = recipe.set("run.epochs=3000");
-    scene.stage("reorder", &undecided, &["key"]).expect(1).says(&["`reorder` has no key yet", "warploom-reorder"]);
+    scene
+        .stage("reorder", &undecided, &["key"])
+        .expect(1)
+        .says(&["`reorder` has no key yet", "warploom-reorder"]);
     scene.stage("reorder", &undecided, &["explain"]).expect(0).prints(&["miss", "not decided yet"]);
     let built = scene.build(&undecided);
     assert_eq!((&built[2]["key"], &built[2]["status"]), (&base[2]["key"], &"hit".into()));
 }
 
-/// Changes what the manifest of the one artifact of a kind that this stage made says of a file, and gives the manifest as it was.
+/// Changes what the manifest of the one artifact of a kind that this stage made says of a file, and
+/// gives the manifest as it was.
 fn redigest(scene: &Scene, (kind, stage): (&str, &str), file: &str) -> (PathBuf, String) {
-    let found = scene.view().of_kind(kind).into_iter().find(|found| found.manifest["producer"]["stage"] == stage).unwrap();
+    let found = scene
+        .view()
+        .of_kind(kind)
+        .into_iter()
+        .find(|found| found.manifest["producer"]["stage"] == stage)
+        .unwrap();
     let path = found.path.join("manifest.json");
     let text = fs::read_to_string(&path).unwrap();
     let mut manifest: warploom_contract::Manifest = serde_json::from_str(&text).unwrap();
-    let entry = manifest.files.iter_mut().find(|entry| entry.name == file).unwrap_or_else(|| panic!("{kind} has no {file}"));
+    let entry = manifest
+        .files
+        .iter_mut()
+        .find(|entry| entry.name == file)
+        .unwrap_or_else(|| panic!("{kind} has no {file}"));
     entry.blake3 = Digest::of(b"other bytes");
     fs::write(&path, manifest.to_text()).unwrap();
     (path, text)
@@ -172,7 +209,8 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
     // An order that is asked for: `auto` has no key for a graph that it has not weighed.
     let recipe = recipe.set("reorder.method=none");
     scene.build(&recipe);
-    let base: BTreeMap<&str, String> = STAGES.into_iter().map(|stage| (stage, key(&scene, stage, &recipe, &[]))).collect();
+    let base: BTreeMap<&str, String> =
+        STAGES.into_iter().map(|stage| (stage, key(&scene, stage, &recipe, &[]))).collect();
     // Of each file the first stage that reads it: the stages after that one have no key then.
     let files = [
         (("graph", "ingest"), "edges.parquet", Some("extract")),
@@ -194,7 +232,12 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
         let (path, text) = redigest(&scene, of, file);
         for stage in STAGES {
             let now = key(&scene, stage, &recipe, &[]);
-            assert_eq!(now == base[stage], Some(stage) != reader, "{stage}, where `{file}` of {} is another", of.0);
+            assert_eq!(
+                now == base[stage],
+                Some(stage) != reader,
+                "{stage}, where `{file}` of {} is another",
+                of.0
+            );
             if Some(stage) == reader {
                 break;
             }
@@ -205,8 +248,12 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
 
 #[test]
 fn weights_are_in_the_key_of_run_and_in_that_of_no_division() {
-    let weighted = RING.lines().enumerate().map(|(row, line)| format!("{line} {row}.5\n")).collect::<String>();
-    let scene = Scene::edge_lists(&[("ring", &weighted)], "symmetrize: false\nmade_up: {features: 4, classes: 2}\nsplit: {rule: none}");
+    let weighted =
+        RING.lines().enumerate().map(|(row, line)| format!("{line} {row}.5\n")).collect::<String>();
+    let scene = Scene::edge_lists(
+        &[("ring", &weighted)],
+        "symmetrize: false\nmade_up: {features: 4, classes: 2}\nsplit: {rule: none}",
+    );
     let recipe = Recipe::of("components", "ring");
     scene.build(&recipe);
     let of = |stage: &str| key(&scene, stage, &recipe, &[]);
@@ -223,13 +270,18 @@ fn a_division_that_no_executor_reads_leaves_plan_and_run_hits() {
     let base = scene.build(&recipe);
     for assignment in ["partition.ngs=3", "partition.scheme=[rows, merge-path]"] {
         let lines = scene.build(&recipe.clone().set(assignment));
-        let found: Vec<_> = lines[3..].iter().map(|line| line["status"].as_str().unwrap()).collect();
+        let found: Vec<_> =
+            lines[3..].iter().map(|line| line["status"].as_str().unwrap()).collect();
         assert_eq!(found, ["built", "hit", "hit"], "{assignment}");
         assert_eq!(lines[5]["key"], base[5]["key"]);
     }
-    // Units that are asked for otherwise are told by the plan's advice; here they are the same, so the run is a hit.
+    // Units that are asked for otherwise are told by the plan's advice; here they are the same, so
+    // the run is a hit.
     let units = scene.build(&recipe.set("partition.unit_edges=64"));
-    assert_eq!(units[3..].iter().map(|line| line["status"].as_str().unwrap()).collect::<Vec<_>>(), ["built", "built", "hit"]);
+    assert_eq!(
+        units[3..].iter().map(|line| line["status"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["built", "built", "hit"]
+    );
 }
 
 #[test]
@@ -314,8 +366,11 @@ fn the_bytes_of_initial_parameters_are_in_the_key_of_run_and_their_path_is_not()
     scene.build(&recipe);
     let parameters = scene.view().of_kind("run")[0].path.join("parameters.safetensors");
     let bytes = fs::read(&parameters).unwrap();
-    let (one, two) = (scene.write("one.safetensors", &bytes), scene.write("elsewhere/two.safetensors", &bytes));
-    let with = |path: &PathBuf| key(&scene, "run", &recipe.clone().set(&format!("run.init={}", path.display())), &[]);
+    let (one, two) =
+        (scene.write("one.safetensors", &bytes), scene.write("elsewhere/two.safetensors", &bytes));
+    let with = |path: &PathBuf| {
+        key(&scene, "run", &recipe.clone().set(&format!("run.init={}", path.display())), &[])
+    };
     let (plain, first) = (key(&scene, "run", &recipe, &[]), with(&one));
     assert_ne!(plain, first);
     assert_eq!(first, with(&two), "the path of `run.init` is in the key");
@@ -332,7 +387,10 @@ fn the_bytes_of_a_table_of_parts_are_in_the_keys_of_plan_and_run_and_its_path_is
     let table = "id,split\n0,train\n1,train\n2,validation\n3,test\n4,none\n";
     let (one, two) = (scene.write("one.csv", table), scene.write("elsewhere/two.csv", table));
     let keys = |path: &PathBuf| {
-        scene.build(&recipe.clone().set(&format!("run.splits={}", path.display())))[3..].iter().map(|line| line["key"].clone()).collect::<Vec<_>>()
+        scene.build(&recipe.clone().set(&format!("run.splits={}", path.display())))[3..]
+            .iter()
+            .map(|line| line["key"].clone())
+            .collect::<Vec<_>>()
     };
     let plain: Vec<_> = scene.build(&recipe)[3..].iter().map(|line| line["key"].clone()).collect();
     let first = keys(&one);
@@ -341,9 +399,17 @@ fn the_bytes_of_a_table_of_parts_are_in_the_keys_of_plan_and_run_and_its_path_is
     assert_eq!(first, keys(&two), "the path of `run.splits` is in a key");
     fs::write(&two, table.replace("4,none", "4,test")).unwrap();
     let other = keys(&two);
-    assert!(![&plain[1], &first[1]].contains(&&other[1]) && ![&plain[2], &first[2]].contains(&&other[2]));
+    assert!(
+        ![&plain[1], &first[1]].contains(&&other[1])
+            && ![&plain[2], &first[2]].contains(&&other[2])
+    );
     let missing = recipe.set("run.splits=nowhere.csv");
-    scene.front("pipeline", &missing, &[]).expect(1).says(&["cannot read the parts of `run.splits`", "nowhere.csv", "hint:", "columns  id  and  split"]);
+    scene.front("pipeline", &missing, &[]).expect(1).says(&[
+        "cannot read the parts of `run.splits`",
+        "nowhere.csv",
+        "hint:",
+        "columns  id  and  split",
+    ]);
 }
 
 #[test]
@@ -380,11 +446,32 @@ fn limits_and_talk_are_in_no_key() {
             &["--device", "cpu"],
         ];
         for further in further {
-            assert_eq!(key(&scene, stage, &recipe, further), expected, "{stage}: {further:?} changes the key");
+            assert_eq!(
+                key(&scene, stage, &recipe, further),
+                expected,
+                "{stage}: {further:?} changes the key"
+            );
         }
-        assert_eq!(key(&scene, stage, &recipe.clone().set("pipeline=another name"), &[]), expected, "{stage}: the pipeline's name");
-        assert_eq!(key(&scene, stage, &recipe.clone().set("plan.device=cpu"), &[]), expected, "{stage}: the device's name");
-        assert_eq!(key(&scene, stage, &recipe.clone().set("run.checkpoint={every_epochs: 1, every_seconds: 1}"), &[]), expected, "{stage}: checkpoints");
+        assert_eq!(
+            key(&scene, stage, &recipe.clone().set("pipeline=another name"), &[]),
+            expected,
+            "{stage}: the pipeline's name"
+        );
+        assert_eq!(
+            key(&scene, stage, &recipe.clone().set("plan.device=cpu"), &[]),
+            expected,
+            "{stage}: the device's name"
+        );
+        assert_eq!(
+            key(
+                &scene,
+                stage,
+                &recipe.clone().set("run.checkpoint={every_epochs: 1, every_seconds: 1}"),
+                &[]
+            ),
+            expected,
+            "{stage}: checkpoints"
+        );
     }
 }
 
@@ -418,14 +505,24 @@ fn a_default_that_is_written_down_changes_no_key() {
         keep: last\n  loss: auto\n  dtype: f32\n  seed: 0\n  split: 0\n  target: label\n  repeat: 1\n  passes: 1\n  splits: ~\n  max_supersteps: 10000\n  allow_unconverged: false\n  init_map: {}\n";
     let written = scene.build(&Recipe::file(scene.write("pipelines/explicit.yaml", explicit)));
     for (base, line) in base.iter().zip(&written) {
-        assert_eq!((&base["key"], line["status"].as_str()), (&line["key"], Some("hit")), "{}", line["stage"]);
+        assert_eq!(
+            (&base["key"], line["status"].as_str()),
+            (&line["key"], Some("hit")),
+            "{}",
+            line["stage"]
+        );
     }
 }
 
 #[test]
 fn a_key_needs_the_stages_before() {
     let (scene, recipe) = ring();
-    let Output { stdout, .. } =
-        scene.stage("plan", &recipe, &["key"]).expect(1).says(&["the stage `ingest` before this one has not been run", "warploom-ingest"]);
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&stdout).unwrap()["error"]["kind"], "input");
+    let Output { stdout, .. } = scene
+        .stage("plan", &recipe, &["key"])
+        .expect(1)
+        .says(&["the stage `ingest` before this one has not been run", "warploom-ingest"]);
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&stdout).unwrap()["error"]["kind"],
+        "input"
+    );
 }

@@ -1,22 +1,28 @@
-//! Proves that a start that was killed at any moment leaves nothing that a later one could take for done, that the later one
-//! gives the same bytes, and that any number of processes may make the same artifact at once.
+//! Proves that a start that was killed at any moment leaves nothing that a later one could take for
+//! done, that the later one gives the same bytes, and that any number of processes may make the
+//! same artifact at once.
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use warploom_tests::{Draws, Recipe, Running, Scene, long, start, started_by};
 
-/// How many kills a campaign has, short and long. All long ones together are 1,400, most of them anywhere in a whole pipeline.
+/// How many kills a campaign has, short and long. All long ones together are 1,400, most of them
+/// anywhere in a whole pipeline.
 type Kills = (usize, usize);
 
 /// Builds undisturbed: the digests, and how long it took.
-fn undisturbed(scene: &Scene, recipe: &Recipe) -> (std::collections::BTreeMap<String, String>, Duration) {
+fn undisturbed(
+    scene: &Scene,
+    recipe: &Recipe,
+) -> (std::collections::BTreeMap<String, String>, Duration) {
     let scene = scene.with_store("undisturbed");
     let begun = Instant::now();
     scene.build(recipe);
     (scene.view().digests(), begun.elapsed())
 }
 
-/// Kills starts at random moments, each in a store of its own; what is there is whole, and starting again finishes it.
+/// Kills starts at random moments, each in a store of its own; what is there is whole, and starting
+/// again finishes it.
 fn campaign(recipe: &Recipe, (seed, kills): (u64, Kills), starts_before_the_last: usize) {
     let kills = if long() { kills.1 } else { kills.0 };
     let scene = Scene::stand_in();
@@ -41,12 +47,23 @@ fn campaign(recipe: &Recipe, (seed, kills): (u64, Kills), starts_before_the_last
         assert_eq!(scene.view().digests(), digests, "round {round}");
         assert_eq!(scene.view().flaws(), [""; 0], "round {round}");
         scene.warploom(&["store", "gc"]).expect(0);
-        assert_eq!(scene.view().leftovers(), [""; 0].map(std::path::PathBuf::from), "round {round}: gc left what a dead process had left");
+        assert_eq!(
+            scene.view().leftovers(),
+            [""; 0].map(std::path::PathBuf::from),
+            "round {round}: gc left what a dead process had left"
+        );
         assert_eq!(scene.view().digests(), digests, "round {round}: gc took more than left-overs");
         std::fs::remove_dir_all(&scene.store).unwrap();
     }
-    println!("kills: {killed} of {} starts, {kills} rounds: 0 wrong results", kills * starts_before_the_last);
-    assert!(killed * 2 >= kills, "only {killed} of {} starts were still running when they were killed", kills * starts_before_the_last);
+    println!(
+        "kills: {killed} of {} starts, {kills} rounds: 0 wrong results",
+        kills * starts_before_the_last
+    );
+    assert!(
+        killed * 2 >= kills,
+        "only {killed} of {} starts were still running when they were killed",
+        kills * starts_before_the_last
+    );
 }
 
 #[test]
@@ -56,12 +73,23 @@ fn a_pipeline_that_was_killed_starts_again() {
 
 #[test]
 fn training_that_was_killed_goes_on_from_a_checkpoint_with_the_same_bits() {
-    campaign(&Recipe::of("gcn", "karate").set("run.epochs=40").set("run.checkpoint.every_epochs=1"), (2, (8, 200)), 2);
+    campaign(
+        &Recipe::of("gcn", "karate").set("run.epochs=40").set("run.checkpoint.every_epochs=1"),
+        (2, (8, 200)),
+        2,
+    );
 }
 
 #[test]
 fn an_iteration_that_was_killed_goes_on_from_a_checkpoint_with_the_same_bits() {
-    campaign(&Recipe::of("pagerank", "karate").set("run.checkpoint.every_epochs=1").set("plan.set.tolerance=1.0e-12").set("run.dtype=f64"), (3, (8, 200)), 1);
+    campaign(
+        &Recipe::of("pagerank", "karate")
+            .set("run.checkpoint.every_epochs=1")
+            .set("plan.set.tolerance=1.0e-12")
+            .set("run.dtype=f64"),
+        (3, (8, 200)),
+        1,
+    );
 }
 
 #[test]
@@ -70,7 +98,8 @@ fn twenty_processes_at_once_make_one_artifact_of_each_kind() {
     let (digests, _) = undisturbed(&scene, &Recipe::small());
     for round in 0..if long() { 20 } else { 2 } {
         let scene = scene.with_store(format!("store-{round}"));
-        let all: Vec<Running> = (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1"])).collect();
+        let all: Vec<Running> =
+            (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1"])).collect();
         let mut built = 0;
         for running in all {
             let lines = running.wait().expect(0).lines();
@@ -81,7 +110,8 @@ fn twenty_processes_at_once_make_one_artifact_of_each_kind() {
         assert_eq!(scene.view().digests(), digests);
         assert_eq!(scene.view().flaws(), [""; 0]);
         assert!(scene.view().leftovers().is_empty(), "{:?}", scene.view().leftovers());
-        let leases = std::fs::read_dir(scene.store.join("leases")).map(Iterator::count).unwrap_or_default();
+        let leases =
+            std::fs::read_dir(scene.store.join("leases")).map(Iterator::count).unwrap_or_default();
         assert_eq!(leases, 0, "a process that ended well left a lease");
     }
 }
@@ -91,7 +121,8 @@ fn twenty_processes_that_force_at_once_leave_whole_artifacts() {
     let scene = Scene::stand_in();
     scene.build(&Recipe::small());
     let digests = scene.view().digests();
-    let all: Vec<Running> = (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1", "--force"])).collect();
+    let all: Vec<Running> =
+        (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1", "--force"])).collect();
     for running in all {
         running.wait().expect(0);
     }
@@ -104,16 +135,31 @@ fn gc_spares_what_a_living_process_writes_and_reads() {
     let scene = Scene::stand_in();
     let recipe = Recipe::of("gcn", "cora").set("run.epochs=1000000");
     let view = scene.view();
-    let at_work = || view.leftovers().iter().any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")));
+    let at_work = || {
+        view.leftovers()
+            .iter()
+            .any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")))
+    };
     let running = scene.begin(&recipe, &[]).until("it trained", at_work);
     let (drafts, digests) = (view.leftovers(), view.digests());
     // As after a day of training: nothing is written into the folder of a run before its end.
-    drafts.iter().for_each(|draft| std::fs::File::open(draft).unwrap().set_modified(std::time::SystemTime::now() - Duration::from_secs(25 * 3600)).unwrap());
-    scene.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0).prints(&["in use were spared"]);
+    drafts.iter().for_each(|draft| {
+        std::fs::File::open(draft)
+            .unwrap()
+            .set_modified(std::time::SystemTime::now() - Duration::from_secs(25 * 3600))
+            .unwrap()
+    });
+    scene
+        .warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"])
+        .expect(0)
+        .prints(&["in use were spared"]);
     assert_eq!(view.leftovers(), drafts, "gc removed what a living process writes");
     let kept: Vec<String> = view.digests().into_keys().collect();
     for kind in ["graph", "csr", "permutation", "partition", "plan"] {
-        assert!(kept.iter().any(|name| name.starts_with(kind)), "gc removed `{kind}`, which training reads; of {digests:?} it kept {kept:?}");
+        assert!(
+            kept.iter().any(|name| name.starts_with(kind)),
+            "gc removed `{kind}`, which training reads; of {digests:?} it kept {kept:?}"
+        );
     }
     running.signal(Signal::INT);
     running.wait().expect(130);
@@ -121,7 +167,11 @@ fn gc_spares_what_a_living_process_writes_and_reads() {
 
 /// Keys of the stages that a start made or found, by stage.
 fn keys(output: &warploom_tests::Output) -> Vec<(String, String)> {
-    output.stages().iter().map(|line| (line["stage"].to_string(), line["key"].to_string())).collect()
+    output
+        .stages()
+        .iter()
+        .map(|line| (line["stage"].to_string(), line["key"].to_string()))
+        .collect()
 }
 
 #[test]
@@ -134,7 +184,9 @@ fn starts_beside_a_gc_that_removes_all_it_may_end_well() {
     let collect = || {
         let mut count = 0;
         while !is_over() {
-            scene.warploom(&["store", "gc", "--older-than", "0s", "--unreachable", "--runs"]).expect(0);
+            scene
+                .warploom(&["store", "gc", "--older-than", "0s", "--unreachable", "--runs"])
+                .expect(0);
             count += 1;
         }
         count
@@ -164,11 +216,16 @@ fn gc_spares_what_is_exported() {
     scene.build(&Recipe::of("pagerank", "random-60000-300000"));
     let graph = format!("graph/{}", scene.view().of_kind("graph")[0].key);
     let output = scene.path("exported");
-    let leases = || std::fs::read_dir(scene.store.join("leases")).map(Iterator::count).unwrap_or_default();
-    let exporting = scene.command("warploom", &["export", &graph, "--as", "csv", "-o", output.to_str().unwrap()]);
+    let leases =
+        || std::fs::read_dir(scene.store.join("leases")).map(Iterator::count).unwrap_or_default();
+    let exporting = scene
+        .command("warploom", &["export", &graph, "--as", "csv", "-o", output.to_str().unwrap()]);
     let running = start(exporting).until("it had a lease", || leases() > 0);
     running.signal(Signal::STOP);
-    scene.warploom(&["store", "gc", "--older-than", "0s", "--unreachable", "--runs"]).expect(0).prints(&["1 in use were spared"]);
+    scene
+        .warploom(&["store", "gc", "--older-than", "0s", "--unreachable", "--runs"])
+        .expect(0)
+        .prints(&["1 in use were spared"]);
     running.signal(Signal::CONT);
     running.wait().expect(0);
     assert!(output.join("edges.csv").exists() && leases() == 0);
@@ -180,13 +237,31 @@ fn what_is_removed_under_a_start_is_made_again() {
     let recipe = Recipe::of("pagerank", "random-60000-300000");
     let (digests, _) = undisturbed(&scene, &recipe);
     let graph = || scene.view().of_kind("graph");
-    let running = scene.begin(&recipe, &["--threads", "1"]).until("it made the graph", || !graph().is_empty());
-    // As an older version's `gc` does, or a person: nobody asked for leases. What is open stays readable; the stage `plan` opens it anew.
+    let running = scene
+        .begin(&recipe, &["--threads", "1"])
+        .until("it made the graph", || !graph().is_empty());
+    // As an older version's `gc` does, or a person: nobody asked for leases. What is open stays
+    // readable; the stage `plan` opens it anew.
     std::fs::rename(&graph()[0].path, scene.path("taken")).unwrap();
-    let output = running.wait().expect(0).says(&["warning: another process removed what this start had found in the store"]);
-    let mut stages: Vec<_> = output.stages().iter().map(|line| format!("{} {}", line["stage"], line["status"]).replace('"', "")).collect();
+    let output = running
+        .wait()
+        .expect(0)
+        .says(&["warning: another process removed what this start had found in the store"]);
+    let mut stages: Vec<_> = output
+        .stages()
+        .iter()
+        .map(|line| format!("{} {}", line["stage"], line["status"]).replace('"', ""))
+        .collect();
     stages.sort();
-    let expected = ["extract built", "ingest built", "ingest built", "partition built", "plan built", "reorder built", "run built"];
+    let expected = [
+        "extract built",
+        "ingest built",
+        "ingest built",
+        "partition built",
+        "plan built",
+        "reorder built",
+        "run built",
+    ];
     assert_eq!(stages, expected, "a hit of what was told is not told again");
     assert_eq!((scene.view().digests(), scene.view().flaws()), (digests, Vec::new()));
 }
@@ -195,22 +270,38 @@ fn what_is_removed_under_a_start_is_made_again() {
 fn gc_spares_what_a_process_of_a_container_writes() {
     let test = "kills::gc_spares_what_a_process_of_a_container_writes";
     let apart = ["--pid", "--fork", "--mount-proc", "--kill-child"];
-    if !std::process::Command::new("unshare").args(apart).arg("true").status().is_ok_and(|status| status.success()) {
+    if !std::process::Command::new("unshare")
+        .args(apart)
+        .arg("true")
+        .status()
+        .is_ok_and(|status| status.success())
+    {
         return warploom_tests::skipped(test, "no PID name space: `unshare --pid` needs root");
     }
     let scene = Scene::stand_in();
-    let inner = scene.command("warploom", &Recipe::of("gcn", "cora").set("run.epochs=1000000").arguments(&["pipeline"]));
+    let inner = scene.command(
+        "warploom",
+        &Recipe::of("gcn", "cora").set("run.epochs=1000000").arguments(&["pipeline"]),
+    );
     // A process number that nobody has outside.
     let script = "echo 30000 > /proc/sys/kernel/ns_last_pid; \"$@\"; exit";
     let outer = started_by("unshare", &[&apart[..], &["sh", "-c", script, "sh"]].concat(), &inner);
     let view = scene.view();
-    let at_work = || view.leftovers().iter().any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")));
+    let at_work = || {
+        view.leftovers()
+            .iter()
+            .any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")))
+    };
     let running = start(outer).until("it trained", at_work);
     let (drafts, mut digests) = (view.leftovers(), view.digests());
     // The choice of an order is read once, when the key is made.
     digests.retain(|name, _| !name.starts_with("tune/"));
     scene.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0);
-    assert_eq!((view.leftovers(), view.digests()), (drafts, digests), "gc removed what a living process of another name space writes or reads");
+    assert_eq!(
+        (view.leftovers(), view.digests()),
+        (drafts, digests),
+        "gc removed what a living process of another name space writes or reads"
+    );
     running.signal(Signal::KILL);
     running.wait();
 }

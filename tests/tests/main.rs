@@ -1,4 +1,5 @@
-//! Everything that is proved from outside, one theme a file; one binary, since linking costs more than running.
+//! Everything that is proved from outside, one theme a file; one binary, since linking costs more
+//! than running.
 #[cfg(test)]
 mod accuracy;
 #[cfg(test)]

@@ -1,6 +1,8 @@
-//! Proves that the memory which a plan predicts is the memory which its run reaches, the process's own and mapped files apart.
+//! Proves that the memory which a plan predicts is the memory which its run reaches, the process's
+//! own and mapped files apart.
 //!
-//! Each run is a process of its own, as the binary of its stage is: nothing that earlier stages had is counted.
+//! Each run is a process of its own, as the binary of its stage is: nothing that earlier stages had
+//! is counted.
 use serde_json::Value;
 use warploom_tests::{Recipe, Scene, folder, skipped};
 
@@ -46,12 +48,21 @@ fn what_is_predicted_is_reached() {
         ("appnp", "degree", "f32", "2"),
     ];
     for (program, order, dtype, threads) in cases {
-        let sets = [&format!("reorder.method={order}"), &format!("run.dtype={dtype}"), "run.epochs=1", "plan.set.hidden=128"];
+        let sets = [
+            &format!("reorder.method={order}"),
+            &format!("run.dtype={dtype}"),
+            "run.epochs=1",
+            "plan.set.hidden=128",
+        ];
         let recipe = sets.iter().fold(Recipe::of(program, "crowd"), |recipe, set| recipe.set(set));
         let record = record(&scene, &recipe, threads);
-        let [predicted, reached] = ["bytes_predicted", "bytes_peak"].map(|name| record[name].as_f64().unwrap());
+        let [predicted, reached] =
+            ["bytes_predicted", "bytes_peak"].map(|name| record[name].as_f64().unwrap());
         if reached == 0.0 {
-            return skipped("memory::what_is_predicted_is_reached", "the system does not tell what a process takes");
+            return skipped(
+                "memory::what_is_predicted_is_reached",
+                "the system does not tell what a process takes",
+            );
         }
         let case = format!("{program}, order {order}, {dtype}, {threads} threads");
         assert!(reached >= LEAST, "{case}: {reached} bytes are too few to be compared");

@@ -1,5 +1,6 @@
-//! Proves that features which stay in pinned memory of the host change no bit of a training on a GPU, that the plan says what they cost, and that
-//! what does not fit is refused with what would: on the emulated GPU of `tests/emulator`, which counts the two memories apart.
+//! Proves that features which stay in pinned memory of the host change no bit of a training on a
+//! GPU, that the plan says what they cost, and that what does not fit is refused with what would:
+//! on the emulated GPU of `tests/emulator`, which counts the two memories apart.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,13 +10,20 @@ use warploom_tests::{Output, Recipe, Scene, folder, start};
 
 const TEST: &str = "on_host::*";
 
-/// A training with so many epochs that some are graphs of launches, on 34 nodes with 16 dense features each.
+/// A training with so many epochs that some are graphs of launches, on 34 nodes with 16 dense
+/// features each.
 fn trained(program: &str, features: &str) -> Recipe {
     Recipe::of(program, "karate").set("run.epochs=20").set(&format!("plan.features={features}"))
 }
 
-/// `warploom ACTION` on the emulated GPU, with variables of its own; none where that cannot be built.
-fn front(scene: &Scene, (action, recipe): (&str, &Recipe), further: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
+/// `warploom ACTION` on the emulated GPU, with variables of its own; none where that cannot be
+/// built.
+fn front(
+    scene: &Scene,
+    (action, recipe): (&str, &Recipe),
+    further: &[&str],
+    variables: &[(&str, &str)],
+) -> Option<Output> {
     let mut command = scene.command("warploom", &recipe.arguments(&[&[action], further].concat()));
     command.envs(variables.iter().copied());
     emulate(&mut command, TEST).then(|| start(command).wait())
@@ -30,15 +38,26 @@ struct Made {
 }
 
 fn made(scene: &Scene, recipe: &Recipe, device: &str) -> Option<Made> {
-    let output = front(scene, ("pipeline", recipe), &["--device", device, "--format", "json"], &[])?.expect(0);
+    let output =
+        front(scene, ("pipeline", recipe), &["--device", device, "--format", "json"], &[])?
+            .expect(0);
     let page = |kind: &str, file: &str| {
-        let line = output.lines().into_iter().rfind(|line| line["stage"] == kind).expect("the stage is told");
+        let line = output
+            .lines()
+            .into_iter()
+            .rfind(|line| line["stage"] == kind)
+            .expect("the stage is told");
         let at = folder(&line, kind);
         let page: Value = serde_json::from_slice(&fs::read(at.join(file)).unwrap()).unwrap();
         (at, page)
     };
     let (run, record) = page("run", "record.json");
-    Some(Made { run, record, plan: page("plan", "plan.json").1, advice: page("plan", "advice.json").1 })
+    Some(Made {
+        run,
+        record,
+        plan: page("plan", "plan.json").1,
+        advice: page("plan", "advice.json").1,
+    })
 }
 
 fn number(value: &Value) -> u64 {
@@ -53,13 +72,17 @@ fn device_with(scene: &Scene, plan: &Value, bytes: u64) -> String {
 }
 
 fn bytes_of(made: &Made) -> Vec<Vec<u8>> {
-    ["parameters.safetensors", "predictions.parquet"].map(|file| fs::read(made.run.join(file)).unwrap()).into()
+    ["parameters.safetensors", "predictions.parquet"]
+        .map(|file| fs::read(made.run.join(file)).unwrap())
+        .into()
 }
 
-/// Both places give the same bits; the device has as much less as the host has more, and both as foreseen.
+/// Both places give the same bits; the device has as much less as the host has more, and both as
+/// foreseen.
 #[track_caller]
 fn same_bits(scene: &Scene, recipe: impl Fn(&str) -> Recipe) -> Option<Made> {
-    let [device, host] = [made(scene, &recipe("device"), "cuda")?, made(scene, &recipe("host"), "cuda")?];
+    let [device, host] =
+        [made(scene, &recipe("device"), "cuda")?, made(scene, &recipe("host"), "cuda")?];
     assert_ne!(device.run, host.run, "each was computed");
     assert_eq!(bytes_of(&device), bytes_of(&host));
     assert_eq!(device.record["metrics"], host.record["metrics"]);
@@ -67,7 +90,8 @@ fn same_bits(scene: &Scene, recipe: impl Fn(&str) -> Recipe) -> Option<Made> {
     let pinned = number(&host.plan["host"]["bytes"]);
     assert!(pinned > 0 && number(&host.record["bytes_pinned"]) == pinned, "{}", host.record);
     for record in [&device.record, &host.record] {
-        let [predicted, peak] = ["bytes_predicted", "bytes_peak"].map(|name| number(&record[name]) as f64);
+        let [predicted, peak] =
+            ["bytes_predicted", "bytes_peak"].map(|name| number(&record[name]) as f64);
         assert!((predicted / peak - 1.0).abs() <= 0.02, "{predicted} and {peak}");
     }
     assert_eq!(number(&device.record["bytes_peak"]) - number(&host.record["bytes_peak"]), pinned);
@@ -80,13 +104,22 @@ fn trainings_end_with_the_same_bits_wherever_features_lie() {
         let scene = Scene::stand_in();
         let Some(host) = same_bits(&scene, |features| trained(program, features)) else { return };
         assert_eq!(host.plan["host"]["buffers"], serde_json::json!(["x"]));
-        assert!(number(&host.advice["over_bus"]["bytes_step"]) + number(&host.advice["over_bus"]["bytes_once"]) >= 34 * 16 * 4, "{}", host.advice["over_bus"]);
+        assert!(
+            number(&host.advice["over_bus"]["bytes_step"])
+                + number(&host.advice["over_bus"]["bytes_once"])
+                >= 34 * 16 * 4,
+            "{}",
+            host.advice["over_bus"]
+        );
         // The plan is made again from its inputs, and the results from the edges.
-        front(&scene, ("check", &trained(program, "host")), &["--device", "cuda"], &[]).unwrap().expect(0);
+        front(&scene, ("check", &trained(program, "host")), &["--device", "cuda"], &[])
+            .unwrap()
+            .expect(0);
     }
 }
 
-/// Features that no epoch reads have a place in the arena of a device, over which epochs put what they make, and none where they stay on the host.
+/// Features that no epoch reads have a place in the arena of a device, over which epochs put what
+/// they make, and none where they stay on the host.
 #[test]
 fn features_that_are_summed_once_give_their_place_up() {
     let scene = Scene::stand_in();
@@ -95,14 +128,19 @@ fn features_that_are_summed_once_give_their_place_up() {
     let host = made(&scene, &recipe("host"), "cuda").unwrap();
     let place = |made: &Made| {
         let places = made.plan["launches"]["arena"]["places"].as_array().unwrap();
-        places.iter().find(|place| place["buffer"] == "x").map(|place| (number(&place["offset"]), number(&place["bytes"])))
+        places
+            .iter()
+            .find(|place| place["buffer"] == "x")
+            .map(|place| (number(&place["offset"]), number(&place["bytes"])))
     };
     let (start, bytes) = place(&device).expect("features lie in the arena");
     assert_eq!(place(&host), None);
     let places = device.plan["launches"]["arena"]["places"].as_array().unwrap();
-    let over = places
-        .iter()
-        .filter(|place| place["buffer"] != "x" && number(&place["offset"]) < start + bytes && number(&place["offset"]) + number(&place["bytes"]) > start);
+    let over = places.iter().filter(|place| {
+        place["buffer"] != "x"
+            && number(&place["offset"]) < start + bytes
+            && number(&place["offset"]) + number(&place["bytes"]) > start
+    });
     assert!(over.count() > 0, "nothing was put where features were");
     assert_eq!(host.plan["host"]["buffers"], serde_json::json!(["x"]));
     assert_eq!(number(&host.advice["over_bus"]["bytes_step"]), 0, "they are read once");
@@ -115,11 +153,17 @@ fn features_that_are_summed_once_give_their_place_up() {
 /// Rows of 1,433 columns lie 1,440 apart: at lines of the cache.
 #[test]
 fn rows_lie_at_the_same_strides_on_the_host() {
-    let recipe = |features: &str| Recipe::of("gcn", "cora").set("run.epochs=2").set("plan.set.hidden=8").set(&format!("plan.features={features}"));
+    let recipe = |features: &str| {
+        Recipe::of("gcn", "cora")
+            .set("run.epochs=2")
+            .set("plan.set.hidden=8")
+            .set(&format!("plan.features={features}"))
+    };
     let Some(host) = same_bits(&Scene::stand_in(), recipe) else { return };
     let rows = 2708 * 1440 * 4;
     assert_eq!(number(&host.plan["host"]["bytes"]), u64::next_multiple_of(rows, 256));
-    // Measured and drawn, each reads them; the gradient reads what was left of them, which lies on the device.
+    // Measured and drawn, each reads them; the gradient reads what was left of them, which lies on
+    // the device.
     assert_eq!(number(&host.advice["over_bus"]["bytes_step"]), 2 * rows);
 }
 
@@ -136,13 +180,29 @@ fn auto_leaves_on_the_host_what_does_not_fit() {
     let host = made(&scene, &trained("gcn", "auto"), &small).unwrap();
     assert_eq!(bytes_of(&device), bytes_of(&host));
     let pinned = number(&host.record["bytes_pinned"]);
-    assert_eq!((needed - number(&host.record["bytes_peak"]), number(&host.plan["host"]["bytes"])), (pinned, pinned));
+    assert_eq!(
+        (needed - number(&host.record["bytes_peak"]), number(&host.plan["host"]["bytes"])),
+        (pinned, pinned)
+    );
     let step = number(&host.advice["over_bus"]["bytes_step"]);
-    assert_eq!(number(&host.advice["over_bus"]["nanoseconds_step"]), (1e9 * step as f64 / 50e9) as u64);
-    let told = front(&scene, ("explain", &trained("gcn", "auto")), &["--device", &small], &[]).unwrap().expect(0);
-    told.prints(&["features: pinned on the host (with them the run needs ", "over the bus in each epoch or pass, which takes ", "GB/s", "all on the device: "]);
+    assert_eq!(
+        number(&host.advice["over_bus"]["nanoseconds_step"]),
+        (1e9 * step as f64 / 50e9) as u64
+    );
+    let told = front(&scene, ("explain", &trained("gcn", "auto")), &["--device", &small], &[])
+        .unwrap()
+        .expect(0);
+    told.prints(&[
+        "features: pinned on the host (with them the run needs ",
+        "over the bus in each epoch or pass, which takes ",
+        "GB/s",
+        "all on the device: ",
+    ]);
     let exact = device_with(&scene, &device.plan, foreseen);
-    assert!(made(&scene, &trained("gcn", "auto"), &exact).unwrap().plan.get("host").is_none(), "what fits stays on the device");
+    assert!(
+        made(&scene, &trained("gcn", "auto"), &exact).unwrap().plan.get("host").is_none(),
+        "what fits stays on the device"
+    );
 }
 
 #[test]
@@ -156,8 +216,12 @@ fn what_does_not_fit_is_refused_with_what_would() {
     };
     plan("device", fits).expect(1).says(&["may be used", "--set plan.features=host  which needs "]);
     for features in ["device", "host", "auto"] {
-        let refused = plan(features, fits - 1).expect(1).says(&["may be used", "a device with more memory"]);
-        assert!(!refused.stderr.contains("plan.features=host"), "it does not fit either:\n{refused}");
+        let refused =
+            plan(features, fits - 1).expect(1).says(&["may be used", "a device with more memory"]);
+        assert!(
+            !refused.stderr.contains("plan.features=host"),
+            "it does not fit either:\n{refused}"
+        );
     }
 }
 
@@ -165,17 +229,34 @@ fn what_does_not_fit_is_refused_with_what_would() {
 fn a_host_without_pages_to_pin_is_told() {
     let scene = Scene::stand_in();
     let recipe = trained("gcn", "host");
-    let Some(refused) = front(&scene, ("pipeline", &recipe), &["--device", "cuda"], &[("EMULATOR_PINNED", "1000")]) else { return };
-    refused.expect(4).says(&["pin 2.2 KiB (2304 bytes) of the host", "the host has no pages to pin", "hint: ", "--set plan.features=device"]);
+    let Some(refused) =
+        front(&scene, ("pipeline", &recipe), &["--device", "cuda"], &[("EMULATOR_PINNED", "1000")])
+    else {
+        return;
+    };
+    refused.expect(4).says(&[
+        "pin 2.2 KiB (2304 bytes) of the host",
+        "the host has no pages to pin",
+        "hint: ",
+        "--set plan.features=device",
+    ]);
     // All but the run is there now.
-    let refused = front(&scene, ("pipeline", &recipe), &["--device", "cuda", "--memory", "1000"], &[]).unwrap().expect(1);
-    refused.says(&["need 2.25 KiB (2304 bytes) of its memory, and 0.98 KiB (1000 bytes) may be used", "--memory 2304", "--set plan.features=device"]);
-    assert!(
-        !Path::new(&scene.store).join("run-v1").read_dir().is_ok_and(|mut runs| runs.any(|run| !run.unwrap().file_name().to_string_lossy().starts_with('.')))
-    );
+    let refused =
+        front(&scene, ("pipeline", &recipe), &["--device", "cuda", "--memory", "1000"], &[])
+            .unwrap()
+            .expect(1);
+    refused.says(&[
+        "need 2.25 KiB (2304 bytes) of its memory, and 0.98 KiB (1000 bytes) may be used",
+        "--memory 2304",
+        "--set plan.features=device",
+    ]);
+    assert!(!Path::new(&scene.store).join("run-v1").read_dir().is_ok_and(|mut runs| {
+        runs.any(|run| !run.unwrap().file_name().to_string_lossy().starts_with('.'))
+    }));
 }
 
-/// Sparse features, as those of the real cora, are walked by lists of the device; without features there are none: nothing is left to stay.
+/// Sparse features, as those of the real cora, are walked by lists of the device; without features
+/// there are none: nothing is left to stay.
 #[test]
 fn what_is_not_dense_does_not_stay_on_the_host() {
     let none = (Some(Scene::stand_in()), Recipe::of("gcn", "karate").set("ingest.features=none"));
@@ -184,7 +265,8 @@ fn what_is_not_dense_does_not_stay_on_the_host() {
         let recipe = recipe.set("run.epochs=1").set("plan.set.hidden=4").set("plan.features=host");
         let Some(made) = made(&scene, &recipe, "cuda") else { return };
         assert!(made.plan.get("host").is_none() && made.record.get("bytes_pinned").is_none());
-        let told = front(&scene, ("explain", &recipe), &["--device", "cuda"], &[]).unwrap().expect(0);
+        let told =
+            front(&scene, ("explain", &recipe), &["--device", "cuda"], &[]).unwrap().expect(0);
         told.prints(&["features: on the device (no features are kept dense"]);
     }
 }
@@ -193,7 +275,9 @@ fn what_is_not_dense_does_not_stay_on_the_host() {
 #[test]
 fn a_cpu_has_no_such_choice() {
     let scene = Scene::stand_in();
-    let keys = |recipe: &Recipe| -> Vec<Value> { scene.build(recipe).iter().map(|line| line["key"].clone()).collect() };
+    let keys = |recipe: &Recipe| -> Vec<Value> {
+        scene.build(recipe).iter().map(|line| line["key"].clone()).collect()
+    };
     let plain = Recipe::of("gcn", "karate").set("run.epochs=3");
     let by_default = keys(&plain.clone().set("plan.device=cpu"));
     assert_eq!(by_default, keys(&plain.clone().set("plan.device=cpu").set("plan.features=auto")));

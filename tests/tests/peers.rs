@@ -1,5 +1,6 @@
-//! Proves that other programs open every file of every artifact: pyarrow (mapped, without a copy), polars and DuckDB see the
-//! same rows and values, and numpy the parameters. See `tests/peers/read_all.py`.
+//! Proves that other programs open every file of every artifact: pyarrow (mapped, without a copy),
+//! polars and DuckDB see the same rows and values, and numpy the parameters. See
+//! `tests/peers/read_all.py`.
 use std::process::Command;
 
 use warploom_tests::{Recipe, Scene, repository, shared_data, skipped, start};
@@ -9,7 +10,8 @@ pub fn python(test: &str) -> Option<std::path::PathBuf> {
     let own = std::env::current_exe().expect("a test knows its own path");
     let target = own.ancestors().nth(3).expect("a test lies in target/PROFILE/deps");
     let folder = target.join("peers");
-    let output = Command::new("bash").arg(repository().join("tests/peers/setup.sh")).arg(&folder).output();
+    let output =
+        Command::new("bash").arg(repository().join("tests/peers/setup.sh")).arg(&folder).output();
     match output {
         Ok(output) if output.status.success() => Some(folder.join("bin/python")),
         Ok(output) => {
@@ -26,9 +28,17 @@ pub fn python(test: &str) -> Option<std::path::PathBuf> {
 fn read_all(test: &str, scene: &Scene, least: usize) {
     let Some(python) = python(test) else { return };
     let mut command = Command::new(python);
-    command.arg("-W").arg("error").arg(repository().join("tests/peers/read_all.py")).arg(&scene.store);
+    command
+        .arg("-W")
+        .arg("error")
+        .arg(repository().join("tests/peers/read_all.py"))
+        .arg(&scene.store);
     let output = start(command).wait().expect(0);
-    let files = output.stdout.lines().last().and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    let files = output
+        .stdout
+        .lines()
+        .last()
+        .and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
     assert!(files.is_some_and(|files| files >= least), "{output}");
 }
 
@@ -37,14 +47,22 @@ fn other_readers_open_everything_of_a_training_and_of_an_iteration() {
     // Real data have sparse features; stand-ins do where there are none.
     let data = shared_data().unwrap_or_else(|| Scene::stand_in().data);
     let scene = Scene::stand_in().with_data(data);
-    scene.build(&Recipe::of("gcn", "cora").set("run.epochs=3").set("run.checkpoint.every_epochs=1"));
+    scene
+        .build(&Recipe::of("gcn", "cora").set("run.epochs=3").set("run.checkpoint.every_epochs=1"));
     scene.build(&Recipe::of("pagerank", "karate"));
     scene.build(&Recipe::of("components", "karate"));
-    let further = "symmetrize: true\nmade_up: {features: 3, classes: 2}\nsplit: {rule: per_class, train: 1, validation: 1, test: 1}";
+    let further = "symmetrize: true\nmade_up: {features: 3, classes: 2}\nsplit: {rule: per_class, \
+        train: 1, validation: 1, test: 1}";
     let mut weighted = scene.clone();
     weighted.data = scene.path("raw");
     weighted.add_edge_list("weighted", "a b 0.5\nb c 2\nc ä 1\n", further);
-    weighted.build(&Recipe::of("gcn", "weighted").set("ingest.ids=string").set("run.epochs=2").set("run.dtype=f64").set("reorder.method=degree"));
+    weighted.build(
+        &Recipe::of("gcn", "weighted")
+            .set("ingest.ids=string")
+            .set("run.epochs=2")
+            .set("run.dtype=f64")
+            .set("reorder.method=degree"),
+    );
     weighted.build(&Recipe::of("components", "weighted").set("ingest.ids=string"));
     read_all("peers::other_readers_open_everything_of_a_training_and_of_an_iteration", &scene, 60);
 }

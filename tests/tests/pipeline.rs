@@ -1,5 +1,6 @@
-//! Proves that a pipeline builds six stages once, that every road to an artifact (front door, stage by stage, matrix, any
-//! number of threads) gives the same keys and bytes, and that `check`, `explain`, `key` and `--force` do what the interface says.
+//! Proves that a pipeline builds six stages once, that every road to an artifact (front door, stage
+//! by stage, matrix, any number of threads) gives the same keys and bytes, and that `check`,
+//! `explain`, `key` and `--force` do what the interface says.
 use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
@@ -40,23 +41,50 @@ fn the_first_run_builds_six_and_the_second_hits_six_and_changes_no_byte() {
 fn json_lines_have_exactly_the_fields_of_the_interface() {
     let scene = Scene::stand_in();
     for line in scene.build(&Recipe::small()) {
-        let expected = ["stage", "status", "key", "artifacts", "seconds", "why", "provenance", "made_up"];
+        let expected =
+            ["stage", "status", "key", "artifacts", "seconds", "why", "provenance", "made_up"];
         assert_eq!(names(&line), BTreeSet::from(expected));
-        assert!(line["seconds"].as_f64().unwrap() > 0.0 && line["made_up"].is_array() && line["why"].is_string());
+        assert!(
+            line["seconds"].as_f64().unwrap() > 0.0
+                && line["made_up"].is_array()
+                && line["why"].is_string()
+        );
         for artifact in line["artifacts"].as_array().unwrap() {
             assert_eq!(names(artifact), BTreeSet::from(["kind", "path", "bytes"]));
             let folder = std::path::PathBuf::from(artifact["path"].as_str().unwrap());
             let kind = Kind::ALL.iter().find(|kind| kind.name() == artifact["kind"]).unwrap();
-            assert!(folder.ends_with(format!("{}-v{}/{}", kind.name(), kind.version(), line["key"].as_str().unwrap())));
+            assert!(folder.ends_with(format!(
+                "{}-v{}/{}",
+                kind.name(),
+                kind.version(),
+                line["key"].as_str().unwrap()
+            )));
             let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
-            let bytes: u64 = files.filter(|file| file.file_name() != "manifest.json").map(|file| file.metadata().unwrap().len()).sum();
+            let bytes: u64 = files
+                .filter(|file| file.file_name() != "manifest.json")
+                .map(|file| file.metadata().unwrap().len())
+                .sum();
             assert_eq!(artifact["bytes"].as_u64(), Some(bytes));
         }
     }
-    let refused = scene.front("pipeline", &Recipe::small().set("plan.set.hidden=0"), &[]).expect(1).lines();
+    let refused =
+        scene.front("pipeline", &Recipe::small().set("plan.set.hidden=0"), &[]).expect(1).lines();
     let last = refused.last().unwrap();
     assert_eq!((last["stage"].as_str(), last["status"].as_str()), (Some("plan"), Some("failed")));
-    assert_eq!(names(last), BTreeSet::from(["stage", "status", "key", "artifacts", "seconds", "why", "provenance", "made_up", "error"]));
+    assert_eq!(
+        names(last),
+        BTreeSet::from([
+            "stage",
+            "status",
+            "key",
+            "artifacts",
+            "seconds",
+            "why",
+            "provenance",
+            "made_up",
+            "error"
+        ])
+    );
     assert_eq!(names(&last["error"]), BTreeSet::from(["kind", "what", "place", "hint"]));
 }
 
@@ -64,10 +92,26 @@ fn json_lines_have_exactly_the_fields_of_the_interface() {
 fn a_stage_that_writes_several_kinds_has_one_key_for_all() {
     let scene = Scene::stand_in();
     let lines = scene.build(&Recipe::small());
-    let kinds =
-        |line: &Value| -> Vec<String> { line["artifacts"].as_array().unwrap().iter().map(|artifact| artifact["kind"].as_str().unwrap().to_owned()).collect() };
+    let kinds = |line: &Value| -> Vec<String> {
+        line["artifacts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|artifact| artifact["kind"].as_str().unwrap().to_owned())
+            .collect()
+    };
     let written: Vec<Vec<String>> = lines.iter().map(kinds).collect();
-    assert_eq!(written, [vec!["graph"], vec!["csr", "profile"], vec!["csr", "permutation"], vec!["partition"], vec!["plan"], vec!["run"]]);
+    assert_eq!(
+        written,
+        [
+            vec!["graph"],
+            vec!["csr", "profile"],
+            vec!["csr", "permutation"],
+            vec!["partition"],
+            vec!["plan"],
+            vec!["run"]
+        ]
+    );
     // A hit needs all of them.
     let extract = &lines[1];
     let profile = extract["artifacts"][1]["path"].as_str().unwrap();
@@ -86,7 +130,10 @@ fn stage_by_stage_gives_the_keys_and_digests_of_the_front_door() {
         for status in ["built", "hit"] {
             let lines = alone.stage(stage, &Recipe::small(), &[]).expect(0).lines();
             assert_eq!(lines.len(), 1);
-            assert_eq!((lines[0]["stage"].as_str(), lines[0]["status"].as_str(), &lines[0]["key"]), (Some(*stage), Some(status), &expected["key"]));
+            assert_eq!(
+                (lines[0]["stage"].as_str(), lines[0]["status"].as_str(), &lines[0]["key"]),
+                (Some(*stage), Some(status), &expected["key"])
+            );
         }
     }
     assert_eq!(alone.view().digests(), scene.view().digests());
@@ -95,7 +142,11 @@ fn stage_by_stage_gives_the_keys_and_digests_of_the_front_door() {
 
 #[test]
 fn results_do_not_depend_on_threads_or_on_memory() {
-    for recipe in [Recipe::of("gcn", "cora").set("run.epochs=3"), Recipe::of("pagerank", "cora"), Recipe::of("sage", "karate").set("run.epochs=3")] {
+    for recipe in [
+        Recipe::of("gcn", "cora").set("run.epochs=3"),
+        Recipe::of("pagerank", "cora"),
+        Recipe::of("sage", "karate").set("run.epochs=3"),
+    ] {
         let scene = Scene::stand_in();
         scene.front("pipeline", &recipe, &["--threads", "1"]).expect(0);
         let other = scene.with_store("other");
@@ -107,7 +158,12 @@ fn results_do_not_depend_on_threads_or_on_memory() {
 #[test]
 fn check_proves_all_six_and_each_alone() {
     let scene = Scene::stand_in();
-    for recipe in [Recipe::small(), Recipe::of("pagerank", "karate"), Recipe::of("components", "karate"), Recipe::of("sage", "karate").set("run.epochs=2")] {
+    for recipe in [
+        Recipe::small(),
+        Recipe::of("pagerank", "karate"),
+        Recipe::of("components", "karate"),
+        Recipe::of("sage", "karate").set("run.epochs=2"),
+    ] {
         let built = scene.build(&recipe);
         let proved = scene.front("check", &recipe, &[]).expect(0).lines();
         assert_eq!(each(&proved, "stage"), STAGES);
@@ -136,19 +192,28 @@ fn explain_names_the_ingredient_that_differs() {
     let scene = Scene::stand_in();
     let kept = Recipe::small().set("reorder.method=none");
     let never = scene.front("explain", &kept, &[]).expect(0).lines();
-    assert_eq!(each(&never[..6], "status"), ["miss", "unknown", "unknown", "unknown", "unknown", "unknown"]);
+    assert_eq!(
+        each(&never[..6], "status"),
+        ["miss", "unknown", "unknown", "unknown", "unknown", "unknown"]
+    );
     scene.build(&kept);
     let hits = scene.front("explain", &kept, &[]).expect(0).lines();
     assert_eq!(each(&hits[..6], "status"), ["hit"; 6]);
     assert!(hits[6..].iter().any(|line| line["choice"] == "plan" && !line["reasons"].as_array().unwrap().is_empty()), "no reasons of the plan");
     let changed = Recipe::small().set("reorder.method=degree");
     let lines = scene.front("explain", &changed, &[]).expect(0).lines();
-    assert_eq!(each(&lines[..6], "status"), ["hit", "hit", "miss", "unknown", "unknown", "unknown"]);
+    assert_eq!(
+        each(&lines[..6], "status"),
+        ["hit", "hit", "miss", "unknown", "unknown", "unknown"]
+    );
     let difference = serde_json::json!([{"ingredient": "request.settings.method", "now": "degree", "nearest": "none"}]);
     assert_eq!(lines[2]["differences"], difference);
     let alone = scene.stage("reorder", &changed, &["explain"]).expect(0).lines();
     assert_eq!(alone[0], lines[2]);
-    scene.warploom(&changed.arguments(&["explain"])).expect(0).prints(&["reorder.method is \"degree\" (nearest earlier run: \"none\")"]);
+    scene
+        .warploom(&changed.arguments(&["explain"]))
+        .expect(0)
+        .prints(&["reorder.method is \"degree\" (nearest earlier run: \"none\")"]);
     let built = scene.build(&changed);
     assert_eq!(each(&built[..3], "status"), ["hit", "hit", "built"]);
     assert!(built[2]["why"].as_str().unwrap().contains("reorder.method is"), "{}", built[2]["why"]);
@@ -162,12 +227,26 @@ fn a_key_is_the_hash_of_the_document_that_key_prints() {
         let key = line["key"].as_str().unwrap();
         let printed = scene.stage(stage, &Recipe::small(), &["key"]).expect(0).stdout;
         assert_eq!(&Digest::of(printed.trim_end().as_bytes()).as_str()[..32], key);
-        let explained = scene.stage(stage, &Recipe::small(), &["explain"]).expect(0).lines().remove(0);
-        assert_eq!((explained["status"].as_str(), explained["key"].as_str()), (Some("hit"), Some(key)));
-        let text = scene.run(&format!("warploom-{stage}"), &Recipe::small().arguments(&["key"])).expect(0).stdout;
+        let explained =
+            scene.stage(stage, &Recipe::small(), &["explain"]).expect(0).lines().remove(0);
+        assert_eq!(
+            (explained["status"].as_str(), explained["key"].as_str()),
+            (Some("hit"), Some(key))
+        );
+        let text = scene
+            .run(&format!("warploom-{stage}"), &Recipe::small().arguments(&["key"]))
+            .expect(0)
+            .stdout;
         assert!(text.starts_with(&format!("key {key}\n")), "{text}");
-        for path in [scene.store.to_str().unwrap(), scene.data.to_str().unwrap(), repository().to_str().unwrap()] {
-            assert!(!printed.contains(path), "a path is in the key document of `{stage}`: {printed}");
+        for path in [
+            scene.store.to_str().unwrap(),
+            scene.data.to_str().unwrap(),
+            repository().to_str().unwrap(),
+        ] {
+            assert!(
+                !printed.contains(path),
+                "a path is in the key document of `{stage}`: {printed}"
+            );
         }
     }
 }
@@ -186,7 +265,13 @@ fn force_builds_again_and_finds_the_same_bytes() {
     assert!(scene.view().leftovers().is_empty());
     // The record that stays is that of the first run, and its figures are called so.
     let told = scene.warploom(&Recipe::small().arguments(&["pipeline", "--force"])).expect(0);
-    assert!(told.stdout.lines().any(|line| line.starts_with("measured: in the run of ") && line.ends_with(", which stays")), "{told}");
+    assert!(
+        told.stdout
+            .lines()
+            .any(|line| line.starts_with("measured: in the run of ")
+                && line.ends_with(", which stays")),
+        "{told}"
+    );
     let hit = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(!hit.stdout.contains("measured:"), "{hit}");
 }
@@ -195,20 +280,27 @@ fn force_builds_again_and_finds_the_same_bytes() {
 fn a_matrix_makes_several_runs_that_share_what_they_can() {
     let scene = Scene::stand_in();
     let program = repository().join("pipelines/programs/gcn.py");
-    let text =
-        format!("dataset: karate\nplan: {{program: {}}}\nrun: {{epochs: 3}}\nmatrix: {{plan.set.hidden: [4, 8], run.seed: [1, 2, 3]}}\n", program.display());
+    let text = format!(
+        "dataset: karate\nplan: {{program: {}}}\nrun: {{epochs: 3}}\nmatrix: {{plan.set.hidden: \
+            [4, 8], run.seed: [1, 2, 3]}}\n",
+        program.display()
+    );
     let recipe = Recipe::file(scene.write("sweep.yaml", text));
     let lines = scene.build(&recipe);
     assert_eq!(lines.len(), 36);
     for (stage, distinct) in STAGES.iter().zip([1, 1, 1, 1, 2, 6]) {
         let of_stage: Vec<&Value> = lines.iter().filter(|line| line["stage"] == *stage).collect();
-        let keys: BTreeSet<&str> = of_stage.iter().map(|line| line["key"].as_str().unwrap()).collect();
+        let keys: BTreeSet<&str> =
+            of_stage.iter().map(|line| line["key"].as_str().unwrap()).collect();
         let built = of_stage.iter().filter(|line| line["status"] == "built").count();
         assert_eq!((keys.len(), built), (distinct, distinct), "{stage}");
     }
     let summaries = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).stdout;
     assert_eq!(summaries.matches("sweep on karate (").count(), 6, "{summaries}");
-    assert!(summaries.contains("plan.set.hidden=8") && summaries.contains("run.seed=3"), "{summaries}");
+    assert!(
+        summaries.contains("plan.set.hidden=8") && summaries.contains("run.seed=3"),
+        "{summaries}"
+    );
 }
 
 #[test]
@@ -217,7 +309,9 @@ fn a_pipeline_may_come_from_standard_input() {
     let program = repository().join("pipelines/programs/pagerank.py");
     scene.write("in.yaml", format!("dataset: karate\nplan: {{program: {}}}\n", program.display()));
     let inner = scene.command("warploom", &["pipeline", "-"]);
-    let run = |file: &str| start(started_by("sh", &["-c", &format!("exec \"$0\" \"$@\" < {file}")], &inner)).wait();
+    let run = |file: &str| {
+        start(started_by("sh", &["-c", &format!("exec \"$0\" \"$@\" < {file}")], &inner)).wait()
+    };
     run("in.yaml").expect(0).prints(&["stdin on karate", "supersteps"]);
     scene.write("wrong.yaml", "dataset: karate\nplam: {}\n");
     run("wrong.yaml").expect(1).says(&["--> -:2:1", "did you mean `plan`?"]);
@@ -229,10 +323,19 @@ fn a_pipeline_file_that_is_not_there_is_answered_with_those_that_are() {
     for number in 0..11 {
         scene.write(&format!("own/pipeline_{number:02}.yaml"), "dataset: karate\n");
     }
-    let far = scene.warploom(&["pipeline", "own/elsewhere.yaml"]).expect(1).says(&["no such pipeline file", "own/pipeline_07.yaml  and 3 more"]);
+    let far = scene
+        .warploom(&["pipeline", "own/elsewhere.yaml"])
+        .expect(1)
+        .says(&["no such pipeline file", "own/pipeline_07.yaml  and 3 more"]);
     assert!(!far.stderr.contains("did you mean"), "{far}");
-    scene.warploom(&["pipeline", "own/pipelime_03.yaml"]).expect(1).says(&["did you mean  own/pipeline_03.yaml"]);
-    scene.warploom(&["pipeline", "own"]).expect(1).says(&["is a folder", "own/pipeline_07.yaml  and 3 more"]);
+    scene
+        .warploom(&["pipeline", "own/pipelime_03.yaml"])
+        .expect(1)
+        .says(&["did you mean  own/pipeline_03.yaml"]);
+    scene
+        .warploom(&["pipeline", "own"])
+        .expect(1)
+        .says(&["is a folder", "own/pipeline_07.yaml  and 3 more"]);
 }
 
 #[test]
@@ -245,17 +348,51 @@ fn programs_get_a_summary_of_each_run_last() {
     for (line, (hidden, run)) in lines[12..].iter().zip([("4", &lines[5]), ("8", &lines[11])]) {
         assert_eq!(names(line), BTreeSet::from(["summary"]));
         let summary = &line["summary"];
-        let expected = ["pipeline", "dataset", "provenance", "variant", "seed", "metrics", "epochs", "device", "run", "seconds", "status"];
+        let expected = [
+            "pipeline",
+            "dataset",
+            "provenance",
+            "variant",
+            "seed",
+            "metrics",
+            "epochs",
+            "device",
+            "run",
+            "seconds",
+            "status",
+        ];
         assert_eq!(names(summary), BTreeSet::from(expected));
-        assert_eq!((&summary["variant"], summary["status"].as_str()), (&serde_json::json!({"plan.set.hidden": hidden}), Some("done")));
-        assert_eq!((summary["pipeline"].as_str(), summary["dataset"].as_str(), &summary["run"]), (Some("gcn"), Some("karate"), &run["key"]));
-        assert_eq!((summary["provenance"].as_str(), summary["seed"].as_u64(), summary["epochs"].as_u64()), (Some("stand-in"), Some(9), Some(5)));
+        assert_eq!(
+            (&summary["variant"], summary["status"].as_str()),
+            (&serde_json::json!({"plan.set.hidden": hidden}), Some("done"))
+        );
+        assert_eq!(
+            (summary["pipeline"].as_str(), summary["dataset"].as_str(), &summary["run"]),
+            (Some("gcn"), Some("karate"), &run["key"])
+        );
+        assert_eq!(
+            (summary["provenance"].as_str(), summary["seed"].as_u64(), summary["epochs"].as_u64()),
+            (Some("stand-in"), Some(9), Some(5))
+        );
         let metrics = names(&summary["metrics"]);
-        assert!(metrics.is_superset(&BTreeSet::from(["loss", "test_accuracy", "train_accuracy", "test_f1"])), "{metrics:?}");
+        assert!(
+            metrics.is_superset(&BTreeSet::from([
+                "loss",
+                "test_accuracy",
+                "train_accuracy",
+                "test_f1"
+            ])),
+            "{metrics:?}"
+        );
         assert!(summary["seconds"].as_f64().unwrap() > 0.0 && summary["device"].is_string());
     }
-    let iterated = scene.front("pipeline", &Recipe::of("pagerank", "karate"), &[]).expect(0).lines().remove(6);
-    assert!(iterated["summary"]["supersteps"].as_u64().unwrap() > 1 && iterated["summary"]["epochs"].is_null(), "{iterated}");
+    let iterated =
+        scene.front("pipeline", &Recipe::of("pagerank", "karate"), &[]).expect(0).lines().remove(6);
+    assert!(
+        iterated["summary"]["supersteps"].as_u64().unwrap() > 1
+            && iterated["summary"]["epochs"].is_null(),
+        "{iterated}"
+    );
 }
 
 #[test]
@@ -264,14 +401,28 @@ fn a_person_sees_a_table_that_ends_with_the_results() {
     let Output { stdout, .. } = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     let lines: Vec<&str> = stdout.lines().collect();
     assert!(lines[0].starts_with("gcn on karate"), "{stdout}");
-    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["stage", "status", "seconds", "size", "key", "why"]);
-    let rows: Vec<&str> = lines[2..8].iter().map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(
+        lines[1].split_whitespace().collect::<Vec<_>>(),
+        ["stage", "status", "seconds", "size", "key", "why"]
+    );
+    let rows: Vec<&str> =
+        lines[2..8].iter().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(rows, STAGES);
     assert!(lines[8].starts_with("peak memory: predicted "), "{stdout}");
-    assert!(lines[9].contains("5 epochs") && lines[9].contains("test accuracy 0.") && lines[9].contains("loss "), "{stdout}");
-    assert!(lines[10].starts_with("results: ") && std::path::Path::new(&lines[10]["results: ".len()..]).is_dir(), "{stdout}");
+    assert!(
+        lines[9].contains("5 epochs")
+            && lines[9].contains("test accuracy 0.")
+            && lines[9].contains("loss "),
+        "{stdout}"
+    );
+    assert!(
+        lines[10].starts_with("results: ")
+            && std::path::Path::new(&lines[10]["results: ".len()..]).is_dir(),
+        "{stdout}"
+    );
     // The last line can be typed as it stands.
-    let export = lines[11].strip_prefix("export:  warploom ").expect("a command that exports the run");
+    let export =
+        lines[11].strip_prefix("export:  warploom ").expect("a command that exports the run");
     let exported = warploom_tests::start({
         let mut command = scene.bare("warploom");
         command.args(export.split(' '));
@@ -293,7 +444,12 @@ fn a_deleted_artifact_is_rebuilt_with_the_same_bytes() {
         let lines = scene.build(&Recipe::small());
         // The order is there whatever becomes of the choice that named it.
         let built = usize::from(artifact.kind != "tune");
-        assert_eq!(each(&lines, "status").iter().filter(|status| **status == "built").count(), built, "{} {lines:?}", artifact.kind);
+        assert_eq!(
+            each(&lines, "status").iter().filter(|status| **status == "built").count(),
+            built,
+            "{} {lines:?}",
+            artifact.kind
+        );
         assert_eq!(scene.view().digests(), digests, "{}", artifact.kind);
     }
 }

@@ -1,5 +1,6 @@
-//! Proves that a stand-in, and whatever was made up for a real graph, says so wherever a person or a program looks, that
-//! real data say `real`, and that `--real` refuses in the degrees that it promises.
+//! Proves that a stand-in, and whatever was made up for a real graph, says so wherever a person or
+//! a program looks, that real data say `real`, and that `--real` refuses in the degrees that it
+//! promises.
 use warploom_tests::{Recipe, Scene};
 
 use crate::pipeline::each;
@@ -11,11 +12,16 @@ fn a_stand_in_is_loud() {
     assert!(first.stdout.lines().next().unwrap().contains("STAND-IN"), "{first}");
     let notice: Vec<&str> = first.stderr.lines().collect();
     assert!(
-        notice.len() == 2 && notice[0].starts_with("warning: `karate` is a STAND-IN") && notice[1].contains("get them with  a copy of karate.gml"),
+        notice.len() == 2
+            && notice[0].starts_with("warning: `karate` is a STAND-IN")
+            && notice[1].contains("get them with  a copy of karate.gml"),
         "{first}"
     );
     let again = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
-    assert!(again.stdout.lines().next().unwrap().contains("STAND-IN"), "a hit must say it too: {again}");
+    assert!(
+        again.stdout.lines().next().unwrap().contains("STAND-IN"),
+        "a hit must say it too: {again}"
+    );
     assert_eq!(each(&scene.build(&Recipe::small()), "provenance"), ["stand-in"; 6]);
     for artifact in scene.view().artifacts() {
         assert_eq!(artifact.manifest["provenance"], "stand-in", "{}", artifact.path.display());
@@ -29,15 +35,19 @@ fn a_stand_in_is_loud() {
 #[test]
 fn a_stand_in_is_refused_when_real_data_are_asked_for() {
     let scene = Scene::stand_in();
-    scene
-        .front("pipeline", &Recipe::small(), &["--real"])
-        .expect(1)
-        .says(&["a stand-in was refused", "get them with  a copy of karate.gml in a folder `karate`"]);
+    scene.front("pipeline", &Recipe::small(), &["--real"]).expect(1).says(&[
+        "a stand-in was refused",
+        "get them with  a copy of karate.gml in a folder `karate`",
+    ]);
     assert!(scene.view().artifacts().is_empty());
     scene.build(&Recipe::small());
     for how in ["--real", "--real=yes", "--real=strict"] {
         let line = scene.front("pipeline", &Recipe::small(), &[how]).expect(1).lines().remove(0);
-        assert_eq!((line["status"].as_str(), line["error"]["kind"].as_str()), (Some("failed"), Some("input")), "a hit is no way around {how}");
+        assert_eq!(
+            (line["status"].as_str(), line["error"]["kind"].as_str()),
+            (Some("failed"), Some("input")),
+            "a hit is no way around {how}"
+        );
     }
     scene.front("pipeline", &Recipe::small(), &["--real=no"]).expect(0);
     let mut batch = scene.command("warploom", &Recipe::small().arguments(&["pipeline"]));
@@ -53,37 +63,63 @@ fn real_data_say_so() {
     assert_eq!(each(&lines, "provenance"), ["real"; 6]);
     assert!(lines.iter().all(|line| line["made_up"].as_array().unwrap().is_empty()), "{lines:?}");
     let text = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0);
-    assert!(!text.stdout.contains("STAND-IN") && !text.stdout.contains("made up") && text.stderr.is_empty(), "{text}");
+    assert!(
+        !text.stdout.contains("STAND-IN")
+            && !text.stdout.contains("made up")
+            && text.stderr.is_empty(),
+        "{text}"
+    );
     let graph = scene.view().of_kind("graph").remove(0);
-    assert_eq!((graph.manifest["provenance"].as_str(), graph.manifest["counts"]["nodes"].as_u64()), (Some("real"), Some(2708)));
+    assert_eq!(
+        (graph.manifest["provenance"].as_str(), graph.manifest["counts"]["nodes"].as_u64()),
+        (Some("real"), Some(2708))
+    );
 }
 
 #[test]
 fn features_made_up_for_a_real_graph_are_named() {
-    let Some(scene) = Scene::real("provenance::features_made_up_for_a_real_graph_are_named") else { return };
+    let Some(scene) = Scene::real("provenance::features_made_up_for_a_real_graph_are_named") else {
+        return;
+    };
     let text = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(text.stdout.lines().next().unwrap().contains("made up: features"), "{text}");
     let lines = scene.front("pipeline", &Recipe::small(), &["--real"]).expect(0).stages();
     assert_eq!(each(&lines, "provenance"), ["real"; 6]);
     for line in &lines {
-        assert_eq!(line["made_up"], serde_json::json!(["features", "splits"][..line["made_up"].as_array().unwrap().len()]), "{line}");
+        assert_eq!(
+            line["made_up"],
+            serde_json::json!(["features", "splits"][..line["made_up"].as_array().unwrap().len()]),
+            "{line}"
+        );
         assert_eq!(line["made_up"][0], "features");
     }
     for artifact in scene.view().artifacts() {
         assert_eq!(artifact.manifest["made_up"][0], "features", "{}", artifact.path.display());
     }
-    let strict = scene.front("pipeline", &Recipe::small(), &["--real=strict"]).expect(1).says(&["features", "made up", "--real=strict"]);
+    let strict = scene.front("pipeline", &Recipe::small(), &["--real=strict"]).expect(1).says(&[
+        "features",
+        "made up",
+        "--real=strict",
+    ]);
     assert_eq!(strict.lines().len(), 1, "stages after the refusal were tried");
     // Structure alone needs nothing that is made up.
-    let plain = scene.front("pipeline", &Recipe::of("pagerank", "karate"), &["--real=strict"]).expect(0).stages();
+    let plain = scene
+        .front("pipeline", &Recipe::of("pagerank", "karate"), &["--real=strict"])
+        .expect(0)
+        .stages();
     assert!(plain.iter().all(|line| line["made_up"].as_array().unwrap().is_empty()), "{plain:?}");
 }
 
 #[test]
 fn made_up_features_that_no_program_reads_are_not_told() {
-    let Some(scene) = Scene::real("provenance::made_up_features_that_no_program_reads_are_not_told") else { return };
+    let Some(scene) =
+        Scene::real("provenance::made_up_features_that_no_program_reads_are_not_told")
+    else {
+        return;
+    };
     for program in ["pagerank", "components"] {
-        let recipe = Recipe::of(program, "karate").set("ingest.features=auto").set("ingest.symmetrize=true");
+        let recipe =
+            Recipe::of(program, "karate").set("ingest.features=auto").set("ingest.symmetrize=true");
         let text = scene.with_store(program).warploom(&recipe.arguments(&["pipeline"])).expect(0);
         assert!(!text.stdout.contains("made up") && !text.stderr.contains("MADE UP"), "{text}");
         // Manifests and JSON lines say what the graph holds, whoever reads it.
@@ -94,7 +130,11 @@ fn made_up_features_that_no_program_reads_are_not_told() {
 
 #[test]
 fn what_is_made_from_a_stand_in_shares_no_key_with_what_is_real() {
-    let Some(real) = Scene::real("provenance::what_is_made_from_a_stand_in_shares_no_key_with_what_is_real") else { return };
+    let Some(real) =
+        Scene::real("provenance::what_is_made_from_a_stand_in_shares_no_key_with_what_is_real")
+    else {
+        return;
+    };
     let stand_in = Scene::stand_in();
     let (real, made) = (real.build(&Recipe::small()), stand_in.build(&Recipe::small()));
     for (real, made) in each(&real, "key").iter().zip(each(&made, "key")) {

@@ -1,5 +1,6 @@
-//! Proves that SIGINT ends any stage within a second with 130, SIGTERM and SIGUSR1 with 75, after saving what can be saved,
-//! that nothing is left behind, and that starting again gives the bytes of a run that was never stopped.
+//! Proves that SIGINT ends any stage within a second with 130, SIGTERM and SIGUSR1 with 75, after
+//! saving what can be saved, that nothing is left behind, and that starting again gives the bytes
+//! of a run that was never stopped.
 use std::{fs, time::Duration};
 
 use rustix::process::Signal;
@@ -11,7 +12,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A stand-in large enough to be caught at work.
 fn large() -> Scene {
     let mut scene = Scene::stand_in();
-    let recipe = "{nodes: 200000, edges: 3000000, symmetric: true, max_degree: 900, features: 64, classes: 8, seed: 5}";
+    let recipe = "{nodes: 200000, edges: 3000000, symmetric: true, max_degree: 900, features: 64, \
+        classes: 8, seed: 5}";
     let entry = format!(
         "name: large\nabout: made for a test\nfiles: [{{file: none.txt, url: null}}]\nformat: edge_list\nlicence: none\ndirected: true\n\
          symmetrize: true\ntask: node_classification\nsplit: {{rule: fractions, train: 0.5, validation: 0.25, test: 0.25}}\nstand_in: {recipe}\n"
@@ -23,15 +25,23 @@ fn large() -> Scene {
 
 /// Whether somebody is writing an artifact of this kind.
 fn is_written(view: &StoreView, kind: &str) -> bool {
-    view.leftovers().iter().any(|path| path.parent().is_some_and(|folder| folder.ends_with(format!("{kind}-v1"))))
+    view.leftovers()
+        .iter()
+        .any(|path| path.parent().is_some_and(|folder| folder.ends_with(format!("{kind}-v1"))))
 }
 
 /// Starts that a busy machine may end before anybody looks.
 const ATTEMPTS: usize = 20;
 
-/// Starts a program in a new store, until a signal finds it at work: the store, what came of it, and how long the end took.
+/// Starts a program in a new store, until a signal finds it at work: the store, what came of it,
+/// and how long the end took.
 #[track_caller]
-fn signalled(scene: &Scene, signal: Signal, begin: impl Fn(&Scene) -> Running, is_at_work: impl Fn(&Scene) -> bool) -> (Scene, Output, Duration) {
+fn signalled(
+    scene: &Scene,
+    signal: Signal,
+    begin: impl Fn(&Scene) -> Running,
+    is_at_work: impl Fn(&Scene) -> bool,
+) -> (Scene, Output, Duration) {
     for attempt in 0..ATTEMPTS {
         let scene = scene.with_store(format!("store-{signal:?}-{attempt}"));
         let Some(running) = begin(&scene).caught(|| is_at_work(&scene)) else { continue };
@@ -47,7 +57,12 @@ fn signalled(scene: &Scene, signal: Signal, begin: impl Fn(&Scene) -> Running, i
 
 /// The same, for signals that end it soon with a code.
 #[track_caller]
-fn stopped(scene: &Scene, (signal, code): (Signal, i32), begin: impl Fn(&Scene) -> Running, is_at_work: impl Fn(&Scene) -> bool) -> (Scene, Output) {
+fn stopped(
+    scene: &Scene,
+    (signal, code): (Signal, i32),
+    begin: impl Fn(&Scene) -> Running,
+    is_at_work: impl Fn(&Scene) -> bool,
+) -> (Scene, Output) {
     let (scene, output, took) = signalled(scene, signal, begin, is_at_work);
     let output = output.expect(code);
     assert!(took < PATIENCE, "the end took {took:?} after the signal\n{output}");
@@ -59,7 +74,9 @@ fn stopped(scene: &Scene, (signal, code): (Signal, i32), begin: impl Fn(&Scene) 
 fn is_clean(scene: &Scene) {
     assert_eq!(scene.view().flaws(), [""; 0]);
     assert!(scene.view().leftovers().is_empty(), "left over: {:?}", scene.view().leftovers());
-    let leases: Vec<_> = fs::read_dir(scene.store.join("leases")).map(|entries| entries.flatten().map(|entry| entry.path()).collect()).unwrap_or_default();
+    let leases: Vec<_> = fs::read_dir(scene.store.join("leases"))
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
     assert!(leases.is_empty(), "left over: {leases:?}");
 }
 
@@ -69,8 +86,10 @@ fn stages_that_cannot_save_end_at_once() {
     let recipe = Recipe::of("gcn", "large").set("run.epochs=1");
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75)] {
         let begin = |scene: &Scene| scene.begin(&recipe, &[]);
-        let (alone, output) = stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "graph"));
-        output.says(&["; the stage at work was not saved, stages that were done are kept. The same command resumes after them"]);
+        let (alone, output) =
+            stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "graph"));
+        output.says(&["; the stage at work was not saved, stages that were done are kept. The \
+            same command resumes after them"]);
         is_clean(&alone);
         assert!(alone.view().digests().is_empty());
     }
@@ -79,7 +98,8 @@ fn stages_that_cannot_save_end_at_once() {
             scene.stage("ingest", &recipe, &[]).expect(0);
             start(scene.command("warploom-extract", &recipe.arguments(&[])))
         };
-        let (alone, _) = stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "csr"));
+        let (alone, _) =
+            stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "csr"));
         is_clean(&alone);
         assert_eq!(alone.view().digests().len(), 1);
         alone.stage("extract", &recipe, &[]).expect(0);
@@ -90,7 +110,8 @@ fn stages_that_cannot_save_end_at_once() {
 /// The two files of a training run that must not change by a bit.
 fn results(scene: &Scene) -> [Vec<u8>; 2] {
     let run = scene.view().of_kind("run").remove(0);
-    ["parameters.safetensors", "predictions.parquet"].map(|name| fs::read(run.path.join(name)).unwrap())
+    ["parameters.safetensors", "predictions.parquet"]
+        .map(|name| fs::read(run.path.join(name)).unwrap())
 }
 
 /// Training that lasts some seconds and saves now and then.
@@ -100,9 +121,16 @@ fn training() -> Recipe {
 
 /// Of the summary of a run that was stopped: the epoch that was saved.
 fn stopped_at(summary: &serde_json::Value) -> u64 {
-    let is_summary = ["status", "pipeline", "dataset"].map(|name| summary[name].as_str()) == [Some("stopped"), Some("gcn"), Some("karate")];
-    assert!(is_summary && summary["run"].is_null() && summary["epochs"] == summary["saved"], "{summary}");
-    assert!(summary["device"].is_string() && summary["seconds"].as_f64().unwrap() > 0.0, "{summary}");
+    let is_summary = ["status", "pipeline", "dataset"].map(|name| summary[name].as_str())
+        == [Some("stopped"), Some("gcn"), Some("karate")];
+    assert!(
+        is_summary && summary["run"].is_null() && summary["epochs"] == summary["saved"],
+        "{summary}"
+    );
+    assert!(
+        summary["device"].is_string() && summary["seconds"].as_f64().unwrap() > 0.0,
+        "{summary}"
+    );
     summary["saved"].as_u64().unwrap()
 }
 
@@ -115,7 +143,12 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
     let scene = Scene::stand_in();
     let whole = scene.with_store("whole");
     whole.build(&training());
-    let each = [(Signal::HUP, "warploom"), (Signal::USR1, "warploom"), (Signal::INT, "warploom"), (Signal::TERM, "warploom-run")];
+    let each = [
+        (Signal::HUP, "warploom"),
+        (Signal::USR1, "warploom"),
+        (Signal::INT, "warploom"),
+        (Signal::TERM, "warploom-run"),
+    ];
     for (signal, program) in each {
         let (word, kind, code) = match signal {
             Signal::INT => ("interrupted", "interrupted", 130),
@@ -132,12 +165,17 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
             })
         };
         let (scene, output) = stopped(&scene, (signal, code), begin, has_step);
-        let output = output.says(&[&format!("{word} after epoch "), "; saved. The same command resumes there"]);
+        let output = output
+            .says(&[&format!("{word} after epoch "), "; saved. The same command resumes there"]);
         assert!(!output.stderr.contains("error"), "a stop is no error:\n{output}");
         let mut lines = output.lines();
-        let done = if program == "warploom" { stopped_at(&lines.pop().unwrap()["summary"]) } else { 0 };
+        let done =
+            if program == "warploom" { stopped_at(&lines.pop().unwrap()["summary"]) } else { 0 };
         let run = lines.pop().unwrap();
-        assert_eq!((run["stage"].as_str(), run["status"].as_str(), run["error"]["kind"].as_str()), (Some("run"), Some("stopped"), Some(kind)));
+        assert_eq!(
+            (run["stage"].as_str(), run["status"].as_str(), run["error"]["kind"].as_str()),
+            (Some("run"), Some("stopped"), Some(kind))
+        );
         is_clean(&scene);
         assert!(scene.view().of_kind("run").is_empty() && has_step(&scene));
         let lines = scene.build(&training());
@@ -153,14 +191,20 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
 #[test]
 fn training_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
     let scene = Scene::stand_in();
-    let recipe = Recipe::of("gcn", "cora").set("run.epochs=30").set("run.keep=best").set("run.checkpoint.every_epochs=1");
+    let recipe = Recipe::of("gcn", "cora")
+        .set("run.epochs=30")
+        .set("run.keep=best")
+        .set("run.checkpoint.every_epochs=1");
     let whole = scene.with_store("whole");
     whole.build(&recipe);
     let mut stops = 0;
     for _ in 0..30 {
         let view = scene.view();
         let steps = view.of_kind("checkpoint");
-        let progressed = || view.of_kind("checkpoint").last().map(|step| step.key.clone()) > steps.last().map(|step| step.key.clone());
+        let progressed = || {
+            view.of_kind("checkpoint").last().map(|step| step.key.clone())
+                > steps.last().map(|step| step.key.clone())
+        };
         let mut over = false;
         let running = scene.begin(&recipe, &[]).until("it saved a further state", || {
             over = !view.of_kind("run").is_empty();
@@ -183,15 +227,21 @@ fn training_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
 fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
     let scene = Scene::stand_in();
     // Never converged: it ends at the bound.
-    let recipe = Recipe::of("pagerank", "cora").set("plan.set.tolerance=0").set("run.allow_unconverged=true").set("run.max_supersteps=6000");
+    let recipe = Recipe::of("pagerank", "cora")
+        .set("plan.set.tolerance=0")
+        .set("run.allow_unconverged=true")
+        .set("run.max_supersteps=6000");
     let recipe = recipe.set("run.dtype=f64").set("run.checkpoint.every_epochs=20");
     let whole = scene.with_store("whole");
     whole.build(&recipe);
-    let (scene, output) = stopped(&scene, (Signal::TERM, 75), |scene| scene.begin(&recipe, &[]), has_step);
+    let (scene, output) =
+        stopped(&scene, (Signal::TERM, 75), |scene| scene.begin(&recipe, &[]), has_step);
     output.says(&["stopped by a signal after superstep"]);
     is_clean(&scene);
     scene.build(&recipe);
-    let values = |scene: &Scene| fs::read(scene.view().of_kind("run")[0].path.join("values.parquet")).unwrap();
+    let values = |scene: &Scene| {
+        fs::read(scene.view().of_kind("run")[0].path.join("values.parquet")).unwrap()
+    };
     assert!(values(&scene) == values(&whole), "stopping changed the results");
     assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
 }
@@ -199,22 +249,36 @@ fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
 #[test]
 fn a_stop_is_called_so_in_the_table() {
     let scene = Scene::stand_in();
-    let begin = |scene: &Scene| start(scene.command("warploom", &training().arguments(&["pipeline"])));
+    let begin =
+        |scene: &Scene| start(scene.command("warploom", &training().arguments(&["pipeline"])));
     let (scene, output) = stopped(&scene, (Signal::TERM, 75), begin, has_step);
     assert!(output.stdout.contains("\nrun        stopped "), "{output}");
     assert!(!output.stdout.contains("failed"), "{output}");
     // What is predicted of it, and where it goes on, is what is explained.
-    let explained = scene.warploom(&training().arguments(&["explain"])).expect(0).prints(&["resumes after epoch "]);
-    let predicted = |text: &str| text.lines().find_map(|line| Some(line.trim().strip_prefix("peak memory: ")?.to_owned()));
-    assert!(predicted(&output.stdout).is_some() && predicted(&output.stdout) == predicted(&explained.stdout), "{output}\n{explained}");
+    let explained = scene
+        .warploom(&training().arguments(&["explain"]))
+        .expect(0)
+        .prints(&["resumes after epoch "]);
+    let predicted = |text: &str| {
+        text.lines().find_map(|line| Some(line.trim().strip_prefix("peak memory: ")?.to_owned()))
+    };
+    assert!(
+        predicted(&output.stdout).is_some()
+            && predicted(&output.stdout) == predicted(&explained.stdout),
+        "{output}\n{explained}"
+    );
 }
 
 #[test]
 fn an_interrupt_saves_the_state_and_says_so() {
     let scene = Scene::stand_in();
-    let (scene, output) = stopped(&scene, (Signal::INT, 130), |scene| scene.begin(&training(), &[]), has_step);
-    let output =
-        output.says(&["interrupted: saving the state; Ctrl-C again ends at once", "interrupted after epoch ", "; saved. The same command resumes there"]);
+    let (scene, output) =
+        stopped(&scene, (Signal::INT, 130), |scene| scene.begin(&training(), &[]), has_step);
+    let output = output.says(&[
+        "interrupted: saving the state; Ctrl-C again ends at once",
+        "interrupted after epoch ",
+        "; saved. The same command resumes there",
+    ]);
     assert_eq!(output.stages().len(), 6, "five stages were built, and one was stopped");
     is_clean(&scene);
     // What was saved is used.
@@ -222,7 +286,11 @@ fn an_interrupt_saves_the_state_and_says_so() {
     assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
     assert!(scene.view().of_kind("checkpoint").len() <= 2);
     let forced = scene.front("pipeline", &training(), &["--force"]).expect(0).lines();
-    assert!(forced[5]["why"].as_str().unwrap().contains("the same bytes as before"), "going on from a checkpoint gave other bytes: {}", forced[5]);
+    assert!(
+        forced[5]["why"].as_str().unwrap().contains("the same bytes as before"),
+        "going on from a checkpoint gave other bytes: {}",
+        forced[5]
+    );
 }
 
 #[test]
@@ -236,26 +304,38 @@ fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
     let rounds = if long() { 400 } else { 40 };
     let mut stopped = 0;
     for round in 0..rounds {
-        let (signal, code) = [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75), (Signal::HUP, 75)][round % 4];
+        let (signal, code) =
+            [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75), (Signal::HUP, 75)]
+                [round % 4];
         let scene = scene.with_store(format!("store-{round}"));
         // The handler stands once the program is at work: not before the first folder of the store.
-        let running = scene.begin(&Recipe::small(), &[]).until("it began", || scene.store.exists()).for_at_most(span.mul_f64(draws.unit()));
+        let running = scene
+            .begin(&Recipe::small(), &[])
+            .until("it began", || scene.store.exists())
+            .for_at_most(span.mul_f64(draws.unit()));
         running.signal(signal);
         let output = running.wait();
-        assert!(output.code == Some(0) || output.code == Some(code), "round {round}: expected 0 or {code} of\n{output}");
+        assert!(
+            output.code == Some(0) || output.code == Some(code),
+            "round {round}: expected 0 or {code} of\n{output}"
+        );
         stopped += usize::from(output.code == Some(code));
         is_clean(&scene);
         scene.build(&Recipe::small());
         assert_eq!(scene.view().digests(), digests, "round {round}");
         fs::remove_dir_all(&scene.store).unwrap();
     }
-    assert!(stopped * 3 >= rounds, "only {stopped} of {rounds} were still running when the signal came");
+    assert!(
+        stopped * 3 >= rounds,
+        "only {stopped} of {rounds} were still running when the signal came"
+    );
 }
 
 #[test]
 fn a_quit_leaves_nothing_and_has_its_usual_effect() {
     let scene = Scene::stand_in();
-    let (scene, output, _) = signalled(&scene, Signal::QUIT, |scene| scene.begin(&training(), &[]), has_step);
+    let (scene, output, _) =
+        signalled(&scene, Signal::QUIT, |scene| scene.begin(&training(), &[]), has_step);
     assert_eq!(output.signal, Some(Signal::QUIT.as_raw()));
     is_clean(&scene);
 }
@@ -265,7 +345,8 @@ fn what_nohup_ignores_stays_ignored() {
     let scene = Scene::stand_in();
     let begin = |scene: &Scene| {
         let inner = scene.command("warploom", &training().arguments(&["pipeline"]));
-        let running = start(started_by("nohup", &[], &inner)).until("it began", || scene.store.exists());
+        let running =
+            start(started_by("nohup", &[], &inner)).until("it began", || scene.store.exists());
         running.signal(Signal::HUP);
         running.for_at_most(Duration::from_millis(50))
     };
@@ -278,12 +359,25 @@ fn threads_that_the_kernel_refuses_are_told() {
     // As another user, for whom the limit on processes counts; root has none.
     let as_user = |limit: &str| {
         let limit = format!("--nproc={limit}");
-        started_by("setpriv", &["--reuid=7777", "--clear-groups", "prlimit", &limit], &scene.command("warploom", &["doctor", "--threads", "4"]))
+        started_by(
+            "setpriv",
+            &["--reuid=7777", "--clear-groups", "prlimit", &limit],
+            &scene.command("warploom", &["doctor", "--threads", "4"]),
+        )
     };
     let there = as_user("64").output();
     if !there.is_ok_and(|output| output.status.success()) {
-        return warploom_tests::skipped("signals::threads_that_the_kernel_refuses_are_told", "`setpriv` and `prlimit` need root");
+        return warploom_tests::skipped(
+            "signals::threads_that_the_kernel_refuses_are_told",
+            "`setpriv` and `prlimit` need root",
+        );
     }
-    start(as_user("4")).wait().expect(0).says(&["warning: cannot start a thread to work", "going on with 1 of 4 threads"]);
-    start(as_user("1")).wait().expect(4).says(&["error: cannot start a thread to listen to signals", "hint: threads or memory are used up"]);
+    start(as_user("4"))
+        .wait()
+        .expect(0)
+        .says(&["warning: cannot start a thread to work", "going on with 1 of 4 threads"]);
+    start(as_user("1")).wait().expect(4).says(&[
+        "error: cannot start a thread to listen to signals",
+        "hint: threads or memory are used up",
+    ]);
 }

@@ -1,4 +1,5 @@
-//! Proves what the small sub-commands promise: `store`, `export`, `data`, `doctor`, `schema`, `completions`, `man`.
+//! Proves what the small sub-commands promise: `store`, `export`, `data`, `doctor`, `schema`,
+//! `completions`, `man`.
 use std::fs;
 
 use serde_json::{Value, json};
@@ -13,13 +14,22 @@ fn store_lists_every_artifact_and_finds_it_by_its_first_digits() {
     assert_eq!((listed.len(), all.len()), (9, 9));
     scene.warploom(&["store", "ls"]).expect(0).prints(&["9 artifacts", "nodes 34"]);
     for artifact in &all {
-        assert!(listed.iter().any(|line| line["kind"] == artifact.kind.as_str() && line["key"] == artifact.key.as_str()));
-        scene.warploom(&["store", "path", &artifact.key[..12]]).expect(0).prints(&[artifact.path.to_str().unwrap()]);
+        assert!(
+            listed.iter().any(|line| line["kind"] == artifact.kind.as_str()
+                && line["key"] == artifact.key.as_str())
+        );
+        scene
+            .warploom(&["store", "path", &artifact.key[..12]])
+            .expect(0)
+            .prints(&[artifact.path.to_str().unwrap()]);
     }
     scene.warploom(&["store", "path", ""]).expect(2).says(&["expected the first digits of a key"]);
     scene.warploom(&["store", "verify"]).expect(0).prints(&["9 artifacts looked at, 0 damaged"]);
     let graph = scene.view().of_kind("graph").remove(0);
-    scene.warploom(&["store", "verify", &graph.key]).expect(0).prints(&["1 artifacts looked at, 0 damaged"]);
+    scene
+        .warploom(&["store", "verify", &graph.key])
+        .expect(0)
+        .prints(&["1 artifacts looked at, 0 damaged"]);
 }
 
 #[test]
@@ -34,7 +44,11 @@ fn export_copies_the_files_and_overwrites_none() {
         // A key of several kinds gets a folder for each.
         let folder = if kind == "run" { target.clone() } else { target.join(kind) };
         for file in artifact.files() {
-            assert!(fs::read(folder.join(&file)).unwrap() == fs::read(artifact.path.join(&file)).unwrap(), "{file}");
+            assert!(
+                fs::read(folder.join(&file)).unwrap()
+                    == fs::read(artifact.path.join(&file)).unwrap(),
+                "{file}"
+            );
         }
         scene.warploom(&arguments).expect(1).says(&["the file is there already", "hint:"]);
     }
@@ -49,15 +63,24 @@ fn gc_keeps_runs_and_what_they_need_and_removes_what_is_asked_for() {
     assert_eq!(before.len(), 10);
     scene.warploom(&["store", "gc"]).expect(0);
     assert_eq!(scene.view().digests(), before, "gc without a wish removed an artifact");
-    scene.warploom(&["store", "gc", "--unreachable", "--dry-run"]).expect(0).prints(&["would be removed", "no run was made from it"]);
+    scene
+        .warploom(&["store", "gc", "--unreachable", "--dry-run"])
+        .expect(0)
+        .prints(&["would be removed", "no run was made from it"]);
     assert_eq!(scene.view().digests(), before, "--dry-run removed an artifact");
-    scene.warploom(&["store", "gc", "--unreachable"]).expect(0).prints(&["no run was made from it"]);
+    scene
+        .warploom(&["store", "gc", "--unreachable"])
+        .expect(0)
+        .prints(&["no run was made from it"]);
     assert_eq!(scene.view().digests().len(), 9, "what the run was made from stays");
     scene.warploom(&["store", "gc", "--keep", "0B"]).expect(0);
     assert_eq!(scene.view().of_kind("run").len(), 1, "a run went without --runs");
     scene.warploom(&["store", "gc", "--keep", "0B", "--runs"]).expect(0);
     assert!(scene.view().digests().is_empty(), "{:?}", scene.view().digests());
-    assert_eq!(scene.build(&Recipe::small()).iter().filter(|line| line["status"] == "built").count(), 6);
+    assert_eq!(
+        scene.build(&Recipe::small()).iter().filter(|line| line["status"] == "built").count(),
+        6
+    );
 }
 
 #[test]
@@ -65,36 +88,65 @@ fn data_shows_what_is_known() {
     let scene = Scene::stand_in();
     scene.warploom(&["data", "ls"]).expect(0).prints(&["amazon0505", "cora", "karate", "stand-in"]);
     scene.warploom(&["data", "show", "karate"]).expect(0).prints(&["Zachary", "34"]);
-    let shown = scene.warploom(&["data", "show", "karate", "--format", "json"]).expect(0).lines().remove(0);
+    let shown =
+        scene.warploom(&["data", "show", "karate", "--format", "json"]).expect(0).lines().remove(0);
     assert_eq!(shown["entry"]["expected"]["nodes"], 34);
-    assert_eq!((&shown["profile"]["nodes"], &shown["provenance"]), (&json!(34), &json!("stand-in")));
+    assert_eq!(
+        (&shown["profile"]["nodes"], &shown["provenance"]),
+        (&json!(34), &json!("stand-in"))
+    );
     // karate has no address: nothing can be fetched, and no network is touched.
     scene.warploom(&["data", "fetch", "karate"]).expect(1).says(&["karate.gml"]);
 }
 
 #[test]
 fn data_show_makes_the_profile_once_and_under_the_key_of_a_pipeline() {
-    let Some(scene) = Scene::real("data_show_makes_the_profile_once_and_under_the_key_of_a_pipeline") else { return };
-    let show = |further: &[&str]| scene.warploom(&[&["data", "show", "cora", "--format", "json"], further].concat());
+    let Some(scene) =
+        Scene::real("data_show_makes_the_profile_once_and_under_the_key_of_a_pipeline")
+    else {
+        return;
+    };
+    let show = |further: &[&str]| {
+        scene.warploom(&[&["data", "show", "cora", "--format", "json"], further].concat())
+    };
     let first = show(&[]).expect(0).says(&["not in the store yet"]).lines().remove(0);
     let profile = &first["profile"];
-    assert_eq!((&profile["nodes"], &profile["edges"], &first["provenance"]), (&json!(2708), &json!(10858), &json!("real")));
-    // Homophily and features: numpy on the Planetoid files; Platonov et al. (2023) print 0.81 and 0.77.
+    assert_eq!(
+        (&profile["nodes"], &profile["edges"], &first["provenance"]),
+        (&json!(2708), &json!(10858), &json!("real"))
+    );
+    // Homophily and features: numpy on the Planetoid files; Platonov et al. (2023) print 0.81 and
+    // 0.77.
     let about = |found: &Value, expected: f64| (found.as_f64().unwrap() - expected).abs() < 5e-5;
-    assert!(about(&profile["homophily"]["share"], 0.813_778) && about(&profile["homophily"]["adjusted"], 0.775_477), "{}", profile["homophily"]);
+    assert!(
+        about(&profile["homophily"]["share"], 0.813_778)
+            && about(&profile["homophily"]["adjusted"], 0.775_477),
+        "{}",
+        profile["homophily"]
+    );
     assert_eq!(profile["features"][0]["nonzero"], 49_216);
     assert_eq!(profile["labels"]["listed"][0], json!({"class": 3, "count": 818}));
     let before = scene.view().digests();
     let again = show(&[]).expect(0);
     assert!(!again.stderr.contains("not in the store yet"), "{}", again.stderr);
     assert_eq!((&again.lines()[0]["profile"], scene.view().digests()), (profile, before));
-    let page = scene.warploom(&["data", "show", "cora"]).expect(0).prints(&["nodes by class", "1.3% of the values are not 0", "81.4% of edges"]).stdout;
-    page.lines().filter(|line| !line.contains(scene.path("").to_str().unwrap())).for_each(|line| assert!(line.chars().count() <= 100, "{line}"));
+    let page = scene
+        .warploom(&["data", "show", "cora"])
+        .expect(0)
+        .prints(&["nodes by class", "1.3% of the values are not 0", "81.4% of edges"])
+        .stdout;
+    page.lines()
+        .filter(|line| !line.contains(scene.path("").to_str().unwrap()))
+        .for_each(|line| assert!(line.chars().count() <= 100, "{line}"));
     // Other settings, another graph; the catalogue is shown even where the graph cannot be had.
     let looped = show(&["--set", "ingest.self_loops=add"]).expect(0).lines().remove(0);
     assert_eq!(looped["profile"]["self_loops"], 2708);
     let absent = Scene::stand_in();
-    absent.warploom(&["data", "show", "cora", "--real"]).expect(1).prints(&["Citations among"]).says(&["a stand-in was refused"]);
+    absent
+        .warploom(&["data", "show", "cora", "--real"])
+        .expect(1)
+        .prints(&["Citations among"])
+        .says(&["a stand-in was refused"]);
 }
 
 #[test]
@@ -103,11 +155,19 @@ fn doctor_says_what_there_is_and_leaves_nothing_behind() {
     let told = scene.warploom(&["doctor", "--format", "json"]);
     let bad: Vec<_> = told.lines().iter().filter(|line| line["ok"] != true).cloned().collect();
     // A disk that is nearly full is the machine's, not ours, but it has to be told, with a way out.
-    assert!(bad.iter().all(|line| line["what"] == "store: space" && line["hint"].is_string()), "{bad:#?}");
+    assert!(
+        bad.iter().all(|line| line["what"] == "store: space" && line["hint"].is_string()),
+        "{bad:#?}"
+    );
     told.expect(i32::from(!bad.is_empty()));
-    scene.warploom(&["doctor"]).expect(i32::from(!bad.is_empty())).prints(&["processor", "store: rename", "the first writer wins"]);
+    scene.warploom(&["doctor"]).expect(i32::from(!bad.is_empty())).prints(&[
+        "processor",
+        "store: rename",
+        "the first writer wins",
+    ]);
     assert!(!scene.store.exists());
-    let left: Vec<_> = fs::read_dir(scene.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(scene.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["raw"]);
 }
 
@@ -117,16 +177,30 @@ fn the_schema_in_the_repository_is_fresh() {
     let schema = scene.warploom(&["schema"]).expect(0).stdout;
     let path = repository().join("pipelines/schema.json");
     let kept = fs::read_to_string(&path).unwrap();
-    assert!(kept == schema, "pipelines/schema.json is stale: refresh it with  target/debug/warploom schema > pipelines/schema.json");
+    assert!(
+        kept == schema,
+        "pipelines/schema.json is stale: refresh it with  target/debug/warploom schema > \
+            pipelines/schema.json"
+    );
 }
 
 #[test]
 fn completions_and_manual_name_the_sub_commands() {
     let scene = Scene::stand_in();
     for shell in ["bash", "zsh", "fish"] {
-        scene.warploom(&["completions", shell]).expect(0).prints(&["warploom", "pipeline", "explain"]);
+        scene
+            .warploom(&["completions", shell])
+            .expect(0)
+            .prints(&["warploom", "pipeline", "explain"]);
     }
-    let manual = [".TH warploom", ".SS \"warploom store gc\"", "\\-\\-older\\-than", ".SH \"EXIT STATUS\"", ".SH ENVIRONMENT", "WARPLOOM_STORE"];
+    let manual = [
+        ".TH warploom",
+        ".SS \"warploom store gc\"",
+        "\\-\\-older\\-than",
+        ".SH \"EXIT STATUS\"",
+        ".SH ENVIRONMENT",
+        "WARPLOOM_STORE",
+    ];
     scene.warploom(&["man"]).expect(0).prints(&manual);
 }
 
@@ -155,7 +229,8 @@ fn artifacts_of_other_formats_are_told_and_go_when_asked_for() {
     for kind in ["plan-v1", "run-v0", "graph-v99"] {
         scene.write(&format!("store/{kind}/{key}/manifest.json"), "of another version");
     }
-    let gc = format!("remove with  warploom store gc --store {} --older-formats", scene.store.display());
+    let gc =
+        format!("remove with  warploom store gc --store {} --older-formats", scene.store.display());
     let told = [
         &format!("older formats: 1 artifact, 18 B; {gc}\n"),
         &format!("older formats, results of runs: 1 artifact, 18 B; {gc} --runs\n"),
@@ -166,7 +241,11 @@ fn artifacts_of_other_formats_are_told_and_go_when_asked_for() {
     let is_there = |kind: &str| scene.store.join(kind).exists();
     let there = || [is_there("plan-v1"), is_there("run-v0"), is_there("graph-v99")];
     assert_eq!(there(), [true; 3]);
-    scene.warploom(&["store", "gc", "--older-formats"]).expect(0).prints(&["of a format that this version replaced", told[1], told[2]]);
+    scene.warploom(&["store", "gc", "--older-formats"]).expect(0).prints(&[
+        "of a format that this version replaced",
+        told[1],
+        told[2],
+    ]);
     assert_eq!(there(), [false, true, true]);
     scene.warploom(&["store", "gc", "--older-formats", "--runs"]).expect(0).prints(&[told[2]]);
     assert_eq!(there(), [false, false, true]);

@@ -1,5 +1,5 @@
-//! Proves that a setting that stands for a vertex is an id of the data set, that one plan serves every source, and that an id which is
-//! not there is refused before any work.
+//! Proves that a setting that stands for a vertex is an id of the data set, that one plan serves
+//! every source, and that an id which is not there is refused before any work.
 use std::collections::{BTreeMap, VecDeque};
 
 use arrow_array::{cast::AsArray, types::Int64Type};
@@ -22,7 +22,9 @@ fn edges() -> Vec<(u32, u32)> {
     let mut draw = |most: u32| (draws.unit() * f64::from(most)) as u32;
     let mut edges: Vec<(u32, u32)> = (0..150).map(|_| (draw(NODES), draw(NODES - 1))).collect();
     // Every node leads on, so that ranks of several sources are the mean of those of each.
-    edges.extend((0..NODES - 1).flat_map(|node| [(NODES - 1, node), (node, (node + 1) % (NODES - 1))]));
+    edges.extend(
+        (0..NODES - 1).flat_map(|node| [(NODES - 1, node), (node, (node + 1) % (NODES - 1))]),
+    );
     edges.sort_unstable();
     edges.dedup();
     edges
@@ -30,14 +32,18 @@ fn edges() -> Vec<(u32, u32)> {
 
 fn scene(words: bool) -> Scene {
     let scene = Scene::stand_in();
-    let lines = edges().iter().map(|(from, to)| format!("{},{}\n", id(*from, words), id(*to, words))).collect::<String>();
+    let lines = edges()
+        .iter()
+        .map(|(from, to)| format!("{},{}\n", id(*from, words), id(*to, words)))
+        .collect::<String>();
     scene.write("raw/mine/edges.csv", format!("source,target\n{lines}"));
     scene
 }
 
 /// Levels from a node, by an independent search.
 fn levels(source: u32) -> BTreeMap<u32, i64> {
-    let (edges, mut level, mut open) = (edges(), BTreeMap::from([(source, 0)]), VecDeque::from([source]));
+    let (edges, mut level, mut open) =
+        (edges(), BTreeMap::from([(source, 0)]), VecDeque::from([source]));
     while let Some(node) = open.pop_front() {
         for (_, to) in edges.iter().filter(|(from, _)| *from == node) {
             if !level.contains_key(to) {
@@ -60,7 +66,12 @@ fn found(line: &Value) -> BTreeMap<String, i64> {
 fn as_text(ids: &arrow_array::ArrayRef) -> Vec<String> {
     match ids.as_string_opt::<i32>() {
         Some(words) => words.iter().map(|word| word.unwrap().to_owned()).collect(),
-        None => ids.as_primitive::<arrow_array::types::UInt64Type>().values().iter().map(u64::to_string).collect(),
+        None => ids
+            .as_primitive::<arrow_array::types::UInt64Type>()
+            .values()
+            .iter()
+            .map(u64::to_string)
+            .collect(),
     }
 }
 
@@ -68,13 +79,15 @@ fn as_text(ids: &arrow_array::ArrayRef) -> Vec<String> {
 fn a_source_is_an_id_and_one_plan_serves_every_source() {
     for words in [false, true] {
         let scene = scene(words);
-        let recipe = |source: &str| Recipe::of("bfs", "mine").set(&format!("plan.set.source={source}"));
+        let recipe =
+            |source: &str| Recipe::of("bfs", "mine").set(&format!("plan.set.source={source}"));
         let built = ["built"; 6];
         let again = ["hit", "hit", "hit", "hit", "hit", "built"];
         for (number, statuses) in [(3, built), (17, again), (59, again)] {
             let lines = scene.build(&recipe(&id(number, words)));
             assert_eq!(each(&lines, "status"), statuses);
-            let want: BTreeMap<String, i64> = levels(number).into_iter().map(|(node, level)| (id(node, words), level)).collect();
+            let want: BTreeMap<String, i64> =
+                levels(number).into_iter().map(|(node, level)| (id(node, words), level)).collect();
             assert_eq!(found(&lines[5]), want, "from {number}, words: {words}");
         }
         scene.front("check", &recipe(&id(17, words)), &[]).expect(0);
@@ -94,7 +107,15 @@ fn an_id_that_is_not_there_is_refused_before_any_work() {
         let stages: Vec<Value> = output.stages().iter().map(|line| line["stage"].clone()).collect();
         assert_eq!(stages, ["ingest", "run"], "{source}: nothing is made after the graph");
     };
-    refused(&numbers, "99999999", &["`plan.set.source` names `99999999`", "the nearest: 443, 436, 429", "hint: --set plan.set.source=443"]);
+    refused(
+        &numbers,
+        "99999999",
+        &[
+            "`plan.set.source` names `99999999`",
+            "the nearest: 443, 436, 429",
+            "hint: --set plan.set.source=443",
+        ],
+    );
     refused(&numbers, "3", &["the nearest: 30, 37, 44", "hint: --set plan.set.source=row:3 "]);
     refused(&numbers, "row:60", &["names row 60", "expected a row from 0 to 59"]);
     refused(&numbers, "user_003", &["expected a number, as the ids of this data set are"]);
@@ -104,10 +125,17 @@ fn an_id_that_is_not_there_is_refused_before_any_work() {
     for word in ["1.5", "1e5", "0x10", "yes", "007"] {
         refused(&words, word, &[&format!("names `{word}`"), "expected an id of the data set"]);
     }
-    refused(&numbers, "0x1e", &["names `0x1e`", "expected a number, as the ids of this data set are"]);
+    refused(
+        &numbers,
+        "0x1e",
+        &["names `0x1e`", "expected a number, as the ids of this data set are"],
+    );
     for (wrong, said) in [("[user_003]", "expected one id"), ("-3", "row:0")] {
         let recipe = Recipe::of("bfs", "mine").set(&format!("plan.set.source={wrong}"));
-        words.front("pipeline", &recipe, &[]).expect(1).says(&["the setting `source` does not fit", said]);
+        words
+            .front("pipeline", &recipe, &[])
+            .expect(1)
+            .says(&["the setting `source` does not fit", said]);
     }
     let recipe = Recipe::of("bfs", "mine").set("plan.set.source=user_003");
     words.build(&recipe);
@@ -119,15 +147,33 @@ fn an_id_that_is_not_there_is_refused_before_any_work() {
 fn a_list_of_sources_shares_the_ranks_out() {
     let scene = scene(true);
     let ranks = |source: &str| {
-        let recipe = Recipe::of("personalized_pagerank", "mine").set(&format!("plan.set.source={source}")).set("plan.set.tolerance=1e-12").set("run.dtype=f64");
+        let recipe = Recipe::of("personalized_pagerank", "mine")
+            .set(&format!("plan.set.source={source}"))
+            .set("plan.set.tolerance=1e-12")
+            .set("run.dtype=f64");
         let lines = scene.build(&recipe);
         let table = read_table(&folder(&lines[5], "run").join("values.parquet"), None).unwrap();
-        (lines[4]["status"].as_str().unwrap().to_owned(), table.column("rank").unwrap().as_primitive::<arrow_array::types::Float64Type>().values().to_vec())
+        (
+            lines[4]["status"].as_str().unwrap().to_owned(),
+            table
+                .column("rank")
+                .unwrap()
+                .as_primitive::<arrow_array::types::Float64Type>()
+                .values()
+                .to_vec(),
+        )
     };
     // Of several the one that is not there is pointed at, and is the one that the hint replaces.
-    let absent = Recipe::of("personalized_pagerank", "mine").set("plan.set.source=[user_003, user_0170]");
-    let absent = scene.front("pipeline", &absent, &[]).expect(1).says(&["names `user_0170`", "--set 'plan.set.source=[user_003, user_017]'"]);
-    let caret = format!("\n       |  {}^^^^^^^^^ expected an id", " ".repeat("plan.set.source=[user_003, ".len()));
+    let absent =
+        Recipe::of("personalized_pagerank", "mine").set("plan.set.source=[user_003, user_0170]");
+    let absent = scene
+        .front("pipeline", &absent, &[])
+        .expect(1)
+        .says(&["names `user_0170`", "--set 'plan.set.source=[user_003, user_017]'"]);
+    let caret = format!(
+        "\n       |  {}^^^^^^^^^ expected an id",
+        " ".repeat("plan.set.source=[user_003, ".len())
+    );
     assert!(absent.stderr.contains(&caret), "{absent}");
     let (one, other) = (ranks("user_003"), ranks("[user_017]"));
     let (plan, both) = ranks("[user_017, user_003]");

@@ -2,8 +2,8 @@
 //!
 //! promises  bytes that are cut off or are no CUBIN are told before the driver reads them
 //! never     changes a byte
-//! limits    a function that a kernel calls and that was not put inline is not listed; the log names it. Sections alone are looked
-//!           at, not what stands in them
+//! limits    a function that a kernel calls and that was not put inline is not listed; the log
+//!           names it. Sections alone are looked at, not what stands in them
 /// Code for one architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cubin {
@@ -39,14 +39,19 @@ pub(crate) fn kernels(log: &str) -> Vec<Compiled> {
     for line in log.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
             let name = rest.split('\'').next().unwrap_or("").to_owned();
-            entry = Some(Compiled { name, registers: 0, stack: 0, spill_stores: 0, spill_loads: 0 });
+            entry =
+                Some(Compiled { name, registers: 0, stack: 0, spill_stores: 0, spill_loads: 0 });
         } else if let Some((_, name)) = line.split_once("Function properties for ") {
             is_of_entry = entry.as_ref().is_some_and(|entry| entry.name == name.trim());
-        } else if let (true, Some(entry), Some(stack)) = (is_of_entry, &mut entry, before(line, " bytes stack frame")) {
+        } else if let (true, Some(entry), Some(stack)) =
+            (is_of_entry, &mut entry, before(line, " bytes stack frame"))
+        {
             entry.stack = stack;
             entry.spill_stores = before(line, " bytes spill stores").unwrap_or(0);
             entry.spill_loads = before(line, " bytes spill loads").unwrap_or(0);
-        } else if let Some(registers) = before(line, " registers").filter(|_| line.contains(": Used ")) {
+        } else if let Some(registers) =
+            before(line, " registers").filter(|_| line.contains(": Used "))
+        {
             found.extend(entry.take().map(|entry| Compiled { registers, ..entry }));
         }
     }
@@ -58,7 +63,8 @@ fn before(line: &str, words: &str) -> Option<u32> {
     line.split_once(words)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Whether these bytes are an ELF file of 64 bits for CUDA of which every section is there: the driver reads what headers say.
+/// Whether these bytes are an ELF file of 64 bits for CUDA of which every section is there: the
+/// driver reads what headers say.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     look(bytes) == Some(true)
 }
@@ -71,13 +77,18 @@ fn look(file: &[u8]) -> Option<bool> {
         let field = file.get(at..at.checked_add(bytes)?)?;
         Some(field.iter().rev().fold(0_u64, |number, byte| (number << 8) | u64::from(*byte)))
     };
-    let inside = |at: u64, bytes: u64| at.checked_add(bytes).is_some_and(|end| end <= file.len() as u64);
+    let inside =
+        |at: u64, bytes: u64| at.checked_add(bytes).is_some_and(|end| end <= file.len() as u64);
     if !file.starts_with(b"\x7fELF\x02\x01") || number(18, 2)? != CUDA {
         return Some(false);
     }
     let (segments, sections) = (number(32, 8)?, number(40, 8)?);
-    let (segment_bytes, segment_count, section_bytes, section_count) = (number(54, 2)?, number(56, 2)?, number(58, 2)?, number(60, 2)?);
-    if !inside(segments, segment_bytes * segment_count) || !inside(sections, section_bytes * section_count) || section_bytes < 64 {
+    let (segment_bytes, segment_count, section_bytes, section_count) =
+        (number(54, 2)?, number(56, 2)?, number(58, 2)?, number(60, 2)?);
+    if !inside(segments, segment_bytes * segment_count)
+        || !inside(sections, section_bytes * section_count)
+        || section_bytes < 64
+    {
         return Some(false);
     }
     for index in 0..section_count {
@@ -111,8 +122,20 @@ ptxas info    : Used 8 registers, used 0 barriers, 364 bytes cmem[0]
 
     #[test]
     fn a_log_is_read_kernel_by_kernel() {
-        let plain = Compiled { name: "plain".to_owned(), registers: 8, stack: 0, spill_stores: 0, spill_loads: 0 };
-        let calls = Compiled { name: "calls".to_owned(), registers: 32, stack: 6768, spill_stores: 9316, spill_loads: 14712 };
+        let plain = Compiled {
+            name: "plain".to_owned(),
+            registers: 8,
+            stack: 0,
+            spill_stores: 0,
+            spill_loads: 0,
+        };
+        let calls = Compiled {
+            name: "calls".to_owned(),
+            registers: 32,
+            stack: 6768,
+            spill_stores: 9316,
+            spill_loads: 14712,
+        };
         assert_eq!(kernels(LOG), [calls, plain]);
         assert_eq!(kernels(""), []);
     }
@@ -131,8 +154,15 @@ ptxas info    : Used 8 registers, used 0 barriers, 364 bytes cmem[0]
             other[at] = byte;
             is_whole(&other)
         };
-        // Another machine, more sections than there are, a section beyond the end, and sections far beyond.
-        assert!(!changed(18, 62) && !changed(60, 2) && !changed(64 + 32, 200) && !changed(47, 255) && !changed(64 + 31, 255));
+        // Another machine, more sections than there are, a section beyond the end, and sections far
+        // beyond.
+        assert!(
+            !changed(18, 62)
+                && !changed(60, 2)
+                && !changed(64 + 32, 200)
+                && !changed(47, 255)
+                && !changed(64 + 31, 255)
+        );
         assert!(!is_whole(b"//\n.version 9.5\n.target sm_90\n"));
     }
 }

@@ -1,7 +1,8 @@
 //! facts: what is known of a device before anything runs on it, read from a facts file.
 //!
-//! promises  static: the same file gives the same facts on every machine, so that a plan for a device can be made where it is not;
-//!           a file with a wrong or missing field is refused with its name
+//! promises  static: the same file gives the same facts on every machine, so that a plan for a
+//!           device can be made where it is not; a file with a wrong or missing field is refused
+//!           with its name
 //! never     measures; rates were measured once and stand in the file
 use std::collections::BTreeMap;
 
@@ -35,7 +36,8 @@ pub struct Facts {
     /// Memory of its own; none: that of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
     pub memory_bytes: Option<u64>,
-    /// Bytes of the host's memory that kernels read in a second, where that is known; else it follows from the architecture, and no key has it.
+    /// Bytes of the host's memory that kernels read in a second, where that is known; else it
+    /// follows from the architecture, and no key has it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
     pub host_bytes_per_second: Option<u64>,
     /// What keeps rows that were read for the next reader.
@@ -45,7 +47,8 @@ pub struct Facts {
     pub grid: Option<Grid>,
     /// Rows read at random, by their width, ascending.
     pub gather: Vec<Gather>,
-    /// Whether rates were worked out from what a driver says of the device, and not measured; nothing of it stands in a key if not.
+    /// Whether rates were worked out from what a driver says of the device, and not measured;
+    /// nothing of it stands in a key if not.
     #[serde(default, rename = "estimated", skip_serializing_if = "std::ops::Not::not")]
     pub is_estimated: bool,
     /// How rates came to be that were measured on a device which was here; no key has it.
@@ -97,7 +100,8 @@ pub struct Flops {
     pub f64: u64,
 }
 
-/// The cache that neighbours' rows are read through: of all processors on a GPU, of one core on a CPU.
+/// The cache that neighbours' rows are read through: of all processors on a GPU, of one core on a
+/// CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
@@ -134,7 +138,8 @@ pub struct Gather {
     pub tables: Vec<[u64; 2]>,
 }
 
-/// What reads over PCIe with 16 lanes reach, of the fifth generation (63 GB/s are promised) and of the fourth (32): stated, not measured.
+/// What reads over PCIe with 16 lanes reach, of the fifth generation (63 GB/s are promised) and of
+/// the fourth (32): stated, not measured.
 const BUS_OF_FIFTH: u64 = 50_000_000_000;
 const BUS_OF_FOURTH: u64 = 25_000_000_000;
 /// Instruction set of the first GPUs with the fifth generation.
@@ -177,29 +182,51 @@ impl Facts {
             return Ok(());
         }
         if self.capability().is_none() {
-            return Err(format!("architecture: expected that of a GPU, `sm_90` for one, found `{}`", self.architecture));
+            return Err(format!(
+                "architecture: expected that of a GPU, `sm_90` for one, found `{}`",
+                self.architecture
+            ));
         }
-        let Some(grid) = &self.grid else { return Err("grid: expected that of a GPU, found none".to_owned()) };
+        let Some(grid) = &self.grid else {
+            return Err("grid: expected that of a GPU, found none".to_owned());
+        };
         let least = [
             ("processors", grid.processors, 1),
             ("threads_most", grid.threads_most, THREADS_LEAST),
             ("shared_bytes_most", grid.shared_bytes_most, SHARED_LEAST),
         ];
-        if let Some((field, number, least)) = least.into_iter().find(|(_, number, least)| number < least) {
+        if let Some((field, number, least)) =
+            least.into_iter().find(|(_, number, least)| number < least)
+        {
             return Err(format!("grid.{field}: expected at least {least}, found {number}"));
         }
-        if grid.lanes == LANES { Ok(()) } else { Err(format!("grid.lanes: expected {LANES}, found {}", grid.lanes)) }
+        if grid.lanes == LANES {
+            Ok(())
+        } else {
+            Err(format!("grid.lanes: expected {LANES}, found {}", grid.lanes))
+        }
     }
 
     /// As a facts file, with how its rates were measured.
     pub fn to_yaml(&self) -> Result<String, serde_yaml::Error> {
-        let measured = self.measured.as_ref().map(|measured| serde_yaml::to_string(&BTreeMap::from([("measured", measured)]))).transpose()?;
+        let measured = self
+            .measured
+            .as_ref()
+            .map(|measured| serde_yaml::to_string(&BTreeMap::from([("measured", measured)])))
+            .transpose()?;
         Ok(serde_yaml::to_string(self)? + &measured.unwrap_or_default())
     }
 
-    /// Bytes of the host's memory that kernels read in a second: as the file says, else what the bus of such a GPU gives.
+    /// Bytes of the host's memory that kernels read in a second: as the file says, else what the
+    /// bus of such a GPU gives.
     pub fn bytes_per_second_of_host(&self) -> u64 {
-        let of_bus = || if self.capability().is_none_or(|version| version >= FIRST_OF_FIFTH) { BUS_OF_FIFTH } else { BUS_OF_FOURTH };
+        let of_bus = || {
+            if self.capability().is_none_or(|version| version >= FIRST_OF_FIFTH) {
+                BUS_OF_FIFTH
+            } else {
+                BUS_OF_FOURTH
+            }
+        };
         self.host_bytes_per_second.unwrap_or_else(of_bus).max(1)
     }
 
@@ -209,11 +236,18 @@ impl Facts {
         Some((number / 10, number % 10))
     }
 
-    /// Bytes of rows in a second, for rows of this width out of a table of this size: between what was measured, by logarithms; beyond it,
-    /// what was measured nearest. Rows narrower than the narrowest cost as much each as that one.
+    /// Bytes of rows in a second, for rows of this width out of a table of this size: between what
+    /// was measured, by logarithms; beyond it, what was measured nearest. Rows narrower than the
+    /// narrowest cost as much each as that one.
     pub fn gathered_per_second(&self, row_bytes: u64, table_bytes: u64) -> f64 {
-        let Some(narrowest) = self.gather.first().map(|gather| gather.row_bytes) else { return self.bytes_per_second as f64 };
-        let of_width: Vec<(f64, f64)> = self.gather.iter().map(|gather| (logarithm(gather.row_bytes), logarithm_of_rate(gather, table_bytes))).collect();
+        let Some(narrowest) = self.gather.first().map(|gather| gather.row_bytes) else {
+            return self.bytes_per_second as f64;
+        };
+        let of_width: Vec<(f64, f64)> = self
+            .gather
+            .iter()
+            .map(|gather| (logarithm(gather.row_bytes), logarithm_of_rate(gather, table_bytes)))
+            .collect();
         let rate = between(&of_width, logarithm(row_bytes.max(narrowest))).exp();
         rate * (row_bytes.max(1) as f64 / narrowest as f64).min(1.0)
     }
@@ -224,7 +258,8 @@ fn logarithm(number: u64) -> f64 {
 }
 
 fn logarithm_of_rate(gather: &Gather, table_bytes: u64) -> f64 {
-    let of_table: Vec<(f64, f64)> = gather.tables.iter().map(|[bytes, rate]| (logarithm(*bytes), logarithm(*rate))).collect();
+    let of_table: Vec<(f64, f64)> =
+        gather.tables.iter().map(|[bytes, rate]| (logarithm(*bytes), logarithm(*rate))).collect();
     between(&of_table, logarithm(table_bytes))
 }
 
@@ -232,7 +267,9 @@ fn logarithm_of_rate(gather: &Gather, table_bytes: u64) -> f64 {
 fn between(points: &[(f64, f64)], at: f64) -> f64 {
     let after = points.partition_point(|point| point.0 <= at);
     match (after.checked_sub(1).and_then(|before| points.get(before)), points.get(after)) {
-        (Some(before), Some(after)) => before.1 + (after.1 - before.1) * (at - before.0) / (after.0 - before.0),
+        (Some(before), Some(after)) => {
+            before.1 + (after.1 - before.1) * (at - before.0) / (after.0 - before.0)
+        }
         (Some(only), None) | (None, Some(only)) => only.1,
         (None, None) => 0.0,
     }
@@ -254,9 +291,12 @@ fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64
 
 fn pairs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<[u64; 2]>, D::Error> {
     let pairs: Vec<[f64; 2]> = Deserialize::deserialize(deserializer)?;
-    let is_sound = pairs.iter().flatten().all(|number| *number >= 1.0) && pairs.windows(2).all(|pair| pair[0][0] < pair[1][0]);
+    let is_sound = pairs.iter().flatten().all(|number| *number >= 1.0)
+        && pairs.windows(2).all(|pair| pair[0][0] < pair[1][0]);
     if !is_sound || pairs.is_empty() {
-        return Err(serde::de::Error::custom("expected pairs of the size of a table and bytes in a second, by ascending size"));
+        return Err(serde::de::Error::custom(
+            "expected pairs of the size of a table and bytes in a second, by ascending size",
+        ));
     }
     Ok(pairs.into_iter().map(|pair| pair.map(|number| number as u64)).collect())
 }
@@ -287,10 +327,19 @@ mod tests {
     fn the_way_from_the_host_is_what_a_file_says_or_that_of_the_architecture() {
         let facts = crate::known("h200").unwrap();
         assert_eq!(facts.bytes_per_second_of_host(), 50_000_000_000);
-        assert_eq!(Facts { architecture: "sm_80".to_owned(), ..facts.clone() }.bytes_per_second_of_host(), 25_000_000_000);
-        assert!(!serde_yaml::to_string(&facts).unwrap().contains("host_bytes_per_second"), "what is not said is in no key");
+        assert_eq!(
+            Facts { architecture: "sm_80".to_owned(), ..facts.clone() }.bytes_per_second_of_host(),
+            25_000_000_000
+        );
+        assert!(
+            !serde_yaml::to_string(&facts).unwrap().contains("host_bytes_per_second"),
+            "what is not said is in no key"
+        );
         let text = format!("{}host_bytes_per_second: 400e9\n", include_str!("../facts/h200.yaml"));
-        assert_eq!(serde_yaml::from_str::<Facts>(&text).unwrap().bytes_per_second_of_host(), 400_000_000_000);
+        assert_eq!(
+            serde_yaml::from_str::<Facts>(&text).unwrap().bytes_per_second_of_host(),
+            400_000_000_000
+        );
     }
 
     #[test]
@@ -299,24 +348,43 @@ mod tests {
         let [clock_khz, memory_clock_khz, memory_bus_bits] = [1_980_000, 2_619_000, 5120];
         let transfers = [55_100_000_001, 47_000_000_000];
         let [pinned_bytes_per_second, upload_bytes_per_second] = transfers;
-        let measured =
-            Measurement { device, driver: "13.0".to_owned(), clock_khz, memory_clock_khz, memory_bus_bits, pinned_bytes_per_second, upload_bytes_per_second };
+        let measured = Measurement {
+            device,
+            driver: "13.0".to_owned(),
+            clock_khz,
+            memory_clock_khz,
+            memory_bus_bits,
+            pinned_bytes_per_second,
+            upload_bytes_per_second,
+        };
         let share = measured.upload_share();
-        let facts = Facts { measured: Some(measured), host_bytes_per_second: Some(53_000_000_000), ..crate::known("h200").unwrap() };
+        let facts = Facts {
+            measured: Some(measured),
+            host_bytes_per_second: Some(53_000_000_000),
+            ..crate::known("h200").unwrap()
+        };
         assert_eq!(serde_yaml::from_str::<Facts>(&facts.to_yaml().unwrap()).unwrap(), facts);
         assert!((share - 0.853).abs() < 1e-3, "{share}");
         let key = serde_yaml::to_string(&facts).unwrap();
-        assert!(!key.contains("measured") && !key.contains("clock") && key.contains("host_bytes_per_second"), "how it was measured is in no key: {key}");
+        assert!(
+            !key.contains("measured")
+                && !key.contains("clock")
+                && key.contains("host_bytes_per_second"),
+            "how it was measured is in no key: {key}"
+        );
     }
 
     #[test]
     fn what_is_no_facts_file_is_refused_with_the_field() {
         let text = |bytes: &str| {
             format!(
-                "{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, f64: 1}}, launch_nanoseconds: 1, cache: {{bytes: 1, line_bytes: 1}}, gather: []}}"
+                "{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, \
+                    f64: 1}}, launch_nanoseconds: 1, cache: {{bytes: 1, line_bytes: 1}}, gather: \
+                    []}}"
             )
         };
-        let read = |text: &str| serde_yaml::from_str::<Facts>(text).map_err(|error| error.to_string());
+        let read =
+            |text: &str| serde_yaml::from_str::<Facts>(text).map_err(|error| error.to_string());
         assert!(read(&text("1e9")).is_ok());
         assert!(read(&text("-1")).unwrap_err().contains("from 0 on, found -1"));
         assert!(read("{name: x, kind: tpu}").unwrap_err().contains("tpu"));
@@ -333,12 +401,32 @@ mod tests {
         for (old, new, said) in [
             ("processors: 132", "processors: 0", "grid.processors: expected at least 1, found 0"),
             ("lanes: 32", "lanes: 7", "grid.lanes: expected 32, found 7"),
-            ("threads_most: 1024", "threads_most: 0", "grid.threads_most: expected at least 1024, found 0"),
-            ("shared_bytes_most: 232448", "shared_bytes_most: 0", "grid.shared_bytes_most: expected at least 49152, found 0"),
-            ("bytes_per_second: 4.28e12", "bytes_per_second: 0", "bytes_per_second: expected at least 1, found 0"),
+            (
+                "threads_most: 1024",
+                "threads_most: 0",
+                "grid.threads_most: expected at least 1024, found 0",
+            ),
+            (
+                "shared_bytes_most: 232448",
+                "shared_bytes_most: 0",
+                "grid.shared_bytes_most: expected at least 49152, found 0",
+            ),
+            (
+                "bytes_per_second: 4.28e12",
+                "bytes_per_second: 0",
+                "bytes_per_second: expected at least 1, found 0",
+            ),
             ("line_bytes: 128", "line_bytes: 0", "cache.line_bytes: expected at least 1, found 0"),
-            ("architecture: sm_90", "architecture: foo", "architecture: expected that of a GPU, `sm_90` for one, found `foo`"),
-            ("grid: {processors: 132, lanes: 32, threads_most: 1024, shared_bytes_most: 232448}", "", "grid: expected that of a GPU, found none"),
+            (
+                "architecture: sm_90",
+                "architecture: foo",
+                "architecture: expected that of a GPU, `sm_90` for one, found `foo`",
+            ),
+            (
+                "grid: {processors: 132, lanes: 32, threads_most: 1024, shared_bytes_most: 232448}",
+                "",
+                "grid: expected that of a GPU, found none",
+            ),
         ] {
             assert_eq!(of(old, new), said);
         }

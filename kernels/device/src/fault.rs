@@ -1,6 +1,7 @@
 //! fault: what a GPU, its driver or its compiler refused, with what was attempted.
 //!
-//! promises  the driver's own name of an error and its words are kept; a fault of memory says what was wanted and what is free
+//! promises  the driver's own name of an error and its words are kept; a fault of memory says what
+//!           was wanted and what is free
 //! never     decides how a program ends: whoever calls maps `Code` to an exit code
 use std::{error::Error, fmt};
 
@@ -36,7 +37,8 @@ pub enum Code {
         /// What the compiler said, and the lines around its first error.
         log: String,
     },
-    /// A wrong call: out of bounds, wrong parameters; `what` says which. Nothing was sent to the device.
+    /// A wrong call: out of bounds, wrong parameters; `what` says which. Nothing was sent to the
+    /// device.
     Misuse,
 }
 
@@ -62,8 +64,16 @@ impl fmt::Display for Fault {
         f.write_str(&self.what)?;
         match &self.code {
             Code::Absent | Code::Misuse => Ok(()),
-            Code::Memory { wanted: 0, free, total } => write!(f, ": out of memory, {} of {} are free", size(*free), size(*total)),
-            Code::Memory { wanted, free, total } => write!(f, ": wanted {}, and {} of {} are free", size(*wanted), size(*free), size(*total)),
+            Code::Memory { wanted: 0, free, total } => {
+                write!(f, ": out of memory, {} of {} are free", size(*free), size(*total))
+            }
+            Code::Memory { wanted, free, total } => write!(
+                f,
+                ": wanted {}, and {} of {} are free",
+                size(*wanted),
+                size(*free),
+                size(*total)
+            ),
             Code::Driver(words) => write!(f, ": {words}"),
             Code::Compile { log } => write!(f, ":\n{log}"),
         }
@@ -87,12 +97,20 @@ mod tests {
 
     #[test]
     fn a_fault_says_what_was_attempted_and_why_it_failed() {
-        let memory = Fault { what: "allocate on device 0".to_owned(), code: Code::Memory { wanted: 3 << 30, free: 1 << 20, total: 2 << 30 }, hint: None };
+        let memory = Fault {
+            what: "allocate on device 0".to_owned(),
+            code: Code::Memory { wanted: 3 << 30, free: 1 << 20, total: 2 << 30 },
+            hint: None,
+        };
         assert_eq!(
             memory.to_string(),
-            "allocate on device 0: wanted 3.0 GiB (3221225472 bytes), and 1.0 MiB (1048576 bytes) of 2.0 GiB (2147483648 bytes) are free"
+            "allocate on device 0: wanted 3.0 GiB (3221225472 bytes), and 1.0 MiB (1048576 bytes) \
+                of 2.0 GiB (2147483648 bytes) are free"
         );
-        assert_eq!(Fault::driver("load `a`", "CUDA_ERROR_INVALID_IMAGE: bad").to_string(), "load `a`: CUDA_ERROR_INVALID_IMAGE: bad");
+        assert_eq!(
+            Fault::driver("load `a`", "CUDA_ERROR_INVALID_IMAGE: bad").to_string(),
+            "load `a`: CUDA_ERROR_INVALID_IMAGE: bad"
+        );
         assert_eq!(Fault::misuse("fill 4 bytes at 8 of 8").to_string(), "fill 4 bytes at 8 of 8");
         assert_eq!(size(1023), "1023 bytes");
     }

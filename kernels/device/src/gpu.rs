@@ -1,13 +1,16 @@
 //! gpu: one GPU of NVIDIA: its facts, memory, transfers, kernels, graphs and events.
 //!
-//! promises  work is done in the order of the calls: launches, fills and copies on one stream, transfers on another that waits for it and
-//!           is waited for; bounds, parameters and grids are checked before the driver is called; the first fault that breaks the
-//!           device comes back from every later call
-//! never     panics where no driver is; makes anything on the default stream; frees what a thread still asks for (`Memory`, `Pinned`,
-//!           `Landing`, `Kernel` and `Graph` keep the device open)
-//! limits    addresses are numbers: a launch may be given one whose memory has gone, and a kernel may write where it likes on the
-//!           device; a graph keeps its kernels loaded, and not the memory they touch. Methods may be called from any thread, but
-//!           while one captures a graph the others are refused
+//! promises  work is done in the order of the calls: launches, fills and copies on one stream,
+//!           transfers on another that waits for it and is waited for; bounds, parameters and grids
+//!           are checked before the driver is called; the first fault that breaks the device comes
+//!           back from every later call
+//! never     panics where no driver is; makes anything on the default stream; frees what a thread
+//!           still asks for (`Memory`, `Pinned`, `Landing`, `Kernel` and `Graph` keep the device
+//!           open)
+//! limits    addresses are numbers: a launch may be given one whose memory has gone, and a kernel
+//!           may write where it likes on the device; a graph keeps its kernels loaded, and not the
+//!           memory they touch. Methods may be called from any thread, but while one captures a
+//!           graph the others are refused
 mod context;
 mod driver;
 mod graph;
@@ -76,7 +79,8 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// How many devices the driver lets this process see; a driver that is there and sees none is no fault.
+    /// How many devices the driver lets this process see; a driver that is there and sees none is
+    /// no fault.
     pub fn count() -> Result<usize, Fault> {
         driver::start().map(|driver| driver.count)
     }
@@ -100,7 +104,10 @@ impl Gpu {
 
     /// What is known of it; the free memory is that of now.
     pub fn facts(&self) -> Device {
-        Device { memory_free_bytes: self.context.memory().ok().map(|(free, _)| free), ..self.device.clone() }
+        Device {
+            memory_free_bytes: self.context.memory().ok().map(|(free, _)| free),
+            ..self.device.clone()
+        }
     }
 
     /// Waits until everything that was asked for is done, and says whether it went well.

@@ -1,8 +1,10 @@
 //! kept: facts that were measured on GPUs of this machine, where planning finds them again.
 //!
-//! promises  a file for each kind of device, by its name and by what its driver says of it, not by its number; it is there whole or not at all;
-//!           one that is damaged, or of another device, is a fault that names it
-//! never     measures; reads a file twice in a process: what is planned with does not change on the way
+//! promises  a file for each kind of device, by its name and by what its driver says of it, not by
+//!           its number; it is there whole or not at all; one that is damaged, or of another
+//!           device, is a fault that names it
+//! never     measures; reads a file twice in a process: what is planned with does not change on the
+//!           way
 //! limits    devices that differ in nothing but the slot they are in share a file
 use std::{
     collections::BTreeMap,
@@ -24,11 +26,14 @@ const VARIABLE: &str = "WARPLOOM_DEVICES";
 /// What was read, by file.
 static READ: Mutex<BTreeMap<PathBuf, Result<Option<Facts>, Fault>>> = Mutex::new(BTreeMap::new());
 
-/// Where the facts of a device are kept: in `WARPLOOM_DEVICES`, else in the user's folder of configurations; none if there is neither.
+/// Where the facts of a device are kept: in `WARPLOOM_DEVICES`, else in the user's folder of
+/// configurations; none if there is neither.
 pub fn file(device: &Device) -> Option<PathBuf> {
     let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let configuration = || of("XDG_CONFIG_HOME").or_else(|| of("HOME").map(|home| home.join(".config")));
-    let folder = of(VARIABLE).or_else(|| configuration().map(|folder| folder.join("warploom").join("devices")))?;
+    let configuration =
+        || of("XDG_CONFIG_HOME").or_else(|| of("HOME").map(|home| home.join(".config")));
+    let folder = of(VARIABLE)
+        .or_else(|| configuration().map(|folder| folder.join("warploom").join("devices")))?;
     Some(folder.join(name(device)))
 }
 
@@ -36,7 +41,10 @@ pub fn file(device: &Device) -> Option<PathBuf> {
 fn name(device: &Device) -> String {
     let ((major, minor), name) = (device.capability, plain(&device.name));
     let (cache, clock) = (device.cache_bytes >> 20, device.memory_clock_khz / 1000);
-    format!("{name}.sm_{major}{minor}.{}.{cache}MiB.{clock}MHz.{}bit.yaml", device.processors, device.memory_bus_bits)
+    format!(
+        "{name}.sm_{major}{minor}.{}.{cache}MiB.{clock}MHz.{}bit.yaml",
+        device.processors, device.memory_bus_bits
+    )
 }
 
 /// What was measured on such a device here, if anything.
@@ -57,7 +65,9 @@ fn read(file: &Path, device: &Device) -> Result<Option<Facts>, Fault> {
     let (major, minor) = device.capability;
     let processors = facts.grid.map(|Grid { processors, .. }| processors);
     let is_its = |measured: &Measurement| {
-        measured.device == device.name && measured.memory_clock_khz == device.memory_clock_khz && measured.memory_bus_bits == device.memory_bus_bits
+        measured.device == device.name
+            && measured.memory_clock_khz == device.memory_clock_khz
+            && measured.memory_bus_bits == device.memory_bus_bits
     };
     if facts.architecture != format!("sm_{major}{minor}")
         || processors != Some(device.processors)
@@ -79,17 +89,35 @@ fn wrong(file: &Path, why: &str) -> Fault {
 /// What measures.
 pub const COMMAND: &str = "warploom doctor --measure";
 
-/// Keeps what was measured on a device, in place of what was kept before, and says where. This process goes on with what it has read.
+/// Keeps what was measured on a device, in place of what was kept before, and says where. This
+/// process goes on with what it has read.
 pub fn keep(device: &Device, facts: &Facts) -> Result<PathBuf, Fault> {
-    let no_place = || Fault::absent("there is no place to keep facts of a GPU: neither HOME nor XDG_CONFIG_HOME is set", format!("export {VARIABLE}=FOLDER"));
+    let no_place = || {
+        Fault::absent(
+            "there is no place to keep facts of a GPU: neither HOME nor XDG_CONFIG_HOME is set",
+            format!("export {VARIABLE}=FOLDER"),
+        )
+    };
     let file = file(device).ok_or_else(no_place)?;
-    let failed = |error: std::io::Error| Fault::absent(format!("keep facts of a GPU in `{}`: {error}", file.display()), format!("export {VARIABLE}=FOLDER"));
+    let failed = |error: std::io::Error| {
+        Fault::absent(
+            format!("keep facts of a GPU in `{}`: {error}", file.display()),
+            format!("export {VARIABLE}=FOLDER"),
+        )
+    };
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(failed)?;
     let begun = folder.join(format!(".tmp-{}-{}", name(device), std::process::id()));
-    let text = facts.to_yaml().map_err(|error| Fault::misuse(format!("facts of a GPU as text: {error}")))?;
-    let text = format!("# Rates of a GPU that was here, measured by  {COMMAND}  , which replaces this file.\n{text}");
-    let written = fs::write(&begun, text).and_then(|()| fs::File::open(&begun)?.sync_all()).and_then(|()| fs::rename(&begun, &file));
+    let text = facts
+        .to_yaml()
+        .map_err(|error| Fault::misuse(format!("facts of a GPU as text: {error}")))?;
+    let text = format!(
+        "# Rates of a GPU that was here, measured by  {COMMAND}  , which replaces this \
+            file.\n{text}"
+    );
+    let written = fs::write(&begun, text)
+        .and_then(|()| fs::File::open(&begun)?.sync_all())
+        .and_then(|()| fs::rename(&begun, &file));
     written.map_err(|error| {
         let _gone = fs::remove_file(&begun);
         failed(error)
@@ -116,7 +144,11 @@ mod tests {
             pinned_bytes_per_second: 50_000_000_000,
             upload_bytes_per_second: 45_000_000_000,
         };
-        Facts { is_estimated: false, measured: Some(measured), ..present::expected(device).unwrap() }
+        Facts {
+            is_estimated: false,
+            measured: Some(measured),
+            ..present::expected(device).unwrap()
+        }
     }
 
     #[test]
@@ -130,7 +162,8 @@ mod tests {
             Device { capability: (9, 1), ..device() },
         ];
         others.iter().for_each(|other| assert_ne!(name(other), name(&device())));
-        let same = Device { ordinal: 3, uuid: "GPU-7".to_owned(), memory_free_bytes: Some(1), ..device() };
+        let same =
+            Device { ordinal: 3, uuid: "GPU-7".to_owned(), memory_free_bytes: Some(1), ..device() };
         assert_eq!(name(&same), name(&device()));
     }
 
@@ -142,9 +175,15 @@ mod tests {
         fs::write(&file, measured(&device).to_yaml().unwrap()).unwrap();
         assert_eq!(read(&file, &device), Ok(Some(measured(&device))));
         let other = Device { processors: 7, ..device.clone() };
-        assert!(read(&file, &other).unwrap_err().what.contains("no measured facts of `NVIDIA H100"));
+        assert!(
+            read(&file, &other).unwrap_err().what.contains("no measured facts of `NVIDIA H100")
+        );
         fs::write(&file, &measured(&device).to_yaml().unwrap()[..200]).unwrap();
         let fault = read(&file, &device).unwrap_err();
-        assert!(fault.what.contains("a.yaml") && fault.hint.unwrap().contains("doctor --measure"), "{}", fault.what);
+        assert!(
+            fault.what.contains("a.yaml") && fault.hint.unwrap().contains("doctor --measure"),
+            "{}",
+            fault.what
+        );
     }
 }

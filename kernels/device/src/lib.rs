@@ -1,9 +1,13 @@
-//! device: what there is to compute on, what is known of devices that are not here, and the way to GPUs and their compiler.
+//! device: what there is to compute on, what is known of devices that are not here, and the way to
+//! GPUs and their compiler.
 //!
-//! promises  static facts (those that a plan's key may hold) never change while a process runs; a device that is not known
-//!           is an error that says what would be; a machine without any CUDA is as good as another until a GPU is asked for
-//! never     measures unasked (`measure` does when it is called); allocates or launches for a question about facts
-//! limits    GPUs of NVIDIA, and this is the only crate that names their driver. Drivers' errors come back as `Fault`
+//! promises  static facts (those that a plan's key may hold) never change while a process runs; a
+//!           device that is not known is an error that says what would be; a machine without any
+//!           CUDA is as good as another until a GPU is asked for
+//! never     measures unasked (`measure` does when it is called); allocates or launches for a
+//!           question about facts
+//! limits    GPUs of NVIDIA, and this is the only crate that names their driver. Drivers' errors
+//!           come back as `Fault`
 use std::sync::OnceLock;
 
 mod cubin;
@@ -39,7 +43,8 @@ pub const NAMES: [&str; 3] = [AUTO, "cpu", "h200"];
 /// The best that is there.
 pub const AUTO: &str = "auto";
 
-/// The least compute capability that `auto` takes: that of the oldest architecture kernels are tested for.
+/// The least compute capability that `auto` takes: that of the oldest architecture kernels are
+/// tested for.
 const CAPABILITY_LEAST: (u32, u32) = (8, 0);
 
 /// How a facts file is called, if it is not one of ours.
@@ -49,38 +54,54 @@ const EXTENSION: &str = ".yaml";
 const FACTS_BYTES_MOST: u64 = 1 << 20;
 
 /// The facts files that come with the program.
-const FILES: [(&str, &str); 2] = [("cpu", include_str!("../facts/cpu.yaml")), ("h200", include_str!("../facts/h200.yaml"))];
+const FILES: [(&str, &str); 2] =
+    [("cpu", include_str!("../facts/cpu.yaml")), ("h200", include_str!("../facts/h200.yaml"))];
 
-/// What one neighbour sum took on a device, for each way to cut it into groups, where that was measured: a table with a head, columns
-/// `shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds`.
+/// What one neighbour sum took on a device, for each way to cut it into groups, where that was
+/// measured: a table with a head, columns `shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds`.
 pub fn groupings(name: &str) -> Option<&'static str> {
     (name == "h200").then_some(include_str!("../facts/h200-grouping.csv"))
 }
 
-/// Facts of a device by name, or of a file; `auto` is the best that is there for what `best` asks of it.
+/// Facts of a device by name, or of a file; `auto` is the best that is there for what `best` asks
+/// of it.
 pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     let unknown = |why: String| Unknown { name: name.to_owned(), why, hint: None };
-    let absent = |fault: Fault, more: &str| Unknown { hint: fault.hint.clone(), ..unknown(format!("{fault}{more}")) };
+    let absent = |fault: Fault, more: &str| Unknown {
+        hint: fault.hint.clone(),
+        ..unknown(format!("{fault}{more}"))
+    };
     if name.starts_with("cuda") {
-        let ordinal = ordinal(name).ok_or_else(|| unknown("expected `cuda` or `cuda:N`".to_owned()))?;
-        return cuda(ordinal).map_err(|fault| absent(fault, "; a plan for one that is elsewhere: `h200`"));
+        let ordinal =
+            ordinal(name).ok_or_else(|| unknown("expected `cuda` or `cuda:N`".to_owned()))?;
+        return cuda(ordinal)
+            .map_err(|fault| absent(fault, "; a plan for one that is elsewhere: `h200`"));
     }
     if name.ends_with(EXTENSION) {
-        let text = facts_file(name).map_err(|why| unknown(format!("its facts do not read: {why}")))?;
-        return Facts::from_yaml(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
+        let text =
+            facts_file(name).map_err(|why| unknown(format!("its facts do not read: {why}")))?;
+        return Facts::from_yaml(&text)
+            .map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
     if let (Best::OfAll, AUTO, Some(found)) = (best, name, gpu_for_auto()) {
         return found.map_err(|fault| absent(fault, ""));
     }
     let facts = known(if name == AUTO { "cpu" } else { name });
-    let mut facts = facts.ok_or_else(|| unknown(format!("expected one of `{}`, `cuda`, `cuda:N`, or a facts file `NAME{EXTENSION}`", NAMES.join("`, `"))))?;
+    let mut facts = facts.ok_or_else(|| {
+        unknown(format!(
+            "expected one of `{}`, `cuda`, `cuda:N`, or a facts file `NAME{EXTENSION}`",
+            NAMES.join("`, `")
+        ))
+    })?;
     if facts.kind == Kind::Cpu {
-        (facts.architecture, facts.simd) = (std::env::consts::ARCH.to_owned(), simd_class().to_owned());
+        (facts.architecture, facts.simd) =
+            (std::env::consts::ARCH.to_owned(), simd_class().to_owned());
     }
     Ok(facts)
 }
 
-/// The text of a facts file. What is no file is refused before it is opened: a pipe would wait for its writer, a device has no end.
+/// The text of a facts file. What is no file is refused before it is opened: a pipe would wait for
+/// its writer, a device has no end.
 fn facts_file(name: &str) -> Result<String, String> {
     let about = std::fs::metadata(name).map_err(|error| error.to_string())?;
     if !about.is_file() {
@@ -120,8 +141,9 @@ pub enum Best {
     Cpu,
 }
 
-/// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto` takes. Looked for once. Kept facts that do not
-/// read are a fault, and no reason to take another device.
+/// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto`
+/// takes. Looked for once. Kept facts that do not read are a fault, and no reason to take another
+/// device.
 pub fn gpu_for_auto() -> Option<Result<Facts, Fault>> {
     static FOUND: OnceLock<Option<Result<Facts, Fault>>> = OnceLock::new();
     let look = || {
@@ -170,7 +192,9 @@ pub fn simd_class() -> &'static str {
 /// The processor's name as the system tells it, for records.
 pub fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text.lines().find_map(|line| line.strip_prefix("model name").and_then(|rest| rest.split_once(':')));
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name").and_then(|rest| rest.split_once(':')));
     name.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
 }
 
@@ -182,9 +206,14 @@ mod tests {
     fn auto_is_the_best_and_absent_devices_say_why() {
         let resolve = |name| resolve(name, Best::OfAll);
         assert_eq!(super::resolve(AUTO, Best::Cpu), resolve("cpu"));
-        assert_eq!(resolve(AUTO), gpu_for_auto().map_or_else(|| resolve("cpu"), |found| Ok(found.unwrap())));
+        assert_eq!(
+            resolve(AUTO),
+            gpu_for_auto().map_or_else(|| resolve("cpu"), |found| Ok(found.unwrap()))
+        );
         assert_eq!(resolve("cpu").unwrap().simd, simd_class());
-        assert!(resolve("cuda:x").unwrap_err().why.contains("`cuda:N`") && resolve("cudamax").is_err());
+        assert!(
+            resolve("cuda:x").unwrap_err().why.contains("`cuda:N`") && resolve("cudamax").is_err()
+        );
         assert!(resolve("h2o").unwrap_err().why.contains("`h200`"));
         assert!(resolve("none/there.yaml").unwrap_err().why.contains("do not read"));
     }
@@ -196,6 +225,9 @@ mod tests {
             assert_eq!((facts.name.as_str(), facts.gather.len()), (name, 4));
             assert_eq!(facts.grid.is_some(), facts.kind == Kind::Cuda);
         }
-        assert_eq!(groupings("h200").unwrap().lines().next(), Some("shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds"));
+        assert_eq!(
+            groupings("h200").unwrap().lines().next(),
+            Some("shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds")
+        );
     }
 }

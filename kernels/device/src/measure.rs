@@ -1,11 +1,15 @@
-//! measure: the rates of a GPU that is here, taken with kernels of our own (`rates.cu`), as facts to plan with.
+//! measure: the rates of a GPU that is here, taken with kernels of our own (`rates.cu`), as facts
+//! to plan with.
 //!
-//! promises  each rate is the median of several runs after some that do not count, by the device's events, its second cache flushed before
-//!           each (uploads: by the host's clock); a run of a kernel is made longer until it takes a millisecond or moves as much as it may;
-//!           figures are rounded, so that most noise makes the same ones: others are another device to a plan
+//! promises  each rate is the median of several runs after some that do not count, by the device's
+//!           events, its second cache flushed before each (uploads: by the host's clock); a run of
+//!           a kernel is made longer until it takes a millisecond or moves as much as it may;
+//!           figures are rounded, so that most noise makes the same ones: others are another device
+//!           to a plan
 //! never     measures unasked; keeps anything (`kept` does)
-//! limits    half of the memory that is free and at most 2.6 GB of it, as much pinned memory as the file has bytes, some seconds; tables
-//!           that find no room are left out; clocks are those that the device takes by itself
+//! limits    half of the memory that is free and at most 2.6 GB of it, as much pinned memory as the
+//!           file has bytes, some seconds; tables that find no room are left out; clocks are those
+//!           that the device takes by itself
 use std::time::{Duration, Instant};
 
 use crate::{
@@ -45,13 +49,24 @@ const LAUNCHES: u32 = 200;
 /// Of a rate's leading power of ten: what rates are rounded to.
 const STEPS: u64 = 20;
 
-/// Facts of an open GPU with every rate measured; `maps` are maps of one file, each of which is uploaded once, beside pinned memory of the same
-/// bytes: `ROUNDS` that count, after one that does not.
+/// Facts of an open GPU with every rate measured; `maps` are maps of one file, each of which is
+/// uploaded once, beside pinned memory of the same bytes: `ROUNDS` that count, after one that does
+/// not.
 pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault> {
     let device = gpu.facts();
-    let expected = present::expected(&device).ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))?;
-    let cubin = nvrtc.compile(&Source { name: "rates.cu", text: KERNELS, arch: device.capability, options: &[] })?;
-    let bench = Bench::new(gpu, gpu.load(&cubin.bytes, "rates.cu")?, maps.first().map_or(0, |map| map.len()) as u64)?;
+    let expected = present::expected(&device)
+        .ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))?;
+    let cubin = nvrtc.compile(&Source {
+        name: "rates.cu",
+        text: KERNELS,
+        arch: device.capability,
+        options: &[],
+    })?;
+    let bench = Bench::new(
+        gpu,
+        gpu.load(&cubin.bytes, "rates.cu")?,
+        maps.first().map_or(0, |map| map.len()) as u64,
+    )?;
     bench.warm_up()?;
     let bytes_per_second = rounded(bench.copied()?);
     let flops_per_second = Flops {
@@ -71,7 +86,14 @@ pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault>
         upload_bytes_per_second: transfers.uploaded as u64,
     };
     let host_bytes_per_second = Some(rounded(transfers.read));
-    let rates = Facts { bytes_per_second, flops_per_second, launch_nanoseconds, gather, host_bytes_per_second, ..expected };
+    let rates = Facts {
+        bytes_per_second,
+        flops_per_second,
+        launch_nanoseconds,
+        gather,
+        host_bytes_per_second,
+        ..expected
+    };
     Ok(Facts { is_estimated: false, measured: Some(measured), ..rates })
 }
 
@@ -106,33 +128,65 @@ impl<'a> Bench<'a> {
     fn new(gpu: &'a Gpu, module: Module, file_bytes: u64) -> Result<Self, Fault> {
         let device = gpu.facts();
         let tables = tables();
-        let (least, most) = (tables.iter().min().copied().unwrap_or(0), tables.iter().max().copied().unwrap_or(0));
+        let (least, most) =
+            (tables.iter().min().copied().unwrap_or(0), tables.iter().max().copied().unwrap_or(0));
         let free = device.memory_free_bytes.unwrap_or(0);
         // Beside what `flush_l2` writes.
         let room = free.saturating_sub(2 * device.cache_bytes) / 2;
         let gathered_most = BYTES_GATHERED.min(1 << room.max(1).ilog2()).max(BYTES_FIRST);
         // Of the narrowest rows: a place in the list for each, and one row for each sixteen.
         let beside = gathered_most / 64 * INDEX + gathered_most / ROWS_OF_SUM;
-        let table_bytes = room.saturating_sub(beside).min(most.next_multiple_of(BYTES_OF_BLOCK)) / BYTES_OF_BLOCK * BYTES_OF_BLOCK;
+        let table_bytes = room.saturating_sub(beside).min(most.next_multiple_of(BYTES_OF_BLOCK))
+            / BYTES_OF_BLOCK
+            * BYTES_OF_BLOCK;
         if table_bytes < least.next_multiple_of(BYTES_OF_BLOCK) {
             let wanted = 2 * (least + beside + device.cache_bytes);
-            return Err(Fault { what: "measure rates".to_owned(), code: Code::Memory { wanted, free, total: device.memory_bytes }, hint: None });
+            return Err(Fault {
+                what: "measure rates".to_owned(),
+                code: Code::Memory { wanted, free, total: device.memory_bytes },
+                hint: None,
+            });
         }
-        let sums_bytes = (gathered_most / ROWS_OF_SUM).max(8 * u64::from(device.processors * BLOCKS_OF_PROCESSOR * THREADS));
-        let [table, index, sums] = [gpu.allocate(table_bytes)?, gpu.allocate(gathered_most / 64 * INDEX)?, gpu.allocate(sums_bytes)?];
+        let sums_bytes = (gathered_most / ROWS_OF_SUM)
+            .max(8 * u64::from(device.processors * BLOCKS_OF_PROCESSOR * THREADS));
+        let [table, index, sums] = [
+            gpu.allocate(table_bytes)?,
+            gpu.allocate(gathered_most / 64 * INDEX)?,
+            gpu.allocate(sums_bytes)?,
+        ];
         gpu.fill(&table, 0, table_bytes, 1)?;
         let (from, to) = (gpu.event()?, gpu.event()?);
-        Ok(Bench { gpu, module, from, to, processors: device.processors, table, index, sums, gathered_most, host_bytes: file_bytes.min(table_bytes) })
+        Ok(Bench {
+            gpu,
+            module,
+            from,
+            to,
+            processors: device.processors,
+            table,
+            index,
+            sums,
+            gathered_most,
+            host_bytes: file_bytes.min(table_bytes),
+        })
     }
 
     fn kernel(&self, name: &str, kinds: &[ParameterKind]) -> Result<Kernel, Fault> {
-        let parameters: Vec<Parameter> = kinds.iter().enumerate().map(|(number, kind)| Parameter::new(number.to_string(), *kind)).collect();
+        let parameters: Vec<Parameter> = kinds
+            .iter()
+            .enumerate()
+            .map(|(number, kind)| Parameter::new(number.to_string(), *kind))
+            .collect();
         self.module.kernel(name, &parameters)
     }
 
     fn launch(&self, kernel: &Kernel, blocks: u64, values: &[Value]) -> Result<(), Fault> {
-        let blocks = u32::try_from(blocks).map_err(|_| Fault::misuse(format!("launch `{}` on {blocks} blocks", kernel.name())))?;
-        self.gpu.launch(kernel, Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0, early: false }, values)
+        let blocks = u32::try_from(blocks)
+            .map_err(|_| Fault::misuse(format!("launch `{}` on {blocks} blocks", kernel.name())))?;
+        self.gpu.launch(
+            kernel,
+            Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0, early: false },
+            values,
+        )
     }
 
     /// Blocks of a launch whose threads share all that there is.
@@ -149,20 +203,30 @@ impl<'a> Bench<'a> {
         Ok((self.gpu.elapsed_ms(&self.from, &self.to)? / 1e3).max(1e-9))
     }
 
-    /// How much of something a second: as much as takes long enough, from the first amount to the last.
-    fn rate(&self, (first, last): (u64, u64), work: impl Fn(u64) -> Result<(), Fault>) -> Result<f64, Fault> {
+    /// How much of something a second: as much as takes long enough, from the first amount to the
+    /// last.
+    fn rate(
+        &self,
+        (first, last): (u64, u64),
+        work: impl Fn(u64) -> Result<(), Fault>,
+    ) -> Result<f64, Fault> {
         let mut amount = first.min(last);
         while self.seconds(|| work(amount))? < SECONDS_LEAST && amount < last {
             amount = (2 * amount).min(last);
         }
-        let times = (0..ROUNDS).map(|_| self.seconds(|| work(amount))).collect::<Result<Vec<f64>, Fault>>()?;
+        let times = (0..ROUNDS)
+            .map(|_| self.seconds(|| work(amount)))
+            .collect::<Result<Vec<f64>, Fault>>()?;
         Ok(amount as f64 / median(times))
     }
 
     fn warm_up(&self) -> Result<(), Fault> {
         let begun = Instant::now();
         while begun.elapsed() < WARM_UP {
-            self.copied_once(&self.kernel("copy", &COPY)?, BYTES_FIRST.min(self.table.bytes() / 2))?;
+            self.copied_once(
+                &self.kernel("copy", &COPY)?,
+                BYTES_FIRST.min(self.table.bytes() / 2),
+            )?;
             self.gpu.wait()?;
         }
         Ok(())
@@ -171,7 +235,11 @@ impl<'a> Bench<'a> {
     fn copied_once(&self, copy: &Kernel, bytes: u64) -> Result<(), Fault> {
         let bytes = bytes / BYTES_OF_BLOCK * BYTES_OF_BLOCK;
         let half = self.table.bytes() / 2 / BYTES_OF_BLOCK * BYTES_OF_BLOCK;
-        let values = [Value::Pointer(self.table.pointer() + half), Value::Pointer(self.table.pointer()), Value::U64(bytes / 16)];
+        let values = [
+            Value::Pointer(self.table.pointer() + half),
+            Value::Pointer(self.table.pointer()),
+            Value::U64(bytes / 16),
+        ];
         self.launch(copy, bytes / BYTES_OF_BLOCK, &values)
     }
 
@@ -186,23 +254,39 @@ impl<'a> Bench<'a> {
     fn arithmetic(&self, name: &str, factor: Value, kind: ParameterKind) -> Result<f64, Fault> {
         let kernel = self.kernel(name, &[ParameterKind::Pointer, kind, ParameterKind::U32])?;
         let blocks = self.shared_blocks();
-        let work = |rounds: u64| self.launch(&kernel, blocks, &[Value::Pointer(self.sums.pointer()), factor, Value::U32(rounds as u32)]);
+        let work = |rounds: u64| {
+            self.launch(
+                &kernel,
+                blocks,
+                &[Value::Pointer(self.sums.pointer()), factor, Value::U32(rounds as u32)],
+            )
+        };
         Ok(self.rate(ROUNDS_OF_THREAD, work)? * (blocks * u64::from(THREADS) * OPERATIONS) as f64)
     }
 
     /// Seconds of one launch among many, recorded in one graph.
     fn launched(&self) -> Result<f64, Fault> {
         let kernel = self.kernel("start", &[ParameterKind::Pointer])?;
-        let one = || self.launch(&kernel, u64::from(self.processors), &[Value::Pointer(self.sums.pointer())]);
+        let one = || {
+            self.launch(&kernel, u64::from(self.processors), &[Value::Pointer(self.sums.pointer())])
+        };
         let graph = self.gpu.capture(|_| (0..LAUNCHES).try_for_each(|_| one()))?;
-        let times = (0..=ROUNDS).map(|_| self.seconds(|| self.gpu.replay(&graph))).collect::<Result<Vec<f64>, Fault>>()?;
+        let times = (0..=ROUNDS)
+            .map(|_| self.seconds(|| self.gpu.replay(&graph)))
+            .collect::<Result<Vec<f64>, Fault>>()?;
         Ok(median(times[1..].to_vec()) / f64::from(LAUNCHES))
     }
 
     /// Rows at random, for the widths and tables of the facts file, as far as there is room.
     fn gathers(&self) -> Result<Vec<Gather>, Fault> {
-        let draw = self.kernel("draw", &[ParameterKind::Pointer, ParameterKind::U32, ParameterKind::U64])?;
-        let kinds = [ParameterKind::Pointer, ParameterKind::Pointer, ParameterKind::Pointer, ParameterKind::U32];
+        let draw =
+            self.kernel("draw", &[ParameterKind::Pointer, ParameterKind::U32, ParameterKind::U64])?;
+        let kinds = [
+            ParameterKind::Pointer,
+            ParameterKind::Pointer,
+            ParameterKind::Pointer,
+            ParameterKind::U32,
+        ];
         let mut gathers = known_gathers();
         for gather in &mut gathers {
             let width = gather.row_bytes;
@@ -210,13 +294,22 @@ impl<'a> Bench<'a> {
             gather.tables.retain(|[bytes, _]| *bytes <= self.table.bytes());
             for [bytes, rate] in &mut gather.tables {
                 let (rows, drawn) = (*bytes / width, self.gathered_most / width);
-                let given = [Value::Pointer(self.index.pointer()), Value::U32(rows as u32), Value::U64(drawn)];
+                let given = [
+                    Value::Pointer(self.index.pointer()),
+                    Value::U32(rows as u32),
+                    Value::U64(drawn),
+                ];
                 self.launch(&draw, drawn.div_ceil(u64::from(THREADS)), &given)?;
                 let work = |gathered: u64| {
                     let groups = gathered / width / ROWS_OF_SUM;
-                    let values = [&self.sums, &self.table, &self.index].map(|memory| Value::Pointer(memory.pointer()));
+                    let values = [&self.sums, &self.table, &self.index]
+                        .map(|memory| Value::Pointer(memory.pointer()));
                     let blocks = (groups * (width / 16)).div_ceil(u64::from(THREADS));
-                    self.launch(&kernel, blocks, &[values[0], values[1], values[2], Value::U32(groups as u32)])
+                    self.launch(
+                        &kernel,
+                        blocks,
+                        &[values[0], values[1], values[2], Value::U32(groups as u32)],
+                    )
                 };
                 *rate = rounded(self.rate((BYTES_FIRST, self.gathered_most), work)?);
             }
@@ -224,12 +317,21 @@ impl<'a> Bench<'a> {
         Ok(gathers)
     }
 
-    /// What comes from the host: the same bytes out of pinned memory, by the driver and by a kernel, and out of the file.
+    /// What comes from the host: the same bytes out of pinned memory, by the driver and by a
+    /// kernel, and out of the file.
     fn transfers(&self, maps: &[&[u8]]) -> Result<Transfers, Fault> {
         let bytes = self.host_bytes / 16 * 16;
-        let files: Vec<&[u8]> = maps.iter().filter_map(|map| map.get(..bytes as usize)).filter(|file| !file.is_empty()).collect();
+        let files: Vec<&[u8]> = maps
+            .iter()
+            .filter_map(|map| map.get(..bytes as usize))
+            .filter(|file| !file.is_empty())
+            .collect();
         if files.len() < 2 {
-            return Err(Fault::misuse(format!("measure transfers: expected two maps of a file and more, found {} of {}", files.len(), size(bytes))));
+            return Err(Fault::misuse(format!(
+                "measure transfers: expected two maps of a file and more, found {} of {}",
+                files.len(),
+                size(bytes)
+            )));
         }
         let mut pinned = self.gpu.pin(bytes)?;
         pinned.contents()?.copy_from_slice(files[0]);
@@ -246,18 +348,29 @@ impl<'a> Bench<'a> {
     }
 
     fn sent(&self, pinned: &Pinned) -> Result<f64, Fault> {
-        self.rate((pinned.bytes(), pinned.bytes()), |bytes| self.gpu.copy_pinned(pinned, &self.table, 0, bytes))
+        self.rate((pinned.bytes(), pinned.bytes()), |bytes| {
+            self.gpu.copy_pinned(pinned, &self.table, 0, bytes)
+        })
     }
 
     fn read(&self, pinned: &Pinned) -> Result<f64, Fault> {
         let total = self.kernel("total", &COPY)?;
-        let values = |bytes: u64| [Value::Pointer(self.sums.pointer()), Value::Pointer(pinned.pointer()), Value::U64(bytes / 16)];
-        self.rate((pinned.bytes(), pinned.bytes()), |bytes| self.launch(&total, self.shared_blocks(), &values(bytes)))
+        let values = |bytes: u64| {
+            [
+                Value::Pointer(self.sums.pointer()),
+                Value::Pointer(pinned.pointer()),
+                Value::U64(bytes / 16),
+            ]
+        };
+        self.rate((pinned.bytes(), pinned.bytes()), |bytes| {
+            self.launch(&total, self.shared_blocks(), &values(bytes))
+        })
     }
 }
 
 /// Parameters of kernels that read in a row.
-const COPY: [ParameterKind; 3] = [ParameterKind::Pointer, ParameterKind::Pointer, ParameterKind::U64];
+const COPY: [ParameterKind; 3] =
+    [ParameterKind::Pointer, ParameterKind::Pointer, ParameterKind::U64];
 
 /// Widths and tables of the device that was measured first.
 fn known_gathers() -> Vec<Gather> {
@@ -266,7 +379,10 @@ fn known_gathers() -> Vec<Gather> {
 
 /// Sizes of all tables.
 fn tables() -> Vec<u64> {
-    known_gathers().iter().flat_map(|gather| gather.tables.iter().map(|[bytes, _]| *bytes)).collect()
+    known_gathers()
+        .iter()
+        .flat_map(|gather| gather.tables.iter().map(|[bytes, _]| *bytes))
+        .collect()
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {

@@ -1,10 +1,13 @@
-//! nvrtc: NVIDIA's compiler, which makes CUBIN of CUDA C++ while the program runs, with no GPU and no toolkit.
+//! nvrtc: NVIDIA's compiler, which makes CUBIN of CUDA C++ while the program runs, with no GPU and
+//! no toolkit.
 //!
-//! promises  no call of the library before it is known to be there; a text that does not compile comes back with what the compiler
-//!           said and the lines around the first error; an architecture it does not know with those that it knows
+//! promises  no call of the library before it is known to be there; a text that does not compile
+//!           comes back with what the compiler said and the lines around the first error; an
+//!           architecture it does not know with those that it knows
 //! never     makes PTX, which a driver would compile again; keeps a compiled text
-//! limits    one NVRTC a process, of CUDA 12 or newer; texts that include headers take those beside the library, else (from 13.3 on) those
-//!           in it, unpacked once into the user's cache folder
+//! limits    one NVRTC a process, of CUDA 12 or newer; texts that include headers take those beside
+//!           the library, else (from 13.3 on) those in it, unpacked once into the user's cache
+//!           folder
 #![allow(unsafe_code)]
 use std::{
     env,
@@ -73,7 +76,8 @@ fn mend() -> String {
 }
 
 impl Nvrtc {
-    /// The library of `WARPLOOM_NVRTC` (its file, or the folder it is in), else where the system looks for libraries.
+    /// The library of `WARPLOOM_NVRTC` (its file, or the folder it is in), else where the system
+    /// looks for libraries.
     pub fn find() -> Result<Nvrtc, Fault> {
         if let Some(place) = named() {
             return Nvrtc::at(Path::new(&place));
@@ -84,7 +88,13 @@ impl Nvrtc {
         }
         // SAFETY: it only opens and closes libraries by their names.
         if !unsafe { sys::is_culib_present() } {
-            return Err(Fault::absent(format!("no NVRTC: `{FILE}` is nowhere the system looks for libraries, and {VARIABLE} is not set"), mend()));
+            return Err(Fault::absent(
+                format!(
+                    "no NVRTC: `{FILE}` is nowhere the system looks for libraries, and {VARIABLE} \
+                        is not set"
+                ),
+                mend(),
+            ));
         }
         Ok(loaded.insert(Nvrtc { version: version()?, file: mapped() }).clone())
     }
@@ -97,12 +107,26 @@ impl Nvrtc {
     /// The library in this file, or in this folder or its `lib`.
     pub fn at(place: &Path) -> Result<Nvrtc, Fault> {
         let places = [place.to_path_buf(), place.join(FILE), place.join("lib").join(FILE)];
-        let absent = || Fault::absent(format!("no NVRTC: there is no `{FILE}` at `{}`", place.display()), mend());
-        let file = places.iter().find(|place| place.is_file()).and_then(|file| file.canonicalize().ok()).ok_or_else(absent)?;
+        let absent = || {
+            Fault::absent(
+                format!("no NVRTC: there is no `{FILE}` at `{}`", place.display()),
+                mend(),
+            )
+        };
+        let file = places
+            .iter()
+            .find(|place| place.is_file())
+            .and_then(|file| file.canonicalize().ok())
+            .ok_or_else(absent)?;
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         match &*loaded {
             Some(nvrtc) if nvrtc.file.as_ref() == Some(&file) => return Ok(nvrtc.clone()),
-            Some(nvrtc) => return Err(Fault::misuse(format!("load `{}`: this process has another NVRTC already: {nvrtc:?}", file.display()))),
+            Some(nvrtc) => {
+                return Err(Fault::misuse(format!(
+                    "load `{}`: this process has another NVRTC already: {nvrtc:?}",
+                    file.display()
+                )));
+            }
             None => {}
         }
         // SAFETY: constructors of this library are meant to run where it is loaded.
@@ -117,10 +141,15 @@ impl Nvrtc {
         let taken = unsafe { sys::is_culib_present() }.then(|| unsafe { sys::culib() });
         let place_of = |library: &libloading::Library| {
             // SAFETY: the symbol is looked at as an address and never called.
-            unsafe { library.get::<*const ()>(b"nvrtcVersion").ok().map(|symbol| symbol.try_as_raw_ptr()) }
+            unsafe {
+                library.get::<*const ()>(b"nvrtcVersion").ok().map(|symbol| symbol.try_as_raw_ptr())
+            }
         };
         if place_of(library).is_none() || taken.and_then(place_of) != place_of(library) {
-            let what = format!("no NVRTC: `{}` is loaded, but another library of that name comes first", file.display());
+            let what = format!(
+                "no NVRTC: `{}` is loaded, but another library of that name comes first",
+                file.display()
+            );
             return Err(Fault::absent(what, "take the other one off LD_LIBRARY_PATH"));
         }
         Ok(loaded.insert(Nvrtc { version: version()?, file: Some(file) }).clone())
@@ -144,21 +173,37 @@ impl Nvrtc {
         let known = self.architectures()?;
         if !known.iter().any(|arch| (arch / 10, arch % 10) == source.arch) {
             let names: Vec<String> = known.iter().map(|arch| format!("sm_{arch}")).collect();
-            let log = format!("NVRTC {}.{} knows {}", self.version.0, self.version.1, names.join(", "));
+            let log =
+                format!("NVRTC {}.{} knows {}", self.version.0, self.version.1, names.join(", "));
             return Err(Fault { what, code: Code::Compile { log }, hint: None });
         }
         let zero = |_| Fault::misuse(format!("{what}: a text, its name or an option holds a 0"));
-        let (text, name) = (CString::new(source.text).map_err(zero)?, CString::new(source.name).map_err(zero)?);
-        let options = self.options(source).into_iter().map(CString::new).collect::<Result<Vec<_>, _>>().map_err(zero)?;
+        let (text, name) =
+            (CString::new(source.text).map_err(zero)?, CString::new(source.name).map_err(zero)?);
+        let options = self
+            .options(source)
+            .into_iter()
+            .map(CString::new)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(zero)?;
         let places: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-        let program = Program(result::create_program(&text, Some(&name)).map_err(|error| Fault::driver(&what, format!("{:?}", error.0)))?);
-        // SAFETY: the program was just made, and its texts and the options end with a 0 and outlive it.
-        let done = unsafe { sys::nvrtcCompileProgram(program.0, places.len() as c_int, places.as_ptr()) };
+        let program = Program(
+            result::create_program(&text, Some(&name))
+                .map_err(|error| Fault::driver(&what, format!("{:?}", error.0)))?,
+        );
+        // SAFETY: the program was just made, and its texts and the options end with a 0 and outlive
+        // it.
+        let done =
+            unsafe { sys::nvrtcCompileProgram(program.0, places.len() as c_int, places.as_ptr()) };
         let log = program.log();
         match done {
             nvrtcResult::NVRTC_SUCCESS => {}
             nvrtcResult::NVRTC_ERROR_COMPILATION | nvrtcResult::NVRTC_ERROR_INVALID_OPTION => {
-                return Err(Fault { what, code: Code::Compile { log: with_lines(log, source) }, hint: None });
+                return Err(Fault {
+                    what,
+                    code: Code::Compile { log: with_lines(log, source) },
+                    hint: None,
+                });
             }
             other => return Err(Fault::driver(what, format!("{other:?}: {log}"))),
         }
@@ -169,7 +214,10 @@ impl Nvrtc {
         // SAFETY: there is room for as much as it said.
         check(&what, unsafe { sys::nvrtcGetCUBIN(program.0, bytes.as_mut_ptr().cast()) })?;
         if !cubin::is_whole(&bytes) {
-            return Err(Fault::driver(what, format!("expected a CUBIN, found {length} bytes that are none")));
+            return Err(Fault::driver(
+                what,
+                format!("expected a CUBIN, found {length} bytes that are none"),
+            ));
         }
         let kernels = cubin::kernels(&log);
         Ok(Cubin { bytes, log, kernels })
@@ -177,7 +225,11 @@ impl Nvrtc {
 
     fn options(&self, source: &Source) -> Vec<String> {
         let mut options = options(source);
-        let starts = |option: &String| ["-I", "--include-path", "--use-bundled-headers"].iter().any(|start| option.starts_with(start));
+        let starts = |option: &String| {
+            ["-I", "--include-path", "--use-bundled-headers"]
+                .iter()
+                .any(|start| option.starts_with(start))
+        };
         if includes(source.text) && !source.options.iter().any(starts) {
             options.extend(self.headers());
         }
@@ -186,55 +238,75 @@ impl Nvrtc {
 
     /// Options that lead to the headers of CUDA.
     fn headers(&self) -> Vec<String> {
-        let beside = self.file.as_ref().and_then(|file| Some(file.parent()?.parent()?.join("include")));
+        let beside =
+            self.file.as_ref().and_then(|file| Some(file.parent()?.parent()?.join("include")));
         match beside.filter(|folder| folder.join("cuda_fp16.h").is_file()) {
             Some(folder) => {
                 let both = [folder.clone(), folder.join("cccl")];
-                both.iter().filter(|folder| folder.is_dir()).map(|folder| format!("--include-path={}", folder.display())).collect()
+                both.iter()
+                    .filter(|folder| folder.is_dir())
+                    .map(|folder| format!("--include-path={}", folder.display()))
+                    .collect()
             }
-            None if self.version >= (13, 3) => vec![format!("--use-bundled-headers={}", self.unpacked().display())],
+            None if self.version >= (13, 3) => {
+                vec![format!("--use-bundled-headers={}", self.unpacked().display())]
+            }
             None => Vec::new(),
         }
     }
 
     /// Where the headers of this version are unpacked; the compiler does that, once.
     fn unpacked(&self) -> PathBuf {
-        let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let cache = of("XDG_CACHE_HOME").or_else(|| of("HOME").map(|home| home.join(".cache"))).map(|cache| cache.join("warploom"));
-        let folder = cache.unwrap_or_else(|| private_folder(&env::temp_dir())).join(format!("nvrtc-{}.{}", self.version.0, self.version.1));
+        let of =
+            |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let cache = of("XDG_CACHE_HOME")
+            .or_else(|| of("HOME").map(|home| home.join(".cache")))
+            .map(|cache| cache.join("warploom"));
+        let folder = cache
+            .unwrap_or_else(|| private_folder(&env::temp_dir()))
+            .join(format!("nvrtc-{}.{}", self.version.0, self.version.1));
         // Whatever is wrong with the folder the compiler says better.
         let _said_by_the_compiler = folder.parent().map(fs::create_dir_all);
         folder
     }
 }
 
-/// A folder below one that all users write, into which no other user can have put anything: headers are code. It is `warploom-<user>`
-/// if it belongs to this user and no other may write it, else one that is made now, for this process alone.
+/// A folder below one that all users write, into which no other user can have put anything: headers
+/// are code. It is `warploom-<user>` if it belongs to this user and no other may write it, else one
+/// that is made now, for this process alone.
 fn private_folder(shared: &Path) -> PathBuf {
     let own = rustix::process::geteuid().as_raw();
     // `mkdir` follows no link and takes nothing that is there.
     let make = |folder: &Path| fs::DirBuilder::new().mode(0o700).create(folder);
-    let is_own = |folder: &Path| fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir() && facts.uid() == own && facts.mode() & 0o077 == 0);
+    let is_own = |folder: &Path| {
+        fs::symlink_metadata(folder)
+            .is_ok_and(|facts| facts.is_dir() && facts.uid() == own && facts.mode() & 0o077 == 0)
+    };
     let lasting = shared.join(format!("warploom-{own}"));
     if make(&lasting).is_ok() || is_own(&lasting) {
         return lasting;
     }
     let number = std::process::id();
-    let fresh = (0..PRIVATE_TRIES).map(|round| shared.join(format!("warploom-{own}-{number}-{round}")));
+    let fresh =
+        (0..PRIVATE_TRIES).map(|round| shared.join(format!("warploom-{own}-{number}-{round}")));
     // Where none can be made, the compiler says that the last is not there.
     let never = shared.join(format!("warploom-{own}-{number}-none/none"));
     fresh.into_iter().find(|folder| make(folder).is_ok()).unwrap_or(never)
 }
 
-/// What the compiler is given, but for the place of CUDA's headers: those belong to its version, and lie elsewhere on each machine.
+/// What the compiler is given, but for the place of CUDA's headers: those belong to its version,
+/// and lie elsewhere on each machine.
 pub fn options(source: &Source) -> Vec<String> {
     let mut options = vec![format!("--gpu-architecture={}", architecture(source.arch))];
-    options.extend(["--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true"].map(str::to_owned));
+    options.extend(
+        ["--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true"].map(str::to_owned),
+    );
     options.extend_from_slice(source.options);
     options
 }
 
-/// What code for devices of this capability is compiled for: all that they can, where that is more than others can that come after them.
+/// What code for devices of this capability is compiled for: all that they can, where that is more
+/// than others can that come after them.
 pub fn architecture((major, minor): (u32, u32)) -> String {
     let all = if (major, minor) == (9, 0) { "a" } else { "" };
     format!("sm_{major}{minor}{all}")
@@ -248,7 +320,8 @@ impl Program {
     fn log(&self) -> String {
         // SAFETY: the program is there, and the library writes as much as it says.
         let log = unsafe { result::get_program_log(self.0) }.unwrap_or_default();
-        let bytes: Vec<u8> = log.iter().map(|character| *character as u8).take_while(|byte| *byte != 0).collect();
+        let bytes: Vec<u8> =
+            log.iter().map(|character| *character as u8).take_while(|byte| *byte != 0).collect();
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
     }
 }
@@ -261,40 +334,71 @@ impl Drop for Program {
 }
 
 fn check(what: &str, result: nvrtcResult) -> Result<(), Fault> {
-    if result == nvrtcResult::NVRTC_SUCCESS { Ok(()) } else { Err(Fault::driver(what, format!("{result:?}"))) }
+    if result == nvrtcResult::NVRTC_SUCCESS {
+        Ok(())
+    } else {
+        Err(Fault::driver(what, format!("{result:?}")))
+    }
 }
 
 /// Of the library that cudarc takes, which has to be there.
 fn version() -> Result<(u32, u32), Fault> {
     let (mut major, mut minor): (c_int, c_int) = (0, 0);
     // SAFETY: the library is there; both numbers outlive the call.
-    check("ask NVRTC for its version", unsafe { sys::nvrtcVersion(ptr::from_mut(&mut major), ptr::from_mut(&mut minor)) })?;
+    check("ask NVRTC for its version", unsafe {
+        sys::nvrtcVersion(ptr::from_mut(&mut major), ptr::from_mut(&mut minor))
+    })?;
     let version = (u32::try_from(major).unwrap_or(0), u32::try_from(minor).unwrap_or(0));
-    if version < (12, 0) { Err(Fault::absent(format!("NVRTC {major}.{minor} is too old: expected 12.0 or newer"), mend())) } else { Ok(version) }
+    if version < (12, 0) {
+        Err(Fault::absent(
+            format!("NVRTC {major}.{minor} is too old: expected 12.0 or newer"),
+            mend(),
+        ))
+    } else {
+        Ok(version)
+    }
 }
 
 /// Which file the loader took, as Linux tells it.
 fn mapped() -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
-    let path = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..])).find(|path| path.contains("/libnvrtc.so"))?;
+    let path = maps
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| &line[at..]))
+        .find(|path| path.contains("/libnvrtc.so"))?;
     Some(PathBuf::from(path))
 }
 
 /// Whether a text asks for a header.
 fn includes(text: &str) -> bool {
-    text.lines().any(|line| line.trim_start().strip_prefix('#').is_some_and(|rest| rest.trim_start().starts_with("include")))
+    text.lines().any(|line| {
+        line.trim_start()
+            .strip_prefix('#')
+            .is_some_and(|rest| rest.trim_start().starts_with("include"))
+    })
 }
 
 /// The log, and the lines of the text around its first error.
 fn with_lines(mut log: String, source: &Source) -> String {
     let number = |line: &str| {
-        let (number, rest) = line.strip_prefix(source.name)?.strip_prefix('(')?.split_once("): ")?;
+        let (number, rest) =
+            line.strip_prefix(source.name)?.strip_prefix('(')?.split_once("): ")?;
         if rest.contains("error") { number.parse::<usize>().ok() } else { None }
     };
     if let Some(wrong) = log.lines().find_map(number) {
         log += &format!("\n{}, around the first error:", source.name);
-        for (index, line) in source.text.lines().enumerate().skip(wrong.saturating_sub(AROUND + 1)).take(2 * AROUND + 1) {
-            log += &format!("\n{} {:>5} | {line}", if index + 1 == wrong { '>' } else { ' ' }, index + 1);
+        for (index, line) in source
+            .text
+            .lines()
+            .enumerate()
+            .skip(wrong.saturating_sub(AROUND + 1))
+            .take(2 * AROUND + 1)
+        {
+            log += &format!(
+                "\n{} {:>5} | {line}",
+                if index + 1 == wrong { '>' } else { ' ' },
+                index + 1
+            );
         }
     }
     log

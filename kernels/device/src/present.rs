@@ -1,10 +1,11 @@
 //! present: facts of a GPU that is here, for planning.
 //!
-//! promises  rates of a device that was measured are the measured ones: here first, else those that come with the program; those of any other
-//!           are estimates from what its driver says, and are marked so
+//! promises  rates of a device that was measured are the measured ones: here first, else those that
+//!           come with the program; those of any other are estimates from what its driver says, and
+//!           are marked so
 //! never     measures, or opens the device
-//! limits    rates of rows gathered on a device that was not measured are those of the H200, scaled by bandwidth alone: sizes of
-//!           tables are left as they are, whatever its cache
+//! limits    rates of rows gathered on a device that was not measured are those of the H200, scaled
+//!           by bandwidth alone: sizes of tables are left as they are, whatever its cache
 use std::path::PathBuf;
 
 use crate::{
@@ -20,7 +21,8 @@ const MEASURED: (&str, &str) = ("H200", "h200");
 const PART: &str = "MIG";
 /// What copies reach of the bandwidth that clock and width promise: 0.87 on the H200.
 const REACHED: f64 = 0.85;
-/// Additions or multiplications of 32 bits that a multiprocessor does at a time, from capability 8.6 on and on 9 and 10.
+/// Additions or multiplications of 32 bits that a multiprocessor does at a time, from capability
+/// 8.6 on and on 9 and 10.
 const LANES_F32: u64 = 128;
 
 /// Where rates come from.
@@ -57,7 +59,12 @@ fn own(device: &Device, facts: Facts) -> Facts {
         architecture: format!("sm_{major}{minor}"),
         memory_bytes: Some(device.memory_bytes),
         cache: Cache { bytes: device.cache_bytes, ..facts.cache },
-        grid: Some(Grid { processors: device.processors, lanes: device.lanes, threads_most: device.threads_most, shared_bytes_most: device.shared_bytes_most }),
+        grid: Some(Grid {
+            processors: device.processors,
+            lanes: device.lanes,
+            threads_most: device.threads_most,
+            shared_bytes_most: device.shared_bytes_most,
+        }),
         ..facts
     }
 }
@@ -70,9 +77,13 @@ pub(crate) fn expected(device: &Device) -> Option<Facts> {
     if has_word(MEASURED.0) && !has_word(PART) {
         return Some(own(device, measured));
     }
-    // Two transfers a clock; where the driver does not tell the clock, the measured device's rate is as good a guess as any.
-    let promised = 2.0 * f64::from(device.memory_clock_khz) * 1000.0 * f64::from(device.memory_bus_bits) / 8.0 * REACHED;
-    let bytes_per_second = if promised >= 1.0 { promised.round() as u64 } else { measured.bytes_per_second };
+    // Two transfers a clock; where the driver does not tell the clock, the measured device's rate
+    // is as good a guess as any.
+    let promised =
+        2.0 * f64::from(device.memory_clock_khz) * 1000.0 * f64::from(device.memory_bus_bits) / 8.0
+            * REACHED;
+    let bytes_per_second =
+        if promised >= 1.0 { promised.round() as u64 } else { measured.bytes_per_second };
     let scale = bytes_per_second as f64 / measured.bytes_per_second as f64;
     let mut facts = own(device, measured);
     for gather in &mut facts.gather {
@@ -83,7 +94,13 @@ pub(crate) fn expected(device: &Device) -> Option<Facts> {
     let f32 = u64::from(device.processors) * u64::from(device.clock_khz) * 1000 * LANES_F32 * 2;
     // Half as fast on the devices for data centers, 1/64 on the others.
     let f64 = if minor == 0 && (8..=10).contains(&major) { f32 / 2 } else { f32 / 64 };
-    Some(Facts { name: plain(&device.name), bytes_per_second, flops_per_second: Flops { f32, f64 }, is_estimated: true, ..facts })
+    Some(Facts {
+        name: plain(&device.name),
+        bytes_per_second,
+        flops_per_second: Flops { f32, f64 },
+        is_estimated: true,
+        ..facts
+    })
 }
 
 /// `nvidia-a100-sxm4-80gb` for `NVIDIA A100-SXM4-80GB`.
@@ -119,9 +136,16 @@ pub(crate) mod tests {
 
     #[test]
     fn a_device_that_was_measured_keeps_its_rates() {
-        let (found, file) = (expected(&device("NVIDIA H200", (9, 0))).unwrap(), known("h200").unwrap());
-        assert_eq!((found.bytes_per_second, &found.gather, found.is_estimated), (file.bytes_per_second, &file.gather, false));
-        assert_eq!((found.name.as_str(), found.memory_bytes, found.cache.bytes), ("h200", Some(80 << 30), 40 << 20));
+        let (found, file) =
+            (expected(&device("NVIDIA H200", (9, 0))).unwrap(), known("h200").unwrap());
+        assert_eq!(
+            (found.bytes_per_second, &found.gather, found.is_estimated),
+            (file.bytes_per_second, &file.gather, false)
+        );
+        assert_eq!(
+            (found.name.as_str(), found.memory_bytes, found.cache.bytes),
+            ("h200", Some(80 << 30), 40 << 20)
+        );
         assert_eq!(found.grid.unwrap().processors, 108);
         for other in ["NVIDIA GH200 480GB", "NVIDIA H200 MIG 1g.18gb", "NVIDIA H20"] {
             assert!(expected(&device(other, (9, 0))).unwrap().is_estimated, "{other}");
@@ -131,12 +155,24 @@ pub(crate) mod tests {
     #[test]
     fn any_other_is_estimated_and_says_so() {
         let found = expected(&device("NVIDIA A100-SXM4-80GB", (8, 0))).unwrap();
-        assert_eq!((found.name.as_str(), found.architecture.as_str(), found.is_estimated), ("nvidia-a100-sxm4-80gb", "sm_80", true));
+        assert_eq!(
+            (found.name.as_str(), found.architecture.as_str(), found.is_estimated),
+            ("nvidia-a100-sxm4-80gb", "sm_80", true)
+        );
         // 2.04 TB/s are promised, and about 1.75 are reached.
         assert_eq!(found.bytes_per_second, 1_733_184_000_000);
-        assert_eq!(found.flops_per_second, Flops { f32: 38_983_680_000_000, f64: 19_491_840_000_000 });
-        assert!((found.gathered_per_second(64, 2_000_000_000) / (2.2e12 * 1.733184 / 4.28) - 1.0).abs() < 1e-9);
-        assert_eq!(expected(&device("NVIDIA RTX 6000", (8, 9))).unwrap().flops_per_second.f64, 38_983_680_000_000 / 64);
+        assert_eq!(
+            found.flops_per_second,
+            Flops { f32: 38_983_680_000_000, f64: 19_491_840_000_000 }
+        );
+        assert!(
+            (found.gathered_per_second(64, 2_000_000_000) / (2.2e12 * 1.733184 / 4.28) - 1.0).abs()
+                < 1e-9
+        );
+        assert_eq!(
+            expected(&device("NVIDIA RTX 6000", (8, 9))).unwrap().flops_per_second.f64,
+            38_983_680_000_000 / 64
+        );
         let silent = Device { memory_clock_khz: 0, ..device("other", (12, 0)) };
         assert_eq!(expected(&silent).unwrap().bytes_per_second, 4_280_000_000_000);
     }
@@ -151,14 +187,21 @@ pub(crate) mod tests {
 
     #[test]
     fn what_was_measured_here_comes_before_anything_else() {
-        for (name, before) in [("NVIDIA H200", Rates::Shipped), ("NVIDIA A100-SXM4-80GB", Rates::Estimated)] {
+        for (name, before) in
+            [("NVIDIA H200", Rates::Shipped), ("NVIDIA A100-SXM4-80GB", Rates::Estimated)]
+        {
             let device = device(name, (9, 0));
             let (facts, rates) = facts_by(&device, None).unwrap();
             assert_eq!(rates, before);
             // The file has another driver's figure of memory.
-            let kept = Facts { bytes_per_second: 7, is_estimated: false, memory_bytes: Some(1), ..facts };
-            let (facts, rates) = facts_by(&device, Some((kept.clone(), PathBuf::from("a.yaml")))).unwrap();
-            assert_eq!((facts.bytes_per_second, facts.is_estimated, facts.memory_bytes), (7, false, Some(80 << 30)));
+            let kept =
+                Facts { bytes_per_second: 7, is_estimated: false, memory_bytes: Some(1), ..facts };
+            let (facts, rates) =
+                facts_by(&device, Some((kept.clone(), PathBuf::from("a.yaml")))).unwrap();
+            assert_eq!(
+                (facts.bytes_per_second, facts.is_estimated, facts.memory_bytes),
+                (7, false, Some(80 << 30))
+            );
             assert_eq!((facts.name, rates), (kept.name, Rates::Kept(PathBuf::from("a.yaml"))));
         }
     }

@@ -1,5 +1,5 @@
-//! Proves that what is not there is told as such, and that nothing panics: on a machine without a driver, on one without a device, and
-//! for a number that no device has.
+//! Proves that what is not there is told as such, and that nothing panics: on a machine without a
+//! driver, on one without a device, and for a number that no device has.
 use warploom_device::{Best, Code, Gpu, Kind, resolve};
 
 #[test]
@@ -9,7 +9,11 @@ fn a_device_that_is_not_there_is_a_fault() {
         Ok(count) => *count,
         Err(fault) => {
             assert!(matches!(fault.code, Code::Absent | Code::Driver(_)), "{fault:?}");
-            assert!(fault.to_string().contains("driver") && (fault.code != Code::Absent || fault.hint.is_some()), "{fault:?}");
+            assert!(
+                fault.to_string().contains("driver")
+                    && (fault.code != Code::Absent || fault.hint.is_some()),
+                "{fault:?}"
+            );
             0
         }
     };
@@ -24,15 +28,27 @@ fn a_device_that_is_not_there_is_a_fault() {
 #[test]
 fn planning_for_a_gpu_says_what_is_missing() {
     let count = Gpu::count().unwrap_or(0);
-    for name in ["cuda".to_owned(), "cuda:0".to_owned(), format!("cuda:{count}"), format!("cuda:{}", usize::MAX)] {
+    for name in [
+        "cuda".to_owned(),
+        "cuda:0".to_owned(),
+        format!("cuda:{count}"),
+        format!("cuda:{}", usize::MAX),
+    ] {
         match resolve(&name, Best::Cpu) {
-            Ok(facts) => assert!(count > 0 && facts.kind == Kind::Cuda && facts.grid.is_some(), "{facts:?}"),
-            Err(unknown) => assert!(unknown.name == name && unknown.why.contains("`h200`"), "{unknown:?}"),
+            Ok(facts) => {
+                assert!(count > 0 && facts.kind == Kind::Cuda && facts.grid.is_some(), "{facts:?}")
+            }
+            Err(unknown) => {
+                assert!(unknown.name == name && unknown.why.contains("`h200`"), "{unknown:?}")
+            }
         }
     }
     assert!(resolve(&format!("cuda:{count}"), Best::Cpu).is_err());
     for wrong in ["cuda:", "cuda:-1", "cuda:1x", "cuda0", "cuda:99999999999999999999999"] {
-        assert!(resolve(wrong, Best::Cpu).unwrap_err().why.contains("expected `cuda` or `cuda:N`"), "{wrong}");
+        assert!(
+            resolve(wrong, Best::Cpu).unwrap_err().why.contains("expected `cuda` or `cuda:N`"),
+            "{wrong}"
+        );
     }
     assert!(count > 0 || resolve("auto", Best::OfAll).unwrap().kind == Kind::Cpu);
 }
@@ -41,5 +57,7 @@ fn planning_for_a_gpu_says_what_is_missing() {
 fn asking_twice_gives_the_same_answer() {
     assert_eq!(Gpu::count(), Gpu::count());
     let of_threads: Vec<_> = (0..4).map(|_| std::thread::spawn(Gpu::count)).collect();
-    of_threads.into_iter().for_each(|thread| assert_eq!(thread.join().expect("no panic"), Gpu::count()));
+    of_threads
+        .into_iter()
+        .for_each(|thread| assert_eq!(thread.join().expect("no panic"), Gpu::count()));
 }

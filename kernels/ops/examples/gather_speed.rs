@@ -1,19 +1,23 @@
-//! gather_speed: how many bytes a second this machine sums from rows of a table chosen at random, and how much of that the
-//! neighbour sum reaches.
+//! gather_speed: how many bytes a second this machine sums from rows of a table chosen at random,
+//! and how much of that the neighbour sum reaches.
 //!
-//! measures  the limit: a list of row numbers drawn evenly is read in order; every 16 rows are summed in registers into one row that
-//!           is written; bytes are those of the rows read alone. Tables are prefixes of one array on large pages, and rows begin at
-//!           cache lines. Each limit is the best of all forms below, each the best of 5 runs after one for warming up:
+//! measures  the limit: a list of row numbers drawn evenly is read in order; every 16 rows are
+//!           summed in registers into one row that is written; bytes are those of the rows read
+//!           alone. Tables are prefixes of one array on large pages, and rows begin at cache lines.
+//!           Each limit is the best of all forms below, each the best of 5 runs after one for
+//!           warming up:
 //!             one row at a time                       what the hardware brings by itself
 //!             8, 16, 32, 64 rows asked for ahead      `prefetch` of all their lines
 //!             two sums at a time, plain and 16 ahead  twice as many independent additions
-//!           A neighbour sum is the best of 5 runs after one, on rows of 16 drawn neighbours and, where a graph is given, on it.
-//! promises  sums are compared with a loop over the table before anything is timed: they are exact, for all values are small integers
+//!           A neighbour sum is the best of 5 runs after one, on rows of 16 drawn neighbours and,
+//!           where a graph is given, on it.
+//! promises  sums are compared with a loop over the table before anything is timed: they are exact,
+//!           for all values are small integers
 //! never     uses `unsafe`; writes a file; leaves out a form that lost
 //! prints    a line of JSON for each width, table and number of threads
 //!
-//! `cargo run --release -p warploom-ops --example gather_speed [-- THREADS[,THREADS] [OFFSETS NEIGHBOURS]]`; the files are those of a
-//! graph as plain little-endian u64 and u32.
+//! `cargo run --release -p warploom-ops --example gather_speed [-- THREADS[,THREADS] [OFFSETS
+//! NEIGHBOURS]]`; the files are those of a graph as plain little-endian u64 and u32.
 use std::time::Instant;
 
 use memmap2::{Advice, MmapMut};
@@ -39,10 +43,18 @@ const GATHERED: usize = 128 << 20;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let threads = arguments.first().map_or("1,2", String::as_str).split(',').map(|count| count.parse().expect("a number of threads")).collect::<Vec<_>>();
+    let threads = arguments
+        .first()
+        .map_or("1,2", String::as_str)
+        .split(',')
+        .map(|count| count.parse().expect("a number of threads"))
+        .collect::<Vec<_>>();
     let graph = arguments.get(2).map(|neighbours| Graph::read(&arguments[1], neighbours));
-    let mut tables: Vec<(usize, usize)> = TABLES.iter().flat_map(|&bytes| WIDTHS.map(|width| (width, bytes))).collect();
-    tables.extend(graph.iter().flat_map(|graph| WIDTHS.map(|width| (width, 4 * width * graph.rows()))));
+    let mut tables: Vec<(usize, usize)> =
+        TABLES.iter().flat_map(|&bytes| WIDTHS.map(|width| (width, bytes))).collect();
+    tables.extend(
+        graph.iter().flat_map(|graph| WIDTHS.map(|width| (width, 4 * width * graph.rows()))),
+    );
     let largest = tables.iter().map(|&(_, bytes)| bytes).max().expect("there are tables");
     let mut all = Pages::zeros(largest / 4);
     all.get_mut().par_iter_mut().enumerate().for_each(|(at, element)| *element = value(at));
@@ -69,14 +81,23 @@ fn line(table: &[f32], width: usize, threads: usize, given: Option<&Graph>) -> S
     let sums = (GATHERED / (4 * width.max(8)) / SUMMED).next_multiple_of(SUMS_OF_TASK);
     let drawn = Graph::drawn(rows, sums);
     let forms = limits(table, width, &drawn.neighbours);
-    let (best, limit) = forms.iter().max_by(|left, right| left.1.total_cmp(&right.1)).expect("there are forms");
-    let shown: Vec<String> = forms.iter().map(|(name, speed)| format!("\"{name}\": {speed:.2}")).collect();
+    let (best, limit) =
+        forms.iter().max_by(|left, right| left.1.total_cmp(&right.1)).expect("there are forms");
+    let shown: Vec<String> =
+        forms.iter().map(|(name, speed)| format!("\"{name}\": {speed:.2}")).collect();
     let ours = reduced(table, width, &drawn);
-    let mut text = format!("{{\"width\": {width}, \"table_bytes\": {}, \"threads\": {threads}, \"limit\": {limit:.2}, \"form\": \"{best}\"", 4 * table.len());
+    let mut text = format!(
+        "{{\"width\": {width}, \"table_bytes\": {}, \"threads\": {threads}, \"limit\": \
+            {limit:.2}, \"form\": \"{best}\"",
+        4 * table.len()
+    );
     text += &format!(", \"neighbour_sum\": {ours:.2}, \"of_limit\": {:.3}", ours / limit);
     if let Some(graph) = given {
         let on_graph = reduced(table, width, graph);
-        text += &format!(", \"on_graph\": {on_graph:.2}, \"on_graph_of_limit\": {:.3}", on_graph / limit);
+        text += &format!(
+            ", \"on_graph\": {on_graph:.2}, \"on_graph_of_limit\": {:.3}",
+            on_graph / limit
+        );
     }
     text + &format!(", \"forms\": {{{}}}}}", shown.join(", "))
 }
@@ -97,12 +118,17 @@ fn limits_of<const WIDTH: usize>(table: &[f32], index: &[u32]) -> Vec<(String, f
     let mut out = Pages::zeros(index.len() / SUMMED * WIDTH);
     let mut forms = Vec::new();
     for ahead in [0, 8, 16, 32, 64] {
-        let speed = speed_of(&mut out, index, |out| gather::<WIDTH, 1>(out, table, index, ahead), table);
+        let speed =
+            speed_of(&mut out, index, |out| gather::<WIDTH, 1>(out, table, index, ahead), table);
         forms.push((if ahead == 0 { "plain".to_owned() } else { format!("{ahead} ahead") }, speed));
     }
     for ahead in [0, 16] {
-        let speed = speed_of(&mut out, index, |out| gather::<WIDTH, 2>(out, table, index, ahead), table);
-        forms.push((if ahead == 0 { "two".to_owned() } else { format!("two, {ahead} ahead") }, speed));
+        let speed =
+            speed_of(&mut out, index, |out| gather::<WIDTH, 2>(out, table, index, ahead), table);
+        forms.push((
+            if ahead == 0 { "two".to_owned() } else { format!("two, {ahead} ahead") },
+            speed,
+        ));
     }
     forms
 }
@@ -115,8 +141,13 @@ fn speed_of(out: &mut Pages, index: &[u32], work: impl Fn(&mut [f32]), table: &[
     for sum in (0..index.len() / SUMMED).step_by(97) {
         let rows = &index[sum * SUMMED..][..SUMMED];
         for column in 0..width {
-            let expected: f64 = rows.iter().map(|&row| f64::from(table[row as usize * width + column])).sum();
-            assert_eq!(f64::from(out.get()[sum * width + column]), expected, "sum {sum}, column {column}");
+            let expected: f64 =
+                rows.iter().map(|&row| f64::from(table[row as usize * width + column])).sum();
+            assert_eq!(
+                f64::from(out.get()[sum * width + column]),
+                expected,
+                "sum {sum}, column {column}"
+            );
         }
     }
     let seconds = best(|| work(out.get_mut()));
@@ -133,8 +164,14 @@ fn best(mut work: impl FnMut()) -> f64 {
     (0..RUNS).map(|_| once(&mut work)).fold(f64::INFINITY, f64::min)
 }
 
-/// Sums of `SUMMED` rows each, by all threads of the pool; `TOGETHER` sums at a time, rows asked for `ahead` of their addition.
-fn gather<const WIDTH: usize, const TOGETHER: usize>(out: &mut [f32], table: &[f32], index: &[u32], ahead: usize) {
+/// Sums of `SUMMED` rows each, by all threads of the pool; `TOGETHER` sums at a time, rows asked
+/// for `ahead` of their addition.
+fn gather<const WIDTH: usize, const TOGETHER: usize>(
+    out: &mut [f32],
+    table: &[f32],
+    index: &[u32],
+    ahead: usize,
+) {
     let arch = Arch::new();
     let tasks = out.par_chunks_mut(SUMS_OF_TASK * WIDTH).with_max_len(1).enumerate();
     tasks.for_each(|(task, out)| {
@@ -155,7 +192,8 @@ impl<const WIDTH: usize, const TOGETHER: usize> WithSimd for Gather<'_, WIDTH, T
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let after = if self.ahead == 0 { &[] } else { self.index.get(self.ahead..).unwrap_or_default() };
+        let after =
+            if self.ahead == 0 { &[] } else { self.index.get(self.ahead..).unwrap_or_default() };
         for (group, out) in self.out.chunks_exact_mut(WIDTH * TOGETHER).enumerate() {
             let mut made = [[0f32; WIDTH]; TOGETHER];
             for step in 0..SUMMED {
@@ -184,7 +222,8 @@ impl<const WIDTH: usize, const TOGETHER: usize> WithSimd for Gather<'_, WIDTH, T
 fn reduced(table: &[f32], width: usize, graph: &Graph) -> f64 {
     let mut out = Pages::zeros(graph.rows() * width);
     let program = Compiled::made();
-    let adjacencies = [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
+    let adjacencies =
+        [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
     let units = balanced_units(&graph.offsets);
     let work = NeighbourReduce {
         adjacencies: &adjacencies,
@@ -197,8 +236,10 @@ fn reduced(table: &[f32], width: usize, graph: &Graph) -> f64 {
     };
     neighbour_reduce(out.get_mut(), &work);
     for row in (0..graph.rows()).step_by(997) {
-        let neighbours = &graph.neighbours[graph.offsets[row] as usize..graph.offsets[row + 1] as usize];
-        let expected: f64 = neighbours.iter().map(|&neighbour| f64::from(table[neighbour as usize * width])).sum();
+        let neighbours =
+            &graph.neighbours[graph.offsets[row] as usize..graph.offsets[row + 1] as usize];
+        let expected: f64 =
+            neighbours.iter().map(|&neighbour| f64::from(table[neighbour as usize * width])).sum();
         assert_eq!(f64::from(out.get()[row * width]), expected, "row {row}");
     }
     let seconds = best(|| neighbour_reduce(out.get_mut(), &work));
@@ -223,10 +264,20 @@ impl Graph {
     }
 
     fn read(offsets: &str, neighbours: &str) -> Self {
-        let bytes = |path: &str| std::fs::read(path).unwrap_or_else(|error| panic!("cannot read `{path}`: {error}"));
+        let bytes = |path: &str| {
+            std::fs::read(path).unwrap_or_else(|error| panic!("cannot read `{path}`: {error}"))
+        };
         let (wide, narrow) = (bytes(offsets), bytes(neighbours));
         let offsets = wide.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        Graph { offsets, neighbours: narrow.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect() }
+        Graph {
+            offsets,
+            neighbours: narrow
+                .as_chunks()
+                .0
+                .iter()
+                .map(|bytes| u32::from_le_bytes(*bytes))
+                .collect(),
+        }
     }
 
     fn rows(&self) -> usize {

@@ -1,12 +1,15 @@
 //! ops_speed: how fast the operations are on this machine, on a graph of the size of amazon0505.
 //!
-//! promises  each answer is compared with its reference on a smaller graph before anything is timed; warm-up, then the median
-//!           and spread of several runs; bytes are those that must move, not those that did
+//! promises  each answer is compared with its reference on a smaller graph before anything is
+//!           timed; warm-up, then the median and spread of several runs; bytes are those that must
+//!           move, not those that did
 //! never     compares with another system; writes a file
 //!
-//! `busy` is processor time divided by threads: on a machine that others use too, it says what the wall clock cannot.
+//! `busy` is processor time divided by threads: on a machine that others use too, it says what the
+//! wall clock cannot.
 //!
-//! `cargo run --release -p warploom-ops --example ops_speed [-- PART_OF_A_NAME]`, threads by RAYON_NUM_THREADS.
+//! `cargo run --release -p warploom-ops --example ops_speed [-- PART_OF_A_NAME]`, threads by
+//! RAYON_NUM_THREADS.
 use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
@@ -30,7 +33,10 @@ const RUNS: usize = 9;
 fn main() {
     check_answers();
     println!("{} threads; {NODES} nodes, {EDGES} edges", rayon::current_num_threads());
-    println!("{:<44} {:>9} {:>9} {:>9} {:>8} {:>9} {:>8}", "operation", "median ms", "least", "most", "GB/s", "busy ms", "GB/s");
+    println!(
+        "{:<44} {:>9} {:>9} {:>9} {:>8} {:>9} {:>8}",
+        "operation", "median ms", "least", "most", "GB/s", "busy ms", "GB/s"
+    );
     let graph = Graph::skewed(NODES, EDGES);
     time_neighbours(&graph);
     time_products();
@@ -46,8 +52,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// Random sources; degrees of rows and sources are skewed (the square of a uniform number), ids are shuffled by a
-    /// multiplication.
+    /// Random sources; degrees of rows and sources are skewed (the square of a uniform number), ids
+    /// are shuffled by a multiplication.
     fn skewed(nodes: usize, edges: usize) -> Self {
         let draw = |index: usize| {
             let words = philox4x32::<7>([index as u32, 0, 0, 0], [1, 2]);
@@ -73,7 +79,8 @@ impl Graph {
     }
 }
 
-/// Elements that start at a cache line, as an executor's buffers do: else a row of 16 lies in two lines.
+/// Elements that start at a cache line, as an executor's buffers do: else a row of 16 lies in two
+/// lines.
 struct Buffer {
     elements: Vec<f32>,
     start: usize,
@@ -121,7 +128,8 @@ fn check_answers() {
     let graph = Graph::skewed(3001, 40_000);
     for columns in [1, 16, 32, 64, 100] {
         let source = numbers(3001 * columns, 1);
-        let adjacencies = [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
+        let adjacencies =
+            [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
         let work = sum_of(&adjacencies, &graph.units, &source, columns, epilogue(&program));
         let mut out = Buffer::zeros(3001 * columns);
         neighbour_reduce(&mut out, &work);
@@ -132,7 +140,13 @@ fn check_answers() {
     let work = product_of(&left, &right, 3001, [FEATURES, HIDDEN], epilogue(&program));
     product(&mut out, &work);
     assert_near(&out, &warploom_ops::product::reference::product(&work));
-    let work = ProductOverRows { left: &out, right: &left, rows: 3001, left_columns: HIDDEN, right_columns: FEATURES };
+    let work = ProductOverRows {
+        left: &out,
+        right: &left,
+        rows: 3001,
+        left_columns: HIDDEN,
+        right_columns: FEATURES,
+    };
     let mut gradient = Buffer::zeros(HIDDEN * FEATURES);
     product_over_rows(&mut gradient, &work);
     assert_near(&gradient, &warploom_ops::product_over_rows::reference::product_over_rows(&work));
@@ -142,7 +156,10 @@ fn check_answers() {
 fn assert_near(made: &[f32], expected: &[f64]) {
     let size = expected.iter().fold(1.0f64, |size, value| size.max(value.abs()));
     for (made, expected) in made.iter().zip(expected) {
-        assert!((f64::from(*made) - expected).abs() <= 1e-5 * size, "found {made}, expected {expected}");
+        assert!(
+            (f64::from(*made) - expected).abs() <= 1e-5 * size,
+            "found {made}, expected {expected}"
+        );
     }
 }
 
@@ -154,10 +171,24 @@ fn sum_of<'a>(
     epilogue: Bound<'a, f32>,
 ) -> NeighbourReduce<'a, f32> {
     let (combine, factor) = (Combine::Sum, EdgeFactor::Weight);
-    NeighbourReduce { adjacencies, unit_starts, combine, factor, source: Some(source), columns, epilogue }
+    NeighbourReduce {
+        adjacencies,
+        unit_starts,
+        combine,
+        factor,
+        source: Some(source),
+        columns,
+        epilogue,
+    }
 }
 
-fn product_of<'a>(left: &'a [f32], right: &'a [f32], rows: usize, [inner, columns]: [usize; 2], epilogue: Bound<'a, f32>) -> Product<'a, f32> {
+fn product_of<'a>(
+    left: &'a [f32],
+    right: &'a [f32],
+    rows: usize,
+    [inner, columns]: [usize; 2],
+    epilogue: Bound<'a, f32>,
+) -> Product<'a, f32> {
     Product { left, right, layout: RightLayout::Transposed, rows, inner, columns, epilogue }
 }
 
@@ -180,15 +211,26 @@ fn time(name: &str, bytes: usize, mut work: impl FnMut()) {
     times.sort_by(f64::total_cmp);
     let median = times[RUNS / 2];
     let speed = |milliseconds: f64| bytes as f64 / milliseconds / 1e6;
-    println!("{name:<44} {median:>9.3} {:>9.3} {:>9.3} {:>8.1} {busy:>9.3} {:>8.1}", times[0], times[RUNS - 1], speed(median), speed(busy));
+    println!(
+        "{name:<44} {median:>9.3} {:>9.3} {:>9.3} {:>8.1} {busy:>9.3} {:>8.1}",
+        times[0],
+        times[RUNS - 1],
+        speed(median),
+        speed(busy)
+    );
 }
 
-/// Time that all threads of this process have spent on a processor, as Linux counts it; 0 elsewhere.
+/// Time that all threads of this process have spent on a processor, as Linux counts it; 0
+/// elsewhere.
 fn processor_milliseconds() -> f64 {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
     let of_thread = |thread: std::fs::DirEntry| {
         let counts = std::fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
-        counts.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or(0.0)
+        counts
+            .split(' ')
+            .next()
+            .and_then(|nanoseconds| nanoseconds.parse::<f64>().ok())
+            .unwrap_or(0.0)
     };
     threads.flatten().map(of_thread).sum::<f64>() / 1e6
 }
@@ -200,37 +242,54 @@ fn time_neighbours(graph: &Graph) {
         let source = numbers(NODES * columns, 1);
         let mut out = Buffer::zeros(NODES * columns);
         for weights in [None, Some(&weights[..])] {
-            let adjacencies = [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights }];
+            let adjacencies =
+                [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights }];
             let work = sum_of(&adjacencies, &graph.units, &source, columns, epilogue(&program));
             let of_entry = if weights.is_some() { 8 } else { 4 };
             let bytes = EDGES * (of_entry + 4 * columns) + NODES * (8 + 4 * columns);
             let weighted = if weights.is_some() { "weighted " } else { "" };
-            time(&format!("neighbour {weighted}sum, {columns} columns"), bytes, || neighbour_reduce(&mut out, &work));
+            time(&format!("neighbour {weighted}sum, {columns} columns"), bytes, || {
+                neighbour_reduce(&mut out, &work)
+            });
         }
         let scale = numbers(NODES, 2);
-        let expression = Expression::unary(Unary::Relu, Expression::load("scale").times(Expression::Made));
+        let expression =
+            Expression::unary(Unary::Relu, Expression::load("scale").times(Expression::Made));
         let program = Compiled::compile(&expression).expect("compiles");
         let operands = [Operand { data: &scale, rows: OperandRows::Many, columns: 1 }];
         let bound = Bound { program: &program, operands: &operands, context: Context::default() };
-        let adjacencies = [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
+        let adjacencies =
+            [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
         let work = sum_of(&adjacencies, &graph.units, &source, columns, bound);
         let bytes = EDGES * (4 + 4 * columns) + NODES * (12 + 4 * columns);
-        time(&format!("  with relu(scale * made), {columns} columns"), bytes, || neighbour_reduce(&mut out, &work));
+        time(&format!("  with relu(scale * made), {columns} columns"), bytes, || {
+            neighbour_reduce(&mut out, &work)
+        });
         black_box(&out[..]);
     }
 }
 
 fn time_products() {
     let program = Compiled::made();
-    for [inner, columns] in [[FEATURES, HIDDEN], [HIDDEN, CLASSES], [CLASSES, HIDDEN], [FEATURES, 64], [1, 16], [16, 1]] {
+    for [inner, columns] in
+        [[FEATURES, HIDDEN], [HIDDEN, CLASSES], [CLASSES, HIDDEN], [FEATURES, 64], [1, 16], [16, 1]]
+    {
         let (left, right) = (numbers(NODES * inner, 1), numbers(inner * columns, 2));
         let mut out = Buffer::zeros(NODES * columns);
         let work = product_of(&left, &right, NODES, [inner, columns], epilogue(&program));
         let bytes = 4 * NODES * (inner + columns);
         time(&format!("product {NODES} x {inner} x {columns}"), bytes, || product(&mut out, &work));
-        let work = ProductOverRows { left: &out, right: &left, rows: NODES, left_columns: columns, right_columns: inner };
+        let work = ProductOverRows {
+            left: &out,
+            right: &left,
+            rows: NODES,
+            left_columns: columns,
+            right_columns: inner,
+        };
         let mut gradient = Buffer::zeros(inner * columns);
-        time(&format!("product over rows {columns} x {inner}"), bytes, || product_over_rows(&mut gradient, &work));
+        time(&format!("product over rows {columns} x {inner}"), bytes, || {
+            product_over_rows(&mut gradient, &work)
+        });
         let mut sums = vec![0.0; columns];
         time(&format!("sum over rows, {columns} columns"), 4 * NODES * columns, || {
             warploom_ops::sum_over_rows::sum_over_rows(&mut sums, &out, NODES, columns);
@@ -241,12 +300,14 @@ fn time_products() {
 
 fn time_elements() {
     for columns in [FEATURES, HIDDEN, CLASSES] {
-        let (full, scale, bias) = (numbers(NODES * columns, 1), numbers(NODES, 2), numbers(columns, 3));
+        let (full, scale, bias) =
+            (numbers(NODES * columns, 1), numbers(NODES, 2), numbers(columns, 3));
         let mut out = Buffer::zeros(NODES * columns);
         let dropout = Dropout { probability: 0.5, site: 0 };
         let [load, scaled, shifted] = ["full", "scale", "bias"].map(Expression::load);
         let affine = load.clone().times(scaled).plus(shifted);
-        let masked = Expression::load("full").if_positive(Expression::load("full").times(Expression::load("scale")));
+        let masked = Expression::load("full")
+            .if_positive(Expression::load("full").times(Expression::load("scale")));
         let expressions = [
             ("copy", load.clone()),
             ("relu(full * scale + bias)", Expression::unary(Unary::Relu, affine)),
@@ -276,7 +337,13 @@ fn time_loss() {
     let (result, mut gradient) = (numbers(NODES * CLASSES, 1), Buffer::zeros(NODES * CLASSES));
     let target: Vec<f32> = (0..NODES).map(|row| (row % CLASSES) as f32).collect();
     let training_rows: Vec<u32> = (0..NODES as u32).filter(|row| row % 5 < 3).collect();
-    let work = warploom_ops::loss::Loss { kind: LossKind::CrossEntropy, result: &result, target: &target, columns: CLASSES, training_rows: &training_rows };
+    let work = warploom_ops::loss::Loss {
+        kind: LossKind::CrossEntropy,
+        result: &result,
+        target: &target,
+        columns: CLASSES,
+        training_rows: &training_rows,
+    };
     time("cross entropy, 60% of rows, 22 classes", 4 * training_rows.len() * CLASSES * 2, || {
         black_box(warploom_ops::loss::loss(&mut gradient, &work));
     });

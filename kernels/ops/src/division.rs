@@ -22,7 +22,8 @@ impl<T> Adjacency<'_, T> {
     }
 }
 
-/// Elements of one task where rows have no skew: 128 KiB of f32, of which a core's second cache holds several.
+/// Elements of one task where rows have no skew: 128 KiB of f32, of which a core's second cache
+/// holds several.
 const TASK_ELEMENTS: usize = 32 * 1024;
 
 /// Rows of one task for rows of this many elements.
@@ -30,8 +31,9 @@ pub(crate) fn rows_per_task(columns: usize) -> usize {
     (TASK_ELEMENTS / columns.max(1)).max(16)
 }
 
-/// Blocks of rows whose partial results are kept and joined in order: `(rows in a block, blocks)`. At most 64 blocks, and
-/// fewer when a partial result is large, so that all partial results together stay near 4 million elements.
+/// Blocks of rows whose partial results are kept and joined in order: `(rows in a block, blocks)`.
+/// At most 64 blocks, and fewer when a partial result is large, so that all partial results
+/// together stay near 4 million elements.
 pub(crate) fn partial_blocks(rows: usize, partial_elements: usize) -> (usize, usize) {
     let most = partials_most(partial_elements);
     let in_block = rows.div_ceil(most).max(1024);
@@ -47,7 +49,11 @@ pub(crate) fn partials_most(partial_elements: usize) -> usize {
 pub(crate) type Part<'o, T> = (usize, &'o mut [T]);
 
 /// Splits `out` at the given rows. Panics when the starts do not rise from 0 to the number of rows.
-pub(crate) fn split_rows<'o, T>(out: &'o mut [T], starts: &[u32], columns: usize) -> Vec<Part<'o, T>> {
+pub(crate) fn split_rows<'o, T>(
+    out: &'o mut [T],
+    starts: &[u32],
+    columns: usize,
+) -> Vec<Part<'o, T>> {
     assert!(starts.first().is_none_or(|&first| first == 0), "units start at row 0");
     let mut parts = Vec::with_capacity(starts.len());
     let mut rest = out;
@@ -65,7 +71,8 @@ pub(crate) fn split_rows<'o, T>(out: &'o mut [T], starts: &[u32], columns: usize
 ///
 /// For rows that the partition stage did not divide: sparse features and their columns.
 pub fn balanced_units(offsets: &[u64]) -> Vec<u32> {
-    // Small graphs are divided too, among as many as a desk has cores; a unit of less costs more to hand out than to do.
+    // Small graphs are divided too, among as many as a desk has cores; a unit of less costs more to
+    // hand out than to do.
     const UNITS: u64 = 32;
     const LEAST_WORK: u64 = 2 * 1024;
     const MOST_WORK: u64 = 16 * 1024;
@@ -108,7 +115,11 @@ fn first_row_at(offsets: &[u64], target: u64) -> usize {
 
 /// Panics unless `slice` has `rows * columns` elements; `what` names it.
 pub(crate) fn assert_shape<T: Scalar>(slice: &[T], rows: usize, columns: usize, what: &str) {
-    assert!(rows.checked_mul(columns) == Some(slice.len()), "{what} has {rows} rows x {columns} columns, found {} elements", slice.len());
+    assert!(
+        rows.checked_mul(columns) == Some(slice.len()),
+        "{what} has {rows} rows x {columns} columns, found {} elements",
+        slice.len()
+    );
 }
 
 #[cfg(test)]
@@ -126,7 +137,8 @@ mod tests {
         assert_eq!((starts[0], starts[starts.len() - 1]), (0, 100_000));
         assert!(starts.windows(2).all(|pair| pair[0] < pair[1]));
         for pair in starts.windows(2).filter(|pair| !(pair[0]..pair[1]).contains(&5)) {
-            let work = offsets[pair[1] as usize] - offsets[pair[0] as usize] + u64::from(pair[1] - pair[0]);
+            let work = offsets[pair[1] as usize] - offsets[pair[0] as usize]
+                + u64::from(pair[1] - pair[0]);
             assert!(work < 3 * 16 * 1024, "unit {pair:?} has work {work}");
         }
     }
@@ -143,7 +155,9 @@ mod tests {
         for rows in [0, 1, 1023, 1024, 1025, 70_000, 1_000_000] {
             for elements in [0, 1, 1000, 10_000_000] {
                 let (in_block, blocks) = partial_blocks(rows, elements);
-                assert!(in_block * blocks >= rows && (blocks == 0 || in_block * (blocks - 1) < rows));
+                assert!(
+                    in_block * blocks >= rows && (blocks == 0 || in_block * (blocks - 1) < rows)
+                );
                 assert!(blocks <= 64);
             }
         }

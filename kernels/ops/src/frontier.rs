@@ -1,4 +1,5 @@
-//! frontier: which rows a superstep has to make again: those that changed, and those that read one that did.
+//! frontier: which rows a superstep has to make again: those that changed, and those that read one
+//! that did.
 //!
 //! promises  every such row, and the same runs of rows for any number of threads
 //! never     leaves out a row for a change that rounds to nothing: two zeros of unlike sign differ
@@ -13,7 +14,8 @@ use crate::courses::Lists;
 /// First row, and how many.
 pub type Run = (u32, u32);
 
-/// Rows between two that are made again: below this it is cheaper to make them too than to begin anew.
+/// Rows between two that are made again: below this it is cheaper to make them too than to begin
+/// anew.
 const GAP: u32 = 8;
 
 /// Rows of a run at most, so that tasks can be alike.
@@ -66,7 +68,11 @@ impl Marks {
         let mut runs: Vec<Run> = Vec::new();
         for row in self.rows() {
             match runs.last_mut() {
-                Some((first, count)) if row - (*first + *count) < GAP && row - *first < RUN_ROWS => *count = row - *first + 1,
+                Some((first, count))
+                    if row - (*first + *count) < GAP && row - *first < RUN_ROWS =>
+                {
+                    *count = row - *first + 1
+                }
                 _ => runs.push((row, 1)),
             }
         }
@@ -75,12 +81,24 @@ impl Marks {
 }
 
 /// Marks the rows of so many columns in which two contents of reals differ.
-pub fn mark_reals<T: Real>(marks: &Marks, before: &[T], after: &[T], (columns, runs): (usize, &[Run])) {
-    mark(marks, (columns, runs), |element| before[element].widened().to_bits() != after[element].widened().to_bits());
+pub fn mark_reals<T: Real>(
+    marks: &Marks,
+    before: &[T],
+    after: &[T],
+    (columns, runs): (usize, &[Run]),
+) {
+    mark(marks, (columns, runs), |element| {
+        before[element].widened().to_bits() != after[element].widened().to_bits()
+    });
 }
 
 /// The same of whole numbers or ids.
-pub fn mark_wholes<N: PartialEq + Sync>(marks: &Marks, before: &[N], after: &[N], (columns, runs): (usize, &[Run])) {
+pub fn mark_wholes<N: PartialEq + Sync>(
+    marks: &Marks,
+    before: &[N],
+    after: &[N],
+    (columns, runs): (usize, &[Run]),
+) {
     mark(marks, (columns, runs), |element| before[element] != after[element]);
 }
 
@@ -157,10 +175,14 @@ mod tests {
     fn readers_of_a_change_are_found_by_any_number_of_threads() {
         let rows = 5000usize;
         let offsets: Vec<u64> = (0..=rows as u64).map(|row| row * 3).collect();
-        let neighbours: Vec<u32> = (0..rows * 3).map(|entry| (entry * 7919 % rows) as u32).collect();
+        let neighbours: Vec<u32> =
+            (0..rows * 3).map(|entry| (entry * 7919 % rows) as u32).collect();
         let lists = Lists { offsets: &offsets, neighbours: &neighbours };
         let changed: Vec<u32> = (0..rows as u32).step_by(3).collect();
-        let mut expected: Vec<u32> = changed.iter().flat_map(|&row| lists.of(row as usize).iter().copied().chain([row])).collect();
+        let mut expected: Vec<u32> = changed
+            .iter()
+            .flat_map(|&row| lists.of(row as usize).iter().copied().chain([row]))
+            .collect();
         expected.sort_unstable();
         expected.dedup();
         for threads in [1, 4] {

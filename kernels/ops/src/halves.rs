@@ -1,7 +1,8 @@
 //! halves: reals kept in 16 bits.
 //!
-//! promises  widening is exact; rounding is to the nearest, to the even one of two equally near, beyond the largest to infinity, and a
-//!           NaN stays one; without a branch, so that the compiler makes vectors of it, and with the same bits on every CPU
+//! promises  widening is exact; rounding is to the nearest, to the even one of two equally near,
+//!           beyond the largest to infinity, and a NaN stays one; without a branch, so that the
+//!           compiler makes vectors of it, and with the same bits on every CPU
 //! never     computes: sums and products are those of f32 or f64
 pub use half::{bf16, f16};
 use pulp::{Arch, Simd, WithSimd};
@@ -62,7 +63,8 @@ impl Half for bf16 {
 impl Half for f16 {
     #[inline(always)]
     fn widened(self) -> f32 {
-        // The exponent moves by a product, which makes numbers of subnormal ones; infinity and NaN get theirs.
+        // The exponent moves by a product, which makes numbers of subnormal ones; infinity and NaN
+        // get theirs.
         let bits = u32::from(self.to_bits() & 0x7fff) << 13;
         let moved = (f32::from_bits(bits) * f32::from_bits((254 - 15) << 23)).to_bits();
         let beyond = if bits >= 0x7c00 << 13 { 0xff << 23 } else { 0 };
@@ -91,7 +93,9 @@ pub fn round<T: Real, H: Half>(arch: Arch, out: &mut [H], numbers: &[T]) {
 /// Rounds every number, with all threads.
 pub fn round_all<T: Real, H: Half>(out: &mut [H], numbers: &[T]) {
     let arch = Arch::new();
-    out.par_chunks_mut(AT_ONCE).zip(numbers.par_chunks(AT_ONCE)).for_each(|(out, numbers)| round(arch, out, numbers));
+    out.par_chunks_mut(AT_ONCE)
+        .zip(numbers.par_chunks(AT_ONCE))
+        .for_each(|(out, numbers)| round(arch, out, numbers));
 }
 
 /// Numbers that a thread rounds at once.
@@ -107,7 +111,10 @@ impl<T: Real, H: Half> WithSimd for Round<'_, T, H> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.out.iter_mut().zip(self.numbers).for_each(|(out, number)| *out = H::nearest(number.single()));
+        self.out
+            .iter_mut()
+            .zip(self.numbers)
+            .for_each(|(out, number)| *out = H::nearest(number.single()));
     }
 }
 
@@ -119,7 +126,10 @@ mod tests {
     fn meaning(bits: u16, exponent: u32) -> f64 {
         let fraction = 15 - exponent;
         let bias = (1i32 << (exponent - 1)) - 1;
-        let (sign, power) = (if bits >> 15 == 1 { -1.0 } else { 1.0 }, i32::from(bits >> fraction) & ((1 << exponent) - 1));
+        let (sign, power) = (
+            if bits >> 15 == 1 { -1.0 } else { 1.0 },
+            i32::from(bits >> fraction) & ((1 << exponent) - 1),
+        );
         let part = f64::from(bits & ((1 << fraction) - 1)) / f64::from(1u32 << fraction);
         let size = match power {
             0 => part * 2f64.powi(1 - bias),
@@ -152,14 +162,23 @@ mod tests {
             if number.is_infinite() {
                 continue;
             }
-            // The next one away from 0: beyond the largest lies what would be if there were one more power.
+            // The next one away from 0: beyond the largest lies what would be if there were one
+            // more power.
             let next = meaning(bits + 1, exponent);
-            let step = if next.is_infinite() { number - meaning(bits - 1, exponent) } else { next - number };
+            let step = if next.is_infinite() {
+                number - meaning(bits - 1, exponent)
+            } else {
+                next - number
+            };
             let middle = (number + step / 2.0) as f32;
             let even = if bits & 1 == 0 { bits } else { bits + 1 };
             assert_eq!(H::nearest(middle), of(even), "{bits:#06x}, {middle:e}");
             assert_eq!(H::nearest(f32::from_bits(middle.to_bits() - 1)), of(bits), "{bits:#06x}");
-            assert_eq!(H::nearest(f32::from_bits(middle.to_bits() + 1)), of(bits + 1), "{bits:#06x}");
+            assert_eq!(
+                H::nearest(f32::from_bits(middle.to_bits() + 1)),
+                of(bits + 1),
+                "{bits:#06x}"
+            );
         }
     }
 

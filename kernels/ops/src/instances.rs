@@ -1,7 +1,7 @@
 //! instances: operations whose code is large, made here for every type of element.
 //!
-//! promises  a crate that calls a generic operation of this one does not compile it again: all that is generic about the call is which
-//!           of these methods is taken
+//! promises  a crate that calls a generic operation of this one does not compile it again: all that
+//!           is generic about the call is which of these methods is taken
 //! never     does anything else
 use crate::evaluate::{Call, ValuesMut};
 use crate::expression::Bound;
@@ -25,7 +25,12 @@ pub trait OfScalars: Sized {
 /// Operations on reals.
 pub trait OfReals: Sized {
     /// `fused::fused`.
-    fn run_fused(kernel: &Kernel<Self>, outputs: Vec<StoredMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>);
+    fn run_fused(
+        kernel: &Kernel<Self>,
+        outputs: Vec<StoredMut<Self>>,
+        totals: Vec<&mut [Self]>,
+        work: &Work<Self>,
+    );
 
     /// `evaluate::evaluate`.
     fn run_evaluate(out: ValuesMut<Self>, call: &Call<Self>);

@@ -1,13 +1,17 @@
 //! ops: the operations that a launch list is made of, for the CPU: functions over slices.
 //!
-//! holds     one module an operation, each with a fast form (all threads of the rayon pool it is called in, and the widest
-//!           SIMD of the CPU), a slow obvious reference, and tests that compare the two; `expression` for element-wise work and
-//!           epilogues; `random` for parameters and dropout
-//! promises  results have the same bits for any number of threads, on every run; neighbour sums on every CPU
-//! never     reads files, plans, names or settings; keeps anything between calls; fails on data: a shape that does not fit
-//!           is an error of the caller and panics, and `LaunchList::validate` rules it out
+//! holds     one module an operation, each with a fast form (all threads of the rayon pool it is
+//!           called in, and the widest SIMD of the CPU), a slow obvious reference, and tests that
+//!           compare the two; `expression` for element-wise work and epilogues; `random` for
+//!           parameters and dropout
+//! promises  results have the same bits for any number of threads, on every run; neighbour sums on
+//!           every CPU
+//! never     reads files, plans, names or settings; keeps anything between calls; fails on data: a
+//!           shape that does not fit is an error of the caller and panics, and
+//!           `LaunchList::validate` rules it out
 //!
-//! Graphs, partitions and buffers are borrowed; outputs come first. An output is never one of the inputs.
+//! Graphs, partitions and buffers are borrowed; outputs come first. An output is never one of the
+//! inputs.
 pub mod change;
 pub mod courses;
 mod division;

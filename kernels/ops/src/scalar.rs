@@ -1,7 +1,8 @@
 //! scalar: the element types of a run, and nothing else.
 //!
-//! promises  `Scalar` is f32, f64 (the run's dtype) or u32 (node ids); `Real` is f32 or f64; nobody else can join.
-//!           A NaN operand makes `smaller` and `larger` NaN, whatever the order of the operands.
+//! promises  `Scalar` is f32, f64 (the run's dtype) or u32 (node ids); `Real` is f32 or f64; nobody
+//!           else can join. A NaN operand makes `smaller` and `larger` NaN, whatever the order of
+//!           the operands.
 //! never     uses fused multiply-add, so that sums have the same bits on every CPU
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -12,7 +13,18 @@ use crate::expression::arithmetic::Arithmetic;
 use crate::instances::{OfReals, OfScalars};
 
 /// An element of a buffer: f32, f64 or u32 (a node id, with `u32::MAX` beyond every id).
-pub trait Scalar: Arithmetic + OfScalars + Copy + Debug + Default + PartialEq + PartialOrd + Send + Sync + bytemuck::Pod {
+pub trait Scalar:
+    Arithmetic
+    + OfScalars
+    + Copy
+    + Debug
+    + Default
+    + PartialEq
+    + PartialOrd
+    + Send
+    + Sync
+    + bytemuck::Pod
+{
     /// What the launch list calls this type.
     const ELEMENT: Element;
     /// Sum over nothing.
@@ -32,14 +44,23 @@ pub trait Scalar: Arithmetic + OfScalars + Copy + Debug + Default + PartialEq + 
     fn smaller(self, other: Self) -> Self;
     /// Maximum; NaN if either is.
     fn larger(self, other: Self) -> Self;
-    /// This number as an element: rounded for reals; `None` where an id cannot hold it. Infinity is the sentinel.
+    /// This number as an element: rounded for reals; `None` where an id cannot hold it. Infinity is
+    /// the sentinel.
     fn constant(number: f64) -> Option<Self>;
     /// As f64; exact.
     fn widened(self) -> f64;
 }
 
 /// An element that gradients exist for: f32 or f64.
-pub trait Real: Scalar + OfReals + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self> {
+pub trait Real:
+    Scalar
+    + OfReals
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
     /// Rounded to this type.
     fn rounded(number: f64) -> Self;
     /// Rounded to f32.
@@ -154,7 +175,8 @@ impl Scalar for u32 {
         if number == f64::INFINITY {
             return Some(u32::MAX);
         }
-        (number.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&number)).then_some(number as u32)
+        (number.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&number))
+            .then_some(number as u32)
     }
 
     #[inline(always)]

@@ -53,9 +53,12 @@ impl Graph {
 
 /// Degenerate graphs and a random one; row counts are not multiples of 8.
 pub(crate) fn graphs() -> Vec<Graph> {
-    let star = |centre: u32| (0..37).filter(|&leaf| leaf != centre).map(|leaf| (centre, leaf)).collect::<Vec<_>>();
+    let star = |centre: u32| {
+        (0..37).filter(|&leaf| leaf != centre).map(|leaf| (centre, leaf)).collect::<Vec<_>>()
+    };
     let hub = |centre: u32| (0..37).map(|leaf| (leaf, centre)).collect::<Vec<_>>();
-    let clique = (0..13).flat_map(|row| (0..13).map(move |neighbour| (row, neighbour))).collect::<Vec<_>>();
+    let clique =
+        (0..13).flat_map(|row| (0..13).map(move |neighbour| (row, neighbour))).collect::<Vec<_>>();
     vec![
         Graph::new("empty", 0, &[]),
         Graph::new("one node", 1, &[]),
@@ -86,7 +89,9 @@ pub(crate) fn numbers<T: Scalar>(count: usize, seed: u32) -> Vec<T> {
     let number = |index: u32| {
         let word = philox4x32::<10>([index, 0, 0, 0], [seed, 0])[0];
         let real = f64::from(word) / 2f64.powi(31) - 1.0;
-        T::constant(real).or_else(|| T::constant(f64::from(word % 1000))).expect("a number of either kind")
+        T::constant(real)
+            .or_else(|| T::constant(f64::from(word % 1000)))
+            .expect("a number of either kind")
     };
     (0..count as u32).map(number).collect()
 }
@@ -100,7 +105,8 @@ pub(crate) fn in_pools<T: Scalar>(make: impl Fn() -> Vec<T> + Sync) -> Vec<T> {
     let made = run(1);
     for threads in [2, 5] {
         let again = run(threads);
-        let (first, second): (&[u8], &[u8]) = (bytemuck::cast_slice(&made), bytemuck::cast_slice(&again));
+        let (first, second): (&[u8], &[u8]) =
+            (bytemuck::cast_slice(&made), bytemuck::cast_slice(&again));
         assert!(first == second, "{threads} threads change the result");
     }
     made
@@ -114,6 +120,9 @@ pub(crate) fn assert_close<T: Real>(made: &[T], expected: &[f64], size: f64, wha
         let made = made.widened();
         let same = made == expected || (made.is_nan() && expected.is_nan());
         let error = (made - expected).abs();
-        assert!(same || error <= tolerance * (size + expected.abs()), "{what}: element {at} is {made}, expected {expected}");
+        assert!(
+            same || error <= tolerance * (size + expected.abs()),
+            "{what}: element {at} is {made}, expected {expected}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Times text -> launch list for every program of a folder, with its defaults. One JSON line for each.
+//! Times text -> launch list for every program of a folder, with its defaults. One JSON line for
+//! each.
 //!
 //! usage: compile_speed FOLDER      (FOLDER: `pipelines/programs`)
 use std::{collections::BTreeMap, path::Path, time::Instant};
@@ -25,24 +26,34 @@ fn data(training: bool) -> Data {
 
 fn main() {
     let folder = std::env::args().nth(1).expect("usage: compile_speed FOLDER");
-    let mut programs: Vec<_> = Path::new(&folder).read_dir().expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    let mut programs: Vec<_> = Path::new(&folder)
+        .read_dir()
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     programs.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
     programs.sort();
     for path in programs {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).expect("a program");
-        let traced = trace(&text, &name, &BTreeMap::new(), &data(false)).expect("a program with a meaning");
+        let traced =
+            trace(&text, &name, &BTreeMap::new(), &data(false)).expect("a program with a meaning");
         let learns = traced.gir.parameters.iter().any(|parameter| parameter.learned);
         let mut times: Vec<f64> = (0..ROUNDS)
             .map(|_| {
                 let begun = Instant::now();
-                let compiled = compile(&text, &name, &BTreeMap::new(), &data(learns)).expect("a program with a meaning");
+                let compiled = compile(&text, &name, &BTreeMap::new(), &data(learns))
+                    .expect("a program with a meaning");
                 let seconds = begun.elapsed().as_secs_f64();
                 assert_eq!(compiled.list.validate(), Ok(()), "{name}");
                 seconds
             })
             .collect();
         times.sort_by(f64::total_cmp);
-        println!("{{\"program\": \"{name}\", \"milliseconds\": {}, \"worst\": {}}}", times[ROUNDS / 2] * 1e3, times[ROUNDS - 1] * 1e3);
+        println!(
+            "{{\"program\": \"{name}\", \"milliseconds\": {}, \"worst\": {}}}",
+            times[ROUNDS / 2] * 1e3,
+            times[ROUNDS - 1] * 1e3
+        );
     }
 }

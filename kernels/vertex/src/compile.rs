@@ -1,8 +1,10 @@
-//! compile: a program's whole way, from its text to its launch list, in the one order that there is.
+//! compile: a program's whole way, from its text to its launch list, in the one order that there
+//! is.
 //!
-//! promises  text -> `trace` -> `passes` -> `autodiff`, when it is trained -> `passes` again -> `lower` -> `fuse`; every form on the way is
-//!           kept and can be printed; equal texts, settings and data sets give equal lists; what was weighed stands among the
-//!           list's reasons
+//! promises  text -> `trace` -> `passes` -> `autodiff`, when it is trained -> `passes` again ->
+//!           `lower` -> `fuse`; every form on the way is kept and can be printed; equal texts,
+//!           settings and data sets give equal lists; what was weighed stands among the list's
+//!           reasons
 //! never     reads a file; looks at a text that `builtin` recognises (who calls decides that)
 //! limits    under 50 ms for every program of the library (`tests/library`)
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +20,8 @@ use crate::syntax::Diagnostic;
 use crate::trace::{self, Traced};
 use crate::{autodiff::remember, fuse, lower};
 
-/// How many steps a program that is trained takes: text, passes, gradients, passes, what is kept, launches, fusion.
+/// How many steps a program that is trained takes: text, passes, gradients, passes, what is kept,
+/// launches, fusion.
 pub const STEPS: u64 = 7;
 
 /// A program on its way, each form made of the one before.
@@ -34,8 +37,9 @@ pub struct Compiled {
     pub clean: Gir,
     /// The passes in order, those before gradients first, with what they weighed.
     pub applied: Vec<Applied>,
-    /// What the backward part would keep of the forward part and what it would compute again, by bytes. Without fusion a copy is a
-    /// launch of its own that reads and writes memory, so the launch list keeps all.
+    /// What the backward part would keep of the forward part and what it would compute again, by
+    /// bytes. Without fusion a copy is a launch of its own that reads and writes memory, so the
+    /// launch list keeps all.
     pub remembered: Vec<Remembered>,
     /// A launch for each value that lies somewhere.
     pub apart: LaunchList,
@@ -44,22 +48,36 @@ pub struct Compiled {
 }
 
 /// Compiles the function `entry` of a text, with these settings, for a data set.
-pub fn compile(text: &str, entry: &str, settings: &BTreeMap<String, Value>, data: &Data) -> Result<Compiled, Vec<Diagnostic>> {
+pub fn compile(
+    text: &str,
+    entry: &str,
+    settings: &BTreeMap<String, Value>,
+    data: &Data,
+) -> Result<Compiled, Vec<Diagnostic>> {
     compile_heard((text, entry), settings, data, &|| {})
 }
 
-/// The same; `heard` is called for each of the `STEPS` that are done. A program that is not trained has fewer.
-pub fn compile_heard((text, entry): (&str, &str), settings: &BTreeMap<String, Value>, data: &Data, heard: &dyn Fn()) -> Result<Compiled, Vec<Diagnostic>> {
+/// The same; `heard` is called for each of the `STEPS` that are done. A program that is not trained
+/// has fewer.
+pub fn compile_heard(
+    (text, entry): (&str, &str),
+    settings: &BTreeMap<String, Value>,
+    data: &Data,
+    heard: &dyn Fn(),
+) -> Result<Compiled, Vec<Diagnostic>> {
     let traced = trace::trace(text, entry, settings, data)?;
     heard();
-    let refused = |span: Span, what: String, hint: Option<String>| vec![Diagnostic::error(span, what, "").hint_if(hint)];
+    let refused = |span: Span, what: String, hint: Option<String>| {
+        vec![Diagnostic::error(span, what, "").hint_if(hint)]
+    };
     let (mut clean, mut applied) = passes::clean(traced.gir.clone(), data);
     heard();
     let mut with_gradients = clean.clone();
     let mut remembered = Vec::new();
     if data.training {
         let leaves = autodiff::parameters(&clean);
-        with_gradients = autodiff::differentiate(clean, data, &leaves).map_err(|refusal| refused(refusal.span, refusal.what, refusal.hint))?;
+        with_gradients = autodiff::differentiate(clean, data, &leaves)
+            .map_err(|refusal| refused(refusal.span, refusal.what, refusal.hint))?;
         heard();
         let again;
         (clean, again) = passes::clean(with_gradients.clone(), data);
@@ -68,14 +86,27 @@ pub fn compile_heard((text, entry): (&str, &str), settings: &BTreeMap<String, Va
         remembered = remember(clean.clone(), data).1;
         heard();
     }
-    let mut apart = lower::lower(&clean, data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
+    let mut apart = lower::lower(&clean, data)
+        .map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
     heard();
     apart.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
     let held: BTreeSet<&str> = apart.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
-    apart.lines = lower::lines_of(text, &clean).into_iter().filter(|(name, _)| held.contains(name.as_str())).collect();
+    apart.lines = lower::lines_of(text, &clean)
+        .into_iter()
+        .filter(|(name, _)| held.contains(name.as_str()))
+        .collect();
     let list = fuse::fuse(&apart, &Facts::of(data));
     heard();
-    Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, remembered, apart, list })
+    Ok(Compiled {
+        data: data.clone(),
+        traced,
+        with_gradients,
+        clean,
+        applied,
+        remembered,
+        apart,
+        list,
+    })
 }
 
 fn reason(choice: &passes::Choice) -> Reason {
@@ -84,7 +115,11 @@ fn reason(choice: &passes::Choice) -> Reason {
         what: choice.value.clone(),
         chosen: if choice.taken { moves } else { stays }.to_owned(),
         why: choice.reason.clone(),
-        alternatives: [(stays.to_owned(), choice.bytes_before), (moves.to_owned(), choice.bytes_after)].into(),
+        alternatives: [
+            (stays.to_owned(), choice.bytes_before),
+            (moves.to_owned(), choice.bytes_after),
+        ]
+        .into(),
     }
 }
 
@@ -92,12 +127,22 @@ impl Compiled {
     /// What the passes did and what was weighed, a line each.
     pub fn decisions(&self) -> String {
         let passes = self.applied.iter().map(|pass| {
-            let choices: String = pass.choices.iter().map(|choice| format!("  {}: {}\n", choice.value, choice.reason)).collect();
-            format!("pass {}: {} -> {} values\n{choices}", pass.pass, pass.nodes_before, pass.nodes_after)
+            let choices: String = pass
+                .choices
+                .iter()
+                .map(|choice| format!("  {}: {}\n", choice.value, choice.reason))
+                .collect();
+            format!(
+                "pass {}: {} -> {} values\n{choices}",
+                pass.pass, pass.nodes_before, pass.nodes_after
+            )
         });
         let remembered = self.remembered.iter().map(|value| {
             let way = if value.saved { "kept" } else { "would be computed again" };
-            let again = value.read_again.map_or_else(|| "not of a kind that is computed again".to_owned(), |bytes| format!("{bytes} bytes to read again"));
+            let again = value.read_again.map_or_else(
+                || "not of a kind that is computed again".to_owned(),
+                |bytes| format!("{bytes} bytes to read again"),
+            );
             format!("backward reads {}: {way}, {} bytes held, {again}\n", value.what, value.bytes)
         });
         passes.chain(remembered).chain(self.demanded()).collect()
@@ -113,11 +158,16 @@ impl Compiled {
             let rows = match needed {
                 Demand::Nothing => (0, "no row".to_owned()),
                 Demand::Hops(0) => (1, "training rows".to_owned()),
-                Demand::Hops(hops) => (1 + hops, format!("rows within {hops} steps of a training row")),
+                Demand::Hops(hops) => {
+                    (1 + hops, format!("rows within {hops} steps of a training row"))
+                }
                 Demand::All => (u32::MAX, "all rows".to_owned()),
             };
             *counts.entry(rows).or_default() += 1;
         }
-        counts.into_iter().map(|((_, rows), count)| format!("needed in {rows}: {count} values\n")).collect()
+        counts
+            .into_iter()
+            .map(|((_, rows), count)| format!("needed in {rows}: {count} values\n"))
+            .collect()
     }
 }

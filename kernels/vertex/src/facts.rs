@@ -34,7 +34,8 @@ pub struct Facts {
     /// What wide rows are kept as, if not as reals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half: Option<Half>,
-    /// Whether rows are done by groups of lanes, as on a GPU: products and sums over all rows are launches of their own then.
+    /// Whether rows are done by groups of lanes, as on a GPU: products and sums over all rows are
+    /// launches of their own then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lanes: bool,
 }
@@ -64,7 +65,8 @@ impl Facts {
         rows.count(self.nodes, self.edges)
     }
 
-    /// Bytes of the offsets of a CSR with this many rows and entries; 4 each as long as entries fit in 32 bits.
+    /// Bytes of the offsets of a CSR with this many rows and entries; 4 each as long as entries fit
+    /// in 32 bits.
     pub(crate) fn bytes_of_offsets(rows: u64, entries: u64) -> u64 {
         let width = if entries <= u64::from(u32::MAX) { 4 } else { 8 };
         rows.saturating_add(1).saturating_mul(width)

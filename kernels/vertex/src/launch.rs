@@ -1,12 +1,14 @@
-//! The launch list: what a plan tells an executor to do, in order, and nothing that is particular to a device.
+//! The launch list: what a plan tells an executor to do, in order, and nothing that is particular
+//! to a device.
 //!
-//! promises  every name that a launch uses is declared among `buffers`; the list is readable JSON and reads back equal;
-//!           `LaunchList::validate` finds undeclared names, shapes that do not fit and writes to inputs
+//! promises  every name that a launch uses is declared among `buffers`; the list is readable JSON
+//!           and reads back equal; `LaunchList::validate` finds undeclared names, shapes that do
+//!           not fit and writes to inputs
 //! never     says how many threads or blocks there are; holds data
 //!
-//! Values are rows: a buffer has `rows` x `columns` elements, row-major, in the order of the permuted graph.
-//! Element-wise work is an `Expression`, either a launch of its own or the epilogue of a sum or a product, applied to
-//! each element while it is still at hand.
+//! Values are rows: a buffer has `rows` x `columns` elements, row-major, in the order of the
+//! permuted graph. Element-wise work is an `Expression`, either a launch of its own or the epilogue
+//! of a sum or a product, applied to each element while it is still at hand.
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -39,14 +41,15 @@ pub use frontier::frontier;
 pub use fused::{is_row_wise, is_total, name_of_again, reduced};
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
 pub use joined::{
-    ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow, OUTER_COLUMNS, Source, WALKED_COLUMNS, differing, is_attended, lies,
-    summed_rows,
+    ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow,
+    OUTER_COLUMNS, Source, WALKED_COLUMNS, differing, is_attended, lies, summed_rows,
 };
 pub use liveness::{Lifetime, Timeline};
 pub use validate::Flaw;
 pub use work::{Gathered, Seen, Work};
 
-/// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
+/// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`,
+/// `gradient.<parameter>`.
 pub type BufferName = String;
 
 /// A whole program, ready to execute on one graph.
@@ -57,7 +60,8 @@ pub struct LaunchList {
     pub program: String,
     /// Every buffer that a launch names.
     pub buffers: Vec<Buffer>,
-    /// Learned tensors, in the order of their first use; each has buffers `parameter.NAME` and, when training, `gradient.NAME`.
+    /// Learned tensors, in the order of their first use; each has buffers `parameter.NAME` and,
+    /// when training, `gradient.NAME`.
     pub parameters: Vec<Parameter>,
     /// What is done, in order.
     pub body: Body,
@@ -67,8 +71,8 @@ pub struct LaunchList {
     pub arena: Arena,
     /// Each choice that was made, why, and what else was possible.
     pub reasons: Vec<Reason>,
-    /// Line of the program's text that asks for what a buffer holds, for who reads what was made of it; kept in no plan, whose bytes a comment
-    /// above a program does not change.
+    /// Line of the program's text that asks for what a buffer holds, for who reads what was made of
+    /// it; kept in no plan, whose bytes a comment above a program does not change.
     #[serde(skip)]
     pub lines: BTreeMap<BufferName, u32>,
 }
@@ -97,7 +101,8 @@ pub enum Rows {
     Nodes,
     /// One row per edge, in edge-id order.
     Edges,
-    /// Two rows per edge: all edges as in-edges, then all again as out-edges, each in edge-id order.
+    /// Two rows per edge: all edges as in-edges, then all again as out-edges, each in edge-id
+    /// order.
     EdgesTwice,
     /// One row per graph of the set, of which there are so many.
     Graphs(u64),
@@ -105,20 +110,27 @@ pub enum Rows {
     Fixed(u64),
 }
 
-/// Bytes of a row from which on it is long: it is less than an eighth longer then. One H200, 581 thousand rows of 1,323 columns: times 1,323 x 16 892 -> 851 us.
+/// Bytes of a row from which on it is long: it is less than an eighth longer then. One H200, 581
+/// thousand rows of 1,323 columns: times 1,323 x 16 892 -> 851 us.
 const LONG_ROW: u64 = 1024;
 
 /// Bytes of a line of a GPU's cache.
 const LINE: u64 = 128;
 
 impl Buffer {
-    /// Elements from one row to the next on a GPU, for reals of so many bytes: wide rows of vertices begin at a multiple of 16 bytes, so that
-    /// no row lies in more lines than it has to and all are read in the widest vectors; long ones at a line of the cache, since they are read
-    /// piece by piece. What lies beyond the columns is nobody's.
+    /// Elements from one row to the next on a GPU, for reals of so many bytes: wide rows of
+    /// vertices begin at a multiple of 16 bytes, so that no row lies in more lines than it has to
+    /// and all are read in the widest vectors; long ones at a line of the cache, since they are
+    /// read piece by piece. What lies beyond the columns is nobody's.
     pub fn stride(&self, bytes_per_real: u64) -> u64 {
-        let is_row = self.rows == Rows::Nodes && self.element == Element::Real && !self.role.is_sparse();
+        let is_row =
+            self.rows == Rows::Nodes && self.element == Element::Real && !self.role.is_sparse();
         let start = if self.columns < LONG_ROW / bytes_per_real.max(1) { 16 } else { LINE };
-        if is_row && self.columns > 2 { self.columns.next_multiple_of(start / bytes_per_real.max(1)) } else { self.columns }
+        if is_row && self.columns > 2 {
+            self.columns.next_multiple_of(start / bytes_per_real.max(1))
+        } else {
+            self.columns
+        }
     }
 }
 
@@ -144,7 +156,8 @@ pub enum Element {
     Half(Half),
     /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel beyond every id.
     Id,
-    /// A bool (0 or 1), an int or an id, kept as a signed whole number of 64 bits; never `Type::Real`.
+    /// A bool (0 or 1), an int or an id, kept as a signed whole number of 64 bits; never
+    /// `Type::Real`.
     Whole(gir::Type),
 }
 
@@ -164,9 +177,11 @@ pub enum Half {
 pub enum Role {
     /// Node features of the graph artifact, dense; read only.
     Features,
-    /// Node features of the graph artifact, kept as offsets, indices and values; read only, and only by sparse products.
+    /// Node features of the graph artifact, kept as offsets, indices and values; read only, and
+    /// only by sparse products.
     SparseFeatures,
-    /// Node features of one kind, kept so; a row for each of its vertices, in the order of the graph artifact.
+    /// Node features of one kind, kept so; a row for each of its vertices, in the order of the
+    /// graph artifact.
     SparseFeaturesOf {
         /// Number of the kind.
         kind: u32,
@@ -175,9 +190,11 @@ pub enum Role {
     },
     /// The training target: class as a real number in one column, or the values to fit; read only.
     Target,
-    /// Something else that the data set gives: a column, degrees, weights of edges and so on; read only.
+    /// Something else that the data set gives: a column, degrees, weights of edges and so on; read
+    /// only.
     Given(gir::Input),
-    /// A learned tensor, written by the optimiser only, or a running statistic, written after a pass of training.
+    /// A learned tensor, written by the optimiser only, or a running statistic, written after a
+    /// pass of training.
     Parameter,
     /// Gradient of the loss by a parameter.
     Gradient,
@@ -195,7 +212,8 @@ pub struct Parameter {
     pub shape: Vec<u64>,
     /// How it starts; drawn from (seed, name), so that an edit elsewhere changes nothing.
     pub init: Init,
-    /// Whether the optimiser changes it; a running statistic is saved with the others and follows `Train::statistics`.
+    /// Whether the optimiser changes it; a running statistic is saved with the others and follows
+    /// `Train::statistics`.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub learned: bool,
 }
@@ -234,13 +252,15 @@ pub enum Body {
     Iterate(Iterate),
 }
 
-/// Launches of training; of inference when `backward` and `update` are empty, and then nothing draws.
+/// Launches of training; of inference when `backward` and `update` are empty, and then nothing
+/// draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Train {
     /// Once, before the first epoch: what does not depend on parameters.
     pub prepare: Vec<Launch>,
-    /// Each epoch: from features to the program's result. Run with dropout for training and without for measuring.
+    /// Each epoch: from features to the program's result. Run with dropout for training and without
+    /// for measuring.
     pub forward: Vec<Launch>,
     /// The loss over the training rows and the gradient of the result.
     pub loss: Launch,
@@ -251,11 +271,13 @@ pub struct Train {
     /// Running statistics and their next values, copied at the end of each epoch of training.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statistics: Vec<Commit>,
-    /// Whether a pass of training differs from one of measuring, by dropout or by statistics: if not, one serves both.
+    /// Whether a pass of training differs from one of measuring, by dropout or by statistics: if
+    /// not, one serves both.
     pub draws: bool,
 }
 
-/// Loops one after the other; without any, a program that is computed once, with parameters that were learned before if it has such.
+/// Loops one after the other; without any, a program that is computed once, with parameters that
+/// were learned before if it has such.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iterate {
@@ -274,7 +296,8 @@ pub struct Loop {
     pub prepare: Vec<Launch>,
     /// Each superstep; reads states, writes their successors.
     pub superstep: Vec<Launch>,
-    /// Pairs whose contents are exchanged at the end of a superstep, after the condition was tested.
+    /// Pairs whose contents are exchanged at the end of a superstep, after the condition was
+    /// tested.
     pub commit: Vec<Commit>,
     /// When to stop.
     pub until: Until,
@@ -350,7 +373,8 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Combine {
-    /// Sum; 0 over nothing. In the order of the row, or another that only the row's length and the number of columns decide.
+    /// Sum; 0 over nothing. In the order of the row, or another that only the row's length and the
+    /// number of columns decide.
     Sum,
     /// Smallest; infinity (ids: the sentinel) over nothing.
     Min,
@@ -372,7 +396,8 @@ pub enum EdgeFactor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operation {
-    /// `out[v, :] = epilogue(combine over edges of v: factor * source[u, :])`; without `source`, the message is 1.
+    /// `out[v, :] = epilogue(combine over edges of v: factor * source[u, :])`; without `source`,
+    /// the message is 1.
     NeighbourReduce {
         /// Written, one row per node; as wide as `source` (1 without).
         out: BufferName,
@@ -387,8 +412,8 @@ pub enum Operation {
         /// Applied to each element made.
         epilogue: Expression,
     },
-    /// `out = epilogue(left @ right)` with left rows x k and right k x columns; `right_transposed`: right is columns x k,
-    /// as a `[out, in]` weight is.
+    /// `out = epilogue(left @ right)` with left rows x k and right k x columns; `right_transposed`:
+    /// right is columns x k, as a `[out, in]` weight is.
     Product {
         /// Written.
         out: BufferName,
@@ -401,8 +426,8 @@ pub enum Operation {
         /// Applied to each element made.
         epilogue: Expression,
     },
-    /// `out = left^T @ right`, summed over all rows in a fixed order: the gradient of a `[out, in]` weight with left the
-    /// gradient of the product's result and right its input.
+    /// `out = left^T @ right`, summed over all rows in a fixed order: the gradient of a `[out, in]`
+    /// weight with left the gradient of the product's result and right its input.
     ProductOverRows {
         /// Written, columns of left x columns of right.
         out: BufferName,
@@ -449,7 +474,8 @@ pub enum Operation {
         /// Read.
         source: BufferName,
     },
-    /// `out = op(inputs)`, what the operation means by `interpret`. Inputs and constants need no launch of their own.
+    /// `out = op(inputs)`, what the operation means by `interpret`. Inputs and constants need no
+    /// launch of their own.
     Evaluate {
         /// Written.
         out: BufferName,
@@ -460,7 +486,8 @@ pub enum Operation {
         /// What it is computed from, in the order of the operation.
         inputs: Vec<Operand>,
     },
-    /// Evaluated operations in one walk: vertex by vertex, or edge by edge, each row goes through all of them while it is at hand.
+    /// Evaluated operations in one walk: vertex by vertex, or edge by edge, each row goes through
+    /// all of them while it is at hand.
     Fused {
         /// What is walked.
         over: Over,
@@ -501,8 +528,8 @@ pub enum Over {
     Edges(Rows),
 }
 
-/// What an evaluated operation reads. Rows of vertices can be read as they are seen from edges, and never lie anywhere as
-/// rows of edges.
+/// What an evaluated operation reads. Rows of vertices can be read as they are seen from edges, and
+/// never lie anywhere as rows of edges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operand {
@@ -510,7 +537,8 @@ pub enum Operand {
     Number(gir::Number),
     /// Rows of a buffer.
     Rows(Rowed),
-    /// The product of two operands, element by element, made where it is read; for `Reduce` and sums along an axis.
+    /// The product of two operands, element by element, made where it is read; for `Reduce` and
+    /// sums along an axis.
     Times(Box<Operand>, Box<Operand>),
 }
 
@@ -520,7 +548,8 @@ pub enum Operand {
 pub struct Rowed {
     /// Read.
     pub buffer: BufferName,
-    /// Shape of a row; as many elements as the buffer has in one, or in all where there is one row for all.
+    /// Shape of a row; as many elements as the buffer has in one, or in all where there is one row
+    /// for all.
     pub shape: Vec<u64>,
     /// Whether edges see it.
     #[serde(default, skip_serializing_if = "View::is_own")]
@@ -548,13 +577,14 @@ pub enum LossKind {
     CrossEntropy,
     /// Mean over training rows and columns of (result - target)^2.
     MeanSquares,
-    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with a target in 0 to 1; elements whose
-    /// target is not a number are unknown and do not count.
+    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with
+    /// a target in 0 to 1; elements whose target is not a number are unknown and do not count.
     Binary,
 }
 
-/// Dropout at one place of the program: drawn from (seed, epoch, site, row or edge id in the graph artifact, column),
-/// so that device, threads, reordering and sharding change nothing; the identity when measuring.
+/// Dropout at one place of the program: drawn from (seed, epoch, site, row or edge id in the graph
+/// artifact, column), so that device, threads, reordering and sharding change nothing; the identity
+/// when measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dropout {
@@ -564,7 +594,8 @@ pub struct Dropout {
     pub site: u32,
 }
 
-/// Element-wise arithmetic on one element at (row, column). A buffer with one column or one row is broadcast.
+/// Element-wise arithmetic on one element at (row, column). A buffer with one column or one row is
+/// broadcast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expression {
@@ -683,7 +714,9 @@ impl Operand {
         match self {
             Operand::Number(_) => Vec::new(),
             Operand::Rows(rows) => vec![rows],
-            Operand::Times(first, second) => first.rows().into_iter().chain(second.rows()).collect(),
+            Operand::Times(first, second) => {
+                first.rows().into_iter().chain(second.rows()).collect()
+            }
         }
     }
 
@@ -697,7 +730,9 @@ impl Operand {
         match self {
             Operand::Number(number) => Operand::Number(*number),
             Operand::Rows(rows) => change(rows),
-            Operand::Times(first, second) => Operand::product_of([first, second].map(|part| part.changed(change))),
+            Operand::Times(first, second) => {
+                Operand::product_of([first, second].map(|part| part.changed(change)))
+            }
         }
     }
 
@@ -706,7 +741,9 @@ impl Operand {
         match self {
             Operand::Number(_) => Vec::new(),
             Operand::Rows(rows) => rows.shape.clone(),
-            Operand::Times(first, second) => gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default(),
+            Operand::Times(first, second) => {
+                gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
+            }
         }
     }
 }
@@ -753,6 +790,10 @@ impl Expression {
     /// `taken` where `self` is above 0, else 0.
     pub fn if_positive(self, taken: Expression) -> Self {
         let condition = Expression::unary(Unary::Positive, self);
-        Expression::Select(Box::new(condition), Box::new(taken), Box::new(Expression::Constant(0.0)))
+        Expression::Select(
+            Box::new(condition),
+            Box::new(taken),
+            Box::new(Expression::Constant(0.0)),
+        )
     }
 }

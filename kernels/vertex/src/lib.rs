@@ -1,9 +1,11 @@
 //! vertex: the vertex language and the launch list that it becomes.
 //!
-//! holds   the compiler (`compile`: `syntax`, `trace`, `gir`, `passes`, `autodiff`, `lower`), `interpret` (the slow, obvious
-//!         interpreter in f64 that says what a program means), `launch` (what a plan tells an executor to do;
-//!         device-independent), `reference` (the slow, obvious executor in f64 that says what a launch list means), `builtin`
-//!         (launch lists fused by hand for four shipped programs, recognised by their text) and `facts` (what they need)
+//! holds   the compiler (`compile`: `syntax`, `trace`, `gir`, `passes`, `autodiff`, `lower`),
+//!         `interpret` (the slow, obvious interpreter in f64 that says what a program means),
+//!         `launch` (what a plan tells an executor to do; device-independent), `reference` (the
+//!         slow, obvious executor in f64 that says what a launch list means), `builtin` (launch
+//!         lists fused by hand for four shipped programs, recognised by their text) and `facts`
+//!         (what they need)
 //! never   knows CUDA, files, threads or the store
 //!
 //! ARCHITECTURE.md shows a compiled program's way.
@@ -44,8 +46,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The list says everything that an executor does. The division is done once a vertex, in `contribution`; what stands
-//! around the sum is its epilogue; `bytes` is what a launch must move at least:
+//! The list says everything that an executor does. The division is done once a vertex, in
+//! `contribution`; what stands around the sum is its epilogue; `bytes` is what a launch must move
+//! at least:
 //!
 //! ```
 //! # use std::collections::BTreeMap;

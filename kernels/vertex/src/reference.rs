@@ -1,25 +1,31 @@
-//! reference: the slow, obvious executor in f64. It DEFINES what a launch list means; every other executor is compared
-//! with it.
+//! reference: the slow, obvious executor in f64. It DEFINES what a launch list means; every other
+//! executor is compared with it.
 //!
-//! promises  one naive loop for each operation, in the order of edge ids and rows; the same bits on every run; any buffer
-//!           can be read by name at any time; a list with flaws or data that do not fit are refused before anything runs
-//! never     uses threads, blocks or a partition; reorders anything; is fast (bound: work as written, memory 8 bytes an
-//!           element, ids and sparse features included, which are kept as dense rows of f64)
+//! promises  one naive loop for each operation, in the order of edge ids and rows; the same bits on
+//!           every run; any buffer can be read by name at any time; a list with flaws or data that
+//!           do not fit are refused before anything runs
+//! never     uses threads, blocks or a partition; reorders anything; is fast (bound: work as
+//!           written, memory 8 bytes an element, ids and sparse features included, which are kept
+//!           as dense rows of f64)
 //!
-//! What the operations mean where numbers are not ordinary: NaN spreads through `min`, `max`, `relu` and reductions;
-//! an element of a binary loss whose target is NaN does not count; `positive` of NaN is 0; a `select` whose condition is NaN takes its second; the loss over no training rows is 0 with
-//! gradient 0; equal infinities have change 0 and NaN always counts as changed.
+//! What the operations mean where numbers are not ordinary: NaN spreads through `min`, `max`,
+//! `relu` and reductions; an element of a binary loss whose target is NaN does not count;
+//! `positive` of NaN is 0; a `select` whose condition is NaN takes its second; the loss over no
+//! training rows is 0 with gradient 0; equal infinities have change 0 and NaN always counts as
+//! changed.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::gir::{EdgeSet, Input, Node, Op, Place, Span, Type};
 use crate::interpret::{self, World};
 use crate::launch::{
-    Binary, Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression, Flaw, Launch, LaunchList, Loop, LossKind, Operand, Operation,
-    Role, Rows, Unary, Until, View, gradient_buffer, parameter_buffer,
+    Binary, Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression,
+    Flaw, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows, Unary, Until, View,
+    gradient_buffer, parameter_buffer,
 };
 
-/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: the dropout, row in the graph artifact, column.
+/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: the dropout, row in
+/// the graph artifact, column.
 pub type Draw = Box<dyn Fn(Dropout, u64, u64) -> f64>;
 
 /// A graph as a list of edges; the position is the edge id.
@@ -60,7 +66,8 @@ pub struct Inputs {
     pub graph_of_node: Vec<u32>,
     /// Kind of each node; empty: one kind.
     pub kind_of_node: Vec<u32>,
-    /// Dense feature rows of the nodes of each kind, in the order of the graph artifact, by the kind's number.
+    /// Dense feature rows of the nodes of each kind, in the order of the graph artifact, by the
+    /// kind's number.
     pub features_of_kind: BTreeMap<u32, Vec<f64>>,
 }
 
@@ -156,7 +163,11 @@ struct Rectangle {
 
 impl<'a> Reference<'a> {
     /// Checks list, graph and inputs, and fills every buffer: inputs as given, all else with NaN.
-    pub fn new(list: &'a LaunchList, graph: &'a ReferenceGraph, inputs: Inputs) -> Result<Self, ReferenceError> {
+    pub fn new(
+        list: &'a LaunchList,
+        graph: &'a ReferenceGraph,
+        inputs: Inputs,
+    ) -> Result<Self, ReferenceError> {
         list.validate().map_err(ReferenceError::Flawed)?;
         check_graph(graph)?;
         check_training_rows(list, graph, &inputs.training_rows)?;
@@ -182,8 +193,13 @@ impl<'a> Reference<'a> {
         for buffer in &list.buffers {
             reference.values.insert(buffer.name.clone(), reference.empty(buffer));
             match &buffer.role {
-                Role::Features | Role::SparseFeatures => reference.set(&buffer.name, &inputs.features)?,
-                Role::SparseFeaturesOf { kind, .. } => reference.set(&buffer.name, inputs.features_of_kind.get(kind).map_or(&[][..], Vec::as_slice))?,
+                Role::Features | Role::SparseFeatures => {
+                    reference.set(&buffer.name, &inputs.features)?
+                }
+                Role::SparseFeaturesOf { kind, .. } => reference.set(
+                    &buffer.name,
+                    inputs.features_of_kind.get(kind).map_or(&[][..], Vec::as_slice),
+                )?,
                 Role::Target => reference.set(&buffer.name, &inputs.target)?,
                 Role::Given(input) => {
                     let given = reference.given(buffer, input);
@@ -293,7 +309,8 @@ impl<'a> Reference<'a> {
             Until::Nowhere(_) => false,
         };
         for commit in repeated.commit.iter().filter(is_watched) {
-            let (state, next) = (&self.values[&commit.state].elements, &self.values[&commit.next].elements);
+            let (state, next) =
+                (&self.values[&commit.state].elements, &self.values[&commit.next].elements);
             for (before, after) in state.iter().zip(next) {
                 // Equal infinities have change 0, though their difference is NaN.
                 if before != after {
@@ -303,7 +320,9 @@ impl<'a> Reference<'a> {
             }
         }
         if let Until::Nowhere(buffer) = &repeated.until {
-            change.changed = self.values[buffer].elements.iter().filter(|element| **element != 0.0).count() as u64;
+            change.changed =
+                self.values[buffer].elements.iter().filter(|element| **element != 0.0).count()
+                    as u64;
         }
         for commit in &repeated.commit {
             let state = std::mem::take(self.entry(&commit.state));
@@ -318,7 +337,8 @@ impl<'a> Reference<'a> {
         self.enter(self.at + 1);
     }
 
-    /// Supersteps of all loops until their conditions hold, at most so many in all. `prepare` comes before.
+    /// Supersteps of all loops until their conditions hold, at most so many in all. `prepare` comes
+    /// before.
     pub fn iterate(&mut self, supersteps_max: u64) -> Ending {
         let mut supersteps = 0;
         while let Some(repeated) = self.repeated() {
@@ -370,7 +390,9 @@ impl<'a> Reference<'a> {
             Operation::SparseProduct { out, left, right, dropout, epilogue } => {
                 self.product(out, (left, *dropout), (right, true), epilogue);
             }
-            Operation::ProductOverRows { out, left, right } => self.product_over_rows(out, left, (right, None)),
+            Operation::ProductOverRows { out, left, right } => {
+                self.product_over_rows(out, left, (right, None))
+            }
             Operation::SparseProductOverRows { out, left, right, dropout } => {
                 self.product_over_rows(out, left, (right, *dropout));
             }
@@ -387,7 +409,9 @@ impl<'a> Reference<'a> {
                 }
                 *self.entry(out) = made;
             }
-            Operation::Evaluate { out, shape, op, inputs } => self.evaluated((out, shape), op, inputs),
+            Operation::Evaluate { out, shape, op, inputs } => {
+                self.evaluated((out, shape), op, inputs)
+            }
             Operation::Fused { locals, steps, .. } => self.fused(locals, steps),
             Operation::Loss { kind, result, target, gradient, value } => {
                 self.mean_loss(*kind, (result, target), (gradient, value));
@@ -398,7 +422,11 @@ impl<'a> Reference<'a> {
     }
 
     fn reduce(&mut self, out: &str, operation: &Operation) {
-        let Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } = operation else { return };
+        let Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } =
+            operation
+        else {
+            return;
+        };
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(match combine {
             Combine::Sum => 0.0,
@@ -421,7 +449,9 @@ impl<'a> Reference<'a> {
                 };
                 for column in 0..made.columns {
                     let message = match source {
-                        Some(source) => weight * self.values[source].at(read[edge] as usize, column),
+                        Some(source) => {
+                            weight * self.values[source].at(read[edge] as usize, column)
+                        }
                         None => weight,
                     };
                     let slot = &mut made.elements[written[edge] as usize * made.columns + column];
@@ -436,7 +466,13 @@ impl<'a> Reference<'a> {
         self.finish(out, made, epilogue);
     }
 
-    fn product(&mut self, out: &str, left: (&str, Option<Dropout>), right: (&str, bool), epilogue: &Expression) {
+    fn product(
+        &mut self,
+        out: &str,
+        left: (&str, Option<Dropout>),
+        right: (&str, bool),
+        epilogue: &Expression,
+    ) {
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(0.0);
         let (across, weights) = (&self.values[left.0], &self.values[right.0]);
@@ -448,9 +484,12 @@ impl<'a> Reference<'a> {
                 if sparse && element == 0.0 {
                     continue;
                 }
-                let element = left.1.map_or(1.0, |dropout| self.factor(dropout, left.0, row, inner)) * element;
+                let element =
+                    left.1.map_or(1.0, |dropout| self.factor(dropout, left.0, row, inner))
+                        * element;
                 for column in 0..made.columns {
-                    let weight = if right.1 { weights.at(column, inner) } else { weights.at(inner, column) };
+                    let weight =
+                        if right.1 { weights.at(column, inner) } else { weights.at(inner, column) };
                     made.elements[row * made.columns + column] += element * weight;
                 }
             }
@@ -469,7 +508,9 @@ impl<'a> Reference<'a> {
                 if sparse && element == 0.0 {
                     continue;
                 }
-                let element = right.1.map_or(1.0, |dropout| self.factor(dropout, right.0, row, column)) * element;
+                let element =
+                    right.1.map_or(1.0, |dropout| self.factor(dropout, right.0, row, column))
+                        * element;
                 for line in 0..made.rows {
                     made.elements[line * made.columns + column] += first.at(row, line) * element;
                 }
@@ -483,7 +524,9 @@ impl<'a> Reference<'a> {
         gradient.elements.fill(0.0);
         let (result, target) = (&self.values[read.0], &self.values[read.1]);
         let columns = result.columns;
-        let known = |row: &u32| (0..columns).filter(|column| !target.at(*row as usize, *column).is_nan()).count();
+        let known = |row: &u32| {
+            (0..columns).filter(|column| !target.at(*row as usize, *column).is_nan()).count()
+        };
         let count = match kind {
             LossKind::CrossEntropy => self.training_rows.len(),
             LossKind::MeanSquares => self.training_rows.len() * columns,
@@ -511,7 +554,8 @@ impl<'a> Reference<'a> {
                         if wanted.is_nan() {
                             continue;
                         }
-                        total += (score.max(0.0) - score * wanted + (-score.abs()).exp().ln_1p()) / count;
+                        total += (score.max(0.0) - score * wanted + (-score.abs()).exp().ln_1p())
+                            / count;
                         *slope += (1.0 / (1.0 + (-score).exp()) - wanted) / count;
                     }
                 }
@@ -531,8 +575,10 @@ impl<'a> Reference<'a> {
     fn optimize(&mut self, adam: &Adam, parameter: &str) {
         let gradient = self.values[&gradient_buffer(parameter)].elements.clone();
         let count = gradient.len();
-        let mut moments = self.moments.remove(parameter).unwrap_or_else(|| [vec![0.0; count], vec![0.0; count]]);
-        let (unbias1, unbias2) = (1.0 - adam.beta1.powi(self.steps), 1.0 - adam.beta2.powi(self.steps));
+        let mut moments =
+            self.moments.remove(parameter).unwrap_or_else(|| [vec![0.0; count], vec![0.0; count]]);
+        let (unbias1, unbias2) =
+            (1.0 - adam.beta1.powi(self.steps), 1.0 - adam.beta2.powi(self.steps));
         let values = &mut self.entry(&parameter_buffer(parameter)).elements;
         for index in 0..count {
             let slope = gradient[index] + adam.weight_decay * values[index];
@@ -550,13 +596,20 @@ impl<'a> Reference<'a> {
         for row in 0..made.rows {
             for column in 0..made.columns {
                 let index = row * made.columns + column;
-                made.elements[index] = self.evaluate(expression, out, made.elements[index], (row, column));
+                made.elements[index] =
+                    self.evaluate(expression, out, made.elements[index], (row, column));
             }
         }
         *self.entry(out) = made;
     }
 
-    fn evaluate(&self, expression: &Expression, out: &str, made: f64, place: (usize, usize)) -> f64 {
+    fn evaluate(
+        &self,
+        expression: &Expression,
+        out: &str,
+        made: f64,
+        place: (usize, usize),
+    ) -> f64 {
         let part = |part: &Expression| self.evaluate(part, out, made, place);
         match expression {
             Expression::Made => made,
@@ -572,7 +625,9 @@ impl<'a> Reference<'a> {
                     part(otherwise)
                 }
             }
-            Expression::Dropout(dropout, operand) => part(operand) * self.factor(*dropout, out, place.0, place.1),
+            Expression::Dropout(dropout, operand) => {
+                part(operand) * self.factor(*dropout, out, place.0, place.1)
+            }
         }
     }
 
@@ -589,19 +644,30 @@ impl<'a> Reference<'a> {
     /// What an operation means is what the interpreter makes of it.
     fn evaluated(&mut self, (out, shape): (&str, &[u64]), op: &Op, inputs: &[Operand]) {
         let made = self.buffer(out).clone();
-        if let (Op::Input(Input::Features | Input::FeaturesOf(_)), [Operand::Rows(rows)]) = (op, inputs) {
+        if let (Op::Input(Input::Features | Input::FeaturesOf(_)), [Operand::Rows(rows)]) =
+            (op, inputs)
+        {
             *self.entry(out) = self.values[&rows.buffer].clone();
             return;
         }
-        let parts: Vec<(Node, interpret::Rows)> = inputs.iter().map(|input| self.part(input)).collect();
-        let (nodes, rows): (Vec<&Node>, Vec<&interpret::Rows>) = parts.iter().map(|(node, rows)| (node, rows)).unzip();
+        let parts: Vec<(Node, interpret::Rows)> =
+            inputs.iter().map(|input| self.part(input)).collect();
+        let (nodes, rows): (Vec<&Node>, Vec<&interpret::Rows>) =
+            parts.iter().map(|(node, rows)| (node, rows)).unzip();
         let node = node(op.clone(), made.rows.place(), made.element.kind(), shape);
         let values = self.interpreted(&node, &nodes, &rows).values.reals();
         self.entry(out).elements = values;
     }
 
-    fn interpreted(&self, node: &Node, nodes: &[&Node], rows: &[&interpret::Rows]) -> interpret::Rows {
-        let draw = |site, probability, row, column| self.draw.as_ref().map_or(1.0, |draw| draw(Dropout { probability, site }, row, column));
+    fn interpreted(
+        &self,
+        node: &Node,
+        nodes: &[&Node],
+        rows: &[&interpret::Rows],
+    ) -> interpret::Rows {
+        let draw = |site, probability, row, column| {
+            self.draw.as_ref().map_or(1.0, |draw| draw(Dropout { probability, site }, row, column))
+        };
         let context = interpret::Context { training: self.draw.is_some(), draw: Some(&draw) };
         interpret::evaluate(node, rows, nodes, &self.world, context)
     }
@@ -621,7 +687,9 @@ impl<'a> Reference<'a> {
                 let count = if place == Place::P { 1 } else { held.rows };
                 let read = whole_or_real(buffer.element, count, columns, &held.elements);
                 let own = node(Op::State(0), place, buffer.element.kind(), &rows.shape);
-                let seen = |op: Op, edges: EdgeSet| node(op, Place::E(edges.rows()), buffer.element.kind(), &rows.shape);
+                let seen = |op: Op, edges: EdgeSet| {
+                    node(op, Place::E(edges.rows()), buffer.element.kind(), &rows.shape)
+                };
                 let view = match rows.view {
                     View::Own => return (own, read),
                     View::Far(edges) => seen(Op::Far(edges), edges),
@@ -631,10 +699,18 @@ impl<'a> Reference<'a> {
                 (view, made)
             }
             Operand::Times(first, second) => {
-                let ((first, first_rows), (second, second_rows)) = (self.part(first), self.part(second));
-                let place = if first.place.edge_rows().is_some() { first.place } else { second.place };
-                let product = node(Op::Binary(crate::gir::Binary::Multiply), place, first.kind, &operand.shape());
-                let made = self.interpreted(&product, &[&first, &second], &[&first_rows, &second_rows]);
+                let ((first, first_rows), (second, second_rows)) =
+                    (self.part(first), self.part(second));
+                let place =
+                    if first.place.edge_rows().is_some() { first.place } else { second.place };
+                let product = node(
+                    Op::Binary(crate::gir::Binary::Multiply),
+                    place,
+                    first.kind,
+                    &operand.shape(),
+                );
+                let made =
+                    self.interpreted(&product, &[&first, &second], &[&first_rows, &second_rows]);
                 (product, made)
             }
         }
@@ -643,7 +719,8 @@ impl<'a> Reference<'a> {
     /// What the data set gives for a buffer.
     fn given(&self, buffer: &Buffer, input: &Input) -> Vec<f64> {
         let shape = if buffer.columns == 1 { Vec::new() } else { vec![buffer.columns] };
-        let node = node(Op::Input(input.clone()), buffer.rows.place(), buffer.element.kind(), &shape);
+        let node =
+            node(Op::Input(input.clone()), buffer.rows.place(), buffer.element.kind(), &shape);
         self.interpreted(&node, &[], &[]).values.reals()
     }
 
@@ -679,12 +756,20 @@ impl<'a> Reference<'a> {
     /// A class that the result has no column for would be read out of bounds.
     fn check_classes(&self) -> Result<(), ReferenceError> {
         let Body::Train(train) = &self.list.body else { return Ok(()) };
-        let Operation::Loss { kind: LossKind::CrossEntropy, result, target, .. } = &train.loss.operation else { return Ok(()) };
+        let Operation::Loss { kind: LossKind::CrossEntropy, result, target, .. } =
+            &train.loss.operation
+        else {
+            return Ok(());
+        };
         let classes = self.buffer(result).columns;
         for &row in &self.training_rows {
             let class = self.values[target].at(row as usize, 0);
             if !(class >= 0.0 && class < classes as f64 && class.fract() == 0.0) {
-                return Err(unfit(format!("class of training row {row}"), format!("0 to {}", classes.saturating_sub(1)), class));
+                return Err(unfit(
+                    format!("class of training row {row}"),
+                    format!("0 to {}", classes.saturating_sub(1)),
+                    class,
+                ));
             }
         }
         Ok(())
@@ -705,19 +790,39 @@ impl Rectangle {
 }
 
 fn node(op: Op, place: Place, kind: Type, shape: &[u64]) -> Node {
-    Node { op, inputs: Vec::new(), place, kind, shape: shape.to_vec(), region: None, span: Span::default(), name: None }
+    Node {
+        op,
+        inputs: Vec::new(),
+        place,
+        kind,
+        shape: shape.to_vec(),
+        region: None,
+        span: Span::default(),
+        name: None,
+    }
 }
 
 fn whole_or_real(element: Element, rows: usize, columns: usize, values: &[f64]) -> interpret::Rows {
     match element {
         Element::Real | Element::Half(_) => interpret::Rows::real(rows, columns, values.to_vec()),
-        Element::Id | Element::Whole(_) => interpret::Rows::whole(rows, columns, values.iter().map(|value| *value as i64).collect()),
+        Element::Id | Element::Whole(_) => interpret::Rows::whole(
+            rows,
+            columns,
+            values.iter().map(|value| *value as i64).collect(),
+        ),
     }
 }
 
 /// The interpreter's world of a graph and inputs; everything that the list reads is there.
-fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_rows: &[u32]) -> Result<World, ReferenceError> {
-    let graphs = list.buffers.iter().find_map(|buffer| if let Rows::Graphs(count) = buffer.rows { Some(count as usize) } else { None });
+fn world(
+    list: &LaunchList,
+    graph: &ReferenceGraph,
+    inputs: &Inputs,
+    artifact_rows: &[u32],
+) -> Result<World, ReferenceError> {
+    let graphs = list.buffers.iter().find_map(|buffer| {
+        if let Rows::Graphs(count) = buffer.rows { Some(count as usize) } else { None }
+    });
     if crate::launch::Lists::of(list).graphs {
         same("graphs of nodes", graph.nodes, inputs.graph_of_node.len())?;
         let count = graphs.unwrap_or(1);
@@ -740,21 +845,44 @@ fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_ro
             Input::Column(name) => {
                 let given = inputs.columns.get(name).map_or(&[][..], Vec::as_slice);
                 same(&format!("rows of the column `{name}`"), graph.nodes, given.len())?;
-                world.columns.insert(name.clone(), whole_or_real(buffer.element, given.len(), 1, given));
+                world
+                    .columns
+                    .insert(name.clone(), whole_or_real(buffer.element, given.len(), 1, given));
             }
             Input::Chosen(setting) if !inputs.chosen.contains_key(setting) => {
-                return Err(unfit(format!("nodes that `{setting}` names"), "rows of the graph", "none"));
+                return Err(unfit(
+                    format!("nodes that `{setting}` names"),
+                    "rows of the graph",
+                    "none",
+                ));
             }
-            Input::Kind | Input::PlaceAmong(_) => same("kinds of nodes", graph.nodes, inputs.kind_of_node.len())?,
+            Input::Kind | Input::PlaceAmong(_) => {
+                same("kinds of nodes", graph.nodes, inputs.kind_of_node.len())?
+            }
             Input::FeaturesOf(kind) => {
                 let given = inputs.features_of_kind.get(kind).map_or(&[][..], Vec::as_slice);
-                same(&format!("features of kind {kind}"), table_rows(buffer).saturating_mul(buffer.columns), given.len())?;
-                world.features_of_kind.insert(*kind, interpret::Rows::real(table_rows(buffer) as usize, buffer.columns as usize, given.to_vec()));
+                same(
+                    &format!("features of kind {kind}"),
+                    table_rows(buffer).saturating_mul(buffer.columns),
+                    given.len(),
+                )?;
+                world.features_of_kind.insert(
+                    *kind,
+                    interpret::Rows::real(
+                        table_rows(buffer) as usize,
+                        buffer.columns as usize,
+                        given.to_vec(),
+                    ),
+                );
             }
             Input::EdgeFeatures => {
                 let columns = buffer.columns as usize;
                 same("features of edges", edges * buffer.columns, inputs.edge_features.len())?;
-                world.edge_features = Some(interpret::Rows::real(edges as usize, columns, inputs.edge_features.clone()));
+                world.edge_features = Some(interpret::Rows::real(
+                    edges as usize,
+                    columns,
+                    inputs.edge_features.clone(),
+                ));
             }
             _ => {}
         }
@@ -772,7 +900,8 @@ fn table_rows(buffer: &Buffer) -> u64 {
 
 fn list_reads_relations(list: &LaunchList) -> bool {
     let given = |role: &Role| matches!(role, Role::Given(Input::EdgeType));
-    crate::launch::Lists::of(list).relations || list.buffers.iter().any(|buffer| given(&buffer.role))
+    crate::launch::Lists::of(list).relations
+        || list.buffers.iter().any(|buffer| given(&buffer.role))
 }
 
 fn unary(operator: Unary, value: f64) -> f64 {
@@ -817,8 +946,13 @@ fn check_graph(graph: &ReferenceGraph) -> Result<(), ReferenceError> {
 }
 
 /// Rows that train are those of the target, if there is one.
-fn check_training_rows(list: &LaunchList, graph: &ReferenceGraph, rows: &[u32]) -> Result<(), ReferenceError> {
-    let of_target = list.buffers.iter().find(|buffer| buffer.role == Role::Target).map(|buffer| buffer.rows);
+fn check_training_rows(
+    list: &LaunchList,
+    graph: &ReferenceGraph,
+    rows: &[u32],
+) -> Result<(), ReferenceError> {
+    let of_target =
+        list.buffers.iter().find(|buffer| buffer.role == Role::Target).map(|buffer| buffer.rows);
     match of_target {
         Some(Rows::Graphs(count)) => match rows.iter().find(|row| u64::from(**row) >= count) {
             Some(row) => Err(unfit("training row", format!("a graph below {count}"), row)),
@@ -841,5 +975,9 @@ fn same(what: &str, expected: u64, found: usize) -> Result<(), ReferenceError> {
 }
 
 fn unfit(what: impl Into<String>, expected: impl ToString, found: impl ToString) -> ReferenceError {
-    ReferenceError::Unfit { what: what.into(), expected: expected.to_string(), found: found.to_string() }
+    ReferenceError::Unfit {
+        what: what.into(),
+        expected: expected.to_string(),
+        found: found.to_string(),
+    }
 }

@@ -1,7 +1,8 @@
-//! architecture: the printed forms in ARCHITECTURE.md are those that the compiler makes of the program that stands there.
+//! architecture: the printed forms in ARCHITECTURE.md are those that the compiler makes of the
+//! program that stands there.
 //!
-//! promises  each block ```gir, ```autodiff, ```clean, ```launches, ```fused is compared with the program of the ```python block before it;
-//!           `UPDATE=1` writes what it should be
+//! promises  each block ```gir, ```autodiff, ```clean, ```launches, ```fused is compared with the
+//!           program of the ```python block before it; `UPDATE=1` writes what it should be
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +37,11 @@ fn printed_forms_are_fresh() {
         fresh.push_str(line);
         fresh.push('\n');
         let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) else { continue };
-        let block: String = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+        let block: String = lines
+            .by_ref()
+            .take_while(|line| *line != "```")
+            .map(|line| format!("{line}\n"))
+            .collect();
         if kind == "python" {
             compiled = Some(compile(&block, "small", &BTreeMap::new(), &karate()).unwrap());
         }

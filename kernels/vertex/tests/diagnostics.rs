@@ -1,5 +1,6 @@
-//! Wrong programs, as users write them, and what is said about each: `tests/diagnostics/NAME.py` and `NAME.txt`, which
-//! `UPDATE=1` refreshes. A program may open with lines `# entry: name`, `# settings: {json}` and `# data: {json}`.
+//! Wrong programs, as users write them, and what is said about each: `tests/diagnostics/NAME.py`
+//! and `NAME.txt`, which `UPDATE=1` refreshes. A program may open with lines `# entry: name`, `#
+//! settings: {json}` and `# data: {json}`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,11 @@ fn heading<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics");
-    let mut programs: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "py")).collect();
+    let mut programs: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "py"))
+        .collect();
     programs.sort();
     programs
 }
@@ -38,9 +42,16 @@ fn programs() -> Vec<PathBuf> {
 /// Everything that is said about a program.
 fn said(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let json = |name: &str| heading(&text, name).map_or(json!({}), |json| serde_json::from_str(json).unwrap());
+    let json = |name: &str| {
+        heading(&text, name).map_or(json!({}), |json| serde_json::from_str(json).unwrap())
+    };
     let settings: BTreeMap<String, Value> = serde_json::from_value(json("settings")).unwrap();
-    let found = match trace(&text, heading(&text, "entry").unwrap_or("program"), &settings, &data(&json("data"))) {
+    let found = match trace(
+        &text,
+        heading(&text, "entry").unwrap_or("program"),
+        &settings,
+        &data(&json("data")),
+    ) {
         Ok(traced) => traced.warnings,
         Err(errors) => errors,
     };
@@ -63,7 +74,11 @@ fn each_wrong_program_is_told_what_is_wrong() {
             differing.push(format!("{}\nexpected:\n{expected}found:\n{found}", golden.display()));
         }
     }
-    assert!(differing.is_empty(), "look at these, then refresh with UPDATE=1\n{}", differing.join("\n"));
+    assert!(
+        differing.is_empty(),
+        "look at these, then refresh with UPDATE=1\n{}",
+        differing.join("\n")
+    );
 }
 
 #[test]
@@ -71,11 +86,28 @@ fn messages_keep_the_house_form() {
     for path in programs() {
         let found = said(&path);
         for line in found.lines() {
-            let said = line.strip_prefix("error: ").or(line.strip_prefix("warning: ")).or(line.strip_prefix("hint: ")).or(line.strip_prefix("note: "));
+            let said = line
+                .strip_prefix("error: ")
+                .or(line.strip_prefix("warning: "))
+                .or(line.strip_prefix("hint: "))
+                .or(line.strip_prefix("note: "));
             let Some(said) = said else { continue };
-            assert!(!said.starts_with(|letter: char| letter.is_uppercase()) || said.starts_with("True"), "{}: `{line}` starts with a capital", path.display());
-            assert!(!said.ends_with('.') || said.ends_with("..."), "{}: `{line}` ends with a full stop", path.display());
+            assert!(
+                !said.starts_with(|letter: char| letter.is_uppercase()) || said.starts_with("True"),
+                "{}: `{line}` starts with a capital",
+                path.display()
+            );
+            assert!(
+                !said.ends_with('.') || said.ends_with("..."),
+                "{}: `{line}` ends with a full stop",
+                path.display()
+            );
         }
-        assert_eq!(found.matches("\nhint: ").count(), found.matches("  --> ").count(), "{}: each message has one hint\n{found}", path.display());
+        assert_eq!(
+            found.matches("\nhint: ").count(),
+            found.matches("  --> ").count(),
+            "{}: each message has one hint\n{found}",
+            path.display()
+        );
     }
 }

@@ -1,9 +1,12 @@
-//! golden: the shipped programs, as launch lists run by the reference, against numbers that other software made in f64.
+//! golden: the shipped programs, as launch lists run by the reference, against numbers that other
+//! software made in f64.
 //!
-//! promises  every tensor that a launch list makes is compared, to the tolerance that case.json states for it
-//! never     compares `grad.x` and `grad.graph.weight`: a launch list makes no gradient for features or weights of edges
-//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside the workspace) and
-//!           skipped with a line when that is absent
+//! promises  every tensor that a launch list makes is compared, to the tolerance that case.json
+//!           states for it
+//! never     compares `grad.x` and `grad.graph.weight`: a launch list makes no gradient for
+//!           features or weights of edges
+//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside
+//!           the workspace) and skipped with a line when that is absent
 
 use std::path::Path;
 
@@ -17,12 +20,18 @@ use warploom_vertex::reference::{Adam, Inputs, Reference, ReferenceGraph};
 
 /// Edges as the reference takes them.
 fn graph(edges: Edges) -> ReferenceGraph {
-    ReferenceGraph { nodes: edges.nodes as u64, source: edges.source, target: edges.target, weight: edges.weight }
+    ReferenceGraph {
+        nodes: edges.nodes as u64,
+        source: edges.source,
+        target: edges.target,
+        weight: edges.weight,
+    }
 }
 
 /// A program by its text in `pipelines/programs`, as a user's run finds it.
 fn shipped(name: &str) -> &'static Builtin {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../pipelines/programs/{name}.py"));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../pipelines/programs/{name}.py"));
     builtin::find(&std::fs::read_to_string(path).unwrap(), name).unwrap()
 }
 
@@ -60,7 +69,9 @@ fn model(name: &str, order: Order) {
     let list = builtin.build_in_order(&settings, &facts, order).unwrap();
     let names = models::twins(&case);
     assert_eq!(names.len(), list.parameters.len(), "{name}: parameters");
-    let initial = names.iter().map(|twin| (twin.ours.clone(), twin.part.of(case.tensor(&format!("param.{}", twin.theirs)))));
+    let initial = names.iter().map(|twin| {
+        (twin.ours.clone(), twin.part.of(case.tensor(&format!("param.{}", twin.theirs))))
+    });
     let inputs = Inputs {
         features: features.values,
         target: case.tensor("y").values.clone(),
@@ -84,7 +95,11 @@ fn first_step(case: &Case, list: &LaunchList, reference: &mut Reference, names: 
         // Where the next layer sums first, gcn stores its input scaled: nothing to compare.
         match reference.get(&buffer) {
             Some(got) => case.compare(&hidden, got, "forward"),
-            None => assert!(reference.get(&format!("{buffer}.scaled")).is_some(), "{}: no buffer {buffer}", case.name),
+            None => assert!(
+                reference.get(&format!("{buffer}.scaled")).is_some(),
+                "{}: no buffer {buffer}",
+                case.name
+            ),
         }
     }
     case.compare("loss", &[loss], "loss");
@@ -96,7 +111,13 @@ fn first_step(case: &Case, list: &LaunchList, reference: &mut Reference, names: 
 
 fn training(case: &Case, list: &LaunchList, reference: &mut Reference, names: &[Twin]) {
     let given = |name: &str| case.adam(name);
-    let adam = Adam { learning_rate: given("lr"), beta1: given("beta1"), beta2: given("beta2"), epsilon: given("eps"), weight_decay: given("weight_decay") };
+    let adam = Adam {
+        learning_rate: given("lr"),
+        beta1: given("beta1"),
+        beta2: given("beta2"),
+        epsilon: given("eps"),
+        weight_decay: given("weight_decay"),
+    };
     let mut losses = Vec::new();
     for _ in 0..case.steps() {
         reference.forward();
@@ -156,7 +177,8 @@ fn analytics_facts(graph: &ReferenceGraph) -> Facts {
 
 fn analytics_list(program: &str, graph: &ReferenceGraph, settings: &[(&str, Value)]) -> LaunchList {
     let builtin = shipped(program);
-    let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let settings =
+        settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let list = builtin.build(&settings, &analytics_facts(graph)).unwrap();
     assert!(matches!(list.body, Body::Iterate(_)));
     list
@@ -176,7 +198,11 @@ fn pagerank(name: &str) {
             }),
             Err(_) => assert!(reference.iterate(10_000).converged, "{name}: {steps}"),
         }
-        case.compare(&format!("pagerank.ignored.{steps}"), reference.get("rank").unwrap(), "pagerank.ignored");
+        case.compare(
+            &format!("pagerank.ignored.{steps}"),
+            reference.get("rank").unwrap(),
+            "pagerank.ignored",
+        );
         compared += 1;
     }
     assert!(compared >= 4, "{name}: {compared} rank vectors");
@@ -194,7 +220,11 @@ fn components(name: &str) {
     let mut labels = got.to_vec();
     labels.sort_by(f64::total_cmp);
     labels.dedup();
-    assert_eq!(labels.len() as u64, case.text["values"]["components.weak"].as_u64().unwrap(), "{name}: components");
+    assert_eq!(
+        labels.len() as u64,
+        case.text["values"]["components.weak"].as_u64().unwrap(),
+        "{name}: components"
+    );
 }
 
 #[test]

@@ -1,14 +1,15 @@
-//! interpret: every operation of the interpreter against small numbers worked by hand; on single numbers in
-//! `interpret_scalar`.
+//! interpret: every operation of the interpreter against small numbers worked by hand; on single
+//! numbers in `interpret_scalar`.
 //!
-//! promises  every kind of `Op` is made by the builder, run, and compared element by element; degenerate graphs are in
-//!           `interpret_degenerate`
+//! promises  every kind of `Op` is made by the builder, run, and compared element by element;
+//!           degenerate graphs are in `interpret_degenerate`
 //! never     takes an expected number from the interpreter itself
 
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Gradient, Input, Loss, NodeId, Number, Op, Output, Parameter, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Function, Gir, Gradient, Input, Loss, NodeId, Number, Op,
+    Output, Parameter, Pooling, Reduction, Target, Type, Unary, Until,
 };
 use warploom_vertex::interpret::{self, Interpreter, Rows, Values, World};
 use warploom_vertex::launch::{Direction, Init};
@@ -16,22 +17,29 @@ use warploom_vertex::reference::{Adam, Ending};
 
 const INF: f64 = f64::INFINITY;
 
-/// Four vertices, the last isolated; edges 0->1, 2->1, 2->1 again, 1->1, 1->0; two graphs, {0, 1} and {2, 3}, and a third without
-/// vertices.
+/// Four vertices, the last isolated; edges 0->1, 2->1, 2->1 again, 1->1, 1->0; two graphs, {0, 1}
+/// and {2, 3}, and a third without vertices.
 fn example() -> (Data, World) {
     let mut world = World::bare(4, vec![0, 2, 2, 1, 1], vec![1, 1, 1, 1, 0]);
     world.weight = Some(vec![0.5, 2.0, 4.0, 1.0, 3.0]);
     world.edge_type = vec![0, 1, 0, 1, 0];
-    world.edge_features = Some(Rows::real(5, 2, vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0, 5.0, 50.0]));
+    world.edge_features =
+        Some(Rows::real(5, 2, vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0, 5.0, 50.0]));
     world.graph_of_node = vec![0, 0, 1, 1];
     world.graphs = 3;
     world.features = Some(Rows::real(4, 2, vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
-    let columns = [("c", Rows::real(4, 1, vec![3.0, 1.0, 2.0, 5.0])), ("k", Rows::whole(4, 1, vec![3, 1, 2, 5])), ("b", Rows::whole(4, 1, vec![1, 0, 1, 0]))];
+    let columns = [
+        ("c", Rows::real(4, 1, vec![3.0, 1.0, 2.0, 5.0])),
+        ("k", Rows::whole(4, 1, vec![3, 1, 2, 5])),
+        ("b", Rows::whole(4, 1, vec![1, 0, 1, 0])),
+    ];
     world.columns = columns.map(|(name, rows)| (name.to_owned(), rows)).into();
     let mut data = Data::bare(4, 5);
     (data.weighted, data.graphs, data.features, data.edge_features) = (true, 3, Some(2), 2);
     data.relations = ["a", "b", "nobody"].map(str::to_owned).to_vec();
-    data.columns = [("c", Type::Real), ("k", Type::Int), ("b", Type::Bool)].map(|(name, kind)| (name.to_owned(), kind)).into();
+    data.columns = [("c", Type::Real), ("k", Type::Int), ("b", Type::Bool)]
+        .map(|(name, kind)| (name.to_owned(), kind))
+        .into();
     (data, world)
 }
 
@@ -77,7 +85,12 @@ fn of_relation(direction: Direction, relation: u32) -> EdgeSet {
 }
 
 fn shared(builder: &mut Builder, name: &str, shape: &[u64]) -> NodeId {
-    builder.parameter(Parameter { name: name.to_owned(), shape: shape.to_vec(), init: Init::Zero, learned: true })
+    builder.parameter(Parameter {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        init: Init::Zero,
+        learned: true,
+    })
 }
 
 fn reals(rows: &Rows) -> &[f64] {
@@ -91,7 +104,9 @@ fn wholes(rows: &Rows) -> &[i64] {
 }
 
 fn close(got: f64, want: f64, tolerance: f64) {
-    let fits = got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= tolerance * want.abs().max(f64::MIN_POSITIVE);
+    let fits = got == want
+        || (got.is_nan() && want.is_nan())
+        || (got - want).abs() <= tolerance * want.abs().max(f64::MIN_POSITIVE);
     assert!(fits, "got {got:e}, want {want:e}");
 }
 
@@ -100,7 +115,10 @@ fn inputs_are_those_of_the_world() {
     assert_eq!(reals(&on_example(features)), [1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]);
     assert_eq!(wholes(&on_example(|builder| column(builder, "k"))), [3, 1, 2, 5]);
     assert_eq!(wholes(&on_example(|builder| input(builder, Input::Id))), [0, 1, 2, 3]);
-    assert_eq!(reals(&on_example(|builder| input(builder, Input::Weight))), [0.5, 2.0, 4.0, 1.0, 3.0]);
+    assert_eq!(
+        reals(&on_example(|builder| input(builder, Input::Weight))),
+        [0.5, 2.0, 4.0, 1.0, 3.0]
+    );
     assert_eq!(on_example(|builder| input(builder, Input::EdgeFeatures)).columns, 2);
     assert_eq!(wholes(&on_example(|builder| input(builder, Input::EdgeType))), [0, 1, 0, 1, 0]);
     assert_eq!(wholes(&on_example(|builder| input(builder, Input::GraphSize))), [2, 2, 0]);
@@ -117,7 +135,10 @@ fn inputs_are_those_of_the_world() {
 #[test]
 fn weights_are_one_without_weights() {
     let world = World::bare(2, vec![0, 1], vec![1, 0]);
-    assert_eq!(reals(&run(&Data::bare(2, 2), &world, |builder| input(builder, Input::Weight))), [1.0, 1.0]);
+    assert_eq!(
+        reals(&run(&Data::bare(2, 2), &world, |builder| input(builder, Input::Weight))),
+        [1.0, 1.0]
+    );
 }
 
 #[test]
@@ -132,7 +153,8 @@ fn rows_broadcast_and_shared_rows_are_given_to_all() {
     // [2] of each vertex plus [] of its graph, times [2, 1] of all: [2, 2].
     let (data, world) = example();
     let gir = program(&data, |builder| {
-        let (x, size, matrix) = (features(builder), input(builder, Input::GraphSize), shared(builder, "m", &[2, 1]));
+        let (x, size, matrix) =
+            (features(builder), input(builder, Input::GraphSize), shared(builder, "m", &[2, 1]));
         let sum = builder.add(x, size).unwrap();
         builder.multiply(matrix, sum).unwrap()
     });
@@ -177,7 +199,10 @@ fn dropout_draws_by_row_in_the_artifact_only_when_training() {
     assert_eq!(reals(interpreter.result("value").unwrap())[..4], [1.0, -1.0, 2.0, -2.0]);
     interpreter.training = true;
     interpreter.run(0);
-    assert_eq!(reals(interpreter.result("value").unwrap()), [2.0, 0.0, 0.0, -4.0, 0.0, -6.0, 8.0, 0.0]);
+    assert_eq!(
+        reals(interpreter.result("value").unwrap()),
+        [2.0, 0.0, 0.0, -4.0, 0.0, -6.0, 8.0, 0.0]
+    );
 }
 
 #[test]
@@ -303,7 +328,10 @@ fn bools_of_edges_are_reduced() {
 /// Edges whose weight is above 0.9 and below 3.5: ids 1, 3 and 4.
 fn middle_edges(builder: &mut Builder) -> NodeId {
     let (weight, low, high) = (input(builder, Input::Weight), builder.real(0.9), builder.real(3.5));
-    let (above, below) = (builder.binary(Binary::Less, low, weight).unwrap(), builder.binary(Binary::Less, weight, high).unwrap());
+    let (above, below) = (
+        builder.binary(Binary::Less, low, weight).unwrap(),
+        builder.binary(Binary::Less, weight, high).unwrap(),
+    );
     builder.binary(Binary::And, above, below).unwrap()
 }
 
@@ -335,7 +363,13 @@ fn a_mask_leaves_edges_out() {
 fn each_column_is_reduced_by_itself_and_nan_spreads() {
     let (data, mut world) = example();
     world.features = Some(Rows::real(4, 2, vec![1.0, f64::NAN, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
-    for reduction in [Reduction::Sum, Reduction::Minimum, Reduction::Maximum, Reduction::Product, Reduction::Mode] {
+    for reduction in [
+        Reduction::Sum,
+        Reduction::Minimum,
+        Reduction::Maximum,
+        Reduction::Product,
+        Reduction::Mode,
+    ] {
         let value = run(&data, &world, |builder| {
             let x = features(builder);
             let seen = builder.make(Op::Far(EdgeSet::IN), &[x]).unwrap();
@@ -352,7 +386,8 @@ fn the_winner_is_the_first_of_equals() {
     let winner = |largest, edges, relation_mask: bool| {
         on_example(|builder| {
             let value = far(builder, edges, "c");
-            let inputs = if relation_mask { vec![value, middle_edges(builder)] } else { vec![value] };
+            let inputs =
+                if relation_mask { vec![value, middle_edges(builder)] } else { vec![value] };
             builder.make(Op::Winner(largest, edges), &inputs).unwrap()
         })
     };
@@ -386,7 +421,11 @@ fn the_product_of_the_others_is_right_also_beside_zeros() {
 fn a_fold_goes_from_its_start_through_the_edges_in_order() {
     let double_and_add = Function::Binary(
         Binary::Add,
-        Box::new(Function::Binary(Binary::Multiply, Box::new(Function::Left), Box::new(Function::Number(Number::Real(2.0))))),
+        Box::new(Function::Binary(
+            Binary::Multiply,
+            Box::new(Function::Left),
+            Box::new(Function::Number(Number::Real(2.0))),
+        )),
         Box::new(Function::Right),
     );
     let fold = |function: &Function, masked: bool| {
@@ -402,12 +441,23 @@ fn a_fold_goes_from_its_start_through_the_edges_in_order() {
     assert_eq!(reals(&fold(&double_and_add, false)), [3.0, 53.0, 1.0, 1.0]);
     assert_eq!(reals(&fold(&double_and_add, true)), [3.0, 9.0, 1.0, 1.0]);
     let above = Function::Binary(Binary::Less, Box::new(Function::Left), Box::new(Function::Right));
-    let last_above = Function::Select(Box::new(above), Box::new(Function::Right), Box::new(Function::Unary(Unary::Negative, Box::new(Function::Left))));
+    let last_above = Function::Select(
+        Box::new(above),
+        Box::new(Function::Right),
+        Box::new(Function::Unary(Unary::Negative, Box::new(Function::Left))),
+    );
     // Vertex 1: 1 -> 3 -> -3 -> 2 -> -2.
     assert_eq!(reals(&fold(&last_above, false)), [-1.0, -2.0, 1.0, 1.0]);
     let truncated = Function::Cast(
         Type::Real,
-        Box::new(Function::Cast(Type::Int, Box::new(Function::Binary(Binary::Divide, Box::new(Function::Right), Box::new(Function::Number(Number::Int(2))))))),
+        Box::new(Function::Cast(
+            Type::Int,
+            Box::new(Function::Binary(
+                Binary::Divide,
+                Box::new(Function::Right),
+                Box::new(Function::Number(Number::Int(2))),
+            )),
+        )),
     );
     assert_eq!(reals(&fold(&truncated, false)), [0.0, 0.0, 1.0, 1.0]);
 }
@@ -415,7 +465,8 @@ fn a_fold_goes_from_its_start_through_the_edges_in_order() {
 #[test]
 fn common_neighbors_are_distinct_and_third() {
     let world = World::bare(4, vec![0, 1, 2, 3, 0, 1], vec![1, 2, 0, 2, 1, 1]);
-    let value = run(&Data::bare(4, 6), &world, |builder| builder.make(Op::CommonNeighbors, &[]).unwrap());
+    let value =
+        run(&Data::bare(4, 6), &world, |builder| builder.make(Op::CommonNeighbors, &[]).unwrap());
     assert_eq!(wholes(&value), [1, 1, 1, 0, 1, 2]);
 }
 
@@ -471,16 +522,26 @@ fn on_block(build: impl FnOnce(&mut Builder, NodeId) -> NodeId) -> Vec<f64> {
 
 #[test]
 fn axes_are_reduced_cut_and_joined() {
-    let axis = |pooling, axis| on_block(|builder, block| builder.make(Op::Axis(pooling, axis), &[block]).unwrap());
+    let axis = |pooling, axis| {
+        on_block(|builder, block| builder.make(Op::Axis(pooling, axis), &[block]).unwrap())
+    };
     assert_eq!(axis(Pooling::Sum, 0), [3.0, 5.0, 7.0]);
     assert_eq!(axis(Pooling::Sum, 1), [3.0, 12.0]);
     assert_eq!(axis(Pooling::Maximum, 1), [2.0, 5.0]);
     assert_eq!(axis(Pooling::Minimum, 0), [0.0, 1.0, 2.0]);
-    let slice = |axis, start, length| on_block(|builder, block| builder.make(Op::Slice { axis, start, length }, &[block]).unwrap());
+    let slice = |axis, start, length| {
+        on_block(|builder, block| {
+            builder.make(Op::Slice { axis, start, length }, &[block]).unwrap()
+        })
+    };
     assert_eq!(slice(1, 1, 2), [1.0, 2.0, 4.0, 5.0]);
     assert_eq!(slice(0, 1, 1), [3.0, 4.0, 5.0]);
     assert_eq!(slice(1, 3, 0), [0.0; 0]);
-    let unslice = |axis, start, total| on_block(|builder, block| builder.make(Op::Unslice { axis, start, total }, &[block]).unwrap());
+    let unslice = |axis, start, total| {
+        on_block(|builder, block| {
+            builder.make(Op::Unslice { axis, start, total }, &[block]).unwrap()
+        })
+    };
     assert_eq!(unslice(1, 1, 4), [0.0, 0.0, 1.0, 2.0, 0.0, 3.0, 4.0, 5.0]);
     assert_eq!(unslice(0, 0, 3), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 0.0, 0.0]);
     let joined = on_block(|builder, block| {
@@ -490,8 +551,15 @@ fn axes_are_reduced_cut_and_joined() {
     assert_eq!(joined, [0.0, 1.0, 2.0, 0.0, 0.0, 3.0, 4.0, 5.0, 3.0, 3.0]);
     let stacked = on_block(|builder, block| builder.make(Op::Concat(0), &[block, block]).unwrap());
     assert_eq!(stacked, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert_eq!(on_block(|builder, block| builder.make_shaped(Op::Reshape, &[block], &[3, 2]).unwrap()), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert_eq!(on_block(|builder, block| builder.make_shaped(Op::Expand, &[block], &[2, 2, 3]).unwrap()).len(), 12);
+    assert_eq!(
+        on_block(|builder, block| builder.make_shaped(Op::Reshape, &[block], &[3, 2]).unwrap()),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    );
+    assert_eq!(
+        on_block(|builder, block| builder.make_shaped(Op::Expand, &[block], &[2, 2, 3]).unwrap())
+            .len(),
+        12
+    );
     let repeated = on_block(|builder, block| {
         let first = builder.make(Op::Slice { axis: 1, start: 1, length: 1 }, &[block]).unwrap();
         builder.make_shaped(Op::Expand, &[first], &[2, 2]).unwrap()
@@ -503,7 +571,8 @@ fn axes_are_reduced_cut_and_joined() {
 fn rows_side_by_side_may_be_of_vertices_and_shared() {
     let value = on_example(|builder| {
         let (x, size) = (features(builder), input(builder, Input::GraphSize));
-        let (shared, size) = (shared(builder, "zero", &[1]), builder.cast(Type::Real, size).unwrap());
+        let (shared, size) =
+            (shared(builder, "zero", &[1]), builder.cast(Type::Real, size).unwrap());
         let size = builder.make_shaped(Op::Reshape, &[size], &[1]).unwrap();
         builder.make(Op::Concat(0), &[x, shared, size]).unwrap()
     });
@@ -540,7 +609,9 @@ fn rows_are_multiplied_with_a_shared_matrix() {
     assert_eq!(product(false, [2, 3]), [-3.0, -3.0, -3.0, -6.0, -6.0, -6.0]);
     assert_eq!(product(true, [3, 2]), [-1.0, -1.0, -1.0, -2.0, -2.0, -2.0]);
     // A row [2, 3] is two rows of 3.
-    let twice = on_block(|builder, block| builder.make(Op::Product { transposed: true }, &[block, block]).unwrap());
+    let twice = on_block(|builder, block| {
+        builder.make(Op::Product { transposed: true }, &[block, block]).unwrap()
+    });
     assert_eq!(twice, [5.0, 14.0, 14.0, 50.0]);
 }
 
@@ -574,7 +645,8 @@ fn tables_are_read_and_written_by_index() {
     assert_eq!(lookup(true, [2, 3]), [0.0, 0.0, 2.0, 5.0, 3.0, 6.0, 0.0, 0.0]);
     let scatter = |transposed, shape: [u64; 2]| {
         let value = on_example(|builder| {
-            let (x, k, two) = (features(builder), column(builder, "k"), builder.constant(Number::Int(2)));
+            let (x, k, two) =
+                (features(builder), column(builder, "k"), builder.constant(Number::Int(2)));
             let index = builder.binary(Binary::FloorDivide, k, two).unwrap();
             builder.make_shaped(Op::Scatter { transposed }, &[x, index], &shape).unwrap()
         });
@@ -603,7 +675,10 @@ fn measure(loss: Loss, columns: u64, targets: Rows, training_rows: Vec<u32>) -> 
     (world.targets, world.training_rows) = (Some(targets), training_rows);
     let mut builder = Builder::new("loss", &data);
     let (x, target) = (features(&mut builder), input(&mut builder, Input::Target));
-    let (mean, slope) = (builder.make(Op::Loss(loss), &[x, target]).unwrap(), builder.make(Op::LossSlope(loss), &[x, target]).unwrap());
+    let (mean, slope) = (
+        builder.make(Op::Loss(loss), &[x, target]).unwrap(),
+        builder.make(Op::LossSlope(loss), &[x, target]).unwrap(),
+    );
     builder.gir.loss = Some(mean);
     builder.gir.results.push(Output { name: "slope".to_owned(), node: slope, edges: None });
     let gir = builder.gir;
@@ -619,14 +694,28 @@ fn losses_are_means_over_the_training_rows() {
     let (loss, slope) = measure(Loss::CrossEntropy, 2, classes.clone(), vec![0, 1]);
     close(loss, f64::midpoint((1.0 + (-2.0_f64).exp()).ln(), (1.0 + 4.0_f64.exp()).ln()), 1e-15);
     let (first, second) = (1.0 / (1.0 + 2.0_f64.exp()), 1.0 / (1.0 + (-4.0_f64).exp()));
-    for (got, want) in slope.iter().zip([-first / 2.0, first / 2.0, second / 2.0, -second / 2.0, 0.0, 0.0, 0.0, 0.0]) {
+    for (got, want) in slope.iter().zip([
+        -first / 2.0,
+        first / 2.0,
+        second / 2.0,
+        -second / 2.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    ]) {
         close(*got, want, 1e-14);
     }
     let values = Rows::real(4, 2, vec![0.0, 0.0, 0.0, 0.0, 2.0, -3.0, 4.0, 0.0]);
     // Differences of rows 2 and 3: 1, 0 and 0, -4.
     let (loss, slope) = measure(Loss::MeanSquares, 2, values, vec![2, 3]);
     assert_eq!((loss, slope), (17.0 / 4.0, vec![0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, -2.0]));
-    let (loss, slope) = measure(Loss::Binary, 2, Rows::real(4, 2, vec![1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0]), vec![0]);
+    let (loss, slope) = measure(
+        Loss::Binary,
+        2,
+        Rows::real(4, 2, vec![1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0]),
+        vec![0],
+    );
     close(loss, (1.0 + (-1.0_f64).exp()).ln(), 1e-15);
     let wrong = 1.0 / (1.0 + 1.0_f64.exp());
     close(slope[0], -wrong / 2.0, 1e-14);
@@ -639,13 +728,22 @@ fn losses_are_means_over_the_training_rows() {
 fn unknown_targets_of_a_binary_loss_do_not_count() {
     let nan = f64::NAN;
     // Row 0: scores 1, -1; row 1: scores 2, -2.
-    let (loss, slope) = measure(Loss::Binary, 2, Rows::real(4, 2, vec![1.0, nan, 0.0, 0.0, nan, nan, nan, nan]), vec![0, 1, 2]);
-    let terms = [(1.0 + (-1.0_f64).exp()).ln(), (1.0 + 2.0_f64.exp()).ln(), (1.0 + (-2.0_f64).exp()).ln()];
+    let (loss, slope) = measure(
+        Loss::Binary,
+        2,
+        Rows::real(4, 2, vec![1.0, nan, 0.0, 0.0, nan, nan, nan, nan]),
+        vec![0, 1, 2],
+    );
+    let terms =
+        [(1.0 + (-1.0_f64).exp()).ln(), (1.0 + 2.0_f64.exp()).ln(), (1.0 + (-2.0_f64).exp()).ln()];
     close(loss, terms.iter().sum::<f64>() / 3.0, 1e-15);
     close(slope[0], -1.0 / (1.0 + 1.0_f64.exp()) / 3.0, 1e-14);
     close(slope[2], 1.0 / (1.0 + (-2.0_f64).exp()) / 3.0, 1e-14);
     assert_eq!((slope[1], &slope[4..]), (0.0, &[0.0; 4][..]));
-    assert_eq!(measure(Loss::Binary, 2, Rows::real(4, 2, vec![nan; 8]), vec![0, 3]), (0.0, vec![0.0; 8]));
+    assert_eq!(
+        measure(Loss::Binary, 2, Rows::real(4, 2, vec![nan; 8]), vec![0, 3]),
+        (0.0, vec![0.0; 8])
+    );
 }
 
 #[test]
@@ -667,7 +765,8 @@ fn binary_loss_of_large_scores_is_finite() {
 fn a_loss_over_graphs_takes_rows_of_graphs() {
     let (mut data, mut world) = example();
     (data.many_graphs, data.target) = (true, Some(Target { columns: 1, loss: Loss::MeanSquares }));
-    (world.targets, world.training_rows) = (Some(Rows::real(3, 1, vec![1.0, 2.0, 3.0])), vec![1, 2]);
+    (world.targets, world.training_rows) =
+        (Some(Rows::real(3, 1, vec![1.0, 2.0, 3.0])), vec![1, 2]);
     let mut builder = Builder::new("loss", &data);
     let (c, target) = (column(&mut builder, "c"), input(&mut builder, Input::Target));
     let pooled = builder.make(Op::Pool(Pooling::Sum), &[c]).unwrap();
@@ -704,15 +803,27 @@ fn a_loop_runs_until_its_condition_is_met_after_a_superstep() {
     // From 3 1 2 5: changes 3, 3, 2, 1, 0.
     let unchanged = counting(&data, |_, _| Until::Unchanged(vec![0]));
     assert_eq!(ended(&unchanged, 100), (Ending { supersteps: 5, converged: true }, vec![5.0; 4]));
-    assert_eq!(ended(&unchanged, 2), (Ending { supersteps: 2, converged: false }, vec![5.0, 3.0, 4.0, 5.0]));
-    assert_eq!(ended(&unchanged, 0), (Ending { supersteps: 0, converged: false }, vec![3.0, 1.0, 2.0, 5.0]));
+    assert_eq!(
+        ended(&unchanged, 2),
+        (Ending { supersteps: 2, converged: false }, vec![5.0, 3.0, 4.0, 5.0])
+    );
+    assert_eq!(
+        ended(&unchanged, 0),
+        (Ending { supersteps: 0, converged: false }, vec![3.0, 1.0, 2.0, 5.0])
+    );
     let little = counting(&data, |_, _| Until::ChangeAtMost(0, 2.0));
-    assert_eq!(ended(&little, 100), (Ending { supersteps: 3, converged: true }, vec![5.0, 4.0, 5.0, 5.0]));
+    assert_eq!(
+        ended(&little, 100),
+        (Ending { supersteps: 3, converged: true }, vec![5.0, 4.0, 5.0, 5.0])
+    );
     let nowhere = counting(&data, |builder, next| {
         let three = builder.real(3.0);
         Until::Nowhere(builder.binary(Binary::Less, next, three).unwrap())
     });
-    assert_eq!(ended(&nowhere, 100), (Ending { supersteps: 2, converged: true }, vec![5.0, 3.0, 4.0, 5.0]));
+    assert_eq!(
+        ended(&nowhere, 100),
+        (Ending { supersteps: 2, converged: true }, vec![5.0, 3.0, 4.0, 5.0])
+    );
 }
 
 #[test]
@@ -724,7 +835,10 @@ fn states_are_replaced_together() {
     let (number, inside) = builder.begin_loop(&[("a".to_owned(), zero), ("b".to_owned(), one)]);
     let sum = builder.add(inside[0], inside[1]).unwrap();
     let ended = builder.end_loop(number, &[inside[1], sum], Until::Unchanged(vec![0, 1])).unwrap();
-    builder.gir.results = ended.iter().map(|node| Output { name: format!("{node:?}"), node: *node, edges: None }).collect();
+    builder.gir.results = ended
+        .iter()
+        .map(|node| Output { name: format!("{node:?}"), node: *node, edges: None })
+        .collect();
     let gir = builder.gir;
     let mut interpreter = Interpreter::new(&gir, &data, &world).unwrap();
     assert_eq!(interpreter.run(10)[0], Some(Ending { supersteps: 10, converged: false }));
@@ -739,7 +853,8 @@ fn a_loop_may_start_from_the_end_of_another() {
         let mut value = column(builder, "k");
         for step in [1, 10] {
             let (number, inside) = builder.begin_loop(&[("k".to_owned(), value)]);
-            let (step, top) = (builder.constant(Number::Int(step)), builder.constant(Number::Int(20 * step)));
+            let (step, top) =
+                (builder.constant(Number::Int(step)), builder.constant(Number::Int(20 * step)));
             let more = builder.add(inside[0], step).unwrap();
             let next = builder.binary(Binary::Minimum, more, top).unwrap();
             value = builder.end_loop(number, &[next], Until::ChangeAtMost(0, 0.0)).unwrap()[0];
@@ -748,7 +863,10 @@ fn a_loop_may_start_from_the_end_of_another() {
     });
     let mut interpreter = Interpreter::new(&gir, &data, &world).unwrap();
     let endings = interpreter.run(1000);
-    assert_eq!(endings.iter().map(|ending| ending.unwrap().supersteps).collect::<Vec<_>>(), [20, 19]);
+    assert_eq!(
+        endings.iter().map(|ending| ending.unwrap().supersteps).collect::<Vec<_>>(),
+        [20, 19]
+    );
     assert_eq!(wholes(interpreter.result("value").unwrap()), [200; 4]);
 }
 
@@ -761,7 +879,10 @@ fn change_is_zero_for_equal_infinities_and_exact_for_whole_numbers() {
     assert_eq!((change.summed, change.changed), (INF, 2));
     let change = interpret::change(&real([f64::NAN, 2.0, 1.0]), &real([f64::NAN, 2.0, 1.0]));
     assert!(change.summed.is_nan() && change.changed == 1);
-    let change = interpret::change(&Rows::whole(2, 1, vec![i64::MAX, 7]), &Rows::whole(2, 1, vec![i64::MAX - 1, 10]));
+    let change = interpret::change(
+        &Rows::whole(2, 1, vec![i64::MAX, 7]),
+        &Rows::whole(2, 1, vec![i64::MAX - 1, 10]),
+    );
     assert_eq!((change.summed, change.changed), (4.0, 2));
 }
 
@@ -770,8 +891,18 @@ fn parameters_start_are_set_stepped_and_updated() {
     let (data, world) = example();
     let mut builder = Builder::new("learn", &data);
     let weight = shared(&mut builder, "weight", &[2]);
-    let running = builder.parameter(Parameter { name: "running".to_owned(), shape: vec![], init: Init::One, learned: false });
-    builder.parameter(Parameter { name: "drawn".to_owned(), shape: vec![1, 1], init: Init::GlorotUniform, learned: true });
+    let running = builder.parameter(Parameter {
+        name: "running".to_owned(),
+        shape: vec![],
+        init: Init::One,
+        learned: false,
+    });
+    builder.parameter(Parameter {
+        name: "drawn".to_owned(),
+        shape: vec![1, 1],
+        init: Init::GlorotUniform,
+        learned: true,
+    });
     let half = builder.real(0.5);
     let next = builder.multiply(running, half).unwrap();
     let x = features(&mut builder);
@@ -783,13 +914,21 @@ fn parameters_start_are_set_stepped_and_updated() {
     assert!(interpreter.parameters()["drawn"][0].is_nan());
     interpreter.set_parameter("weight", &[1.0, 2.0]).unwrap();
     assert_eq!(interpreter.set_parameter("wieght", &[1.0]).unwrap_err().what, "parameter `wieght`");
-    assert_eq!(interpreter.set_parameter("weight", &[1.0]).unwrap_err().to_string(), "elements of parameter `weight`: expected 2, found 1");
-    let adam = Adam { learning_rate: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 0.0, weight_decay: 0.0 };
+    assert_eq!(
+        interpreter.set_parameter("weight", &[1.0]).unwrap_err().to_string(),
+        "elements of parameter `weight`: expected 2, found 1"
+    );
+    let adam =
+        Adam { learning_rate: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 0.0, weight_decay: 0.0 };
     interpreter.run(0);
     interpreter.step(&adam);
     interpreter.apply_updates();
     // The first step of Adam is the rate times the sign of the slope.
-    let kept: BTreeMap<&str, Vec<f64>> = interpreter.parameters().into_iter().map(|(name, values)| (name, values.to_vec())).collect();
+    let kept: BTreeMap<&str, Vec<f64>> = interpreter
+        .parameters()
+        .into_iter()
+        .map(|(name, values)| (name, values.to_vec()))
+        .collect();
     close(kept["weight"][0], 0.9, 1e-12);
     close(kept["weight"][1], 2.1, 1e-12);
     assert_eq!(kept["running"], [0.5]);
@@ -805,31 +944,71 @@ fn what_does_not_fit_is_refused_and_named() {
         change(&mut data, &mut world);
         world.check(&data).unwrap_err().to_string()
     };
-    assert_eq!(refused(|_, world| world.source[1] = 4), "source of an edge: expected a number below 4, found 4");
-    assert_eq!(refused(|_, world| world.target.truncate(4)), "targets of edges: expected 5, found 4");
+    assert_eq!(
+        refused(|_, world| world.source[1] = 4),
+        "source of an edge: expected a number below 4, found 4"
+    );
+    assert_eq!(
+        refused(|_, world| world.target.truncate(4)),
+        "targets of edges: expected 5, found 4"
+    );
     assert_eq!(refused(|_, world| world.nodes = 5), "nodes: expected 4, found 5");
-    assert_eq!(refused(|_, world| world.weight = None), "weights of edges: expected some, found none");
-    assert_eq!(refused(|_, world| world.weight = Some(vec![1.0])), "weights of edges: expected 5, found 1");
-    assert_eq!(refused(|_, world| world.edge_type[0] = 3), "type of an edge: expected a number below 3, found 3");
+    assert_eq!(
+        refused(|_, world| world.weight = None),
+        "weights of edges: expected some, found none"
+    );
+    assert_eq!(
+        refused(|_, world| world.weight = Some(vec![1.0])),
+        "weights of edges: expected 5, found 1"
+    );
+    assert_eq!(
+        refused(|_, world| world.edge_type[0] = 3),
+        "type of an edge: expected a number below 3, found 3"
+    );
     assert_eq!(refused(|_, world| world.edge_type.clear()), "types of edges: expected 5, found 0");
-    assert_eq!(refused(|_, world| world.graph_of_node[0] = 3), "graph of a node: expected a number below 3, found 3");
-    assert_eq!(refused(|data, world| (data.graphs, world.graphs, world.graph_of_node) = (0, 0, vec![])), "graphs: expected at least 1, found 0");
-    assert_eq!(refused(|_, world| world.training_rows = vec![9]), "training row: expected a number below 4, found 9");
-    assert_eq!(refused(|_, world| world.artifact_rows = vec![0, 1, 2, 2]), "artifact rows: expected each row once, found 2 twice");
-    assert_eq!(refused(|_, world| world.artifact_rows = vec![0, 1, 2]), "artifact rows: expected 4, found 3");
-    assert_eq!(refused(|data, _| data.features = Some(3)), "features: expected 4 x 3, found 4 x 2 with 8 real elements");
-    assert_eq!(refused(|data, _| data.columns.extend([("c".to_owned(), Type::Int)])), "type of column `c`: expected int, found real");
+    assert_eq!(
+        refused(|_, world| world.graph_of_node[0] = 3),
+        "graph of a node: expected a number below 3, found 3"
+    );
+    assert_eq!(
+        refused(|data, world| (data.graphs, world.graphs, world.graph_of_node) = (0, 0, vec![])),
+        "graphs: expected at least 1, found 0"
+    );
+    assert_eq!(
+        refused(|_, world| world.training_rows = vec![9]),
+        "training row: expected a number below 4, found 9"
+    );
+    assert_eq!(
+        refused(|_, world| world.artifact_rows = vec![0, 1, 2, 2]),
+        "artifact rows: expected each row once, found 2 twice"
+    );
+    assert_eq!(
+        refused(|_, world| world.artifact_rows = vec![0, 1, 2]),
+        "artifact rows: expected 4, found 3"
+    );
+    assert_eq!(
+        refused(|data, _| data.features = Some(3)),
+        "features: expected 4 x 3, found 4 x 2 with 8 real elements"
+    );
+    assert_eq!(
+        refused(|data, _| data.columns.extend([("c".to_owned(), Type::Int)])),
+        "type of column `c`: expected int, found real"
+    );
     let (data, mut world) = example();
     world.features = None;
     let gir = program(&data, features);
-    assert_eq!(Interpreter::new(&gir, &data, &world).err().unwrap().to_string(), "features: expected some, since the program reads it, found none");
+    assert_eq!(
+        Interpreter::new(&gir, &data, &world).err().unwrap().to_string(),
+        "features: expected some, since the program reads it, found none"
+    );
 }
 
 #[test]
 fn a_class_without_a_score_is_refused() {
     let (mut data, mut world) = example();
     data.target = Some(Target { columns: 2, loss: Loss::CrossEntropy });
-    (world.targets, world.training_rows) = (Some(Rows::real(4, 1, vec![0.0, 1.0, 2.0, 0.0])), vec![0, 2]);
+    (world.targets, world.training_rows) =
+        (Some(Rows::real(4, 1, vec![0.0, 1.0, 2.0, 0.0])), vec![0, 2]);
     let mut builder = Builder::new("loss", &data);
     let (x, target) = (features(&mut builder), input(&mut builder, Input::Target));
     builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[x, target]).unwrap());

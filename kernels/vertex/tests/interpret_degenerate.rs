@@ -1,12 +1,16 @@
-//! interpret_degenerate: operations on graphs that break kernels, and on random small ones, against a search over all pairs of a vertex
-//! and an edge.
+//! interpret_degenerate: operations on graphs that break kernels, and on random small ones, against
+//! a search over all pairs of a vertex and an edge.
 //!
-//! promises  every operation over edges, every direction, with and without relation and mask; graphs without vertices, without edges,
-//!           of one vertex, with self loops, parallel edges, isolated vertices, relations that no edge has, graphs without vertices
+//! promises  every operation over edges, every direction, with and without relation and mask;
+//!           graphs without vertices, without edges, of one vertex, with self loops, parallel
+//!           edges, isolated vertices, relations that no edge has, graphs without vertices
 //! never     shares code with the interpreter
 
 use proptest::prelude::*;
-use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Function, Input, Loss, NodeId, Number, Op, Output, Pooling, Reduction, Target, Type};
+use warploom_vertex::gir::{
+    Binary, Builder, Data, EdgeSet, Function, Input, Loss, NodeId, Number, Op, Output, Pooling,
+    Reduction, Target, Type,
+};
 use warploom_vertex::interpret::{Interpreter, Rows, Values, World};
 use warploom_vertex::launch::Direction;
 
@@ -21,14 +25,22 @@ struct Sketch {
 
 impl Sketch {
     fn new(edges: &[(u32, u32, u32)], values: &[i64]) -> Sketch {
-        Sketch { edges: edges.to_vec(), values: values.to_vec(), graph_of_node: Vec::new(), graphs: 1 }
+        Sketch {
+            edges: edges.to_vec(),
+            values: values.to_vec(),
+            graph_of_node: Vec::new(),
+            graphs: 1,
+        }
     }
 
     fn world(&self) -> (Data, World) {
         let source = self.edges.iter().map(|edge| edge.0).collect();
-        let mut world = World::bare(self.values.len(), source, self.edges.iter().map(|edge| edge.1).collect());
+        let mut world =
+            World::bare(self.values.len(), source, self.edges.iter().map(|edge| edge.1).collect());
         world.edge_type = self.edges.iter().map(|edge| edge.2).collect();
-        world.columns.insert("k".to_owned(), Rows::whole(self.values.len(), 1, self.values.clone()));
+        world
+            .columns
+            .insert("k".to_owned(), Rows::whole(self.values.len(), 1, self.values.clone()));
         (world.graph_of_node, world.graphs) = (self.graph_of_node.clone(), self.graphs);
         let mut data = Data::bare(self.values.len() as u64, self.edges.len() as u64);
         data.relations = ["first", "second", "nobody"].map(str::to_owned).to_vec();
@@ -53,12 +65,18 @@ impl Sketch {
         let mut found = Vec::new();
         let outgoing_from = if set.direction == Direction::Both { self.edges.len() } else { 0 };
         for (edge, (source, target, relation)) in self.edges.iter().enumerate() {
-            if set.direction != Direction::Out && *target as usize == vertex && set.relation.is_none_or(|wanted| wanted == *relation) {
+            if set.direction != Direction::Out
+                && *target as usize == vertex
+                && set.relation.is_none_or(|wanted| wanted == *relation)
+            {
                 found.push((edge, self.values[*source as usize]));
             }
         }
         for (edge, (source, target, relation)) in self.edges.iter().enumerate() {
-            if set.direction != Direction::In && *source as usize == vertex && set.relation.is_none_or(|wanted| wanted == *relation) {
+            if set.direction != Direction::In
+                && *source as usize == vertex
+                && set.relation.is_none_or(|wanted| wanted == *relation)
+            {
                 found.push((outgoing_from + edge, self.values[*target as usize]));
             }
         }
@@ -69,7 +87,12 @@ impl Sketch {
 /// In, out and both, without a relation, of relation 1, and of one that no edge has.
 fn sets() -> Vec<EdgeSet> {
     let directions = [Direction::In, Direction::Out, Direction::Both];
-    directions.iter().flat_map(|direction| [None, Some(1), Some(2)].map(|relation| EdgeSet { direction: *direction, relation })).collect()
+    directions
+        .iter()
+        .flat_map(|direction| {
+            [None, Some(1), Some(2)].map(|relation| EdgeSet { direction: *direction, relation })
+        })
+        .collect()
 }
 
 fn wholes(rows: &Rows) -> &[i64] {
@@ -88,7 +111,8 @@ fn mask(builder: &mut Builder, set: EdgeSet) -> NodeId {
     builder.binary(Binary::NotEqual, seen, two).unwrap()
 }
 
-/// The reduction of a list by a definition of its own, searching where the interpreter sorts or folds.
+/// The reduction of a list by a definition of its own, searching where the interpreter sorts or
+/// folds.
 fn expected(reduction: Reduction, list: &[i64]) -> i64 {
     let count = |value: i64| list.iter().filter(|other| **other == value).count();
     match reduction {
@@ -97,16 +121,33 @@ fn expected(reduction: Reduction, list: &[i64]) -> i64 {
         Reduction::Count => list.len() as i64,
         Reduction::Minimum => *list.iter().min().unwrap_or(&i64::MAX),
         Reduction::Maximum => *list.iter().max().unwrap_or(&i64::MIN),
-        Reduction::Mode => *list.iter().max_by_key(|value| (count(**value), -**value)).unwrap_or(&i64::MAX),
-        Reduction::HIndex => (0..=list.len() as i64).rev().find(|h| list.iter().filter(|value| *value >= h).count() as i64 >= *h).unwrap(),
+        Reduction::Mode => {
+            *list.iter().max_by_key(|value| (count(**value), -**value)).unwrap_or(&i64::MAX)
+        }
+        Reduction::HIndex => (0..=list.len() as i64)
+            .rev()
+            .find(|h| list.iter().filter(|value| *value >= h).count() as i64 >= *h)
+            .unwrap(),
         Reduction::Any | Reduction::All => unreachable!("bools are compared apart"),
     }
 }
 
 fn check_reductions(sketch: &Sketch, set: EdgeSet, masked: bool) {
-    let kept = |vertex| sketch.edges_of(vertex, set).into_iter().filter(move |(_, value)| !masked || *value != 2);
-    let lists: Vec<Vec<i64>> = (0..sketch.values.len()).map(|vertex| kept(vertex).map(|(_, value)| value).collect()).collect();
-    let of_integers = [Reduction::Sum, Reduction::Product, Reduction::Count, Reduction::Minimum, Reduction::Maximum, Reduction::Mode, Reduction::HIndex];
+    let kept = |vertex| {
+        sketch.edges_of(vertex, set).into_iter().filter(move |(_, value)| !masked || *value != 2)
+    };
+    let lists: Vec<Vec<i64>> = (0..sketch.values.len())
+        .map(|vertex| kept(vertex).map(|(_, value)| value).collect())
+        .collect();
+    let of_integers = [
+        Reduction::Sum,
+        Reduction::Product,
+        Reduction::Count,
+        Reduction::Minimum,
+        Reduction::Maximum,
+        Reduction::Mode,
+        Reduction::HIndex,
+    ];
     for reduction in of_integers {
         let got = sketch.value(|builder| {
             let (value, mask) = (far(builder, set), masked.then(|| mask(builder, set)));
@@ -117,13 +158,23 @@ fn check_reductions(sketch: &Sketch, set: EdgeSet, masked: bool) {
     }
     for reduction in [Reduction::Any, Reduction::All] {
         let got = sketch.value(|builder| {
-            let (value, one, mask) = (far(builder, set), builder.constant(Number::Int(1)), masked.then(|| mask(builder, set)));
+            let (value, one, mask) = (
+                far(builder, set),
+                builder.constant(Number::Int(1)),
+                masked.then(|| mask(builder, set)),
+            );
             let above = builder.binary(Binary::Less, one, value).unwrap();
             builder.reduce(reduction, set, above, mask).unwrap()
         });
         let above = |list: &Vec<i64>| list.iter().filter(|value| **value > 1).count();
-        let want = |list| if reduction == Reduction::Any { above(list) > 0 } else { above(list) == list.len() };
-        assert_eq!(wholes(&got), lists.iter().map(|list| i64::from(want(list))).collect::<Vec<_>>(), "{reduction:?} {set}: {sketch:?}");
+        let want = |list| {
+            if reduction == Reduction::Any { above(list) > 0 } else { above(list) == list.len() }
+        };
+        assert_eq!(
+            wholes(&got),
+            lists.iter().map(|list| i64::from(want(list))).collect::<Vec<_>>(),
+            "{reduction:?} {set}: {sketch:?}"
+        );
     }
 }
 
@@ -131,17 +182,31 @@ fn check_edge_values(sketch: &Sketch, set: EdgeSet, masked: bool) {
     let rows = sketch.edges.len() * if set.direction == Direction::Both { 2 } else { 1 };
     let (mut others, mut smallest, mut largest) = (vec![0; rows], vec![0; rows], vec![0; rows]);
     for vertex in 0..sketch.values.len() {
-        let list: Vec<(usize, i64)> = sketch.edges_of(vertex, set).into_iter().filter(|(_, value)| !masked || *value != 2).collect();
+        let list: Vec<(usize, i64)> = sketch
+            .edges_of(vertex, set)
+            .into_iter()
+            .filter(|(_, value)| !masked || *value != 2)
+            .collect();
         for (row, value) in &list {
-            others[*row] = list.iter().filter(|(other, _)| other != row).map(|(_, value)| value).product();
-            let before = |beats: fn(i64, i64) -> bool| !list.iter().any(|(other, second)| beats(*second, *value) || (second == value && other < row));
+            others[*row] =
+                list.iter().filter(|(other, _)| other != row).map(|(_, value)| value).product();
+            let before = |beats: fn(i64, i64) -> bool| {
+                !list.iter().any(|(other, second)| {
+                    beats(*second, *value) || (second == value && other < row)
+                })
+            };
             smallest[*row] = i64::from(before(|second, value| second < value));
             largest[*row] = i64::from(before(|second, value| second > value));
         }
     }
-    for (op, want) in [(Op::Others(set), others), (Op::Winner(false, set), smallest), (Op::Winner(true, set), largest)] {
+    for (op, want) in [
+        (Op::Others(set), others),
+        (Op::Winner(false, set), smallest),
+        (Op::Winner(true, set), largest),
+    ] {
         let got = sketch.value(|builder| {
-            let inputs: Vec<NodeId> = [far(builder, set)].into_iter().chain(masked.then(|| mask(builder, set))).collect();
+            let inputs: Vec<NodeId> =
+                [far(builder, set)].into_iter().chain(masked.then(|| mask(builder, set))).collect();
             builder.make(op.clone(), &inputs).unwrap()
         });
         assert_eq!(wholes(&got), want, "{op:?} masked {masked}: {sketch:?}");
@@ -150,50 +215,92 @@ fn check_edge_values(sketch: &Sketch, set: EdgeSet, masked: bool) {
 
 fn check_folds_and_degrees(sketch: &Sketch, set: EdgeSet) {
     // 3 * left + right, from 1: order and count both show.
-    let triple = Function::Binary(Binary::Multiply, Box::new(Function::Left), Box::new(Function::Number(Number::Int(3))));
+    let triple = Function::Binary(
+        Binary::Multiply,
+        Box::new(Function::Left),
+        Box::new(Function::Number(Number::Int(3))),
+    );
     let function = Function::Binary(Binary::Add, Box::new(triple), Box::new(Function::Right));
     let got = sketch.value(|builder| {
         let (value, start) = (far(builder, set), builder.constant(Number::Int(1)));
         builder.make(Op::Fold(function, set), &[value, start]).unwrap()
     });
-    let lists: Vec<_> = (0..sketch.values.len()).map(|vertex| sketch.edges_of(vertex, set)).collect();
-    let want: Vec<i64> = lists.iter().map(|list| list.iter().fold(1, |made, (_, value)| 3 * made + value)).collect();
+    let lists: Vec<_> =
+        (0..sketch.values.len()).map(|vertex| sketch.edges_of(vertex, set)).collect();
+    let want: Vec<i64> =
+        lists.iter().map(|list| list.iter().fold(1, |made, (_, value)| 3 * made + value)).collect();
     assert_eq!(wholes(&got), want, "fold {set}: {sketch:?}");
     let got = sketch.value(|builder| builder.make(Op::Input(Input::Degree(set)), &[]).unwrap());
-    assert_eq!(wholes(&got), lists.iter().map(|list| list.len() as i64).collect::<Vec<_>>(), "degree {set}: {sketch:?}");
+    assert_eq!(
+        wholes(&got),
+        lists.iter().map(|list| list.len() as i64).collect::<Vec<_>>(),
+        "degree {set}: {sketch:?}"
+    );
     let near = sketch.value(|builder| {
         let value = builder.make(Op::Input(Input::Column("k".to_owned())), &[]).unwrap();
         let seen = builder.make(Op::Near(set), &[value]).unwrap();
         builder.reduce(Reduction::Sum, set, seen, None).unwrap()
     });
-    let want: Vec<i64> = lists.iter().zip(&sketch.values).map(|(list, value)| list.len() as i64 * value).collect();
+    let want: Vec<i64> =
+        lists.iter().zip(&sketch.values).map(|(list, value)| list.len() as i64 * value).collect();
     assert_eq!(wholes(&near), want, "near {set}: {sketch:?}");
 }
 
 fn check_graphs_and_common_neighbors(sketch: &Sketch) {
-    let adjacent = |a: u32, b: u32| sketch.edges.iter().any(|(source, target, _)| (*source, *target) == (a, b) || (*source, *target) == (b, a));
+    let adjacent = |a: u32, b: u32| {
+        sketch
+            .edges
+            .iter()
+            .any(|(source, target, _)| (*source, *target) == (a, b) || (*source, *target) == (b, a))
+    };
     let common = |(a, b, _): &(u32, u32, u32)| {
-        (0..sketch.values.len() as u32).filter(|third| third != a && third != b && adjacent(*third, *a) && adjacent(*third, *b)).count() as i64
+        (0..sketch.values.len() as u32)
+            .filter(|third| {
+                third != a && third != b && adjacent(*third, *a) && adjacent(*third, *b)
+            })
+            .count() as i64
     };
     let got = sketch.value(|builder| builder.make(Op::CommonNeighbors, &[]).unwrap());
-    assert_eq!(wholes(&got), sketch.edges.iter().map(common).collect::<Vec<_>>(), "common neighbors: {sketch:?}");
-    let graph_of = |vertex: usize| sketch.graph_of_node.get(vertex).map_or(0, |graph| *graph as usize);
-    let members = |graph| (0..sketch.values.len()).filter(move |vertex| graph_of(*vertex) == graph).map(|vertex| sketch.values[vertex]).collect::<Vec<_>>();
-    for (pooling, reduction) in [(Pooling::Sum, Reduction::Sum), (Pooling::Maximum, Reduction::Maximum), (Pooling::Minimum, Reduction::Minimum)] {
+    assert_eq!(
+        wholes(&got),
+        sketch.edges.iter().map(common).collect::<Vec<_>>(),
+        "common neighbors: {sketch:?}"
+    );
+    let graph_of =
+        |vertex: usize| sketch.graph_of_node.get(vertex).map_or(0, |graph| *graph as usize);
+    let members = |graph| {
+        (0..sketch.values.len())
+            .filter(move |vertex| graph_of(*vertex) == graph)
+            .map(|vertex| sketch.values[vertex])
+            .collect::<Vec<_>>()
+    };
+    for (pooling, reduction) in [
+        (Pooling::Sum, Reduction::Sum),
+        (Pooling::Maximum, Reduction::Maximum),
+        (Pooling::Minimum, Reduction::Minimum),
+    ] {
         let pool = |builder: &mut Builder| {
             let value = builder.make(Op::Input(Input::Column("k".to_owned())), &[]).unwrap();
             builder.make(Op::Pool(pooling), &[value]).unwrap()
         };
-        let want: Vec<i64> = (0..sketch.graphs).map(|graph| expected(reduction, &members(graph))).collect();
+        let want: Vec<i64> =
+            (0..sketch.graphs).map(|graph| expected(reduction, &members(graph))).collect();
         assert_eq!(wholes(&sketch.value(pool)), want, "{pooling:?}: {sketch:?}");
         let given = sketch.value(|builder| {
             let pooled = pool(builder);
             builder.make(Op::Give, &[pooled]).unwrap()
         });
-        assert_eq!(wholes(&given), (0..sketch.values.len()).map(|vertex| want[graph_of(vertex)]).collect::<Vec<_>>(), "{sketch:?}");
+        assert_eq!(
+            wholes(&given),
+            (0..sketch.values.len()).map(|vertex| want[graph_of(vertex)]).collect::<Vec<_>>(),
+            "{sketch:?}"
+        );
     }
     let size = sketch.value(|builder| builder.make(Op::Input(Input::GraphSize), &[]).unwrap());
-    assert_eq!(wholes(&size), (0..sketch.graphs).map(|graph| members(graph).len() as i64).collect::<Vec<_>>());
+    assert_eq!(
+        wholes(&size),
+        (0..sketch.graphs).map(|graph| members(graph).len() as i64).collect::<Vec<_>>()
+    );
 }
 
 fn check(sketch: &Sketch) {
@@ -218,9 +325,22 @@ fn graphs_that_break_kernels() {
         ("no edges", Sketch::new(&[], &[1, 2, 3])),
         ("parallel edges", Sketch::new(&[(0, 1, 0), (0, 1, 1), (1, 0, 1), (0, 1, 1)], &[3, 2])),
         ("equal values", Sketch::new(&[(0, 3, 1), (1, 3, 0), (2, 3, 1), (3, 3, 1)], &[1, 1, 1, 1])),
-        ("a star inwards", Sketch::new(&[(1, 0, 0), (2, 0, 1), (3, 0, 0), (4, 0, 1)], &[0, 4, 3, 2, 1])),
-        ("a star outwards", Sketch::new(&[(0, 4, 0), (0, 3, 1), (0, 2, 0), (0, 1, 1)], &[0, 4, 3, 2, 1])),
-        ("graphs without vertices", Sketch { graph_of_node: vec![1, 3, 1], graphs: 5, ..Sketch::new(&[(0, 2, 0)], &[1, 2, 3]) }),
+        (
+            "a star inwards",
+            Sketch::new(&[(1, 0, 0), (2, 0, 1), (3, 0, 0), (4, 0, 1)], &[0, 4, 3, 2, 1]),
+        ),
+        (
+            "a star outwards",
+            Sketch::new(&[(0, 4, 0), (0, 3, 1), (0, 2, 0), (0, 1, 1)], &[0, 4, 3, 2, 1]),
+        ),
+        (
+            "graphs without vertices",
+            Sketch {
+                graph_of_node: vec![1, 3, 1],
+                graphs: 5,
+                ..Sketch::new(&[(0, 2, 0)], &[1, 2, 3])
+            },
+        ),
     ];
     for (name, sketch) in cases {
         println!("{name}");
@@ -243,7 +363,12 @@ fn relations_without_edge_types_have_no_edges() {
     let world = World::bare(2, vec![0], vec![1]);
     let data = Data::bare(2, 1);
     let mut builder = Builder::new("degenerate", &data);
-    let node = builder.make(Op::Input(Input::Degree(EdgeSet { direction: Direction::In, relation: Some(0) })), &[]).unwrap();
+    let node = builder
+        .make(
+            Op::Input(Input::Degree(EdgeSet { direction: Direction::In, relation: Some(0) })),
+            &[],
+        )
+        .unwrap();
     builder.gir.results.push(Output { name: "value".to_owned(), node, edges: None });
     let gir = builder.gir;
     let mut interpreter = Interpreter::new(&gir, &data, &world).unwrap();
@@ -257,7 +382,8 @@ fn sums_products_tables_and_losses_of_no_rows() {
     let mut data = Data::bare(0, 0);
     (data.features, data.target) = (Some(2), Some(Target { columns: 2, loss: Loss::MeanSquares }));
     let mut world = World::bare(0, vec![], vec![]);
-    (world.features, world.targets) = (Some(Rows::real(0, 2, vec![])), Some(Rows::real(0, 2, vec![])));
+    (world.features, world.targets) =
+        (Some(Rows::real(0, 2, vec![])), Some(Rows::real(0, 2, vec![])));
     let mut builder = Builder::new("degenerate", &data);
     let (x, id, target) = (
         builder.make(Op::Input(Input::Features), &[]).unwrap(),
@@ -278,13 +404,19 @@ fn sums_products_tables_and_losses_of_no_rows() {
         builder.make(Op::Concat(0), &[x, row]).unwrap(),
         builder.make(Op::Axis(Pooling::Sum, 0), &[x]).unwrap(),
     ];
-    builder.gir.results = nodes.iter().map(|node| Output { name: format!("{node:?}"), node: *node, edges: None }).collect();
+    builder.gir.results = nodes
+        .iter()
+        .map(|node| Output { name: format!("{node:?}"), node: *node, edges: None })
+        .collect();
     let gir = builder.gir;
     let mut interpreter = Interpreter::new(&gir, &data, &world).unwrap();
     interpreter.run(0);
-    let lengths: Vec<usize> = nodes.iter().map(|node| interpreter.value(*node).unwrap().values.len()).collect();
+    let lengths: Vec<usize> =
+        nodes.iter().map(|node| interpreter.value(*node).unwrap().values.len()).collect();
     assert_eq!(lengths, [4, 2, 0, 0, 6, 6, 1, 0, 0, 0]);
-    assert!(nodes.iter().all(|node| interpreter.value(*node).unwrap().values.reals().iter().all(|element| *element == 0.0)));
+    assert!(nodes.iter().all(|node| {
+        interpreter.value(*node).unwrap().values.reals().iter().all(|element| *element == 0.0)
+    }));
 }
 
 fn sketches() -> impl Strategy<Value = Sketch> {
@@ -296,7 +428,12 @@ fn sketches() -> impl Strategy<Value = Sketch> {
             let values = prop::collection::vec(-2_i64..5, nodes);
             (edges, values, prop::collection::vec(0..graphs as u32, nodes), Just(graphs))
         })
-        .prop_map(|(edges, values, graph_of_node, graphs)| Sketch { edges, values, graph_of_node, graphs })
+        .prop_map(|(edges, values, graph_of_node, graphs)| Sketch {
+            edges,
+            values,
+            graph_of_node,
+            graphs,
+        })
 }
 
 proptest! {

@@ -1,16 +1,20 @@
-//! interpret_golden: single operations (`warploom_cases::operations`) and analytics, made node by node and interpreted, against numbers that
-//! other software made in f64.
+//! interpret_golden: single operations (`warploom_cases::operations`) and analytics, made node by
+//! node and interpreted, against numbers that other software made in f64.
 //!
-//! promises  every tensor of a case is compared, gradients as the formulas of case.json written as nodes, to the tolerance that case.json
-//!           states for it; infinities must be the same
-//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside the workspace) and skipped with a
-//!           line when that is absent
+//! promises  every tensor of a case is compared, gradients as the formulas of case.json written as
+//!           nodes, to the tolerance that case.json states for it; infinities must be the same
+//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside
+//!           the workspace) and skipped with a line when that is absent
 
 use std::collections::BTreeSet;
 
 use warploom_cases::Case;
-use warploom_cases::operations::{Given, Problem, all_are_compared, compare_winners, group, problems};
-use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, Type, Until};
+use warploom_cases::operations::{
+    Given, Problem, all_are_compared, compare_winners, group, problems,
+};
+use warploom_vertex::gir::{
+    Binary, Builder, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, Type, Until,
+};
 use warploom_vertex::interpret::Interpreter;
 
 /// Every tensor of these cases, by the interpreter.
@@ -55,7 +59,13 @@ fn attention_agrees_with_its_gradients() {
 }
 
 /// A loop with one state of vertices. `pass` makes its next value of the current one.
-fn repeat(builder: &mut Builder, name: &str, first: NodeId, until: Until, pass: impl FnOnce(&mut Builder, NodeId) -> NodeId) {
+fn repeat(
+    builder: &mut Builder,
+    name: &str,
+    first: NodeId,
+    until: Until,
+    pass: impl FnOnce(&mut Builder, NodeId) -> NodeId,
+) {
     let first = builder.on_vertices(first).unwrap();
     let (number, inside) = builder.begin_loop(&[(name.to_owned(), first)]);
     let next = pass(builder, inside[0]);
@@ -103,10 +113,17 @@ fn pagerank_agrees_after_each_number_of_supersteps_and_converged() {
                 let supersteps = tag.parse::<u64>();
                 let ending = interpreter.run(supersteps.clone().unwrap_or(10_000))[0].unwrap();
                 match supersteps {
-                    Ok(supersteps) => assert!(ending.supersteps == supersteps || ending.converged, "{name}: {ending:?}"),
+                    Ok(supersteps) => assert!(
+                        ending.supersteps == supersteps || ending.converged,
+                        "{name}: {ending:?}"
+                    ),
                     Err(_) => assert!(ending.converged, "{name}: {variant} did not converge"),
                 }
-                case.compare(&format!("{variant}.{tag}"), &interpreter.result("rank").unwrap().values.reals(), variant);
+                case.compare(
+                    &format!("{variant}.{tag}"),
+                    &interpreter.result("rank").unwrap().values.reals(),
+                    variant,
+                );
             }
         }
     }
@@ -127,7 +144,11 @@ fn components_agree() {
         let gir = builder.gir;
         let mut interpreter = Interpreter::new(&gir, &given.data, &given.world).unwrap();
         assert!(interpreter.run(given.data.nodes + 1)[0].unwrap().converged);
-        assert_eq!(interpreter.result("label").unwrap().values.reals(), case.tensor("components.weak").values, "{name}");
+        assert_eq!(
+            interpreter.result("label").unwrap().values.reals(),
+            case.tensor("components.weak").values,
+            "{name}"
+        );
     }
 }
 
@@ -140,16 +161,29 @@ fn shortest_paths_agree() {
         for start in case.ids("distance.source") {
             let mut builder = Builder::new("sssp", &given.data);
             let [zero, endless] = [0.0, f64::INFINITY].map(|number| builder.real(number));
-            let (id, start) = (builder.make(Op::Input(Input::Id), &[]).unwrap(), builder.constant(Number::Int(start.into())));
+            let (id, start) = (
+                builder.make(Op::Input(Input::Id), &[]).unwrap(),
+                builder.constant(Number::Int(start.into())),
+            );
             let start = builder.cast(Type::Id, start).unwrap();
             let here = builder.binary(Binary::Equal, id, start).unwrap();
             let first = builder.select(here, zero, endless).unwrap();
-            repeat(&mut builder, "distance", first, Until::Unchanged(vec![0]), |builder, distance| {
-                let (seen, weight) = (builder.make(Op::Far(EdgeSet::IN), &[distance]).unwrap(), builder.make(Op::Input(Input::Weight), &[]).unwrap());
-                let path = builder.add(seen, weight).unwrap();
-                let shortest = builder.reduce(Reduction::Minimum, EdgeSet::IN, path, None).unwrap();
-                builder.binary(Binary::Minimum, distance, shortest).unwrap()
-            });
+            repeat(
+                &mut builder,
+                "distance",
+                first,
+                Until::Unchanged(vec![0]),
+                |builder, distance| {
+                    let (seen, weight) = (
+                        builder.make(Op::Far(EdgeSet::IN), &[distance]).unwrap(),
+                        builder.make(Op::Input(Input::Weight), &[]).unwrap(),
+                    );
+                    let path = builder.add(seen, weight).unwrap();
+                    let shortest =
+                        builder.reduce(Reduction::Minimum, EdgeSet::IN, path, None).unwrap();
+                    builder.binary(Binary::Minimum, distance, shortest).unwrap()
+                },
+            );
             let gir = builder.gir;
             let mut interpreter = Interpreter::new(&gir, &given.data, &given.world).unwrap();
             assert!(interpreter.run(given.data.nodes + 1)[0].unwrap().converged);

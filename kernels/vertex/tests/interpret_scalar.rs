@@ -1,6 +1,8 @@
-//! interpret_scalar: the element-wise operators of the interpreter on single numbers, worked by hand or from tables.
+//! interpret_scalar: the element-wise operators of the interpreter on single numbers, worked by
+//! hand or from tables.
 //!
-//! promises  each operator on each type that it takes, and where numbers are not ordinary: NaN, infinities, zeros, overflow
+//! promises  each operator on each type that it takes, and where numbers are not ordinary: NaN,
+//!           infinities, zeros, overflow
 //! never     takes an expected number from the interpreter itself
 
 use warploom_vertex::gir::{Binary, Type, Unary};
@@ -9,7 +11,9 @@ use warploom_vertex::interpret::{self, Scalar};
 const INF: f64 = f64::INFINITY;
 
 fn close(got: f64, want: f64, tolerance: f64) {
-    let fits = got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= tolerance * want.abs().max(f64::MIN_POSITIVE);
+    let fits = got == want
+        || (got.is_nan() && want.is_nan())
+        || (got - want).abs() <= tolerance * want.abs().max(f64::MIN_POSITIVE);
     assert!(fits, "got {got:e}, want {want:e}");
 }
 
@@ -57,8 +61,13 @@ fn unary_operators_of_real_numbers() {
 
 #[test]
 fn gelu_keeps_its_digits_far_below_zero() {
-    // -10 * Phi(-10), Phi(-10) = 7.61985302416052606597e-24; rounding of 10 / sqrt 2 alone moves it by up to 100 * 2^-53.
-    close(interpret::unary(Unary::Gelu, Scalar::Real(-10.0)).real(), -7.619_853_024_160_526e-23, 100.0 * f64::EPSILON / 2.0);
+    // -10 * Phi(-10), Phi(-10) = 7.61985302416052606597e-24; rounding of 10 / sqrt 2 alone moves it
+    // by up to 100 * 2^-53.
+    close(
+        interpret::unary(Unary::Gelu, Scalar::Real(-10.0)).real(),
+        -7.619_853_024_160_526e-23,
+        100.0 * f64::EPSILON / 2.0,
+    );
 }
 
 #[test]
@@ -126,7 +135,11 @@ fn binary_operators_of_real_numbers() {
     ];
     for (operator, a, b, want) in cases {
         println!("{operator:?} of {a} and {b}");
-        close(interpret::binary(*operator, Scalar::Real(*a), Scalar::Real(*b)).real(), *want, 1e-15);
+        close(
+            interpret::binary(*operator, Scalar::Real(*a), Scalar::Real(*b)).real(),
+            *want,
+            1e-15,
+        );
     }
 }
 

@@ -1,8 +1,10 @@
 //! lanes: lists whose rows are done by groups of lanes mean what lists for the CPU mean.
 //!
-//! promises  the reference executor gives the same scores, loss and gradients for both, to 1e-12, for every training program of the
-//!           library and for random programs, dropout drawn and not; where the two lists differ in nothing, that is said
-//!           Rows of the data set that are summed before the first epoch lie nowhere a second time, and give what single launches give
+//! promises  the reference executor gives the same scores, loss and gradients for both, to 1e-12,
+//!           for every training program of the library and for random programs, dropout drawn and
+//!           not; where the two lists differ in nothing, that is said Rows of the data set that are
+//!           summed before the first epoch lie nowhere a second time, and give what single launches
+//!           give
 //! never     looks at kernels (`emission` does)
 use std::collections::BTreeMap;
 
@@ -22,21 +24,29 @@ use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 use super::library::compiled::{MODELS, mixed, problem, text};
 
 fn programs() -> u64 {
-    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") { 10_000 } else { 300 }
+    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") {
+        10_000
+    } else {
+        300
+    }
 }
 
 fn draw(dropout: Dropout, row: u64, column: u64) -> f64 {
-    let chance = (Draws::new(u64::from(dropout.site) << 40 | row << 20 | column).real() + 1.0) / 2.0;
+    let chance =
+        (Draws::new(u64::from(dropout.site) << 40 | row << 20 | column).real() + 1.0) / 2.0;
     if chance < dropout.probability { 0.0 } else { 1.0 / (1.0 - dropout.probability) }
 }
 
 fn inputs(world: &World, list: &LaunchList) -> Inputs {
-    let reals = |rows: &Option<Matrix>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
+    let reals =
+        |rows: &Option<Matrix>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
     let first = |(index, count): (usize, u64)| {
         let mut draws = Draws::new(index as u64);
         (0..count).map(|_| draws.real()).collect::<Vec<f64>>()
     };
-    let parameters = list.parameters.iter().enumerate().map(|(index, parameter)| (parameter.name.clone(), first((index, parameter.shape.iter().product()))));
+    let parameters = list.parameters.iter().enumerate().map(|(index, parameter)| {
+        (parameter.name.clone(), first((index, parameter.shape.iter().product())))
+    });
     Inputs {
         features: reals(&world.features),
         target: reals(&world.targets),
@@ -46,38 +56,73 @@ fn inputs(world: &World, list: &LaunchList) -> Inputs {
         edge_type: world.edge_type.clone(),
         chosen: world.chosen.clone(),
         edge_features: reals(&world.edge_features),
-        columns: world.columns.iter().map(|(name, rows)| (name.clone(), rows.values.reals())).collect(),
+        columns: world
+            .columns
+            .iter()
+            .map(|(name, rows)| (name.clone(), rows.values.reals()))
+            .collect(),
         graph_of_node: world.graph_of_node.clone(),
         kind_of_node: world.kind_of_node.clone(),
-        features_of_kind: world.features_of_kind.iter().map(|(kind, rows)| (*kind, rows.values.reals())).collect(),
+        features_of_kind: world
+            .features_of_kind
+            .iter()
+            .map(|(kind, rows)| (*kind, rows.values.reals()))
+            .collect(),
     }
 }
 
 /// Loss, results and gradients of one epoch.
 fn given(list: &LaunchList, world: &World, draws: bool) -> Vec<(String, Vec<f64>)> {
-    let graph = ReferenceGraph { nodes: world.nodes as u64, source: world.source.clone(), target: world.target.clone(), weight: world.weight.clone() };
-    let mut run = Reference::new(list, &graph, inputs(world, list)).unwrap_or_else(|error| panic!("{error}\n{}", list.render()));
+    let graph = ReferenceGraph {
+        nodes: world.nodes as u64,
+        source: world.source.clone(),
+        target: world.target.clone(),
+        weight: world.weight.clone(),
+    };
+    let mut run = Reference::new(list, &graph, inputs(world, list))
+        .unwrap_or_else(|error| panic!("{error}\n{}", list.render()));
     run.set_draw(draws.then(|| Box::new(draw) as _));
     run.prepare();
     run.forward();
     let loss = run.loss();
     run.backward();
-    let results = list.results.iter().map(|result| (format!("result {}", result.name), result.buffer.clone()));
-    let learned = list.parameters.iter().filter(|parameter| parameter.learned).map(|parameter| gradient_buffer(&parameter.name));
-    let gradients = learned.filter(|buffer| run.get(buffer).is_some()).map(|buffer| (buffer.clone(), buffer));
-    let found = results.chain(gradients).map(|(what, buffer)| (what, run.get(&buffer).unwrap().to_vec()));
+    let results = list
+        .results
+        .iter()
+        .map(|result| (format!("result {}", result.name), result.buffer.clone()));
+    let learned = list
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.learned)
+        .map(|parameter| gradient_buffer(&parameter.name));
+    let gradients =
+        learned.filter(|buffer| run.get(buffer).is_some()).map(|buffer| (buffer.clone(), buffer));
+    let found =
+        results.chain(gradients).map(|(what, buffer)| (what, run.get(&buffer).unwrap().to_vec()));
     [("loss".to_owned(), vec![loss])].into_iter().chain(found).collect()
 }
 
 fn same(what: &str, [plain, lanes]: [&LaunchList; 2], world: &World) {
     for draws in [true, false] {
-        for ((name, expected), (_, found)) in given(plain, world, draws).iter().zip(&given(lanes, world, draws)) {
+        for ((name, expected), (_, found)) in
+            given(plain, world, draws).iter().zip(&given(lanes, world, draws))
+        {
             assert_eq!(expected.len(), found.len(), "{what}: {name}");
-            let largest = expected.iter().filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()));
-            let near = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * largest.max(1.0);
+            let largest = expected
+                .iter()
+                .filter(|value| value.is_finite())
+                .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let near = |a: f64, b: f64| {
+                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * largest.max(1.0)
+            };
             let apart = expected.iter().zip(found).position(|(a, b)| !near(*a, *b));
             let page = || format!("without\n{}\nwith\n{}", plain.render(), lanes.render());
-            assert!(apart.is_none(), "{what}, draws {draws}: {name}[{apart:?}] is {found:?}, without lanes {expected:?}\n{}", page());
+            assert!(
+                apart.is_none(),
+                "{what}, draws {draws}: {name}[{apart:?}] is {found:?}, without lanes \
+                    {expected:?}\n{}",
+                page()
+            );
         }
     }
 }
@@ -85,7 +130,9 @@ fn same(what: &str, [plain, lanes]: [&LaunchList; 2], world: &World) {
 /// Small rows, heads where there are any, and dropout.
 pub fn settings(name: &str) -> Value {
     match name {
-        "gat" | "gatv2" | "graph_transformer" => json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}),
+        "gat" | "gatv2" | "graph_transformer" => {
+            json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3})
+        }
         "sgc" => json!({}),
         "gcnii" | "gin" => json!({"hidden": 8, "layers": 3, "drop": 0.5}),
         "sage_max" => json!({"hidden": 8, "pool": 5, "drop": 0.5}),
@@ -95,8 +142,13 @@ pub fn settings(name: &str) -> Value {
 
 fn graphs() -> Vec<Edges> {
     let random = |nodes: u64, count: u64| {
-        let end = |number: u64| (mixed(number + 1_000_003 * nodes) % nodes.div_ceil(10).max(nodes - nodes / 10)) as u32;
-        Edges::new(nodes as usize, &(0..count).map(|edge| (end(2 * edge), end(2 * edge + 1))).collect::<Vec<_>>())
+        let end = |number: u64| {
+            (mixed(number + 1_000_003 * nodes) % nodes.div_ceil(10).max(nodes - nodes / 10)) as u32
+        };
+        Edges::new(
+            nodes as usize,
+            &(0..count).map(|edge| (end(2 * edge), end(2 * edge + 1))).collect::<Vec<_>>(),
+        )
     };
     vec![random(1, 0), random(1, 2), random(7, 0), random(33, 70), random(20, 150)]
 }
@@ -109,8 +161,18 @@ fn the_library_means_the_same_for_lanes() {
             let (mut data, mut world) = problem(&edges, 6, 3);
             data.relations = vec!["cites".into(), "knows".into()];
             world.edge_type = (0..edges.source.len() as u32).map(|edge| edge % 2).collect();
-            let given: BTreeMap<String, Value> = settings(name).as_object().unwrap().clone().into_iter().collect();
-            let list = |lanes: bool| warploom_vertex::compile::compile(&text(name), name, &given, &Data { lanes, ..data.clone() }).unwrap().list;
+            let given: BTreeMap<String, Value> =
+                settings(name).as_object().unwrap().clone().into_iter().collect();
+            let list = |lanes: bool| {
+                warploom_vertex::compile::compile(
+                    &text(name),
+                    name,
+                    &given,
+                    &Data { lanes, ..data.clone() },
+                )
+                .unwrap()
+                .list
+            };
             let (plain, lanes) = (list(false), list(true));
             assert_eq!(lanes.validate(), Ok(()), "{name}");
             same(name, [&plain, &lanes], &world);
@@ -129,13 +191,29 @@ fn rows_of_the_data_set_are_not_written_anew_to_be_summed_once() {
     for name in ["gcn", "sage"] {
         for edges in graphs() {
             let (data, world) = problem(&edges, FEATURES, 3);
-            let settings: BTreeMap<String, Value> = [("hidden".to_owned(), json!(8)), ("drop".to_owned(), json!(0.0))].into();
+            let settings: BTreeMap<String, Value> =
+                [("hidden".to_owned(), json!(8)), ("drop".to_owned(), json!(0.0))].into();
             for lanes in [false, true] {
-                let compiled = warploom_vertex::compile::compile(&text(name), name, &settings, &Data { lanes, ..data.clone() }).unwrap();
+                let compiled = warploom_vertex::compile::compile(
+                    &text(name),
+                    name,
+                    &settings,
+                    &Data { lanes, ..data.clone() },
+                )
+                .unwrap();
                 assert_eq!(compiled.list.validate(), Ok(()), "{name}");
                 same(name, [&compiled.apart, &compiled.list], &world);
-                let made = |buffer: &&Buffer| buffer.role == Role::Value && buffer.rows == Rows::Nodes && buffer.columns == FEATURES;
-                assert_eq!(compiled.list.buffers.iter().filter(made).count(), 1, "{name}\n{}", compiled.list.render());
+                let made = |buffer: &&Buffer| {
+                    buffer.role == Role::Value
+                        && buffer.rows == Rows::Nodes
+                        && buffer.columns == FEATURES
+                };
+                assert_eq!(
+                    compiled.list.buffers.iter().filter(made).count(),
+                    1,
+                    "{name}\n{}",
+                    compiled.list.render()
+                );
             }
         }
     }
@@ -158,7 +236,13 @@ fn rows_that_are_summed_in_another_shape_are_as_they_were() {
     for edges in graphs() {
         let (data, world) = problem(&edges, 12, 3);
         for lanes in [false, true] {
-            let compiled = warploom_vertex::compile::compile(RESHAPED, "reshaped", &BTreeMap::new(), &Data { lanes, ..data.clone() }).unwrap();
+            let compiled = warploom_vertex::compile::compile(
+                RESHAPED,
+                "reshaped",
+                &BTreeMap::new(),
+                &Data { lanes, ..data.clone() },
+            )
+            .unwrap();
             assert_eq!(compiled.list.validate(), Ok(()));
             same("reshaped", [&compiled.apart, &compiled.list], &world);
         }
@@ -177,15 +261,25 @@ fn random_programs_mean_the_same_for_lanes() {
         if case.gir.loss.is_none() {
             continue;
         }
-        case.data.kinds[0].sparse_features = (seed % 3 == 0).then_some(case.data.kinds[0].nodes * 3);
+        case.data.kinds[0].sparse_features =
+            (seed % 3 == 0).then_some(case.data.kinds[0].nodes * 3);
         let data = Data { training: true, ..case.data.clone() };
-        let Ok(slopes) = differentiate(case.gir.clone(), &data, &parameters(&case.gir)) else { continue };
+        let Ok(slopes) = differentiate(case.gir.clone(), &data, &parameters(&case.gir)) else {
+            continue;
+        };
         let gir = clean(slopes, &data).0;
-        let (Some(plain), Some(lanes)) = (fused(&gir, &data), fused(&gir, &Data { lanes: true, ..data.clone() })) else { continue };
+        let (Some(plain), Some(lanes)) =
+            (fused(&gir, &data), fused(&gir, &Data { lanes: true, ..data.clone() }))
+        else {
+            continue;
+        };
         assert_eq!(lanes.validate(), Ok(()), "program {seed}");
         same(&format!("program {seed}"), [&plain, &lanes], &case.world);
         compared += 1;
         different += u64::from(plain.body != lanes.body);
     }
-    assert!(compared > programs() / 4 && different > compared / 4, "{compared} compared, {different} of them with another list");
+    assert!(
+        compared > programs() / 4 && different > compared / 4,
+        "{compared} compared, {different} of them with another list"
+    );
 }

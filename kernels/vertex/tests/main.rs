@@ -1,5 +1,5 @@
-//! The tests of the compiler, one theme a module; one program, since each that links the compiler and its cases costs seconds.
-//! `UPDATE=1` with the name of a module writes its golden text anew.
+//! The tests of the compiler, one theme a module; one program, since each that links the compiler
+//! and its cases costs seconds. `UPDATE=1` with the name of a module writes its golden text anew.
 #![allow(clippy::unwrap_used)]
 
 mod architecture;

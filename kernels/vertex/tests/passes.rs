@@ -1,4 +1,5 @@
-//! What each pass does to one small program, as text before and after, and what the analyses say of it.
+//! What each pass does to one small program, as text before and after, and what the analyses say of
+//! it.
 //!
 //! The text lies in `golden_text/passes/`; `UPDATE=1` writes it anew.
 
@@ -6,8 +7,8 @@ use std::path::PathBuf;
 
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Gir, Gradient, Input, Loss, Made, Misfit, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type,
-    Unary, Until,
+    Binary, Builder, Data, EdgeSet, Gir, Gradient, Input, Loss, Made, Misfit, NodeId, Number, Op,
+    Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
 };
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::launch::Init;
@@ -15,7 +16,13 @@ use warploom_vertex::passes::{Applied, Demand, PASSES, Phase, clean, demand, pha
 
 /// A set like cora: few edges a vertex, wide rows of features, seven classes.
 fn citations() -> Data {
-    Data { features: Some(1433), target: Some(Target { columns: 7, loss: Loss::CrossEntropy }), training: true, weighted: true, ..Data::bare(2708, 10556) }
+    Data {
+        features: Some(1433),
+        target: Some(Target { columns: 7, loss: Loss::CrossEntropy }),
+        training: true,
+        weighted: true,
+        ..Data::bare(2708, 10556)
+    }
 }
 
 fn result(builder: &mut Builder<'_>, name: &str, node: NodeId) {
@@ -27,7 +34,12 @@ fn input(builder: &mut Builder<'_>, input: Input) -> Made {
 }
 
 fn parameter(builder: &mut Builder<'_>, name: &str, shape: &[u64]) -> NodeId {
-    builder.parameter(Parameter { name: name.to_owned(), shape: shape.to_vec(), init: Init::GlorotUniform, learned: true })
+    builder.parameter(Parameter {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        init: Init::GlorotUniform,
+        learned: true,
+    })
 }
 
 fn trained(builder: &mut Builder<'_>, score: NodeId) -> Result<(), Misfit> {
@@ -42,9 +54,12 @@ fn apply(name: &str, gir: Gir, data: &Data) -> (Gir, Vec<String>) {
     let pass = PASSES.iter().find(|pass| pass.name == name).expect("the list has it");
     let mut choices = Vec::new();
     let gir = (pass.run)(gir, data, &mut choices);
-    let words = choices
-        .iter()
-        .map(|choice| format!("{}: {} (before {}, after {}, taken {})", choice.value, choice.reason, choice.bytes_before, choice.bytes_after, choice.taken));
+    let words = choices.iter().map(|choice| {
+        format!(
+            "{}: {} (before {}, after {}, taken {})",
+            choice.value, choice.reason, choice.bytes_before, choice.bytes_after, choice.taken
+        )
+    });
     (gir, words.collect())
 }
 
@@ -53,19 +68,30 @@ fn golden(name: &str, gir: Gir, data: &Data) -> Gir {
     let (after, choices) = apply(name, gir.clone(), data);
     let after = if name == "hoist" { after } else { apply("dead", after, data).0 };
     let choices: String = choices.iter().map(|choice| format!("{choice}\n")).collect();
-    let text = format!("before\n{}\nafter {name}\n{}{}", gir.print(None), after.print(None), if choices.is_empty() { choices } else { format!("\n{choices}") });
+    let text = format!(
+        "before\n{}\nafter {name}\n{}{}",
+        gir.print(None),
+        after.print(None),
+        if choices.is_empty() { choices } else { format!("\n{choices}") }
+    );
     compare_text(name, &text);
     after
 }
 
 fn compare_text(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden_text/passes").join(format!("{name}.txt"));
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden_text/passes")
+        .join(format!("{name}.txt"));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == text, "{} has changed; UPDATE=1 writes it anew; it is now\n{text}", path.display());
+    assert!(
+        kept == text,
+        "{} has changed; UPDATE=1 writes it anew; it is now\n{text}",
+        path.display()
+    );
 }
 
 #[test]
@@ -86,7 +112,8 @@ fn fold() -> Result<(), Misfit> {
 fn simplify() -> Result<(), Misfit> {
     let data = citations();
     let mut builder = Builder::new("simplify", &data);
-    let (x, one, zero) = (input(&mut builder, Input::Features)?, builder.real(1.0), builder.real(0.0));
+    let (x, one, zero) =
+        (input(&mut builder, Input::Features)?, builder.real(1.0), builder.real(0.0));
     let same = builder.multiply(x, one)?;
     let kept = builder.add(same, zero)?;
     let positive = builder.unary(Unary::Exp, kept)?;
@@ -102,8 +129,10 @@ fn simplify() -> Result<(), Misfit> {
 fn powers() -> Result<(), Misfit> {
     let data = citations();
     let mut builder = Builder::new("powers", &data);
-    let (x, two, half) = (input(&mut builder, Input::Features)?, builder.real(2.0), builder.real(0.5));
-    let (square, root) = (builder.binary(Binary::Power, x, two)?, builder.binary(Binary::Power, x, half)?);
+    let (x, two, half) =
+        (input(&mut builder, Input::Features)?, builder.real(2.0), builder.real(0.5));
+    let (square, root) =
+        (builder.binary(Binary::Power, x, two)?, builder.binary(Binary::Power, x, half)?);
     let value = builder.add(square, root)?;
     result(&mut builder, "value", value);
     golden("powers", builder.gir, &data);
@@ -128,7 +157,8 @@ fn equal() -> Result<(), Misfit> {
 fn dead() -> Result<(), Misfit> {
     let data = citations();
     let mut builder = Builder::new("dead", &data);
-    let (x, unread) = (input(&mut builder, Input::Features)?, parameter(&mut builder, "unread", &[3]));
+    let (x, unread) =
+        (input(&mut builder, Input::Features)?, parameter(&mut builder, "unread", &[3]));
     builder.unary(Unary::Exp, unread)?;
     let id = input(&mut builder, Input::Id)?;
     let (number, inside) = builder.begin_loop(&[("label".to_owned(), id)]);
@@ -147,9 +177,13 @@ fn normalised_sum(builder: &mut Builder<'_>, x: NodeId) -> Made {
     let weight = input(builder, Input::Weight)?;
     let degree = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
     let zero = builder.real(0.0);
-    let (positive, root) = (builder.binary(Binary::Less, zero, degree)?, builder.unary(Unary::Rsqrt, degree)?);
+    let (positive, root) =
+        (builder.binary(Binary::Less, zero, degree)?, builder.unary(Unary::Rsqrt, degree)?);
     let scale = builder.select(positive, root, zero)?;
-    let (near, far) = (builder.make(Op::Near(EdgeSet::IN), &[scale])?, builder.make(Op::Far(EdgeSet::IN), &[scale])?);
+    let (near, far) = (
+        builder.make(Op::Near(EdgeSet::IN), &[scale])?,
+        builder.make(Op::Far(EdgeSet::IN), &[scale])?,
+    );
     let (x, both) = (builder.make(Op::Far(EdgeSet::IN), &[x])?, builder.multiply(near, far)?);
     let factor = builder.multiply(weight, both)?;
     let message = builder.multiply(factor, x)?;
@@ -172,9 +206,13 @@ fn factor() -> Result<(), Misfit> {
 fn a_factored_sum_over_nothing_is_0() -> Result<(), Misfit> {
     let data = Data { features: Some(1), ..Data::bare(3, 2) };
     let mut builder = Builder::new("mean", &data);
-    let (x, degree) = (input(&mut builder, Input::Features)?, input(&mut builder, Input::Degree(EdgeSet::IN))?);
+    let (x, degree) =
+        (input(&mut builder, Input::Features)?, input(&mut builder, Input::Degree(EdgeSet::IN))?);
     let degree = builder.cast(Type::Real, degree)?;
-    let (near, far) = (builder.make(Op::Near(EdgeSet::IN), &[degree])?, builder.make(Op::Far(EdgeSet::IN), &[x])?);
+    let (near, far) = (
+        builder.make(Op::Near(EdgeSet::IN), &[degree])?,
+        builder.make(Op::Far(EdgeSet::IN), &[x])?,
+    );
     let message = builder.divide(far, near)?;
     let mean = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)?;
     let id = input(&mut builder, Input::Id)?;
@@ -186,10 +224,25 @@ fn a_factored_sum_over_nothing_is_0() -> Result<(), Misfit> {
     result(&mut builder, "masked", masked);
     let before = builder.gir;
     let (after, _) = clean(before.clone(), &data);
-    let sums =
-        |gir: &Gir| gir.nodes.iter().filter(|node| matches!(node.op, Op::Binary(Binary::Divide)) && node.place == warploom_vertex::gir::Place::D).count();
-    assert_eq!((sums(&before), sums(&after)), (0, 2), "both divisions are done once a vertex\n{}", after.print(None));
-    let world = World { features: Some(Rows::real(3, 1, vec![2.0, 3.0, 5.0])), ..World::bare(3, vec![0, 1], vec![1, 1]) };
+    let sums = |gir: &Gir| {
+        gir.nodes
+            .iter()
+            .filter(|node| {
+                matches!(node.op, Op::Binary(Binary::Divide))
+                    && node.place == warploom_vertex::gir::Place::D
+            })
+            .count()
+    };
+    assert_eq!(
+        (sums(&before), sums(&after)),
+        (0, 2),
+        "both divisions are done once a vertex\n{}",
+        after.print(None)
+    );
+    let world = World {
+        features: Some(Rows::real(3, 1, vec![2.0, 3.0, 5.0])),
+        ..World::bare(3, vec![0, 1], vec![1, 1])
+    };
     let mut run = Interpreter::new(&after, &data, &world).unwrap();
     run.run(1);
     assert_eq!(run.result("mean").unwrap().values.reals(), [0.0, 2.5, 0.0]);
@@ -213,7 +266,8 @@ fn order_puts_the_product_first_where_it_narrows() -> Result<(), Misfit> {
     Ok(())
 }
 
-/// The same while training: the sum of the features does not change, so it is made once, and the product follows it.
+/// The same while training: the sum of the features does not change, so it is made once, and the
+/// product follows it.
 #[test]
 fn order_keeps_a_sum_first_that_is_made_once() -> Result<(), Misfit> {
     let data = citations();
@@ -234,19 +288,28 @@ fn order_keeps_a_sum_first_that_is_made_once() -> Result<(), Misfit> {
         let (after, choices) = apply("order", builder.gir, &data);
         let after = apply("dead", after, &data).0;
         let sum = after.ids().find(|id| matches!(after.node(*id).op, Op::Reduce(..))).unwrap();
-        assert_eq!(phases(&after)[sum.index()], Phase::Once, "written with the {written_first} first: {choices:?}\n{}", after.print(None));
+        assert_eq!(
+            phases(&after)[sum.index()],
+            Phase::Once,
+            "written with the {written_first} first: {choices:?}\n{}",
+            after.print(None)
+        );
     }
     Ok(())
 }
 
-/// A vertex's own row beside the sum over its neighbours' (GIN): both go through the product, where that narrows sparse features; where
-/// it widens, the sum that is made once stays before it.
+/// A vertex's own row beside the sum over its neighbours' (GIN): both go through the product, where
+/// that narrows sparse features; where it widens, the sum that is made once stays before it.
 #[test]
 fn order_takes_the_own_row_through_the_product_with_the_sum() -> Result<(), Misfit> {
     for (width, nonzeros, is_first) in [(16, Some(49_216), true), (4096, None, false)] {
         let data = Data { sparse_features: nonzeros, ..citations() };
         let mut builder = Builder::new("order", &data);
-        let (x, one, epsilon) = (input(&mut builder, Input::Features)?, builder.real(1.0), parameter(&mut builder, "epsilon", &[]));
+        let (x, one, epsilon) = (
+            input(&mut builder, Input::Features)?,
+            builder.real(1.0),
+            parameter(&mut builder, "epsilon", &[]),
+        );
         let factor = builder.add(one, epsilon)?;
         let own = builder.multiply(factor, x)?;
         let far = builder.make(Op::Far(EdgeSet::IN), &[x])?;
@@ -257,8 +320,10 @@ fn order_takes_the_own_row_through_the_product_with_the_sum() -> Result<(), Misf
         trained(&mut builder, value)?;
         let (after, choices) = apply("order", builder.gir, &data);
         let after = apply("dead", after, &data).0;
-        let product = after.ids().find(|id| matches!(after.node(*id).op, Op::Product { .. })).unwrap();
-        let reads_features = after.node(after.node(product).inputs[0]).op == Op::Input(Input::Features);
+        let product =
+            after.ids().find(|id| matches!(after.node(*id).op, Op::Product { .. })).unwrap();
+        let reads_features =
+            after.node(after.node(product).inputs[0]).op == Op::Input(Input::Features);
         assert_eq!(reads_features, is_first, "{choices:?}\n{}", after.print(None));
     }
     Ok(())
@@ -275,12 +340,16 @@ fn attention(builder: &mut Builder<'_>, width: u64) -> Made {
         let product = builder.multiply(z, vector)?;
         scores.push(builder.make(Op::Axis(Pooling::Sum, 0), &[product])?);
     }
-    let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[scores[0]])?, builder.make(Op::Near(EdgeSet::IN), &[scores[1]])?);
+    let (far, near) = (
+        builder.make(Op::Far(EdgeSet::IN), &[scores[0]])?,
+        builder.make(Op::Near(EdgeSet::IN), &[scores[1]])?,
+    );
     let score = builder.add(far, near)?;
     let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
     let largest = builder.reduce(Reduction::Maximum, EdgeSet::IN, score, None)?;
     let largest = builder.make(Op::Detach, &[largest])?;
-    let (lowest, zero, one) = (builder.real(f64::NEG_INFINITY), builder.real(0.0), builder.real(1.0));
+    let (lowest, zero, one) =
+        (builder.real(f64::NEG_INFINITY), builder.real(0.0), builder.real(1.0));
     let nothing = builder.binary(Binary::Equal, largest, lowest)?;
     let largest = builder.select(nothing, zero, largest)?;
     let largest = builder.make(Op::Near(EdgeSet::IN), &[largest])?;
@@ -311,29 +380,45 @@ fn attention_with_gradients(name: &str, data: &Data) -> Result<Gir, Misfit> {
 fn guards() -> Result<(), Misfit> {
     let data = citations();
     let mut builder = Builder::new("guards", &data);
-    let (weight, x, zero, one) = (input(&mut builder, Input::Weight)?, input(&mut builder, Input::Features)?, builder.real(0.0), builder.real(1.0));
+    let (weight, x, zero, one) = (
+        input(&mut builder, Input::Weight)?,
+        input(&mut builder, Input::Features)?,
+        builder.real(0.0),
+        builder.real(1.0),
+    );
     let total = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
     let nothing = builder.binary(Binary::Equal, total, zero)?;
     let safe = builder.select(nothing, one, total)?;
     for (name, divisor) in [("guarded", total), ("plain", safe)] {
-        let (quotient, still) = (builder.divide(x, divisor)?, builder.binary(Binary::Equal, x, zero)?);
+        let (quotient, still) =
+            (builder.divide(x, divisor)?, builder.binary(Binary::Equal, x, zero)?);
         let value = builder.select(still, zero, quotient)?;
         result(&mut builder, name, value);
     }
     let after = golden("guards", builder.gir, &data);
-    let choices = |name: &str| matches!(after.node(after.results.iter().find(|result| result.name == name).unwrap().node).op, Op::Select);
+    let choices = |name: &str| {
+        matches!(
+            after.node(after.results.iter().find(|result| result.name == name).unwrap().node).op,
+            Op::Select
+        )
+    };
     assert_eq!((choices("guarded"), choices("plain")), (true, false));
     Ok(())
 }
 
-/// Edges do not see whether a softmax's total was of any; of other totals, other edges and some edges they may.
+/// Edges do not see whether a softmax's total was of any; of other totals, other edges and some
+/// edges they may.
 #[test]
 fn totals_are_of_edges_that_see_them() -> Result<(), Misfit> {
     let data = citations();
     let of = |shifted: bool, seen: EdgeSet, some: bool| {
         let mut builder = Builder::new("totals", &data);
-        let (x, weight, zero, lowest) =
-            (input(&mut builder, Input::Features)?, input(&mut builder, Input::Weight)?, builder.real(0.0), builder.real(f64::NEG_INFINITY));
+        let (x, weight, zero, lowest) = (
+            input(&mut builder, Input::Features)?,
+            input(&mut builder, Input::Weight)?,
+            builder.real(0.0),
+            builder.real(f64::NEG_INFINITY),
+        );
         let mask = if some { Some(builder.binary(Binary::Less, zero, weight)?) } else { None };
         let largest = builder.reduce(Reduction::Maximum, EdgeSet::IN, weight, mask)?;
         let nothing = builder.binary(Binary::Equal, largest, lowest)?;
@@ -349,9 +434,16 @@ fn totals_are_of_edges_that_see_them() -> Result<(), Misfit> {
         result(&mut builder, "value", value);
         let gir = apply("dead", apply("guards", builder.gir, &data).0, &data).0;
         // The other choice is that of the largest.
-        Ok(gir.ids().any(|id| matches!(gir.node(id).op, Op::Select) && gir.node(id).shape == [1433]))
+        Ok(gir
+            .ids()
+            .any(|id| matches!(gir.node(id).op, Op::Select) && gir.node(id).shape == [1433]))
     };
-    let are_guarded = [of(true, EdgeSet::IN, false)?, of(false, EdgeSet::IN, false)?, of(true, EdgeSet::OUT, false)?, of(true, EdgeSet::IN, true)?];
+    let are_guarded = [
+        of(true, EdgeSet::IN, false)?,
+        of(false, EdgeSet::IN, false)?,
+        of(true, EdgeSet::OUT, false)?,
+        of(true, EdgeSet::IN, true)?,
+    ];
     assert_eq!(are_guarded, [false, true, true, true]);
     Ok(())
 }
@@ -363,7 +455,11 @@ fn kept_tests(gir: &Gir) -> Vec<String> {
         let mut readers = gir.ids().filter(|reader| gir.node(*reader).inputs.contains(id));
         readers.any(|reader| phases[reader.index()] == Phase::Backward)
     };
-    let is_test = |id: &NodeId| gir.node(*id).kind == Type::Bool && phases[id.index()] == Phase::Forward && matches!(gir.node(*id).place, Place::D);
+    let is_test = |id: &NodeId| {
+        gir.node(*id).kind == Type::Bool
+            && phases[id.index()] == Phase::Forward
+            && matches!(gir.node(*id).place, Place::D)
+    };
     gir.ids().filter(is_test).filter(reads).map(|id| format!("%{}", id.0)).collect()
 }
 
@@ -381,8 +477,11 @@ fn an_attention_keeps_no_tests() -> Result<(), Misfit> {
 fn masks() -> Result<(), Misfit> {
     let data = citations();
     let mut builder = Builder::new("masks", &data);
-    let (x, first, second) =
-        (input(&mut builder, Input::Features)?, parameter(&mut builder, "first", &[16, 1433]), parameter(&mut builder, "second", &[7, 16]));
+    let (x, first, second) = (
+        input(&mut builder, Input::Features)?,
+        parameter(&mut builder, "first", &[16, 1433]),
+        parameter(&mut builder, "second", &[7, 16]),
+    );
     let value = builder.make(Op::Product { transposed: true }, &[x, first])?;
     let rows = builder.unary(Unary::Relu, value)?;
     let left = builder.make(Op::Dropout { probability: 0.5, site: 0 }, &[rows])?;
@@ -408,7 +507,8 @@ fn masks() -> Result<(), Misfit> {
     Ok(())
 }
 
-/// What edges see divided is added up as that, times the divisor; not by a divisor that may be 0, nor behind a product of short rows.
+/// What edges see divided is added up as that, times the divisor; not by a divisor that may be 0,
+/// nor behind a product of short rows.
 #[test]
 fn quotients() -> Result<(), Misfit> {
     let data = citations();
@@ -416,7 +516,8 @@ fn quotients() -> Result<(), Misfit> {
         let mut builder = Builder::new("quotients", &data);
         let x = input(&mut builder, Input::Features)?;
         let [first, second, bias] =
-            [("first", [inner, 1433]), ("second", [16, inner]), ("bias", [1, 16])].map(|(name, shape)| parameter(&mut builder, name, &shape));
+            [("first", [inner, 1433]), ("second", [16, inner]), ("bias", [1, 16])]
+                .map(|(name, shape)| parameter(&mut builder, name, &shape));
         let narrow = builder.make(Op::Product { transposed: true }, &[x, first])?;
         let product = builder.make(Op::Product { transposed: true }, &[narrow, second])?;
         let rows = builder.unary(Unary::Sigmoid, product)?;
@@ -432,12 +533,19 @@ fn quotients() -> Result<(), Misfit> {
         builder.gir.gradients.push(Gradient { of: bias, node });
         Ok(builder.gir)
     };
-    let products = |gir: &Gir| gir.ids().filter(|id| gir.node(*id).op == Op::Binary(Binary::Multiply)).count();
+    let products =
+        |gir: &Gir| gir.ids().filter(|id| gir.node(*id).op == Op::Binary(Binary::Multiply)).count();
     assert_eq!(products(&golden("quotients", of(8, 1)?, &data)), 1);
     // Where lanes have rows, longer ones are added up as they are made.
     let for_lanes = Data { lanes: true, ..data.clone() };
-    for (inner, least, data, made) in [(8, 0, &data, 0), (7, 1, &data, 0), (47, 1, &for_lanes, 0), (48, 1, &for_lanes, 1)] {
-        assert_eq!(products(&apply("quotients", of(inner, least)?, data).0), made, "{inner} elements, at least {least}");
+    for (inner, least, data, made) in
+        [(8, 0, &data, 0), (7, 1, &data, 0), (47, 1, &for_lanes, 0), (48, 1, &for_lanes, 1)]
+    {
+        assert_eq!(
+            products(&apply("quotients", of(inner, least)?, data).0),
+            made,
+            "{inner} elements, at least {least}"
+        );
     }
     Ok(())
 }
@@ -455,7 +563,11 @@ fn forward_sums() -> Result<(), Misfit> {
         .filter(|id| matches!(after.node(*id).op, Op::Reduce(_, edges) if edges == EdgeSet::IN))
         .map(|id| format!("%{}", id.0))
         .collect();
-    assert!(backward.is_empty(), "sums over in-edges going backward: {backward:?}\n{}", after.print(None));
+    assert!(
+        backward.is_empty(),
+        "sums over in-edges going backward: {backward:?}\n{}",
+        after.print(None)
+    );
     Ok(())
 }
 
@@ -467,8 +579,14 @@ fn dots() -> Result<(), Misfit> {
     for before in ["fold", "simplify", "equal", "guards", "forward_sums", "dead"] {
         gir = apply(before, gir, &data).0;
     }
-    let of_edges =
-        |gir: &Gir| gir.ids().filter(|id| matches!(gir.node(*id).op, Op::Axis(Pooling::Sum, _)) && matches!(gir.node(*id).place, Place::E(_))).count();
+    let of_edges = |gir: &Gir| {
+        gir.ids()
+            .filter(|id| {
+                matches!(gir.node(*id).op, Op::Axis(Pooling::Sum, _))
+                    && matches!(gir.node(*id).place, Place::E(_))
+            })
+            .count()
+    };
     assert_eq!(of_edges(&gir), 1, "{}", gir.print(None));
     let after = golden("dots", gir, &data);
     assert_eq!(of_edges(&after), 0, "{}", after.print(None));
@@ -498,10 +616,16 @@ fn hoist() -> Result<(), Misfit> {
 }
 
 fn describe(applied: &[Applied]) -> String {
-    applied.iter().map(|applied| format!("{} {} -> {}\n", applied.pass, applied.nodes_before, applied.nodes_after)).collect()
+    applied
+        .iter()
+        .map(|applied| {
+            format!("{} {} -> {}\n", applied.pass, applied.nodes_before, applied.nodes_after)
+        })
+        .collect()
 }
 
-/// A layer of GCN, cleaned, differentiated and cleaned again; for each value its phase and its demand.
+/// A layer of GCN, cleaned, differentiated and cleaned again; for each value its phase and its
+/// demand.
 #[test]
 fn phases_and_demand_of_gcn() -> Result<(), Misfit> {
     let data = citations();

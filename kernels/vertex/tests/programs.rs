@@ -1,8 +1,9 @@
-//! programs: what must hold of the shipped programs whatever the numbers: gradients are derivatives, the order of sum and
-//! product, the storage of features, the direction of sums and the numbering of nodes change nothing, and no graph is
-//! too small or too odd.
+//! programs: what must hold of the shipped programs whatever the numbers: gradients are
+//! derivatives, the order of sum and product, the storage of features, the direction of sums and
+//! the numbering of nodes change nothing, and no graph is too small or too odd.
 //!
-//! promises  every comparison is between two routes; draws are fixed functions of their place, so each run is the same
+//! promises  every comparison is between two routes; draws are fixed functions of their place, so
+//!           each run is the same
 //! never     compares with stored numbers (`golden` does)
 
 use std::collections::BTreeMap;
@@ -11,7 +12,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use warploom_vertex::Facts;
 use warploom_vertex::builtin::{self, Order};
-use warploom_vertex::launch::{Body, Direction, Dropout, LaunchList, LossKind, Needs, Operation, Stored, gradient_buffer, parameter_buffer};
+use warploom_vertex::launch::{
+    Body, Direction, Dropout, LaunchList, LossKind, Needs, Operation, Stored, gradient_buffer,
+    parameter_buffer,
+};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 /// Well mixed bits of a number (splitmix64).
@@ -84,8 +88,12 @@ impl Problem {
     }
 
     fn list(&self) -> LaunchList {
-        let settings: BTreeMap<String, Value> =
-            [("hidden".to_owned(), json!(self.hidden)), ("layers".to_owned(), json!(self.layers)), ("drop".to_owned(), json!(self.drop))].into();
+        let settings: BTreeMap<String, Value> = [
+            ("hidden".to_owned(), json!(self.hidden)),
+            ("layers".to_owned(), json!(self.layers)),
+            ("drop".to_owned(), json!(self.drop)),
+        ]
+        .into();
         let builtin = builtin::all().iter().find(|builtin| builtin.name == self.program).unwrap();
         builtin.build_in_order(&settings, &self.facts(), self.order).unwrap()
     }
@@ -93,18 +101,28 @@ impl Problem {
     /// Features with about a third zeros.
     fn features(&self) -> Vec<f64> {
         let count = (self.graph.nodes * self.columns) as usize;
-        (0..count).map(|index| real(7, index)).map(|value| if value.abs() < 0.33 { 0.0 } else { value }).collect()
+        (0..count)
+            .map(|index| real(7, index))
+            .map(|value| if value.abs() < 0.33 { 0.0 } else { value })
+            .collect()
     }
 
     fn inputs(&self, list: &LaunchList) -> Inputs {
         let nodes = self.graph.nodes as usize;
         let target = match self.loss {
-            LossKind::CrossEntropy => (0..nodes).map(|row| (mix(row as u64) % self.classes) as f64).collect(),
-            LossKind::MeanSquares | LossKind::Binary => (0..nodes * self.classes as usize).map(|index| real(3, index)).collect(),
+            LossKind::CrossEntropy => {
+                (0..nodes).map(|row| (mix(row as u64) % self.classes) as f64).collect()
+            }
+            LossKind::MeanSquares | LossKind::Binary => {
+                (0..nodes * self.classes as usize).map(|index| real(3, index)).collect()
+            }
         };
         let draw_parameter = |(number, parameter): (usize, &warploom_vertex::launch::Parameter)| {
             let count = parameter.shape.iter().product::<u64>() as usize;
-            (parameter.name.clone(), (0..count).map(|index| real(100 + number as u64, index)).collect())
+            (
+                parameter.name.clone(),
+                (0..count).map(|index| real(100 + number as u64, index)).collect(),
+            )
         };
         Inputs {
             features: self.features(),
@@ -145,7 +163,10 @@ fn assert_same(first: &[(String, Vec<f64>)], second: &[(String, Vec<f64>)], what
         assert_eq!((name, first.len()), (other, second.len()), "{what}");
         let scale = first.iter().fold(1e-3, |largest: f64, value| largest.max(value.abs()));
         for (index, (first, second)) in first.iter().zip(second).enumerate() {
-            assert!((first - second).abs() <= 1e-12 * scale, "{what}: {name}[{index}]: {first:e} and {second:e}");
+            assert!(
+                (first - second).abs() <= 1e-12 * scale,
+                "{what}: {name}[{index}]: {first:e} and {second:e}"
+            );
         }
     }
 }
@@ -166,7 +187,10 @@ fn odd_graph(weighted: bool) -> ReferenceGraph {
 fn both_ways(graph: &ReferenceGraph) -> ReferenceGraph {
     let source = [graph.source.clone(), graph.target.clone()].concat();
     let target = [graph.target.clone(), graph.source.clone()].concat();
-    let weight = graph.weight.as_ref().map(|weight| [weight.clone(), weight.iter().map(|w| w * 0.7).collect()].concat());
+    let weight = graph
+        .weight
+        .as_ref()
+        .map(|weight| [weight.clone(), weight.iter().map(|w| w * 0.7).collect()].concat());
     ReferenceGraph { nodes: graph.nodes, source, target, weight }
 }
 
@@ -197,7 +221,8 @@ fn gradients_are_derivatives() {
         let list = problem.list();
         let inputs = problem.inputs(&list);
         let mut reference = Reference::new(&list, &problem.graph, inputs.clone()).unwrap();
-        let gradients: BTreeMap<String, Vec<f64>> = pass(&list, &mut reference).into_iter().collect();
+        let gradients: BTreeMap<String, Vec<f64>> =
+            pass(&list, &mut reference).into_iter().collect();
         let mut loss_at = |parameter: &str, index: usize, shift: f64| {
             let mut moved = inputs.parameters[parameter].clone();
             moved[index] += shift;
@@ -218,7 +243,10 @@ fn gradients_are_derivatives() {
                 largest = largest.max(analytic.abs());
                 let bound = 1e-7 * analytic.abs().max(1.0);
                 let name = &parameter.name;
-                assert!((numeric - analytic).abs() <= bound, "{problem:?}: {name}[{index}]: {numeric:e} and {analytic:e}");
+                assert!(
+                    (numeric - analytic).abs() <= bound,
+                    "{problem:?}: {name}[{index}]: {numeric:e} and {analytic:e}"
+                );
             }
         }
         assert!(largest > 1e-3, "{problem:?}: all gradients vanish");
@@ -230,12 +258,21 @@ fn the_order_changes_nothing() {
     for program in ["gcn", "sage"] {
         for hidden in [3, 5, 11] {
             for (weighted, sparse) in [(false, false), (true, false), (false, true)] {
-                let base = Problem { hidden, sparse, layers: 3, ..Problem::new(program, odd_graph(weighted)) };
+                let base = Problem {
+                    hidden,
+                    sparse,
+                    layers: 3,
+                    ..Problem::new(program, odd_graph(weighted))
+                };
                 let product_first = Problem { order: Order::ProductFirst, ..base.clone() };
                 let sum_first = Problem { order: Order::SumFirst, ..base.clone() };
                 assert_ne!(product_first.list(), sum_first.list(), "both orders are one");
                 let wanted = product_first.run();
-                assert_same(&wanted, &sum_first.run(), &format!("{program} hidden {hidden}: sum first"));
+                assert_same(
+                    &wanted,
+                    &sum_first.run(),
+                    &format!("{program} hidden {hidden}: sum first"),
+                );
                 assert_same(&wanted, &base.run(), &format!("{program} hidden {hidden}: cheapest"));
             }
         }
@@ -248,7 +285,11 @@ fn sparse_features_change_nothing() {
         for drop in [0.0, 0.4] {
             let dense = Problem { drop, ..Problem::new(program, odd_graph(false)) };
             let sparse = Problem { sparse: true, ..dense.clone() };
-            let uses_sparse = |list: &LaunchList| list.launches().iter().any(|launch| matches!(launch.operation, Operation::SparseProduct { .. }));
+            let uses_sparse = |list: &LaunchList| {
+                list.launches()
+                    .iter()
+                    .any(|launch| matches!(launch.operation, Operation::SparseProduct { .. }))
+            };
             assert!(uses_sparse(&sparse.list()) && !uses_sparse(&dense.list()));
             assert_same(&dense.run(), &sparse.run(), &format!("{program} drop {drop}"));
         }
@@ -260,13 +301,23 @@ fn a_symmetric_graph_needs_in_edges_only() {
     for program in ["gcn", "sage"] {
         for order in [Order::ProductFirst, Order::SumFirst] {
             for weighted in [false, true] {
-                let plain = Problem { order, ..Problem::new(program, both_ways(&odd_graph(weighted))) };
+                let plain =
+                    Problem { order, ..Problem::new(program, both_ways(&odd_graph(weighted))) };
                 let symmetric = Problem { symmetric: true, ..plain.clone() };
-                // The weights of an edge and its reverse differ here, so weighted gcn must still walk out-edges.
+                // The weights of an edge and its reverse differ here, so weighted gcn must still
+                // walk out-edges.
                 let outward = program == "gcn" && weighted;
-                assert_eq!(walks_out(&symmetric.list()), outward, "{program} {order:?} weighted {weighted}");
+                assert_eq!(
+                    walks_out(&symmetric.list()),
+                    outward,
+                    "{program} {order:?} weighted {weighted}"
+                );
                 assert!(walks_out(&plain.list()));
-                assert_same(&plain.run(), &symmetric.run(), &format!("{program} {order:?} weighted {weighted}"));
+                assert_same(
+                    &plain.run(),
+                    &symmetric.run(),
+                    &format!("{program} {order:?} weighted {weighted}"),
+                );
             }
         }
     }
@@ -284,11 +335,20 @@ fn numbering_the_nodes_otherwise_changes_nothing() {
     let graph = odd_graph(true);
     // Node `old` becomes `new_of_old[old]`; 5 and 13 have no common divisor.
     let new_of_old: Vec<u32> = (0..13).map(|old| old * 5 % 13).collect();
-    let old_of_new: Vec<u32> = (0..13).map(|new| (0..13).find(|old| new_of_old[*old as usize] == new).unwrap()).collect();
+    let old_of_new: Vec<u32> =
+        (0..13).map(|new| (0..13).find(|old| new_of_old[*old as usize] == new).unwrap()).collect();
     let renamed = |ids: &[u32]| ids.iter().map(|id| new_of_old[*id as usize]).collect::<Vec<u32>>();
-    let permuted = ReferenceGraph { source: renamed(&graph.source), target: renamed(&graph.target), ..graph.clone() };
-    let rows =
-        |values: &[f64], columns: usize| -> Vec<f64> { old_of_new.iter().flat_map(|old| values[*old as usize * columns..][..columns].to_vec()).collect() };
+    let permuted = ReferenceGraph {
+        source: renamed(&graph.source),
+        target: renamed(&graph.target),
+        ..graph.clone()
+    };
+    let rows = |values: &[f64], columns: usize| -> Vec<f64> {
+        old_of_new
+            .iter()
+            .flat_map(|old| values[*old as usize * columns..][..columns].to_vec())
+            .collect()
+    };
     for program in ["gcn", "sage"] {
         let problem = Problem::new(program, graph.clone());
         let list = problem.list();
@@ -306,13 +366,16 @@ fn numbering_the_nodes_otherwise_changes_nothing() {
         let mut reference = Reference::new(&list, &permuted, inputs).unwrap();
         assert_same(&wanted, &pass(&list, &mut reference), program);
     }
-    let [plain, moved] = [(&graph, Vec::new()), (&permuted, old_of_new.clone())].map(|(graph, artifact_rows)| {
-        let list = iterated("components", graph, false);
-        let mut reference = Reference::new(&list, graph, Inputs { artifact_rows, ..Inputs::default() }).unwrap();
-        reference.prepare();
-        assert!(reference.iterate(20).converged);
-        reference.get("label").unwrap().to_vec()
-    });
+    let [plain, moved] =
+        [(&graph, Vec::new()), (&permuted, old_of_new.clone())].map(|(graph, artifact_rows)| {
+            let list = iterated("components", graph, false);
+            let mut reference =
+                Reference::new(&list, graph, Inputs { artifact_rows, ..Inputs::default() })
+                    .unwrap();
+            reference.prepare();
+            assert!(reference.iterate(20).converged);
+            reference.get("label").unwrap().to_vec()
+        });
     assert_eq!(rows(&plain, 1), moved, "labels are ids of the artifact");
 }
 
@@ -337,7 +400,10 @@ fn measuring_is_training_without_draws() {
             let mut reference = Reference::new(list, &problem.graph, problem.inputs(list)).unwrap();
             reference.prepare();
             reference.forward();
-            vec![("loss".to_owned(), vec![reference.loss()]), ("result".to_owned(), reference.get("h.2").unwrap().to_vec())]
+            vec![
+                ("loss".to_owned(), vec![reference.loss()]),
+                ("result".to_owned(), reference.get("h.2").unwrap().to_vec()),
+            ]
         });
         assert_same(&first, &second, program);
     }
@@ -385,7 +451,14 @@ fn degenerate_graphs_iterate_to_an_end() {
         reference.prepare();
         assert!(reference.iterate(200).converged, "{graph:?}");
         let least = 0.15 / graph.nodes.max(1) as f64;
-        assert!(reference.get("rank").unwrap().iter().all(|rank| *rank >= least - 1e-15 && *rank <= 1.0), "{graph:?}");
+        assert!(
+            reference
+                .get("rank")
+                .unwrap()
+                .iter()
+                .all(|rank| *rank >= least - 1e-15 && *rank <= 1.0),
+            "{graph:?}"
+        );
         let labels = iterated("components", &graph, false);
         let mut reference = Reference::new(&labels, &graph, Inputs::default()).unwrap();
         reference.prepare();
@@ -423,7 +496,10 @@ fn a_bound_on_supersteps_is_reported() {
     let short = reference.iterate(9);
     assert!(!short.converged && short.supersteps == 9);
     let last = reference.iterate(9);
-    assert!(last.converged && last.supersteps == 1, "the tenth superstep only sees that nothing changes");
+    assert!(
+        last.converged && last.supersteps == 1,
+        "the tenth superstep only sees that nothing changes"
+    );
 }
 
 #[test]
@@ -439,9 +515,21 @@ fn inputs_that_do_not_fit_are_refused() {
     let graph = &problem.graph;
     refused(graph, &|inputs| inputs.features.truncate(3), "elements of `x`");
     refused(graph, &|inputs| inputs.target.clear(), "elements of `target`");
-    refused(graph, &|inputs| inputs.parameters.clear(), "elements of `parameter.gcn.gcn.0.linear.0.weight`");
-    refused(graph, &|inputs| inputs.training_rows.push(13), "training row: expected a node below 13, found 13");
-    refused(graph, &|inputs| inputs.target[0] = 3.0, "class of training row 0: expected 0 to 2, found 3");
+    refused(
+        graph,
+        &|inputs| inputs.parameters.clear(),
+        "elements of `parameter.gcn.gcn.0.linear.0.weight`",
+    );
+    refused(
+        graph,
+        &|inputs| inputs.training_rows.push(13),
+        "training row: expected a node below 13, found 13",
+    );
+    refused(
+        graph,
+        &|inputs| inputs.target[0] = 3.0,
+        "class of training row 0: expected 0 to 2, found 3",
+    );
     refused(graph, &|inputs| inputs.target[0] = f64::NAN, "class of training row 0");
     refused(graph, &|inputs| inputs.artifact_rows.push(0), "artifact rows");
     let stray = ReferenceGraph { source: vec![99; graph.source.len()], ..graph.clone() };
@@ -455,7 +543,8 @@ fn inputs_that_do_not_fit_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the facts and settings: no flaw, JSON that reads back equal, one reason a layer, the cheaper order chosen.
+    /// Whatever the facts and settings: no flaw, JSON that reads back equal, one reason a layer,
+    /// the cheaper order chosen.
     #[test]
     fn lists_have_no_flaws(
         nodes in 0u64..1_000_000, edges in 0u64..10_000_000, columns in 1u64..2000, classes in 1u64..200,

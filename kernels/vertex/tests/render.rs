@@ -1,6 +1,8 @@
-//! render: the listing of each shipped program as golden text, and the figures in it reckoned by hand.
+//! render: the listing of each shipped program as golden text, and the figures in it reckoned by
+//! hand.
 //!
-//! `UPDATE=1 cargo test -p warploom-vertex --test all render::` writes the listings anew; read the difference before keeping it.
+//! `UPDATE=1 cargo test -p warploom-vertex --test all render::` writes the listings anew; read the
+//! difference before keeping it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +42,11 @@ fn compare(name: &str, list: &LaunchList) {
         std::fs::write(&path, &text).unwrap();
     }
     let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == wanted, "{} is stale: run with UPDATE=1 and read the difference; now it is\n{text}", path.display());
+    assert!(
+        text == wanted,
+        "{} is stale: run with UPDATE=1 and read the difference; now it is\n{text}",
+        path.display()
+    );
 }
 
 #[test]
@@ -50,18 +56,31 @@ fn gcn_reads_as_it_should() {
 
 #[test]
 fn gcn_with_weights_and_sparse_features_reads_as_it_should() {
-    let facts = Facts { weighted: true, feature_columns: 1433, sparse_features: Some(18_000), ..facts() };
-    compare("gcn_sparse_weighted", &program("gcn").build(&[("drop".to_owned(), json!(0.6))].into(), &facts).unwrap());
+    let facts =
+        Facts { weighted: true, feature_columns: 1433, sparse_features: Some(18_000), ..facts() };
+    compare(
+        "gcn_sparse_weighted",
+        &program("gcn").build(&[("drop".to_owned(), json!(0.6))].into(), &facts).unwrap(),
+    );
 }
 
 #[test]
 fn gcn_that_predicts_reads_as_it_should() {
-    compare("gcn_predict", &program("gcn").build(&BTreeMap::new(), &Facts { training: false, ..facts() }).unwrap());
+    compare(
+        "gcn_predict",
+        &program("gcn").build(&BTreeMap::new(), &Facts { training: false, ..facts() }).unwrap(),
+    );
 }
 
 #[test]
 fn sage_reads_as_it_should() {
-    let facts = Facts { feature_columns: 12, symmetric: false, classes: 40, loss: LossKind::MeanSquares, ..facts() };
+    let facts = Facts {
+        feature_columns: 12,
+        symmetric: false,
+        classes: 40,
+        loss: LossKind::MeanSquares,
+        ..facts()
+    };
     compare("sage", &program("sage").build(&BTreeMap::new(), &facts).unwrap());
 }
 
@@ -88,15 +107,27 @@ fn bytes_are_those_reckoned_by_hand() {
     let gcn = program("gcn").build(&BTreeMap::new(), &facts()).unwrap();
     assert_eq!(bytes(&gcn, "scale"), offsets + real * nodes);
     let (gathered, made) = (real * hidden * edges, real * hidden * nodes);
-    assert_eq!(bytes(&gcn, "sum.0"), offsets + neighbours + gathered + made + real * (nodes + hidden));
-    assert_eq!(bytes(&gcn, "product.0"), real * (96 * nodes + 96 * hidden + hidden * nodes + nodes));
+    assert_eq!(
+        bytes(&gcn, "sum.0"),
+        offsets + neighbours + gathered + made + real * (nodes + hidden)
+    );
+    assert_eq!(
+        bytes(&gcn, "product.0"),
+        real * (96 * nodes + 96 * hidden + hidden * nodes + nodes)
+    );
     assert_eq!(bytes(&gcn, "bias.0"), real * (hidden * nodes + hidden));
     assert_eq!(bytes(&gcn, "update.gcn.gcn.0.bias.0"), 7 * real * hidden);
-    let weighted = program("gcn").build(&BTreeMap::new(), &Facts { weighted: true, ..facts() }).unwrap();
+    let weighted =
+        program("gcn").build(&BTreeMap::new(), &Facts { weighted: true, ..facts() }).unwrap();
     assert_eq!(bytes(&weighted, "sum.0"), bytes(&gcn, "sum.0") + real * edges);
     assert_eq!(bytes(&weighted, "scale"), bytes(&gcn, "scale") + real * edges);
-    let components = program("components").build(&BTreeMap::new(), &Facts { training: false, symmetric: false, ..facts() }).unwrap();
-    assert_eq!(bytes(&components, "min"), 2 * (offsets + neighbours + 4 * edges) + 4 * nodes + 4 * nodes);
+    let components = program("components")
+        .build(&BTreeMap::new(), &Facts { training: false, symmetric: false, ..facts() })
+        .unwrap();
+    assert_eq!(
+        bytes(&components, "min"),
+        2 * (offsets + neighbours + 4 * edges) + 4 * nodes + 4 * nodes
+    );
 }
 
 /// Bytes of a use; 0 where there is none.
@@ -110,7 +141,8 @@ fn memory_is_that_reckoned_by_hand() {
     let (nodes, edges) = (1_000_000, 8_000_000);
     let large = Facts { nodes, edges, ..facts() };
     let analytics = Facts { training: false, symmetric: false, ..large.clone() };
-    let (in_order, renumbered) = (Stored::default(), Stored { renumbered: true, ..Stored::default() });
+    let (in_order, renumbered) =
+        (Stored::default(), Stored { renumbered: true, ..Stored::default() });
     let memory = |name: &str, facts: &Facts, stored| {
         let list = program(name).build(&BTreeMap::new(), facts).unwrap();
         list.memory(facts, (stored, Needs::of(&list)))
@@ -118,20 +150,39 @@ fn memory_is_that_reckoned_by_hand() {
     let components = memory("components", &analytics, in_order);
     // Two states, each to the next place; all edges stay where they are mapped.
     assert_eq!(of_use(&components, MADE), 2 * (4 * nodes).next_multiple_of(256));
-    assert_eq!((of_use(&components, "lists of edges"), of_use(&components, "weights of edges")), (0, 0));
+    assert_eq!(
+        (of_use(&components, "lists of edges"), of_use(&components, "weights of edges")),
+        (0, 0)
+    );
     let csr = 2 * (8 * (nodes + 1) + 12 * edges);
     let code = components.bytes_mapped - csr;
-    assert_eq!(memory("components", &Facts { nodes: 0, edges: 0, ..analytics }, in_order).bytes_mapped, code + 16);
+    assert_eq!(
+        memory("components", &Facts { nodes: 0, edges: 0, ..analytics }, in_order).bytes_mapped,
+        code + 16
+    );
     let parameters = 4 * (96 * 16 + 16 + 16 * 22 + 22);
     let [mapped, copied] = [in_order, renumbered].map(|stored| memory("gcn", &large, stored));
-    assert_eq!((of_use(&copied, "moments"), of_use(&copied, "best parameters")), (2 * parameters, parameters));
+    assert_eq!(
+        (of_use(&copied, "moments"), of_use(&copied, "best parameters")),
+        (2 * parameters, parameters)
+    );
     // Rows of features are read where they are mapped, but for a new order or another type.
     let rows = |dtype| 96 * nodes * dtype;
-    assert_eq!((of_use(&mapped, "x"), of_use(&copied, "x"), of_use(&copied, "order of nodes")), (0, rows(4), 4 * nodes));
-    assert_eq!(of_use(&memory("gcn", &Facts { bytes_per_real: 8, ..large.clone() }, in_order), "x"), rows(8));
-    // Copied while all edges are mapped; else read when the ids of edges, once proved, are let go of.
+    assert_eq!(
+        (of_use(&mapped, "x"), of_use(&copied, "x"), of_use(&copied, "order of nodes")),
+        (0, rows(4), 4 * nodes)
+    );
+    assert_eq!(
+        of_use(&memory("gcn", &Facts { bytes_per_real: 8, ..large.clone() }, in_order), "x"),
+        rows(8)
+    );
+    // Copied while all edges are mapped; else read when the ids of edges, once proved, are let go
+    // of.
     let walked = 8 * (nodes + 1) + 4 * edges;
-    assert_eq!((copied.bytes_mapped, mapped.bytes_mapped), (code + csr + rows(4), code + (walked + rows(4)).max(csr)));
+    assert_eq!(
+        (copied.bytes_mapped, mapped.bytes_mapped),
+        (code + csr + rows(4), code + (walked + rows(4)).max(csr))
+    );
     let made = of_use(&copied, MADE);
     assert!(made < 4 * nodes * (96 + 1 + 7 * 16 + 2 * 22) && made >= 4 * nodes * 96, "{made}");
     let sparse = memory("gcn", &Facts { sparse_features: Some(18_000_000), ..large }, in_order);

@@ -1,13 +1,14 @@
 //! source_digests: what is emitted, for programs and sizes of graphs that people train, as digests.
 //!
-//! promises  `source_digests.txt` has a digest for each training program of the library on the counts of the 15 graphs of GNNAdvisor's
-//!           evaluation, and for cases that other schedules need, each by near and far rows, in f32, f64 and tf32, for 8.0, 9.0 and
-//!           10.0; each `ScheduleKind` is emitted for one of them at least
-//! promises  a digest is of the source without comments, with names numbered as they come, and of how its kernels are launched: words
-//!           may change, code may not
+//! promises  `source_digests.txt` has a digest for each training program of the library on the
+//!           counts of the 15 graphs of GNNAdvisor's evaluation, and for cases that other schedules
+//!           need, each by near and far rows, in f32, f64 and tf32, for 8.0, 9.0 and 10.0; each
+//!           `ScheduleKind` is emitted for one of them at least
+//! promises  a digest is of the source without comments, with names numbered as they come, and of
+//!           how its kernels are launched: words may change, code may not
 //! never     compiles a source; needs a graph, or a GPU
-//! limits    `make test` emits one of `SAMPLE` combinations, `make test-long` all: 3,474 sources in 70 s of two processors (EPYC, dev
-//!           build); `UPDATE=1` writes the file anew
+//! limits    `make test` emits one of `SAMPLE` combinations, `make test-long` all: 3,474 sources in
+//!           70 s of two processors (EPYC, dev build); `UPDATE=1` writes the file anew
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,7 +17,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use serde_json::{Value, json};
 use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{Emitted, Groups, Matmul, Order, ScheduleKind, Target, emit_in_groups};
+use warploom_vertex::emit::cuda::{
+    Emitted, Groups, Matmul, Order, ScheduleKind, Target, emit_in_groups,
+};
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
 use warploom_vertex::launch::LaunchList;
 
@@ -52,11 +55,15 @@ fn settings(name: &str) -> Value {
     match name {
         "gcn" | "sage" => json!({"hidden": 16, "drop": 0.5}),
         "gin" => json!({"hidden": 64, "layers": 5, "drop": 0.5}),
-        "gat" | "gatv2" => json!({"heads": 8, "hidden": 8, "out_heads": 1, "slope": 0.2, "drop": 0.6, "drop_shares": 0.6}),
+        "gat" | "gatv2" => {
+            json!({"heads": 8, "hidden": 8, "out_heads": 1, "slope": 0.2, "drop": 0.6, "drop_shares": 0.6})
+        }
         "sage_max" => json!({"hidden": 16, "pool": 64, "drop": 0.5}),
         "appnp" => json!({"hidden": 64, "steps": 10, "alpha": 0.1, "drop": 0.5, "drop_edges": 0.5}),
         "gcnii" => json!({"hidden": 64, "layers": 64, "alpha": 0.1, "strength": 0.5, "drop": 0.6}),
-        "graph_transformer" => json!({"heads": 4, "hidden": 8, "edges": false, "drop": 0.3, "drop_shares": 0.3}),
+        "graph_transformer" => {
+            json!({"heads": 4, "hidden": 8, "edges": false, "drop": 0.3, "drop_shares": 0.3})
+        }
         "rgcn" => json!({"hidden": 16, "bases": 0, "drop": 0.0}),
         _ => json!({}),
     }
@@ -107,18 +114,53 @@ fn others() -> Vec<Case> {
         ..data((100_000, 700_000, 96, 5))
     };
     let mut cases = vec![
-        library("graphs", "gin", json!({"hidden": 64, "layers": 5, "graphs": true, "norm": true}), Data { graphs: 1_178, many_graphs: true, ..data(dd) }),
-        library("sparse", "gcn", settings("gcn"), Data { sparse_features: Some(49_216), ..data(GRAPHS[1].1) }),
+        library(
+            "graphs",
+            "gin",
+            json!({"hidden": 64, "layers": 5, "graphs": true, "norm": true}),
+            Data { graphs: 1_178, many_graphs: true, ..data(dd) },
+        ),
+        library(
+            "sparse",
+            "gcn",
+            settings("gcn"),
+            Data { sparse_features: Some(49_216), ..data(GRAPHS[1].1) },
+        ),
         library("one-hot", "gcn", settings("gcn"), Data { features: None, ..data(dd) }),
-        library("sparse", "gat", settings("gat"), Data { sparse_features: Some(49_216), ..data(GRAPHS[1].1) }),
+        library(
+            "sparse",
+            "gat",
+            settings("gat"),
+            Data { sparse_features: Some(49_216), ..data(GRAPHS[1].1) },
+        ),
         library("relations", "rgcn", json!({"hidden": 16}), rich.clone()),
         library("bases", "rgcn", json!({"hidden": 16, "bases": 2}), rich.clone()),
-        library("edges", "graph_transformer", json!({"heads": 4, "hidden": 8, "edges": true}), rich.clone()),
+        library(
+            "edges",
+            "graph_transformer",
+            json!({"heads": 4, "hidden": 8, "edges": true}),
+            rich.clone(),
+        ),
         library("plain", "gin", json!({"hidden": 64, "layers": 5}), data(amazon)),
-        library("plain", "sage", json!({"hidden": 64, "drop": 0.0}), data((100_000, 700_000, 96, 11))),
+        library(
+            "plain",
+            "sage",
+            json!({"hidden": 64, "drop": 0.0}),
+            data((100_000, 700_000, 96, 11)),
+        ),
         library("wide", "gcn", json!({"hidden": 256}), data(amazon)),
-        library("long", "gin", json!({"hidden": 128, "layers": 2}), data((100_000, 700_000, 1_100, 3))),
-        library("bits", "gcn", json!({"hidden": 16}), Data { target: Some(Wanted { columns: 121, loss: Loss::Binary }), ..data(GRAPHS[3].1) }),
+        library(
+            "long",
+            "gin",
+            json!({"hidden": 128, "layers": 2}),
+            data((100_000, 700_000, 1_100, 3)),
+        ),
+        library(
+            "bits",
+            "gcn",
+            json!({"hidden": 16}),
+            Data { target: Some(Wanted { columns: 121, loss: Loss::Binary }), ..data(GRAPHS[3].1) },
+        ),
         library("plain", "gat", json!({"heads": 8, "hidden": 8}), data(GRAPHS[5].1)),
         library("classes", "gcn", json!({"hidden": 16}), data((100_000, 700_000, 96, 3_000))),
         library("value", "gcn", json!({"hidden": 16}), data((56_944, 818_716, 50, 1))),
@@ -126,15 +168,32 @@ fn others() -> Vec<Case> {
     for (label, width) in [("66", 66), ("128", 128), ("256", 256)] {
         for (entry, file) in [("sums", "near_programs/sums.py"), ("own", "near_programs/own.py")] {
             let data = Data { weighted: true, ..data((500_000, 1_500_000, 7, 3)) };
-            cases.push(Case { label: format!("{entry} {label}"), text: program(file), entry, settings: json!({"width": width}), data, in_groups: false });
+            cases.push(Case {
+                label: format!("{entry} {label}"),
+                text: program(file),
+                entry,
+                settings: json!({"width": width}),
+                data,
+                in_groups: false,
+            });
         }
     }
     for entry in ["largest", "product", "folded", "turned", "tables"] {
         let text = program(&format!("alone_programs/{entry}.py"));
-        cases.push(Case { label: format!("{entry} alone"), text, entry, settings: json!({}), data: rich.clone(), in_groups: false });
+        cases.push(Case {
+            label: format!("{entry} alone"),
+            text,
+            entry,
+            settings: json!({}),
+            data: rich.clone(),
+            in_groups: false,
+        });
     }
     for name in ["gcn", "gin"] {
-        cases.push(Case { in_groups: true, ..library("groups", name, settings(name), data(amazon)) });
+        cases.push(Case {
+            in_groups: true,
+            ..library("groups", name, settings(name), data(amazon))
+        });
     }
     cases
 }
@@ -161,14 +220,21 @@ struct Combination {
     device: (&'static str, u32, u32, bool),
 }
 
-/// Multiprocessors and shared memory of a block of an A100, an H200 and a B200, and whether warpgroups multiply.
-const DEVICES: [(&str, u32, u32, bool); 3] = [("8.0", 108, 166_912, false), ("9.0", 132, 232_448, true), ("10.0", 148, 232_448, false)];
-const REALS: [(&str, u64, Matmul); 3] = [("f32", 4, Matmul::F32), ("f64", 8, Matmul::F32), ("tf32", 4, Matmul::Tf32)];
+/// Multiprocessors and shared memory of a block of an A100, an H200 and a B200, and whether
+/// warpgroups multiply.
+const DEVICES: [(&str, u32, u32, bool); 3] =
+    [("8.0", 108, 166_912, false), ("9.0", 132, 232_448, true), ("10.0", 148, 232_448, false)];
+const REALS: [(&str, u64, Matmul); 3] =
+    [("f32", 4, Matmul::F32), ("f64", 8, Matmul::F32), ("tf32", 4, Matmul::Tf32)];
 const ORDERS: [(&str, Order); 2] = [("near", Order::Local), ("far", Order::Spread)];
 
 impl Combination {
     fn all() -> Vec<Combination> {
-        let of_order = |order| REALS.into_iter().flat_map(move |reals| DEVICES.map(|device| Combination { order, reals, device }));
+        let of_order = |order| {
+            REALS
+                .into_iter()
+                .flat_map(move |reals| DEVICES.map(|device| Combination { order, reals, device }))
+        };
         ORDERS.into_iter().flat_map(of_order).collect()
     }
 
@@ -188,7 +254,8 @@ impl Case {
         let settings = self.settings.as_object().unwrap().clone().into_iter().collect();
         let data = Data { bytes_per_real, ..self.data.clone() };
         let made = compile(&self.text, self.entry, &settings, &data).unwrap_or_else(|wrong| {
-            let pages: Vec<String> = wrong.iter().map(|diagnostic| diagnostic.render(self.entry, &self.text)).collect();
+            let pages: Vec<String> =
+                wrong.iter().map(|diagnostic| diagnostic.render(self.entry, &self.text)).collect();
             panic!("{}: {}", self.label, pages.join("\n"))
         });
         made.list
@@ -196,8 +263,10 @@ impl Case {
 
     fn emitted(&self, list: &LaunchList, target: Target) -> Emitted {
         let groups = Groups { neighbours: 16, lanes: 8, threads: 256 };
-        let groups = if self.in_groups { vec![Some(groups); list.launches().len()] } else { Vec::new() };
-        emit_in_groups(list, target, &groups).unwrap_or_else(|refused| panic!("{}: {refused}", self.label))
+        let groups =
+            if self.in_groups { vec![Some(groups); list.launches().len()] } else { Vec::new() };
+        emit_in_groups(list, target, &groups)
+            .unwrap_or_else(|refused| panic!("{}: {refused}", self.label))
     }
 }
 
@@ -206,13 +275,30 @@ const KEPT: &str = include_str!("source_digests/kept_names.txt");
 
 /// The source without comments and the launches, with our names numbered as they come.
 fn numbered(emitted: &Emitted) -> String {
-    let Emitted { launches, scratch_bytes, scratch_aside_bytes, aside, clockwork, watch, unmade, writes, .. } = emitted;
-    let mut numbering = Numbering { kept: KEPT.split_whitespace().collect(), numbers: HashMap::new(), out: String::with_capacity(emitted.source.len()) };
+    let Emitted {
+        launches,
+        scratch_bytes,
+        scratch_aside_bytes,
+        aside,
+        clockwork,
+        watch,
+        unmade,
+        writes,
+        ..
+    } = emitted;
+    let mut numbering = Numbering {
+        kept: KEPT.split_whitespace().collect(),
+        numbers: HashMap::new(),
+        out: String::with_capacity(emitted.source.len()),
+    };
     // What stands in quotes in a source is PTX, and in launches the names of buffers.
     for (place, piece) in without_comments(&emitted.source).split('"').enumerate() {
         if place % 2 == 1 { numbering.out.push_str(piece) } else { numbering.add(piece) }
     }
-    numbering.add(&format!("{launches:?} {scratch_bytes} {scratch_aside_bytes} {aside:?} {clockwork:?} {watch:?} {unmade:?}"));
+    numbering.add(&format!(
+        "{launches:?} {scratch_bytes} {scratch_aside_bytes} {aside:?} \
+        {clockwork:?} {watch:?} {unmade:?}"
+    ));
     for kernel in launches.iter().flatten() {
         numbering.add(&format!("{:?}", writes.get(&kernel.name)));
     }
@@ -259,7 +345,10 @@ fn without_comments(source: &str) -> String {
 
 /// FNV-1a, twice with other starts: no adversary writes these sources.
 fn digest(text: &str) -> String {
-    let hash = |start: u64| text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let hash = |start: u64| {
+        text.bytes()
+            .fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    };
     format!("{:08x}{:08x}", hash(0xcbf2_9ce4_8422_2325) >> 32, hash(0x9ae1_6a3b_2f90_404f) >> 32)
 }
 
@@ -278,13 +367,18 @@ fn lines(cases: &[Case], is_wanted: impl Fn(usize, usize) -> bool + Sync) -> Vec
             let number = next.fetch_add(1, Relaxed);
             let Some(case) = cases.get(number) else { return };
             let mut lists: BTreeMap<u64, LaunchList> = BTreeMap::new();
-            for (place, combination) in Combination::all().iter().enumerate().filter(|(place, _)| is_wanted(number, *place)) {
+            for (place, combination) in
+                Combination::all().iter().enumerate().filter(|(place, _)| is_wanted(number, *place))
+            {
                 let bytes = combination.reals.1;
                 let list = lists.entry(bytes).or_insert_with(|| case.list(bytes));
                 let emitted = case.emitted(list, combination.target());
                 let name = format!("{} {}", case.label, combination.words());
                 let schedules = emitted.schedules.iter().flatten().copied().collect();
-                found.lock().unwrap().push(((number, place), Line { name, digest: digest(&numbered(&emitted)), schedules }));
+                found.lock().unwrap().push((
+                    (number, place),
+                    Line { name, digest: digest(&numbered(&emitted)), schedules },
+                ));
             }
         }
     };
@@ -299,11 +393,13 @@ fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/source_digests/digests.txt")
 }
 
-/// The page: schedules with how many sources have them and the first of these, then a digest a line.
+/// The page: schedules with how many sources have them and the first of these, then a digest a
+/// line.
 fn page(lines: &[Line]) -> String {
     let mut page = String::from("# Schedules: sources that have them, and the first of these.\n");
     for schedule in ScheduleKind::ALL {
-        let with: Vec<&Line> = lines.iter().filter(|line| line.schedules.contains(schedule)).collect();
+        let with: Vec<&Line> =
+            lines.iter().filter(|line| line.schedules.contains(schedule)).collect();
         let first = with.first().map_or("none", |line| line.name.as_str());
         let _infallible = writeln!(page, "{schedule:?} {} {first}", with.len());
     }
@@ -315,7 +411,8 @@ fn page(lines: &[Line]) -> String {
 #[test]
 fn what_is_emitted_is_what_was_emitted() {
     let cases = cases();
-    let is_long = std::env::var_os("WARPLOOM_TEST_LONG").is_some() || std::env::var_os("UPDATE").is_some();
+    let is_long =
+        std::env::var_os("WARPLOOM_TEST_LONG").is_some() || std::env::var_os("UPDATE").is_some();
     let begun = std::time::Instant::now();
     let found = lines(&cases, |case, combination| is_long || (case + combination) % SAMPLE == 0);
     println!("{} sources in {:.1} s", found.len(), begun.elapsed().as_secs_f64());
@@ -323,11 +420,28 @@ fn what_is_emitted_is_what_was_emitted() {
         std::fs::write(file(), page(&found)).unwrap();
     }
     let known = std::fs::read_to_string(file()).unwrap();
-    let digests: HashMap<&str, &str> = known.lines().filter_map(|line| line.rsplit_once(' ')).collect();
-    let differ: Vec<&str> = found.iter().filter(|line| digests.get(line.name.as_str()) != Some(&line.digest.as_str())).map(|line| line.name.as_str()).collect();
-    assert!(differ.is_empty(), "{} sources of {} are others than in {}: {}", differ.len(), found.len(), file().display(), differ.join("; "));
+    let digests: HashMap<&str, &str> =
+        known.lines().filter_map(|line| line.rsplit_once(' ')).collect();
+    let differ: Vec<&str> = found
+        .iter()
+        .filter(|line| digests.get(line.name.as_str()) != Some(&line.digest.as_str()))
+        .map(|line| line.name.as_str())
+        .collect();
+    assert!(
+        differ.is_empty(),
+        "{} sources of {} are others than in {}: {}",
+        differ.len(),
+        found.len(),
+        file().display(),
+        differ.join("; ")
+    );
     if is_long {
-        assert!(known == page(&found), "{} is not what is emitted:  UPDATE=1 cargo test -p warploom-vertex --test all source_digests", file().display());
+        assert!(
+            known == page(&found),
+            "{} is not what is emitted:  UPDATE=1 cargo test -p warploom-vertex --test all \
+                source_digests",
+            file().display()
+        );
     }
 }
 
@@ -336,9 +450,13 @@ fn each_schedule_is_emitted_for_some_program() {
     let known = std::fs::read_to_string(file()).unwrap();
     let covered = |schedule: &ScheduleKind| {
         let name = format!("{schedule:?} ");
-        known.lines().find_map(|line| line.strip_prefix(&name)).is_some_and(|rest| !rest.starts_with("0 "))
+        known
+            .lines()
+            .find_map(|line| line.strip_prefix(&name))
+            .is_some_and(|rest| !rest.starts_with("0 "))
     };
-    let missing: Vec<&ScheduleKind> = ScheduleKind::ALL.iter().filter(|schedule| !covered(schedule)).collect();
+    let missing: Vec<&ScheduleKind> =
+        ScheduleKind::ALL.iter().filter(|schedule| !covered(schedule)).collect();
     assert!(missing.is_empty(), "no case of source_digests is emitted by {missing:?}");
 }
 

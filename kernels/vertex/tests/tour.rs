@@ -1,6 +1,7 @@
 //! tour: every example of docs/language.md, compiled and run; what it prints is what the page says.
 //!
-//! promises  each ```python block is followed by a ```text block, which is its result; `UPDATE=1` writes the results anew
+//! promises  each ```python block is followed by a ```text block, which is its result; `UPDATE=1`
+//!           writes the results anew
 //! never     has a result that nobody ran
 
 use std::collections::BTreeMap;
@@ -46,28 +47,56 @@ fn graph() -> (Data, World) {
 /// The vertices of the part about kinds: two people, two papers, and a venue without features.
 fn with_kinds() -> (Data, World) {
     let (mut data, mut world) = graph();
-    let kind = |name: &str, nodes, features| NodeKind { name: name.to_owned(), nodes, features, sparse_features: None };
-    data.kinds = vec![kind("person", 2, Some(1)), kind("paper", 2, Some(3)), kind("venue", 1, None)];
+    let kind = |name: &str, nodes, features| NodeKind {
+        name: name.to_owned(),
+        nodes,
+        features,
+        sparse_features: None,
+    };
+    data.kinds =
+        vec![kind("person", 2, Some(1)), kind("paper", 2, Some(3)), kind("venue", 1, None)];
     (data.features, world.features) = (None, None);
     world.kind_of_node = vec![0, 0, 1, 1, 2];
-    let features = [(0, Rows::real(2, 1, vec![2.0, 3.0])), (1, Rows::real(2, 3, vec![1.0, 0.0, 1.0, 0.0, 5.0, 0.0]))];
+    let features = [
+        (0, Rows::real(2, 1, vec![2.0, 3.0])),
+        (1, Rows::real(2, 3, vec![1.0, 0.0, 1.0, 0.0, 5.0, 0.0])),
+    ];
     world.features_of_kind = features.into();
     (data, world)
 }
 
 /// What the page says of a program: its mistakes, or its result, with and without the passes.
 fn answer(program: &str) -> String {
-    let entry = program.trim_start().strip_prefix("def ").and_then(|rest| rest.split('(').next()).unwrap();
+    let entry =
+        program.trim_start().strip_prefix("def ").and_then(|rest| rest.split('(').next()).unwrap();
     let (data, mut world) = if entry.contains("kind") { with_kinds() } else { graph() };
     // By default, rows alone are named here.
-    let rows =
-        |default: &Value| default.as_array().map_or_else(|| std::slice::from_ref(default), Vec::as_slice).iter().map(|row| row.as_u64().unwrap()).collect();
-    world.chosen = vertex_settings_of(program, entry).iter().map(|setting| (setting.name.clone(), rows(&setting.default))).collect();
+    let rows = |default: &Value| {
+        default
+            .as_array()
+            .map_or_else(|| std::slice::from_ref(default), Vec::as_slice)
+            .iter()
+            .map(|row| row.as_u64().unwrap())
+            .collect()
+    };
+    world.chosen = vertex_settings_of(program, entry)
+        .iter()
+        .map(|setting| (setting.name.clone(), rows(&setting.default)))
+        .collect();
     let traced = match trace(program, entry, &BTreeMap::new(), &data) {
         Ok(traced) => traced,
-        Err(found) => return found.iter().map(|diagnostic| diagnostic.render(&format!("{entry}.py"), program)).collect(),
+        Err(found) => {
+            return found
+                .iter()
+                .map(|diagnostic| diagnostic.render(&format!("{entry}.py"), program))
+                .collect();
+        }
     };
-    let mut page: String = traced.warnings.iter().map(|warning| warning.render(&format!("{entry}.py"), program)).collect();
+    let mut page: String = traced
+        .warnings
+        .iter()
+        .map(|warning| warning.render(&format!("{entry}.py"), program))
+        .collect();
     let plain = run(&traced.gir, &data, &world);
     let cleaned = run(&passes::clean(traced.gir.clone(), &data).0, &data, &world);
     assert_eq!(plain, cleaned, "{entry}: the passes change what it gives");
@@ -79,13 +108,23 @@ fn run(gir: &Gir, data: &Data, world: &World) -> String {
     let mut run = Interpreter::new(gir, data, world).unwrap();
     for parameter in &gir.parameters {
         let start = if parameter.init == Init::Zero { 0.0 } else { 1.0 };
-        run.set_parameter(&parameter.name, &vec![start; parameter.shape.iter().product::<u64>() as usize]).unwrap();
+        run.set_parameter(
+            &parameter.name,
+            &vec![start; parameter.shape.iter().product::<u64>() as usize],
+        )
+        .unwrap();
     }
     let endings = run.run(1000);
-    let columns: Vec<(&Output, &Rows)> = gir.results.iter().map(|result| (result, run.value(result.node).unwrap())).collect();
+    let columns: Vec<(&Output, &Rows)> =
+        gir.results.iter().map(|result| (result, run.value(result.node).unwrap())).collect();
     let mut page = table(gir, &columns);
     for ending in endings.iter().flatten() {
-        let _ = writeln!(page, "after {} supersteps{}", ending.supersteps, if ending.converged { "" } else { ", unfinished" });
+        let _ = writeln!(
+            page,
+            "after {} supersteps{}",
+            ending.supersteps,
+            if ending.converged { "" } else { ", unfinished" }
+        );
     }
     for parameter in gir.parameters.iter().filter(|parameter| parameter.learned) {
         let _ = writeln!(page, "learned: {} {:?}", parameter.name, parameter.shape);
@@ -113,21 +152,44 @@ fn table(gir: &Gir, columns: &[(&Output, &Rows)]) -> String {
         let mut line = vec![first(row)];
         for (result, values) in columns {
             let node = gir.node(result.node);
-            line.push(shown(values, if values.rows == 1 { 0 } else { row }, node.kind, &node.shape));
+            line.push(shown(
+                values,
+                if values.rows == 1 { 0 } else { row },
+                node.kind,
+                &node.shape,
+            ));
         }
         lines.push(line);
     }
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..=columns.len()).map(width).collect();
-    let aligned =
-        |line: &Vec<String>| line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect::<Vec<_>>().join("  ").trim_end().to_owned();
+    let aligned = |line: &Vec<String>| {
+        line.iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect::<Vec<_>>()
+            .join("  ")
+            .trim_end()
+            .to_owned()
+    };
     lines.iter().map(|line| aligned(line) + "\n").collect()
 }
 
 /// A row as Python would print it.
 fn shown(rows: &Rows, row: usize, kind: Type, shape: &[u64]) -> String {
-    let elements: Vec<String> = (0..rows.columns).map(|column| element(rows.at(row, column), kind)).collect();
-    shape.iter().rev().fold(elements, |parts, length| parts.chunks((*length).max(1) as usize).map(|part| format!("[{}]", part.join(", "))).collect()).join(", ")
+    let elements: Vec<String> =
+        (0..rows.columns).map(|column| element(rows.at(row, column), kind)).collect();
+    shape
+        .iter()
+        .rev()
+        .fold(elements, |parts, length| {
+            parts
+                .chunks((*length).max(1) as usize)
+                .map(|part| format!("[{}]", part.join(", ")))
+                .collect()
+        })
+        .join(", ")
 }
 
 fn element(value: Scalar, kind: Type) -> String {
@@ -138,7 +200,11 @@ fn element(value: Scalar, kind: Type) -> String {
         (_, Scalar::Whole(number)) => number.to_string(),
         (_, Scalar::Real(number)) => {
             let text = format!("{number:.4}");
-            let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            let text = if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.')
+            } else {
+                &text
+            };
             (if text == "-0" { "0" } else { text }).to_owned()
         }
     }
@@ -150,7 +216,9 @@ fn refreshed(page: &str) -> (String, usize) {
     while let Some(start) = rest.find("```python\n") {
         let (before, block) = rest.split_at(start + "```python\n".len());
         let (program, after) = block.split_once("```\n").unwrap();
-        let after = after.strip_prefix("```text\n").unwrap_or_else(|| panic!("no ```text block follows\n{program}"));
+        let after = after
+            .strip_prefix("```text\n")
+            .unwrap_or_else(|| panic!("no ```text block follows\n{program}"));
         let end = if after.starts_with("```\n") { 0 } else { after.find("\n```\n").unwrap() + 1 };
         let _ = write!(fresh, "{before}{program}```\n```text\n{}", answer(program));
         rest = &after[end..];
@@ -170,7 +238,12 @@ fn the_page_says_what_its_examples_give() {
         return;
     }
     for (number, (was, is)) in page.lines().zip(fresh.lines()).enumerate() {
-        assert_eq!(was, is, "line {} of docs/language.md; UPDATE=1 writes what the examples give", number + 1);
+        assert_eq!(
+            was,
+            is,
+            "line {} of docs/language.md; UPDATE=1 writes what the examples give",
+            number + 1
+        );
     }
     assert_eq!(page.len(), fresh.len());
 }
@@ -178,7 +251,13 @@ fn the_page_says_what_its_examples_give() {
 #[test]
 fn numbers_are_written_as_a_reader_wants_them() {
     let real = |number| element(Scalar::Real(number), Type::Real);
-    assert_eq!([1.0, 0.5, -0.0, 1.0 / 3.0, 100.0, f64::INFINITY].map(real), ["1", "0.5", "0", "0.3333", "100", "inf"]);
-    assert_eq!(shown(&Rows::real(1, 4, vec![1.0, 2.0, 3.0, 4.5]), 0, Type::Real, &[2, 2]), "[[1, 2], [3, 4.5]]");
+    assert_eq!(
+        [1.0, 0.5, -0.0, 1.0 / 3.0, 100.0, f64::INFINITY].map(real),
+        ["1", "0.5", "0", "0.3333", "100", "inf"]
+    );
+    assert_eq!(
+        shown(&Rows::real(1, 4, vec![1.0, 2.0, 3.0, 4.5]), 0, Type::Real, &[2, 2]),
+        "[[1, 2], [3, 4.5]]"
+    );
     assert_eq!(shown(&Rows::whole(2, 1, vec![3, i64::MAX]), 1, Type::Int, &[]), "null");
 }

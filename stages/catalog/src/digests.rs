@@ -1,7 +1,10 @@
-//! What a file was when it came: size and digest, in the catalogue's entry, or in `.digests.json` beside the files that were fetched.
+//! What a file was when it came: size and digest, in the catalogue's entry, or in `.digests.json`
+//! beside the files that were fetched.
 //!
-//! promises  a file is recorded once and compared ever after; a changed one is named with what to do
-//! promises  the record is written beside and renamed; a folder in place of a file is said to be one
+//! promises  a file is recorded once and compared ever after; a changed one is named with what to
+//!           do
+//! promises  the record is written beside and renamed; a folder in place of a file is said to be
+//!           one
 //! never     records a file that nobody fetched
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -29,12 +32,18 @@ type Record = BTreeMap<String, Recorded>;
 fn read(folder: &Path) -> Result<Record, CatalogError> {
     let path = folder.join(RECORD_FILE);
     let Some(facts) = look_at(&path)? else { return Ok(Record::new()) };
-    let wrong = |what: String| CatalogError::new(what).at(path.display()).hint(format!("remove it, and fetch again:  rm -r {}", path.display()));
+    let wrong = |what: String| {
+        CatalogError::new(what)
+            .at(path.display())
+            .hint(format!("remove it, and fetch again:  rm -r {}", path.display()))
+    };
     if !facts.is_file() {
         return Err(wrong("the record of digests is no file".to_owned()));
     }
-    let text = fs::read(&path).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
-    serde_json::from_slice(&text).map_err(|error| wrong(format!("the record of digests is not valid: {error}")))
+    let text = fs::read(&path)
+        .map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
+    serde_json::from_slice(&text)
+        .map_err(|error| wrong(format!("the record of digests is not valid: {error}")))
 }
 
 /// The name of a file in the record of its folder.
@@ -47,21 +56,36 @@ pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), C
     if !path.is_dir() {
         return Ok(());
     }
-    let error = CatalogError::new(format!("the file `{}` of `{}` is a folder: expected a file", file.file, entry.name)).at(path.display());
+    let error = CatalogError::new(format!(
+        "the file `{}` of `{}` is a folder: expected a file",
+        file.file, entry.name
+    ))
+    .at(path.display());
     Err(error.hint(format!(
-        "put the file itself in its place:  mv {0} {0}.folder && mv {0}.folder/FILE {0} ; part files of a table are a data set without an entry, data/raw/NAME/edges.parquet/",
+        "put the file itself in its place:  mv {0} {0}.folder && mv {0}.folder/FILE {0} ; part \
+            files of a table are a data set without an entry, data/raw/NAME/edges.parquet/",
         path.display()
     )))
 }
 
-/// Compares a file whose digest is known with what the entry says of it, and with the record of its set's folder; what neither knows is
-/// sound.
-pub fn check(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), digest: &str) -> Result<(), CatalogError> {
+/// Compares a file whose digest is known with what the entry says of it, and with the record of its
+/// set's folder; what neither knows is sound.
+pub fn check(
+    entry: &Entry,
+    file: &RawFile,
+    (folder, path): (&Path, &Path),
+    digest: &str,
+) -> Result<(), CatalogError> {
     check_bytes(entry, file, (folder, path), (length(path)?, digest))
 }
 
 /// Judges a file that is about to be put under its path.
-pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), beside: &Path) -> Result<(), Trouble> {
+pub(crate) fn judge(
+    entry: &Entry,
+    file: &RawFile,
+    (folder, path): (&Path, &Path),
+    beside: &Path,
+) -> Result<(), Trouble> {
     let read = |error: io::Error| Trouble::disk("cannot read what came", &error);
     let digest = seen::digest(beside, None, true).map_err(read)?;
     let bytes = fs::metadata(beside).map_err(read)?.len();
@@ -74,7 +98,10 @@ pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path
             true => format!("remove `bytes` and `blake3` of `{}` from  {}", file.file, entry.place),
             false => format!("rm {}", folder.join(RECORD_FILE).display()),
         };
-        let hint = format!("the address gives another file now, and what came was thrown away; to take the new one:  {take}");
+        let hint = format!(
+            "the address gives another file now, and what came was thrown away; to \
+            take the new one:  {take}"
+        );
         Trouble { hint: Some(hint.into()), ..Trouble::new(error.what) }
     })
 }
@@ -82,24 +109,47 @@ pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path
 /// Refuses what came in the place of the file or archive that is to have this path.
 pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), Trouble> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    match warploom_formats::mistaken(&name, beside).map_err(|error| Trouble { disk: error.io, ..Trouble::new(error.what) })? {
-        Some(found) => Err(Trouble::new(format!("expected the file, found {found} (a login or an error page has come in its place, and was thrown away)"))),
+    match warploom_formats::mistaken(&name, beside)
+        .map_err(|error| Trouble { disk: error.io, ..Trouble::new(error.what) })?
+    {
+        Some(found) => Err(Trouble::new(format!(
+            "expected the file, found {found} (a login or an error page has come in its place, \
+                and was thrown away)"
+        ))),
         None => Ok(()),
     }
 }
 
-fn check_bytes(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), (bytes, digest): (u64, &str)) -> Result<(), CatalogError> {
-    if file.blake3.as_ref().is_some_and(|known| known != digest) || file.bytes.is_some_and(|known| known != bytes) {
-        let what = differs("the file is not the one that the catalogue's entry tells of", (file.bytes, file.blake3.as_deref()), (bytes, digest));
-        return Err(CatalogError::new(what)
-            .at(path.display())
-            .hint(format!("put the old one there again; to take the new one, remove `bytes` and `blake3` of `{}` from  {}", file.file, entry.place)));
+fn check_bytes(
+    entry: &Entry,
+    file: &RawFile,
+    (folder, path): (&Path, &Path),
+    (bytes, digest): (u64, &str),
+) -> Result<(), CatalogError> {
+    if file.blake3.as_ref().is_some_and(|known| known != digest)
+        || file.bytes.is_some_and(|known| known != bytes)
+    {
+        let what = differs(
+            "the file is not the one that the catalogue's entry tells of",
+            (file.bytes, file.blake3.as_deref()),
+            (bytes, digest),
+        );
+        return Err(CatalogError::new(what).at(path.display()).hint(format!(
+            "put the old one there again; to take the new one, remove `bytes` and \
+                `blake3` of `{}` from  {}",
+            file.file, entry.place
+        )));
     }
     match read(folder)?.get(&name(folder, path)) {
         Some(recorded) if recorded.blake3 != digest => {
-            let what = differs("the file has changed since it was recorded", (Some(recorded.bytes), Some(&recorded.blake3)), (bytes, digest));
+            let what = differs(
+                "the file has changed since it was recorded",
+                (Some(recorded.bytes), Some(&recorded.blake3)),
+                (bytes, digest),
+            );
             Err(CatalogError::new(what).at(path.display()).hint(format!(
-                "to have the old one again:  rm {0}  and  warploom data fetch {1};  to take the new one:  rm {2}",
+                "to have the old one again:  rm {0}  and  warploom data fetch {1};  to take the \
+                    new one:  rm {2}",
                 path.display(),
                 entry.name,
                 folder.join(RECORD_FILE).display()
@@ -120,40 +170,64 @@ fn differs(what: &str, expected: (Option<u64>, Option<&str>), found: (u64, &str)
 }
 
 /// Compares a file with the record, or records it.
-pub fn settle(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path)) -> Result<(), CatalogError> {
+pub fn settle(
+    entry: &Entry,
+    file: &RawFile,
+    (folder, path): (&Path, &Path),
+) -> Result<(), CatalogError> {
     refuse_folder(entry, file, path)?;
     let name_of_file = path.file_name().unwrap_or_default().to_string_lossy();
-    let found = warploom_formats::mistaken(&name_of_file, path).map_err(|error| CatalogError::new(error.what).at(path.display()))?;
+    let found = warploom_formats::mistaken(&name_of_file, path)
+        .map_err(|error| CatalogError::new(error.what).at(path.display()))?;
     let found = found.filter(|_| file.blake3.is_none());
     if let Some(found) = found {
-        let error = CatalogError::new(format!("the file is not what its name says: expected data, found {found}")).at(path.display());
-        return Err(error.hint(format!("fetch it anew:  rm {}  and  warploom data fetch {}", path.display(), entry.name)));
+        let error = CatalogError::new(format!(
+            "the file is not what its name says: expected data, found {found}"
+        ))
+        .at(path.display());
+        return Err(error.hint(format!(
+            "fetch it anew:  rm {}  and  warploom data fetch {}",
+            path.display(),
+            entry.name
+        )));
     }
-    let digest = seen::digest(path, None, true).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
+    let digest = seen::digest(path, None, true)
+        .map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
     check(entry, file, (folder, path), &digest)?;
     let mut record = read(folder)?;
     let bytes = length(path)?;
     if record.contains_key(&name(folder, path)) {
         return Ok(());
     }
-    record.insert(name(folder, path), Recorded { bytes, blake3: digest, from: origin(entry, file).to_owned() });
-    write(folder, &record)
-        .map_err(|error| CatalogError::new(format!("cannot record the digest of `{}`: {error}", path.display())).at(folder.join(RECORD_FILE).display()))
+    record.insert(
+        name(folder, path),
+        Recorded { bytes, blake3: digest, from: origin(entry, file).to_owned() },
+    );
+    write(folder, &record).map_err(|error| {
+        CatalogError::new(format!("cannot record the digest of `{}`: {error}", path.display()))
+            .at(folder.join(RECORD_FILE).display())
+    })
 }
 
 /// A file's length.
 fn length(path: &Path) -> Result<u64, CatalogError> {
-    fs::metadata(path).map(|facts| facts.len()).map_err(|error| CatalogError::new(format!("cannot look at the file: {error}")).at(path.display()))
+    fs::metadata(path).map(|facts| facts.len()).map_err(|error| {
+        CatalogError::new(format!("cannot look at the file: {error}")).at(path.display())
+    })
 }
 
 /// Where a file comes from, for the record.
 fn origin<'a>(entry: &'a Entry, file: &'a RawFile) -> &'a str {
-    file.url.as_deref().or(entry.archive.as_ref().map(|archive| archive.url.as_str())).unwrap_or("put there by hand")
+    file.url
+        .as_deref()
+        .or(entry.archive.as_ref().map(|archive| archive.url.as_str()))
+        .unwrap_or("put there by hand")
 }
 
 fn write(folder: &Path, record: &Record) -> io::Result<()> {
     let beside = folder.join(format!("{RECORD_FILE}.{}.tmp", std::process::id()));
-    let written = fs::write(&beside, serde_json::to_vec_pretty(record)?).and_then(|()| fs::rename(&beside, folder.join(RECORD_FILE)));
+    let written = fs::write(&beside, serde_json::to_vec_pretty(record)?)
+        .and_then(|()| fs::rename(&beside, folder.join(RECORD_FILE)));
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
@@ -170,7 +244,12 @@ mod tests {
 
     fn entry(file: &RawFile) -> Entry {
         let karate = crate::Catalog::default().find("karate").unwrap();
-        Entry { name: "mine".into(), files: vec![file.clone()], place: "catalog/mine.yaml".into(), ..karate }
+        Entry {
+            name: "mine".into(),
+            files: vec![file.clone()],
+            place: "catalog/mine.yaml".into(),
+            ..karate
+        }
     }
 
     #[test]
@@ -179,14 +258,24 @@ mod tests {
         let path = folder.path().join("raw/edges.csv");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "0,1\n").unwrap();
-        let file = |url: &str| RawFile { file: "raw/edges.csv".into(), url: Some(url.into()), ..RawFile::default() };
+        let file = |url: &str| RawFile {
+            file: "raw/edges.csv".into(),
+            url: Some(url.into()),
+            ..RawFile::default()
+        };
         let settled = |url: &str| settle(&entry(&file(url)), &file(url), (folder.path(), &path));
         settled("https://x.y/z").unwrap();
         settled("another place").unwrap();
         assert_eq!(read(folder.path()).unwrap()["raw/edges.csv"].from, "https://x.y/z");
         fs::write(&path, "0,2\n").unwrap();
         let error = settled("https://x.y/z").unwrap_err();
-        assert!(error.what.contains("has changed") && error.what.contains("4 bytes") && error.place.unwrap().ends_with("raw/edges.csv"), "{}", error.what);
+        assert!(
+            error.what.contains("has changed")
+                && error.what.contains("4 bytes")
+                && error.place.unwrap().ends_with("raw/edges.csv"),
+            "{}",
+            error.what
+        );
         assert!(error.hint.unwrap().contains("warploom data fetch mine"));
         fs::write(&path, "0,1\n").unwrap();
         settled("").unwrap();
@@ -200,16 +289,36 @@ mod tests {
         fs::write(&path, "0,1\n").unwrap();
         let digest = seen::digest(&path, None, true).unwrap();
         let checked = |bytes, blake3: Option<&str>| {
-            let file = RawFile { file: "edges.csv".into(), bytes, blake3: blake3.map(str::to_owned), ..RawFile::default() };
+            let file = RawFile {
+                file: "edges.csv".into(),
+                bytes,
+                blake3: blake3.map(str::to_owned),
+                ..RawFile::default()
+            };
             check(&entry(&file), &file, (folder.path(), &path), &digest)
         };
         let other = "0".repeat(64);
-        assert_eq!((checked(None, None), checked(Some(4), None), checked(Some(4), Some(&digest))), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(
+            (checked(None, None), checked(Some(4), None), checked(Some(4), Some(&digest))),
+            (Ok(()), Ok(()), Ok(()))
+        );
         let error = checked(Some(4), Some(&other)).unwrap_err();
-        assert!(error.what.contains(&format!("expected 4 bytes with the digest {}, found 4 bytes with {}", short(&other), short(&digest))), "{error}");
-        assert!(error.place.unwrap().ends_with("edges.csv") && error.hint.unwrap().contains("of `edges.csv` from  catalog/mine.yaml"));
+        assert!(
+            error.what.contains(&format!(
+                "expected 4 bytes with the digest {}, found 4 bytes with {}",
+                short(&other),
+                short(&digest)
+            )),
+            "{error}"
+        );
+        assert!(
+            error.place.unwrap().ends_with("edges.csv")
+                && error.hint.unwrap().contains("of `edges.csv` from  catalog/mine.yaml")
+        );
         assert!(checked(None, Some(&other)).unwrap_err().what.contains("expected the digest 0000"));
-        assert!(checked(Some(5), None).unwrap_err().what.contains("expected 5 bytes, found 4 bytes"));
+        assert!(
+            checked(Some(5), None).unwrap_err().what.contains("expected 5 bytes, found 4 bytes")
+        );
     }
 
     #[test]
@@ -219,7 +328,12 @@ mod tests {
         fs::create_dir(&path).unwrap();
         let file = RawFile { file: "edges.csv".into(), ..RawFile::default() };
         let error = settle(&entry(&file), &file, (folder.path(), &path)).unwrap_err();
-        assert!(error.what.contains("the file `edges.csv` of `mine` is a folder") && error.hint.unwrap().contains("mv "), "{}", error.what);
+        assert!(
+            error.what.contains("the file `edges.csv` of `mine` is a folder")
+                && error.hint.unwrap().contains("mv "),
+            "{}",
+            error.what
+        );
     }
 
     #[test]
@@ -235,7 +349,11 @@ mod tests {
         fs::write(folder.path().join(RECORD_FILE), "nonsense").unwrap();
         fs::write(folder.path().join("a"), "1 2").unwrap();
         let file = RawFile { file: "a".into(), ..RawFile::default() };
-        let error = check(&entry(&file), &file, (folder.path(), &folder.path().join("a")), "00").unwrap_err();
-        assert!(error.to_string().contains(RECORD_FILE) && error.to_string().contains("rm "), "{error}");
+        let error = check(&entry(&file), &file, (folder.path(), &folder.path().join("a")), "00")
+            .unwrap_err();
+        assert!(
+            error.to_string().contains(RECORD_FILE) && error.to_string().contains("rm "),
+            "{error}"
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! One file from one address: streamed, resumed, tried again.
 //!
-//! promises  a file under its final name is complete, and the one that was expected: it is written beside as `.part`, judged and renamed
-//! promises  a part is only continued if the server says that it is still the same file (`ETag` or `Last-Modified`, and its size); else it begins anew
-//! promises  every try ends: 5 s to connect, 20 s without a byte, and a limit on the whole; between tries it waits 1, 2, 4, ... s
-//! never     follows a redirect from https to http; overwrites a file that is there; tries again what cannot
-//!           get better (404, no room on the disk)
+//! promises  a file under its final name is complete, and the one that was expected: it is written
+//!           beside as `.part`, judged and renamed
+//! promises  a part is only continued if the server says that it is still the same file (`ETag` or
+//!           `Last-Modified`, and its size); else it begins anew
+//! promises  every try ends: 5 s to connect, 20 s without a byte, and a limit on the whole; between
+//!           tries it waits 1, 2, 4, ... s
+//! never     follows a redirect from https to http; overwrites a file that is there; tries again
+//!           what cannot get better (404, no room on the disk)
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -23,7 +26,8 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Tries that found no server after which there is no other.
 const UNREACHED_MOST: u32 = 2;
 /// Variables of the environment that name a proxy, in the order in which they count.
-const PROXIES: &[&str] = &["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+const PROXIES: &[&str] =
+    &["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 /// Statuses after which a server may recover: time-out, too many requests, and its own faults.
 const RECOVERS: &[u16] = &[408, 429, 500, 502, 503, 504];
 
@@ -120,24 +124,52 @@ impl Part {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let named = |end: String| path.with_file_name(format!("{}{end}", path.file_name().unwrap_or_default().to_string_lossy()));
+        let named = |end: String| {
+            path.with_file_name(format!(
+                "{}{end}",
+                path.file_name().unwrap_or_default().to_string_lossy()
+            ))
+        };
         let shared = named(".part".into());
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&shared)?;
-        // Another process may have finished and renamed it between the two lines above: then this is no part any more.
-        let still_named = || fs::metadata(&shared).is_ok_and(|named| file.metadata().is_ok_and(|own| own.ino() == named.ino()));
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&shared)?;
+        // Another process may have finished and renamed it between the two lines above: then this
+        // is no part any more.
+        let still_named = || {
+            fs::metadata(&shared)
+                .is_ok_and(|named| file.metadata().is_ok_and(|own| own.ino() == named.ino()))
+        };
         if file.try_lock().is_ok() && still_named() {
-            return Ok(Part { path: shared, beside: named(".part.json".into()), file, shared: true });
+            return Ok(Part {
+                path: shared,
+                beside: named(".part.json".into()),
+                file,
+                shared: true,
+            });
         }
         let own = named(format!(".{}.part", std::process::id()));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&own)?;
-        Ok(Part { path: own, beside: named(format!(".{}.part.json", std::process::id())), file, shared: false })
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&own)?;
+        Ok(Part {
+            path: own,
+            beside: named(format!(".{}.part.json", std::process::id())),
+            file,
+            shared: false,
+        })
     }
 
     /// Bytes that are there of the file that `beside` describes, and that description.
     fn kept(&self, url: &str) -> (u64, Of) {
-        let of: Of = fs::read(&self.beside).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let of: Of = fs::read(&self.beside)
+            .ok()
+            .and_then(|text| serde_json::from_slice(&text).ok())
+            .unwrap_or_default();
         let bytes = self.file.metadata().map_or(0, |facts| facts.len());
-        if of.url == url && of.validator().is_some() && bytes > 0 { (bytes, of) } else { (0, Of::default()) }
+        if of.url == url && of.validator().is_some() && bytes > 0 {
+            (bytes, of)
+        } else {
+            (0, Of::default())
+        }
     }
 
     /// Empties it; what comes is a part of `of`.
@@ -157,13 +189,21 @@ impl Part {
     }
 }
 
-/// Says of a file that is whole, and not yet under its name, whether it is the one that was expected.
+/// Says of a file that is whole, and not yet under its name, whether it is the one that was
+/// expected.
 pub(crate) type Judge<'a> = &'a dyn Fn(&Path) -> Result<(), Trouble>;
 
 /// Downloads a file to `path`; one that `judge` refuses goes again.
-pub(crate) fn download((name, url): (&str, &str), path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress), judge: Judge) -> Result<(), Trouble> {
+pub(crate) fn download(
+    (name, url): (&str, &str),
+    path: &Path,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+    judge: Judge,
+) -> Result<(), Trouble> {
     let began = Instant::now();
-    let unwritten = |error: io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), &error);
+    let unwritten =
+        |error: io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), &error);
     let mut part = Part::open(path).map_err(unwritten)?;
     let mut pause = limits.pause;
     let (mut tried, mut unreached) = (0, 0);
@@ -174,14 +214,22 @@ pub(crate) fn download((name, url): (&str, &str), path: &Path, limits: &Limits, 
             Ok(()) => break,
             Err(failure) => {
                 unreached = if failure.reached { 0 } else { unreached + 1 };
-                if failure.again && tried < limits.tries && unreached < UNREACHED_MOST && began.elapsed() + pause < limits.whole {
+                if failure.again
+                    && tried < limits.tries
+                    && unreached < UNREACHED_MOST
+                    && began.elapsed() + pause < limits.whole
+                {
                     thread::sleep(pause);
                     pause *= 2;
                     continue;
                 }
                 part.leave(url);
                 let Trouble { what, disk, hint } = failure.trouble;
-                return Err(Trouble { what: if tried > 1 { format!("{what} (tried {tried} times)") } else { what }, disk, hint });
+                return Err(Trouble {
+                    what: if tried > 1 { format!("{what} (tried {tried} times)") } else { what },
+                    disk,
+                    hint,
+                });
             }
         }
     }
@@ -196,7 +244,13 @@ pub(crate) fn download((name, url): (&str, &str), path: &Path, limits: &Limits, 
 }
 
 /// One try: asks for what is missing, and appends it.
-fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Failure> {
+fn attempt(
+    part: &mut Part,
+    name: &str,
+    url: &str,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Failure> {
     let began = Instant::now();
     let disk = |error: io::Error| Failure::disk(&error);
     let (mut have, known) = part.kept(url);
@@ -205,12 +259,20 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
         request = request.header("range", format!("bytes={have}-")).header("if-range", validator);
     }
     let mut response = request.call().map_err(|error| unreached(&error, url, limits))?;
-    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let header = |name: &str| {
+        response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+    };
     let range = header("content-range").as_deref().and_then(content_range);
-    let mut of = Of { url: url.to_owned(), etag: header("etag"), modified: header("last-modified"), total: response.body().content_length() };
+    let mut of = Of {
+        url: url.to_owned(),
+        etag: header("etag"),
+        modified: header("last-modified"),
+        total: response.body().content_length(),
+    };
     match response.status().as_u16() {
         206 if have > 0 => {
-            let same = range == Some((Some(have), known.total)) && (of.etag.is_none() || of.etag == known.etag);
+            let same = range == Some((Some(have), known.total))
+                && (of.etag.is_none() || of.etag == known.etag);
             if !same {
                 part.begin(&Of::default()).map_err(disk)?;
                 return Err(Failure::again("the server continued another file"));
@@ -221,7 +283,9 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
         200 => {
             let kind = header("content-type").unwrap_or_default();
             if kind.starts_with("text/html") {
-                return Err(Failure::last("the server answered with a web page, not with the file"));
+                return Err(Failure::last(
+                    "the server answered with a web page, not with the file",
+                ));
             }
             have = 0;
             part.begin(&of).map_err(disk)?;
@@ -234,7 +298,12 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
             part.begin(&Of::default()).map_err(disk)?;
             return Err(Failure::again("the server has another file than the part that was kept"));
         }
-        code => return Err(Failure { again: RECOVERS.contains(&code), ..Failure::last(format!("the server answered {code}")) }),
+        code => {
+            return Err(Failure {
+                again: RECOVERS.contains(&code),
+                ..Failure::last(format!("the server answered {code}"))
+            });
+        }
     }
     let total = of.total;
     let mut body = response.body_mut().as_reader();
@@ -243,11 +312,18 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
         let got = match body.read(&mut buffer) {
             Ok(got) => got,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Failure::again(format!("the connection broke after {have} bytes: {error}"))),
+            Err(error) => {
+                return Err(Failure::again(format!(
+                    "the connection broke after {have} bytes: {error}"
+                )));
+            }
         };
         if have == 0 && is_gzip_name(url) && !buffer[..got].starts_with(&[0x1f, 0x8b]) {
             part.begin(&Of::default()).map_err(disk)?;
-            return Err(Failure::last(format!("the server's answer is not a gzip file: it begins with `{}`", beginning(&buffer[..got]))));
+            return Err(Failure::last(format!(
+                "the server's answer is not a gzip file: it begins with `{}`",
+                beginning(&buffer[..got])
+            )));
         }
         if got == 0 {
             break;
@@ -260,7 +336,9 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
         }
     }
     match total {
-        Some(total) if total != have => Err(Failure::again(format!("the connection broke: expected {total} bytes, found {have}"))),
+        Some(total) if total != have => Err(Failure::again(format!(
+            "the connection broke: expected {total} bytes, found {have}"
+        ))),
         _ => Ok(()),
     }
 }
@@ -268,7 +346,9 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
 /// The first signs of an answer, as far as its first line.
 fn beginning(bytes: &[u8]) -> String {
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
-    let shown = line[..line.len().min(40)].iter().map(|byte| if (b' '..=b'~').contains(byte) { char::from(*byte) } else { '.' });
+    let shown = line[..line.len().min(40)]
+        .iter()
+        .map(|byte| if (b' '..=b'~').contains(byte) { char::from(*byte) } else { '.' });
     shown.collect()
 }
 
@@ -297,7 +377,8 @@ fn agent(limits: &Limits, url: &str) -> ureq::Agent {
     ureq::Agent::new_with_config(config.build())
 }
 
-/// First byte and size of the whole in `bytes 5-9/10`; `bytes */10` has no first byte, `/*` no size.
+/// First byte and size of the whole in `bytes 5-9/10`; `bytes */10` has no first byte, `/*` no
+/// size.
 fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let first = match range {
@@ -311,14 +392,17 @@ fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     Some((first, total))
 }
 
-/// The variable of the environment that names the proxy through which an address is asked, and host and port of that proxy.
+/// The variable of the environment that names the proxy through which an address is asked, and host
+/// and port of that proxy.
 fn proxy_of(url: &str, limits: &Limits) -> Option<(&'static str, String)> {
     if !limits.proxy {
         return None;
     }
-    let proxy = ureq::Proxy::try_from_env().filter(|proxy| !url.parse().is_ok_and(|url| proxy.is_no_proxy(&url)))?;
+    let proxy = ureq::Proxy::try_from_env()
+        .filter(|proxy| !url.parse().is_ok_and(|url| proxy.is_no_proxy(&url)))?;
     // The first that is a proxy at all is the one that is used.
-    let is_one = |name: &&&str| std::env::var(name).is_ok_and(|address| ureq::Proxy::new(&address).is_ok());
+    let is_one =
+        |name: &&&str| std::env::var(name).is_ok_and(|address| ureq::Proxy::new(&address).is_ok());
     let name = PROXIES.iter().find(is_one)?;
     Some((*name, format!("{}:{}", proxy.host(), proxy.port())))
 }
@@ -326,19 +410,36 @@ fn proxy_of(url: &str, limits: &Limits) -> Option<(&'static str, String)> {
 /// Why no answer came, in one line.
 fn unreached(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
     if let ureq::Error::RequireHttpsOnly(other) = error {
-        let what = format!("`{url}` redirects to `{other}`, which is not encrypted: anybody on the way may put another file there");
-        let hint =
-            format!("is there a login page in between? to take the file from there all the same, write the address into the set's entry:  url: \"{other}\"");
-        return Failure { trouble: Trouble { hint: Some(hint.into()), ..Trouble::new(what) }, again: false, reached: true };
+        let what = format!(
+            "`{url}` redirects to `{other}`, which is not encrypted: anybody on the way may put \
+                another file there"
+        );
+        let hint = format!(
+            "is there a login page in between? to take the file from there all the same, write \
+                the address into the set's entry:  url: \"{other}\""
+        );
+        return Failure {
+            trouble: Trouble { hint: Some(hint.into()), ..Trouble::new(what) },
+            again: false,
+            reached: true,
+        };
     }
     let (what, again) = match error {
         ureq::Error::Timeout(stage) => (format!("no answer in time ({stage})"), true),
         other => {
-            let passing = matches!(other, ureq::Error::Io(_) | ureq::Error::ConnectionFailed | ureq::Error::HostNotFound | ureq::Error::Protocol(_));
+            let passing = matches!(
+                other,
+                ureq::Error::Io(_)
+                    | ureq::Error::ConnectionFailed
+                    | ureq::Error::HostNotFound
+                    | ureq::Error::Protocol(_)
+            );
             (other.to_string().replace('\n', " "), passing)
         }
     };
-    let through = proxy_of(url, limits).map_or_else(String::new, |(name, address)| format!(", asked through the proxy {address} that `{name}` names"));
+    let through = proxy_of(url, limits).map_or_else(String::new, |(name, address)| {
+        format!(", asked through the proxy {address} that `{name}` names")
+    });
     Failure { trouble: Trouble::new(what + &through), again, reached: false }
 }
 

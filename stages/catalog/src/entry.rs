@@ -1,7 +1,8 @@
 //! An entry of the catalogue: everything that is known of one data set.
 //!
 //! promises  an unknown field, a wrong type or a value out of range is an error with its line
-//! never     names a path on this machine; decides between real files and the stand-in (`locate` does)
+//! never     names a path on this machine; decides between real files and the stand-in (`locate`
+//!           does)
 use crate::{CatalogError, Generator};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -14,10 +15,12 @@ pub struct Entry {
     pub name: String,
     /// One or two sentences.
     pub about: String,
-    /// Further places where its files are looked for, in every data folder: a folder, or an archive that holds them (`others/sets.zip`).
+    /// Further places where its files are looked for, in every data folder: a folder, or an archive
+    /// that holds them (`others/sets.zip`).
     #[serde(default)]
     pub found_as: Vec<String>,
-    /// All files of the set that are read; each may also lie there as `.gz` or `.zst`. None for a set that a generator makes.
+    /// All files of the set that are read; each may also lie there as `.gz` or `.zst`. None for a
+    /// set that a generator makes.
     #[serde(default)]
     pub files: Vec<RawFile>,
     /// Where files without an address of their own are packed together.
@@ -32,7 +35,8 @@ pub struct Entry {
     pub directed: bool,
     /// What `symmetrize: auto` means for this set.
     pub symmetrize: bool,
-    /// The kinds of nodes that types of entities become where the pipeline says nothing; none: nodes stay of one kind.
+    /// The kinds of nodes that types of entities become where the pipeline says nothing; none:
+    /// nodes stay of one kind.
     #[serde(default)]
     pub entity_types: Option<EntityTypes>,
     /// What the set is usually used for.
@@ -59,13 +63,15 @@ pub struct Entry {
     /// What is not real in the files, where they came out of another graph.
     #[serde(default, skip_serializing_if = "Inherited::is_nothing")]
     pub inherited: Inherited,
-    /// Whether there is no entry: a folder of files, of which all is known that they say themselves.
+    /// Whether there is no entry: a folder of files, of which all is known that they say
+    /// themselves.
     #[serde(skip)]
     pub inferred: bool,
     /// What makes the set, if it is one that is made and not found.
     #[serde(default)]
     pub generator: Option<Generator>,
-    /// The folder of an imported set, which has the entry beside the files: they are looked for nowhere else.
+    /// The folder of an imported set, which has the entry beside the files: they are looked for
+    /// nowhere else.
     #[serde(skip)]
     pub home: Option<PathBuf>,
     /// The file that says all this, as errors call it.
@@ -82,7 +88,8 @@ pub struct RawFile {
     /// Other names under which it is found: files get renamed on their way.
     #[serde(default)]
     pub also: Vec<String>,
-    /// Where it can be had; if that ends in `.gz` or `.zst` it is kept so. None: in the set's archive, or nowhere.
+    /// Where it can be had; if that ends in `.gz` or `.zst` it is kept so. None: in the set's
+    /// archive, or nowhere.
     #[serde(default)]
     pub url: Option<String>,
     /// Its size as it is kept, packed or not; one of another size is an error.
@@ -139,9 +146,19 @@ impl TryFrom<String> for Format {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        let known = || warploom_formats::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+        let known = || {
+            warploom_formats::FORMATS
+                .iter()
+                .map(|format| format.name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let sound = warploom_formats::find(&name).is_some() || name == GENERATED;
-        if sound { Ok(Format(name)) } else { Err(format!("unknown format `{name}`, expected one of {}", known())) }
+        if sound {
+            Ok(Format(name))
+        } else {
+            Err(format!("unknown format `{name}`, expected one of {}", known()))
+        }
     }
 }
 
@@ -155,7 +172,8 @@ impl From<Format> for String {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EntityTypes {
-    /// The relation whose targets are types, by its whole name or by what follows its last `#` or `/`.
+    /// The relation whose targets are types, by its whole name or by what follows its last `#` or
+    /// `/`.
     pub relation: String,
     /// Of several types of a node the one that comes first here; else the first by bytes.
     pub order: Vec<String>,
@@ -176,7 +194,11 @@ pub enum TypeEdges {
 
 impl Default for EntityTypes {
     fn default() -> Self {
-        EntityTypes { relation: warploom_formats::ntriples::TYPE.to_owned(), order: Vec::new(), edges: TypeEdges::Keep }
+        EntityTypes {
+            relation: warploom_formats::ntriples::TYPE.to_owned(),
+            order: Vec::new(),
+            edges: TypeEdges::Keep,
+        }
     }
 }
 
@@ -272,19 +294,35 @@ impl Inherited {
         *self == Inherited::default()
     }
 
-    /// What the manifest in a folder says of a graph; nothing, if there is none. One that cannot be read is an error: files of a stand-in
-    /// would be taken for real ones.
+    /// What the manifest in a folder says of a graph; nothing, if there is none. One that cannot be
+    /// read is an error: files of a stand-in would be taken for real ones.
     pub fn from_manifest(folder: &std::path::Path) -> Result<Inherited, CatalogError> {
         let path = folder.join("manifest.json");
-        let text = match std::fs::metadata(&path).and_then(|facts| if facts.is_file() { std::fs::read(&path) } else { Ok(Vec::new()) }) {
+        let text = match std::fs::metadata(&path)
+            .and_then(|facts| if facts.is_file() { std::fs::read(&path) } else { Ok(Vec::new()) })
+        {
             // Reading a FIFO would wait for its writer.
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory) => Vec::new(),
-            read => read.map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory
+                ) =>
+            {
+                Vec::new()
+            }
+            read => read.map_err(|error| {
+                CatalogError::new(format!("cannot read: {error}")).at(path.display())
+            })?,
         };
         // Any other page of that name says nothing of a graph of ours.
         let manifest = serde_json::from_slice::<serde_json::Value>(&text).ok();
         let manifest = manifest.filter(|manifest| manifest["kind"] == "graph").unwrap_or_default();
-        let made_up = manifest["made_up"].as_array().into_iter().flatten().filter_map(|what| what.as_str().map(str::to_owned)).collect();
+        let made_up = manifest["made_up"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|what| what.as_str().map(str::to_owned))
+            .collect();
         Ok(Inherited { stand_in: manifest["provenance"] == "stand-in", made_up })
     }
 }
@@ -328,7 +366,8 @@ pub enum SplitRule {
 pub struct Recipe {
     /// Nodes.
     pub nodes: u32,
-    /// Distinct directed edges, self loops among them; of a symmetric graph two a pair, and one odd edge more is a self loop.
+    /// Distinct directed edges, self loops among them; of a symmetric graph two a pair, and one odd
+    /// edge more is a self loop.
     pub edges: u64,
     /// Whether each edge has its reverse.
     pub symmetric: bool,
@@ -370,10 +409,12 @@ fn inside_default() -> f64 {
 
 /// The longest text of an entry: a hundred times the longest that there is.
 pub const BYTES_MOST: usize = 256 << 10;
-/// The deepest nesting, in brackets and in columns before a line's text: entries have 3 and 4. The parser's time grows with the square.
+/// The deepest nesting, in brackets and in columns before a line's text: entries have 3 and 4. The
+/// parser's time grows with the square.
 const DEPTH_MOST: usize = 64;
 
-/// Refuses a text that would keep the parser busy for seconds, by its length, its brackets and its indents.
+/// Refuses a text that would keep the parser busy for seconds, by its length, its brackets and its
+/// indents.
 fn refuse_outsized(text: &str) -> Result<(), String> {
     if text.len() > BYTES_MOST {
         return Err(format!("expected at most {BYTES_MOST} bytes, found {}", text.len()));
@@ -391,7 +432,10 @@ fn refuse_outsized(text: &str) -> Result<(), String> {
     let indent = |line: &str| line.bytes().take_while(|byte| b" \t-?:".contains(byte)).count();
     deepest = deepest.max(text.lines().map(indent).max().unwrap_or(0));
     if deepest > DEPTH_MOST {
-        return Err(format!("expected at most {DEPTH_MOST} levels of nesting, found {deepest} open brackets or columns of indent"));
+        return Err(format!(
+            "expected at most {DEPTH_MOST} levels of nesting, found {deepest} open brackets or \
+                columns of indent"
+        ));
     }
     Ok(())
 }
@@ -400,63 +444,138 @@ impl Entry {
     /// Reads the text of `<name>.yaml`; `place` is what an error calls it.
     pub fn from_yaml(name: &str, text: &str, place: &str) -> Result<Self, CatalogError> {
         let hint = "docs/ and the other entries of data/catalog show every field";
-        refuse_outsized(text).map_err(|what| CatalogError::new(format!("the catalogue's entry is not valid: {what}")).at(place).hint(hint))?;
+        refuse_outsized(text).map_err(|what| {
+            CatalogError::new(format!("the catalogue's entry is not valid: {what}"))
+                .at(place)
+                .hint(hint)
+        })?;
         let mut entry: Entry = serde_yaml::from_str(text).map_err(|error| {
-            let at = error.location().map_or(place.to_string(), |at| format!("{place}:{}:{}", at.line(), at.column()));
-            CatalogError::new(format!("the catalogue's entry is not valid: {error}")).at(at).hint(hint)
+            let at = error
+                .location()
+                .map_or(place.to_string(), |at| format!("{place}:{}:{}", at.line(), at.column()));
+            CatalogError::new(format!("the catalogue's entry is not valid: {error}"))
+                .at(at)
+                .hint(hint)
         })?;
         place.clone_into(&mut entry.place);
         let wrong = |field: &str, what: String| {
-            let line = text.lines().position(|line| line.trim_start().starts_with(&format!("{field}:"))).map_or(1, |line| line + 1);
+            let line = text
+                .lines()
+                .position(|line| line.trim_start().starts_with(&format!("{field}:")))
+                .map_or(1, |line| line + 1);
             Err(CatalogError::new(what).at(format!("{place}:{line}")).hint(hint))
         };
         if entry.name != name {
-            return wrong("name", format!("the entry's name differs from its file's: expected `{name}`, found `{}`", entry.name));
+            return wrong(
+                "name",
+                format!(
+                    "the entry's name differs from its file's: expected `{name}`, found `{}`",
+                    entry.name
+                ),
+            );
         }
         if let Err((field, what)) = entry.sources_are_sound() {
             return wrong(field, what);
         }
         if let SplitRule::Fractions { train, validation, test } = entry.split {
-            let sound = [train, validation, test].iter().all(|part| (0.0..=1.0).contains(part)) && train + validation + test <= 1.0 + 1e-9;
+            let sound = [train, validation, test].iter().all(|part| (0.0..=1.0).contains(part))
+                && train + validation + test <= 1.0 + 1e-9;
             if !sound {
-                return wrong("split", format!("expected shares from 0 to 1 with a sum of at most 1, found {train}, {validation}, {test}"));
+                return wrong(
+                    "split",
+                    format!(
+                        "expected shares from 0 to 1 with a sum of at most 1, found {train}, \
+                            {validation}, {test}"
+                    ),
+                );
             }
         }
         if let Some(recipe) = &entry.stand_in
             && !((0.0..=1.0).contains(&recipe.inside) && recipe.community > 0)
         {
-            return wrong("stand_in", format!("expected `inside` from 0 to 1 and `community` of at least 1, found {} and {}", recipe.inside, recipe.community));
+            return wrong(
+                "stand_in",
+                format!(
+                    "expected `inside` from 0 to 1 and `community` of at least 1, found {} and {}",
+                    recipe.inside, recipe.community
+                ),
+            );
         }
         Ok(entry)
     }
 
-    /// Whether files, archive, format and generator fit each other; else the field and what is wrong with it.
+    /// Whether files, archive, format and generator fit each other; else the field and what is
+    /// wrong with it.
     fn sources_are_sound(&self) -> Result<(), (&'static str, String)> {
         let generated = self.format.as_str() == GENERATED;
         match (&self.generator, self.files.is_empty()) {
-            (Some(_), false) => return Err(("files", "a set that a generator makes has no files: remove them or the generator".into())),
-            (None, true) => return Err(("files", "the entry lists no file: expected at least one".into())),
+            (Some(_), false) => {
+                return Err((
+                    "files",
+                    "a set that a generator makes has no files: remove them or the generator"
+                        .into(),
+                ));
+            }
+            (None, true) => {
+                return Err(("files", "the entry lists no file: expected at least one".into()));
+            }
             (Some(generator), true) => generator.check().map_err(|what| ("generator", what))?,
             (None, false) => {}
         }
         if self.generator.is_some() != generated {
-            return Err(("format", format!("`{GENERATED}` is the format of sets with a generator and of no others, found `{}`", self.format.as_str())));
+            return Err((
+                "format",
+                format!(
+                    "`{GENERATED}` is the format of sets with a generator and of no others, found \
+                        `{}`",
+                    self.format.as_str()
+                ),
+            ));
         }
-        let plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+        let plain = |name: &str| {
+            !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.')
+        };
         let relative = |path: &str| path.split('/').all(plain);
-        let names = self.files.iter().flat_map(|file| std::iter::once(&file.file).chain(&file.also));
+        let names =
+            self.files.iter().flat_map(|file| std::iter::once(&file.file).chain(&file.also));
         if let Some(bad) = names.clone().find(|name| !relative(name)) {
-            return Err(("files", format!("expected the name of a file, or a path below the set's folder, found `{bad}`")));
+            return Err((
+                "files",
+                format!(
+                    "expected the name of a file, or a path below the set's folder, found `{bad}`"
+                ),
+            ));
         }
         if let Some(bad) = self.found_as.iter().find(|name| !relative(name)) {
-            return Err(("found_as", format!("expected a folder or an archive below the data folders, found `{bad}`")));
+            return Err((
+                "found_as",
+                format!("expected a folder or an archive below the data folders, found `{bad}`"),
+            ));
         }
-        if let Some(archive) = self.archive.as_ref().filter(|archive| !archive.folder.is_empty() && !relative(&archive.folder)) {
-            return Err(("archive", format!("expected a folder inside the archive, found `{}`", archive.folder)));
+        if let Some(archive) = self
+            .archive
+            .as_ref()
+            .filter(|archive| !archive.folder.is_empty() && !relative(&archive.folder))
+        {
+            return Err((
+                "archive",
+                format!("expected a folder inside the archive, found `{}`", archive.folder),
+            ));
         }
-        let is_digest = |digest: &str| digest.len() == 64 && digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if let Some(bad) = self.files.iter().filter_map(|file| file.blake3.as_deref()).find(|digest| !is_digest(digest)) {
-            return Err(("files", format!("expected `blake3` as 64 digits from 0 to f, found `{bad}`")));
+        let is_digest = |digest: &str| {
+            digest.len() == 64
+                && digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        if let Some(bad) = self
+            .files
+            .iter()
+            .filter_map(|file| file.blake3.as_deref())
+            .find(|digest| !is_digest(digest))
+        {
+            return Err((
+                "files",
+                format!("expected `blake3` as 64 digits from 0 to f, found `{bad}`"),
+            ));
         }
         let mut seen = std::collections::BTreeSet::new();
         match names.clone().find(|name| !seen.insert(name.as_str())) {
@@ -465,18 +584,27 @@ impl Entry {
         }
     }
 
-    /// What to do to have the files, for a hint: a download, where any has an address, else what to put where.
+    /// What to do to have the files, for a hint: a download, where any has an address, else what to
+    /// put where.
     pub fn how_to_get(&self) -> String {
         if self.archive.is_some() || self.files.iter().any(|file| file.url.is_some()) {
             return format!("warploom data fetch {}", self.name);
         }
         let names: Vec<&str> = self.files.iter().take(3).map(|file| file.file.as_str()).collect();
         let more = self.files.len() - names.len();
-        let names = if more == 0 { names.join(", ") } else { format!("{} and {more} more files", names.join(", ")) };
-        format!("a copy of {names} in a folder `{}` of --data: the catalogue knows no address", self.name)
+        let names = if more == 0 {
+            names.join(", ")
+        } else {
+            format!("{} and {more} more files", names.join(", "))
+        };
+        format!(
+            "a copy of {names} in a folder `{}` of --data: the catalogue knows no address",
+            self.name
+        )
     }
 
-    /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names of files or counts that are only checked.
+    /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names
+    /// of files or counts that are only checked.
     pub fn shape(&self) -> serde_json::Value {
         let mut shape = serde_json::json!({
             "format": self.format,
@@ -502,12 +630,19 @@ impl Entry {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "name: tiny\nabout: two nodes\nfiles: [{file: tiny.txt, url: null}]\nformat: edge_list\ndirected: false\nsymmetrize: true\ntask: none\nlicence: none\nsplit: {rule: none}\n";
+    const TEXT: &str = "name: tiny\nabout: two nodes\nfiles: [{file: tiny.txt, url: \
+        null}]\nformat: edge_list\ndirected: false\nsymmetrize: true\ntask: none\nlicence: \
+        none\nsplit: {rule: none}\n";
 
     #[test]
     fn nesting_and_length_are_bounded_before_anything_is_parsed() {
         let begun = std::time::Instant::now();
-        for odd in ["[".repeat(100_000), "- ".repeat(100_000), (0..400).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(), "#".repeat(300_000)] {
+        for odd in [
+            "[".repeat(100_000),
+            "- ".repeat(100_000),
+            (0..400).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(),
+            "#".repeat(300_000),
+        ] {
             let error = Entry::from_yaml("tiny", &format!("{TEXT}{odd}"), "tiny.yaml").unwrap_err();
             assert!(error.what.contains("expected at most "), "{error}");
         }
@@ -516,20 +651,32 @@ mod tests {
 
     #[test]
     fn an_unknown_field_is_named_with_its_line() {
-        let error = Entry::from_yaml("tiny", &TEXT.replace("licence:", "license:"), "tiny.yaml").unwrap_err();
+        let error = Entry::from_yaml("tiny", &TEXT.replace("licence:", "license:"), "tiny.yaml")
+            .unwrap_err();
         assert!(error.what.contains("unknown field `license`"), "{error}");
         assert_eq!(error.place.as_deref(), Some("tiny.yaml:8:1"));
-        let error = Entry::from_yaml("tiny", &TEXT.replace("rule: none", "rule: fractions, train: 0.5, validation: 0.5, test: 0.5"), "tiny.yaml").unwrap_err();
+        let error = Entry::from_yaml(
+            "tiny",
+            &TEXT.replace("rule: none", "rule: fractions, train: 0.5, validation: 0.5, test: 0.5"),
+            "tiny.yaml",
+        )
+        .unwrap_err();
         assert_eq!(error.place.as_deref(), Some("tiny.yaml:9"));
     }
 
     #[test]
     fn only_what_shapes_the_artifact_is_in_the_shape() {
         let entry = Entry::from_yaml("tiny", TEXT, "tiny.yaml").unwrap();
-        let retold = TEXT.replace("two nodes", "2 nodes").replace("licence: none", "licence: MIT").replace("url: null", "url: https://x.y/z");
+        let retold = TEXT
+            .replace("two nodes", "2 nodes")
+            .replace("licence: none", "licence: MIT")
+            .replace("url: null", "url: https://x.y/z");
         assert_eq!(entry.shape(), Entry::from_yaml("tiny", &retold, "tiny.yaml").unwrap().shape());
         let reshaped = TEXT.replace("symmetrize: true", "symmetrize: false");
-        assert_ne!(entry.shape(), Entry::from_yaml("tiny", &reshaped, "tiny.yaml").unwrap().shape());
+        assert_ne!(
+            entry.shape(),
+            Entry::from_yaml("tiny", &reshaped, "tiny.yaml").unwrap().shape()
+        );
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Gets the files of a data set: each from its address, or all from their archive.
 //!
-//! promises  a file under its final name is complete; its size and digest are recorded when it comes, and compared ever after
+//! promises  a file under its final name is complete; its size and digest are recorded when it
+//!           comes, and compared ever after
 //! promises  files that are here in another place that the entry knows are not fetched again
-//! promises  a failure leaves no empty folder behind; a page or a pointer in the place of a file never gets its name
-//! promises  an archive that somebody put into the set's folder is unpacked without a network, and left there
-//! never     overwrites a file that is there; asks a question; runs unless `fetch` or `locate` with `Attempt::Once` is called
+//! promises  a failure leaves no empty folder behind; a page or a pointer in the place of a file
+//!           never gets its name
+//! promises  an archive that somebody put into the set's folder is unpacked without a network, and
+//!           left there
+//! never     overwrites a file that is there; asks a question; runs unless `fetch` or `locate` with
+//!           `Attempt::Once` is called
 use std::{
     collections::BTreeSet,
     fs,
@@ -25,7 +29,8 @@ use crate::{
 /// Tries for one file, when somebody asked for it.
 const TRIES: u32 = 6;
 
-/// The files of a set, and whether they were here already in another place than the first data folder's own.
+/// The files of a set, and whether they were here already in another place than the first data
+/// folder's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// One path for each file of the entry, in its order.
@@ -34,9 +39,14 @@ pub struct Fetched {
     pub elsewhere: Option<PathBuf>,
 }
 
-/// Gets every file of a set that `<data_dirs[0]>/<name>/` lacks, unless all are here in another place that the entry knows; forgets an
-/// earlier failure first (noted in `kept`, see `locate`).
-pub fn fetch(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, progress: &mut dyn FnMut(Progress)) -> Result<Fetched, CatalogError> {
+/// Gets every file of a set that `<data_dirs[0]>/<name>/` lacks, unless all are here in another
+/// place that the entry knows; forgets an earlier failure first (noted in `kept`, see `locate`).
+pub fn fetch(
+    entry: &Entry,
+    data_dirs: &[PathBuf],
+    kept: Option<&Path>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Fetched, CatalogError> {
     let limits = Limits { whole: Duration::from_secs(6 * 3600), tries: TRIES, ..Limits::default() };
     fetch_within(entry, data_dirs, kept, &limits, progress)
 }
@@ -50,15 +60,17 @@ pub(crate) fn fetch_within(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Fetched, CatalogError> {
     if entry.generator.is_some() {
-        return Err(
-            CatalogError::new(format!("`{}` is made and not fetched", entry.name)).hint("a pipeline makes it when it is needed:  warploom pipeline FILE")
-        );
+        return Err(CatalogError::new(format!("`{}` is made and not fetched", entry.name))
+            .hint("a pipeline makes it when it is needed:  warploom pipeline FILE"));
     }
-    let folder = own_folder(entry, data_dirs).unwrap_or_else(|| Path::new("data/raw").join(&entry.name));
+    let folder =
+        own_folder(entry, data_dirs).unwrap_or_else(|| Path::new("data/raw").join(&entry.name));
     if let Some(found) = elsewhere(entry, &folder, data_dirs, kept)? {
         return Ok(found);
     }
-    forget(entry, &folder, kept).map_err(|(path, error)| CatalogError::new(format!("cannot forget the earlier failure: {error}")).at(path.display()))?;
+    forget(entry, &folder, kept).map_err(|(path, error)| {
+        CatalogError::new(format!("cannot forget the earlier failure: {error}")).at(path.display())
+    })?;
     let made = Made::before(entry, &folder);
     let paths = get(entry, &folder, limits, progress).map_err(|missed| {
         made.remove_empty();
@@ -70,16 +82,28 @@ pub(crate) fn fetch_within(
     Ok(Fetched { paths, elsewhere: None })
 }
 
-/// All files of a set in another place than `folder`, if they are there and are those that the entry tells of.
-fn elsewhere(entry: &Entry, folder: &Path, data_dirs: &[PathBuf], kept: Option<&Path>) -> Result<Option<Fetched>, CatalogError> {
+/// All files of a set in another place than `folder`, if they are there and are those that the
+/// entry tells of.
+fn elsewhere(
+    entry: &Entry,
+    folder: &Path,
+    data_dirs: &[PathBuf],
+    kept: Option<&Path>,
+) -> Result<Option<Fetched>, CatalogError> {
     let here = present(entry, data_dirs)?;
     let place = if here.missing.is_empty() { here.folder } else { here.packed };
     let Some(place) = place.filter(|place| !place.starts_with(folder)) else { return Ok(None) };
-    // A folder that lacks an entry's files never comes here; an archive that does not hold them is passed by.
-    let Ok(Source::Real { folder, files: paths }) = locate(entry, data_dirs, kept, Attempt::Never) else { return Ok(None) };
+    // A folder that lacks an entry's files never comes here; an archive that does not hold them is
+    // passed by.
+    let Ok(Source::Real { folder, files: paths }) = locate(entry, data_dirs, kept, Attempt::Never)
+    else {
+        return Ok(None);
+    };
     for (file, path) in entry.files.iter().zip(&paths) {
         digests::refuse_folder(entry, file, path)?;
-        let digest = seen::digest(path, kept, false).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
+        let digest = seen::digest(path, kept, false).map_err(|error| {
+            CatalogError::new(format!("cannot read: {error}")).at(path.display())
+        })?;
         digests::check(entry, file, (&folder, path), &digest)?;
     }
     Ok(Some(Fetched { paths, elsewhere: Some(place) }))
@@ -91,9 +115,17 @@ pub(crate) struct Made(BTreeSet<PathBuf>);
 impl Made {
     /// Those of this set that are not there.
     pub(crate) fn before(entry: &Entry, folder: &Path) -> Made {
-        let parents = entry.files.iter().filter_map(|file| Some(folder.join(&file.file).parent()?.to_path_buf()));
-        let absent =
-            |folder: PathBuf| folder.ancestors().take_while(|folder| !folder.exists() && *folder != Path::new("")).map(Path::to_path_buf).collect::<Vec<_>>();
+        let parents = entry
+            .files
+            .iter()
+            .filter_map(|file| Some(folder.join(&file.file).parent()?.to_path_buf()));
+        let absent = |folder: PathBuf| {
+            folder
+                .ancestors()
+                .take_while(|folder| !folder.exists() && *folder != Path::new(""))
+                .map(Path::to_path_buf)
+                .collect::<Vec<_>>()
+        };
         Made(parents.chain([folder.to_path_buf()]).flat_map(absent).collect())
     }
 
@@ -126,10 +158,19 @@ impl Missed {
 }
 
 /// All files of a set in its folder, those that are not there from the network.
-pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>, Missed> {
+pub(crate) fn get(
+    entry: &Entry,
+    folder: &Path,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<PathBuf>, Missed> {
     if let Some(archive) = &entry.archive {
-        let packed: Vec<&str> =
-            entry.files.iter().filter(|file| file.url.is_none() && found_file(folder, file).is_none()).map(|file| file.file.as_str()).collect();
+        let packed: Vec<&str> = entry
+            .files
+            .iter()
+            .filter(|file| file.url.is_none() && found_file(folder, file).is_none())
+            .map(|file| file.file.as_str())
+            .collect();
         if !packed.is_empty() {
             get_archive((entry, archive), &packed, folder, limits, progress)?;
         }
@@ -137,29 +178,57 @@ pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut 
     let one = |file: &RawFile| match found_file(folder, file) {
         Some(path) => Ok(path),
         None => {
-            let missed = |path: PathBuf, why: Trouble| Missed { file: file.file.clone(), url: file.url.clone(), path, why };
+            let missed = |path: PathBuf, why: Trouble| Missed {
+                file: file.file.clone(),
+                url: file.url.clone(),
+                path,
+                why,
+            };
             let Some(url) = &file.url else {
-                return Err(missed(folder.join(&file.file), Trouble::new("the catalogue knows no address for it")));
+                return Err(missed(
+                    folder.join(&file.file),
+                    Trouble::new("the catalogue knows no address for it"),
+                ));
             };
             let path = folder.join(kept_as(file, url));
             let judge = |beside: &Path| digests::judge(entry, file, (folder, &path), beside);
-            download((&file.file, url), &path, limits, progress, &judge).map_err(|why| missed(path.clone(), why))?;
+            download((&file.file, url), &path, limits, progress, &judge)
+                .map_err(|why| missed(path.clone(), why))?;
             Ok(path)
         }
     };
     entry.files.iter().map(one).collect()
 }
 
-/// Takes files out of an archive that lies in the folder, or else comes from the network and goes again.
-fn get_archive((entry, archive): (&Entry, &Archive), files: &[&str], folder: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Missed> {
+/// Takes files out of an archive that lies in the folder, or else comes from the network and goes
+/// again.
+fn get_archive(
+    (entry, archive): (&Entry, &Archive),
+    files: &[&str],
+    folder: &Path,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Missed> {
     let name = archive.url.rsplit('/').next().unwrap_or("archive");
     let path = folder.join(name);
-    let missed = |why: Trouble| Missed { file: name.to_owned(), url: Some(archive.url.clone()), path: path.clone(), why };
+    let missed = |why: Trouble| Missed {
+        file: name.to_owned(),
+        url: Some(archive.url.clone()),
+        path: path.clone(),
+        why,
+    };
     let was_there = path.is_file();
     if !was_there {
-        download((name, &archive.url), &path, limits, progress, &|beside| digests::refuse_mistaken(&path, beside)).map_err(missed)?;
+        download((name, &archive.url), &path, limits, progress, &|beside| {
+            digests::refuse_mistaken(&path, beside)
+        })
+        .map_err(missed)?;
     }
-    let judge = |name: &str, (path, beside): (&Path, &Path)| match entry.files.iter().find(|file| file.file == name) {
+    let judge = |name: &str, (path, beside): (&Path, &Path)| match entry
+        .files
+        .iter()
+        .find(|file| file.file == name)
+    {
         Some(file) => digests::judge(entry, file, (folder, path), beside),
         None => Ok(()),
     };
@@ -173,13 +242,18 @@ fn get_archive((entry, archive): (&Entry, &Archive), files: &[&str], folder: &Pa
 
 /// The name under which a download is kept: plain, or with the URL's `.gz` or `.zst`.
 fn kept_as(file: &RawFile, url: &str) -> String {
-    let packed = [".gz", ".zst"].into_iter().find(|end| url.ends_with(end) && !file.file.ends_with(end));
+    let packed =
+        [".gz", ".zst"].into_iter().find(|end| url.ends_with(end) && !file.file.ends_with(end));
     format!("{}{}", file.file, packed.unwrap_or_default())
 }
 
-/// The error of a file that could not be had, with the way to do it by hand, or to have room for it.
+/// The error of a file that could not be had, with the way to do it by hand, or to have room for
+/// it.
 fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
-    let error = CatalogError::new(format!("cannot fetch `{}` of `{}`: {}", missed.file, entry.name, missed.why.what));
+    let error = CatalogError::new(format!(
+        "cannot fetch `{}` of `{}`: {}",
+        missed.file, entry.name, missed.why.what
+    ));
     if let Some(hint) = &missed.why.hint {
         return error.at(missed.path.display()).hint(hint.to_string());
     }
@@ -187,12 +261,20 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
         _ if missed.why.is_no_room() => {
             let error = CatalogError { disk_full: true, ..error.at(missed.path.display()) };
             let room = match missed.why.is_limited() {
-                true => "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it",
+                true => {
+                    "files may not be larger here: raise the limit on their size, as  ulimit -f  \
+                        shows it"
+                }
                 false => "free some space",
             };
-            error.hint(format!("{room}, or choose another place with  --data DIR ; what has come is kept where the server can go on from it"))
+            error.hint(format!(
+                "{room}, or choose another place with  --data DIR ; what has come \
+                is kept where the server can go on from it"
+            ))
         }
-        _ if missed.is_local() => error.at(missed.path.display()).hint("choose a folder that can be written with  --data DIR , or change its permissions"),
+        _ if missed.is_local() => error.at(missed.path.display()).hint(
+            "choose a folder that can be written with  --data DIR , or change its permissions",
+        ),
         Some(url) => {
             // All that is missing, not to be told of one file after the other.
             let wanted = match &entry.archive {
@@ -204,8 +286,11 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
             } else {
                 format!("copy {} files to  {}", wanted.len(), folder.display())
             };
-            let parts: String = wanted.iter().map(|(path, url)| format!(" -o {} '{url}'", pasted(path))).collect();
-            error.at(url).hint(format!("without a network here, {copied}  by hand:  curl -L --create-dirs{parts}"))
+            let parts: String =
+                wanted.iter().map(|(path, url)| format!(" -o {} '{url}'", pasted(path))).collect();
+            error.at(url).hint(format!(
+                "without a network here, {copied}  by hand:  curl -L --create-dirs{parts}"
+            ))
         }
         None => error.hint(format!("put it there by hand as  {}", missed.path.display())),
     }
@@ -214,7 +299,11 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
 /// The files with an address that are not there: where each should lie, and its address.
 fn missing(entry: &Entry, folder: &Path) -> Vec<(PathBuf, String)> {
     let absent = entry.files.iter().filter(|file| found_file(folder, file).is_none());
-    absent.filter_map(|file| Some((folder.join(kept_as(file, file.url.as_ref()?)), file.url.clone()?))).collect()
+    absent
+        .filter_map(|file| {
+            Some((folder.join(kept_as(file, file.url.as_ref()?)), file.url.clone()?))
+        })
+        .collect()
 }
 
 /// A path as a shell takes it.

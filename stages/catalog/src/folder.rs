@@ -1,7 +1,10 @@
-//! A folder of files that no entry describes: it is a data set too, of which all is known that its files say themselves.
+//! A folder of files that no entry describes: it is a data set too, of which all is known that its
+//! files say themselves.
 //!
-//! promises  the format is detected from contents and names; a folder that is there but is no data set is an error that says why
-//! never     makes anything up for such a set; follows a link to a folder; looks deeper than `DEPTH_MOST` folders
+//! promises  the format is detected from contents and names; a folder that is there but is no data
+//!           set is an error that says why
+//! never     makes anything up for such a set; follows a link to a folder; looks deeper than
+//!           `DEPTH_MOST` folders
 use crate::{
     CatalogError, Entry,
     entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
@@ -28,18 +31,37 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
     let Listed { mut files, pipes } = Listed::of(&folder)?;
     files.sort();
     let (format, consumed) = warploom_formats::detect(&folder, &files).map_err(|error| {
-        let mut converted = CatalogError::new(format!("`{name}` is a folder without a catalogue entry, and {}", error.what)).at(error.location());
+        let mut converted = CatalogError::new(format!(
+            "`{name}` is a folder without a catalogue entry, and {}",
+            error.what
+        ))
+        .at(error.location());
         converted.detail = error.detail();
         for pipe in pipes.iter().take(OTHERS_MOST) {
-            let told = format!("\n       = {}: {PIPE}", pipe.strip_prefix(&folder).unwrap_or(pipe).display());
+            let told = format!(
+                "\n       = {}: {PIPE}",
+                pipe.strip_prefix(&folder).unwrap_or(pipe).display()
+            );
             converted.detail.get_or_insert_default().push_str(&told);
         }
-        converted.hint(if pipes.is_empty() { error.hint.clone() } else { "write what comes out of it to a file:  cat PIPE > FILE".to_owned() })
+        converted.hint(if pipes.is_empty() {
+            error.hint.clone()
+        } else {
+            "write what comes out of it to a file:  cat PIPE > FILE".to_owned()
+        })
     })?;
-    let beside = files.iter().filter(|path| attach::may_stand_beside(path) && !consumed.contains(path));
+    let beside =
+        files.iter().filter(|path| attach::may_stand_beside(path) && !consumed.contains(path));
     let relative = |path: &PathBuf| {
         let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
-        RawFile { file: name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned(), ..RawFile::default() }
+        RawFile {
+            file: name
+                .strip_suffix(".gz")
+                .or(name.strip_suffix(".zst"))
+                .unwrap_or(&name)
+                .to_owned(),
+            ..RawFile::default()
+        }
     };
     Ok(Some(Entry {
         name: name.to_owned(),
@@ -78,13 +100,15 @@ fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, Catal
     Ok(None)
 }
 
-/// The folders that a set of this name may have, in order. In data folders that cannot be looked into it has one only where nothing else is
-/// of this name: neither a folder nor a graph that is made.
+/// The folders that a set of this name may have, in order. In data folders that cannot be looked
+/// into it has one only where nothing else is of this name: neither a folder nor a graph that is
+/// made.
 pub(crate) fn folders_of(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     if !is_plain(name) {
         return Vec::new();
     }
-    let needs_no_other = Generator::from_name(name).is_some_and(|made| made.is_ok()) || data_dirs.iter().any(|dir| dir.join(name).exists());
+    let needs_no_other = Generator::from_name(name).is_some_and(|made| made.is_ok())
+        || data_dirs.iter().any(|dir| dir.join(name).exists());
     let dirs = open_first(data_dirs).into_iter().filter(|dir| !(needs_no_other && is_closed(dir)));
     dirs.map(|dir| dir.join(name)).collect()
 }
@@ -95,23 +119,40 @@ pub(crate) fn of_path(name: &str) -> Option<String> {
     let last = path.file_name()?.to_string_lossy();
     if path.is_file() {
         let stem = path.file_stem()?.to_string_lossy();
-        return Some(format!("a file becomes a data set by an import:  warploom data import {stem} --edges {name}"));
+        return Some(format!(
+            "a file becomes a data set by an import:  warploom data import {stem} --edges {name}"
+        ));
     }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    path.is_dir().then(|| format!("a data set is a name, and its folder is below --data:  --data {} --set dataset={last}", parent.display()))
+    let parent =
+        path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    path.is_dir().then(|| {
+        format!(
+            "a data set is a name, and its folder is below --data:  --data {} --set dataset={last}",
+            parent.display()
+        )
+    })
 }
 
-/// The files of a folder that are not among these, by name, and what each is: of a set without an entry they are passed over. Texts about
-/// the set are no files of it.
+/// The files of a folder that are not among these, by name, and what each is: of a set without an
+/// entry they are passed over. Texts about the set are no files of it.
 pub fn others(folder: &Path, files: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
     let Listed { files: mut all, pipes } = Listed::of(folder)?;
     all.sort();
     // `_SUCCESS` and the like say how a table was written.
-    let is_mark = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'));
-    let is_other = |path: &&PathBuf| !files.contains(path) && !warploom_formats::is_about(path) && !is_mark(path);
-    let told = |path: &PathBuf, what: String| format!("the file `{}` ({what})", path.strip_prefix(folder).unwrap_or(path).display());
-    let others = all.iter().filter(is_other).map(|path| told(path, warploom_formats::what_is(path)));
-    Ok(others.chain(pipes.iter().map(|path| told(path, PIPE.to_owned()))).take(OTHERS_MOST).collect())
+    let is_mark =
+        |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'));
+    let is_other = |path: &&PathBuf| {
+        !files.contains(path) && !warploom_formats::is_about(path) && !is_mark(path)
+    };
+    let told = |path: &PathBuf, what: String| {
+        format!("the file `{}` ({what})", path.strip_prefix(folder).unwrap_or(path).display())
+    };
+    let others =
+        all.iter().filter(is_other).map(|path| told(path, warploom_formats::what_is(path)));
+    Ok(others
+        .chain(pipes.iter().map(|path| told(path, PIPE.to_owned())))
+        .take(OTHERS_MOST)
+        .collect())
 }
 
 /// What cannot be read as a file is: opening it might wait for somebody to write.
@@ -128,7 +169,9 @@ struct Listed {
 impl Listed {
     fn of(folder: &Path) -> Result<Listed, CatalogError> {
         let mut listed = Listed::default();
-        listed.add(folder, 0).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?;
+        listed.add(folder, 0).map_err(|error| {
+            CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display())
+        })?;
         Ok(listed)
     }
 
@@ -142,7 +185,8 @@ impl Listed {
             if kind.is_dir() && depth < DEPTH_MOST {
                 let before = self.files.len();
                 self.add(&entry.path(), depth + 1)?;
-                // An empty folder under the name of a file is no file: it is named if nothing else is there.
+                // An empty folder under the name of a file is no file: it is named if nothing else
+                // is there.
                 if self.files.len() == before && self.files.len() < FILES_MOST {
                     self.files.push(entry.path());
                 }
@@ -174,7 +218,9 @@ mod tests {
         fs::write(dir.path().join("mine/.absent"), "").unwrap();
         let entry = infer("mine", &dirs).unwrap().unwrap();
         assert!(
-            entry.inferred && entry.format.as_str() == "edge_list" && entry.files == [RawFile { file: "graph.txt".into(), ..RawFile::default() }],
+            entry.inferred
+                && entry.format.as_str() == "edge_list"
+                && entry.files == [RawFile { file: "graph.txt".into(), ..RawFile::default() }],
             "{entry:?}"
         );
         assert_eq!(infer("other", &dirs), Ok(None));
@@ -186,18 +232,30 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("empty")).unwrap();
         let error = infer("empty", &[dir.path().to_path_buf()]).unwrap_err();
-        assert!(error.what.contains("`empty` is a folder without a catalogue entry") && error.to_string().contains("found no file"), "{error}");
+        assert!(
+            error.what.contains("`empty` is a folder without a catalogue entry")
+                && error.to_string().contains("found no file"),
+            "{error}"
+        );
         // A pipe is no file, and opening it would wait.
         #[cfg(unix)]
         {
             let pipe = dir.path().join("empty/edges.txt");
             assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
             let said = infer("empty", &[dir.path().to_path_buf()]).unwrap_err().to_string();
-            assert!(said.contains("= edges.txt: a pipe, a socket or a device") && said.contains("hint: write what comes out of it to a file"), "{said}");
+            assert!(
+                said.contains("= edges.txt: a pipe, a socket or a device")
+                    && said.contains("hint: write what comes out of it to a file"),
+                "{said}"
+            );
             fs::write(dir.path().join("empty/list.txt"), "0 1\n").unwrap();
             assert!(infer("empty", &[dir.path().to_path_buf()]).unwrap().is_some());
-            let others = others(&dir.path().join("empty"), &[dir.path().join("empty/list.txt")]).unwrap();
-            assert_eq!(others, ["the file `edges.txt` (a pipe, a socket or a device, which is not read)"]);
+            let others =
+                others(&dir.path().join("empty"), &[dir.path().join("empty/list.txt")]).unwrap();
+            assert_eq!(
+                others,
+                ["the file `edges.txt` (a pipe, a socket or a device, which is not read)"]
+            );
         }
     }
 }

@@ -1,6 +1,8 @@
-//! Data sets that are made and not found: what a generator is told, and names that say it, such as `rmat-20`.
+//! Data sets that are made and not found: what a generator is told, and names that say it, such as
+//! `rmat-20`.
 //!
-//! promises  a name of a known kind is a generator or an error that says what is wrong with which number
+//! promises  a name of a known kind is a generator or an error that says what is wrong with which
+//!           number
 //! never     makes an edge (`ingest` does)
 use crate::{
     CatalogError, Entry,
@@ -21,7 +23,8 @@ const BATCH_MADE_UP: MadeUp = MadeUp { features: 16, classes: 2 };
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Generator {
-    /// R-MAT with a 0.57, b 0.19, c 0.19, d 0.05; edges as drawn: repeats and self loops stay until options say otherwise.
+    /// R-MAT with a 0.57, b 0.19, c 0.19, d 0.05; edges as drawn: repeats and self loops stay until
+    /// options say otherwise.
     Rmat {
         /// Nodes; a pair beyond them is drawn again.
         nodes: u64,
@@ -65,10 +68,16 @@ pub enum Generator {
 impl Generator {
     /// What the entry of a name such as `rmat-20` says; none if the name is of no known kind.
     pub fn from_name(name: &str) -> Option<Result<Generator, CatalogError>> {
-        let (kind, form) = FORMS.iter().find(|(kind, _)| name == *kind || name.strip_prefix(kind).is_some_and(|rest| rest.starts_with('-')))?;
+        let (kind, form) = FORMS.iter().find(|(kind, _)| {
+            name == *kind || name.strip_prefix(kind).is_some_and(|rest| rest.starts_with('-'))
+        })?;
         let rest = name[kind.len()..].strip_prefix('-').unwrap_or_default();
-        let numbers: Result<Vec<u64>, &str> = rest.split('-').map(|word| word.parse().map_err(|_| word)).collect();
-        let wrong = |what: String| CatalogError::new(format!("`{name}` is no data set: {what}")).hint(format!("write it as  {form}"));
+        let numbers: Result<Vec<u64>, &str> =
+            rest.split('-').map(|word| word.parse().map_err(|_| word)).collect();
+        let wrong = |what: String| {
+            CatalogError::new(format!("`{name}` is no data set: {what}"))
+                .hint(format!("write it as  {form}"))
+        };
         let made = match numbers {
             Err(word) => Err(format!("expected whole numbers after `{kind}`, found `{word}`")),
             Ok(numbers) => match (*kind, &numbers[..]) {
@@ -78,9 +87,14 @@ impl Generator {
                 ("grid", &[width, height]) => Ok(Generator::Grid { width, height }),
                 ("star", &[nodes]) => Ok(Generator::Star { nodes }),
                 ("clique-batch", &[count, size]) => Ok(Generator::CliqueBatch { count, size }),
-                (_, numbers) => {
-                    Err(format!("found {} after `{kind}`", if numbers.len() == 1 { "1 number".to_owned() } else { format!("{} numbers", numbers.len()) }))
-                }
+                (_, numbers) => Err(format!(
+                    "found {} after `{kind}`",
+                    if numbers.len() == 1 {
+                        "1 number".to_owned()
+                    } else {
+                        format!("{} numbers", numbers.len())
+                    }
+                )),
             },
         };
         Some(made.and_then(|made| made.check().map(|()| made)).map_err(wrong))
@@ -107,7 +121,9 @@ impl Generator {
     /// Nodes; the largest number where there would be more.
     pub fn nodes(&self) -> u64 {
         match *self {
-            Generator::Rmat { nodes, .. } | Generator::Random { nodes, .. } | Generator::Star { nodes } => nodes,
+            Generator::Rmat { nodes, .. }
+            | Generator::Random { nodes, .. }
+            | Generator::Star { nodes } => nodes,
             Generator::Grid { width, height } => width.saturating_mul(height),
             Generator::CliqueBatch { count, size } => count.saturating_mul(size),
             Generator::Planted(recipe) => u64::from(recipe.nodes),
@@ -123,7 +139,9 @@ impl Generator {
                 let along = |one: u64, other: u64| one.saturating_sub(1).saturating_mul(other);
                 along(width, height).saturating_add(along(height, width)).saturating_mul(2)
             }
-            Generator::CliqueBatch { count, size } => count.saturating_mul(size).saturating_mul(size.saturating_sub(1)),
+            Generator::CliqueBatch { count, size } => {
+                count.saturating_mul(size).saturating_mul(size.saturating_sub(1))
+            }
             Generator::Planted(recipe) => recipe.edges,
         }
     }
@@ -162,11 +180,19 @@ impl Generator {
             entity_types: None,
             task: if many { Task::GraphClassification } else { Task::None },
             licence: "none needed: it is made here".to_owned(),
-            expected: Expected { nodes: Some(self.nodes()), listed: Some(self.edges()), ..Expected::default() },
+            expected: Expected {
+                nodes: Some(self.nodes()),
+                listed: Some(self.edges()),
+                ..Expected::default()
+            },
             holds: Holds { graphs: self.graphs(), ..Holds::default() },
             printed: Vec::new(),
             made_up: if many { BATCH_MADE_UP } else { MadeUp::default() },
-            split: if many { SplitRule::Fractions { train: 0.6, validation: 0.2, test: 0.2 } } else { SplitRule::None },
+            split: if many {
+                SplitRule::Fractions { train: 0.6, validation: 0.2, test: 0.2 }
+            } else {
+                SplitRule::None
+            },
             stand_in: None,
             inherited: Inherited::default(),
             generator: Some(self),
@@ -179,13 +205,27 @@ impl Generator {
     fn about(&self) -> String {
         match self {
             Generator::Rmat { nodes, edges, .. } => {
-                format!("R-MAT graph (0.57, 0.19, 0.19, 0.05) of {nodes} nodes; {edges} edges as drawn, repeats and self loops among them.")
+                format!(
+                    "R-MAT graph (0.57, 0.19, 0.19, 0.05) of {nodes} nodes; {edges} edges as \
+                        drawn, repeats and self loops among them."
+                )
             }
-            Generator::Random { nodes, edges, .. } => format!("{edges} edges between {nodes} nodes, drawn evenly; repeats among them."),
-            Generator::Grid { width, height } => format!("Grid of {width} by {height} nodes, each joined with its neighbours in both directions."),
-            Generator::Star { nodes } => format!("Star of {nodes} nodes: node 0 joined with all others in both directions."),
-            Generator::CliqueBatch { count, size } => format!("{count} complete graphs of {size} nodes each."),
-            Generator::Planted(recipe) => format!("Planted communities: {} nodes, {} edges.", recipe.nodes, recipe.edges),
+            Generator::Random { nodes, edges, .. } => {
+                format!("{edges} edges between {nodes} nodes, drawn evenly; repeats among them.")
+            }
+            Generator::Grid { width, height } => format!(
+                "Grid of {width} by {height} nodes, each joined with its neighbours in both \
+                    directions."
+            ),
+            Generator::Star { nodes } => {
+                format!("Star of {nodes} nodes: node 0 joined with all others in both directions.")
+            }
+            Generator::CliqueBatch { count, size } => {
+                format!("{count} complete graphs of {size} nodes each.")
+            }
+            Generator::Planted(recipe) => {
+                format!("Planted communities: {} nodes, {} edges.", recipe.nodes, recipe.edges)
+            }
         }
     }
 }
@@ -200,7 +240,11 @@ fn rmat(scale: u64, edges_a_node: u64) -> Result<Generator, String> {
 
 /// Kinds that have a name, the longer first where one begins with another, and how each is written.
 pub const FORMS: &[(&str, &str)] = &[
-    ("rmat", "rmat-<scale>  or  rmat-<scale>-<edges a node>,  such as rmat-20 (2^20 nodes, 16 edges a node)"),
+    (
+        "rmat",
+        "rmat-<scale>  or  rmat-<scale>-<edges a node>,  such as rmat-20 (2^20 nodes, 16 edges a \
+            node)",
+    ),
     ("random", "random-<nodes>-<edges>,  such as random-1000000-16000000"),
     ("grid", "grid-<width>-<height>,  such as grid-1000-1000"),
     ("star", "star-<nodes>,  such as star-1000000"),
@@ -222,10 +266,26 @@ mod tests {
         assert_eq!(made("random-10-20"), Generator::Random { nodes: 10, edges: 20, seed: 0 });
         assert_eq!((made("grid-3-4").nodes(), made("grid-3-4").edges()), (12, 34));
         assert_eq!((made("star-1").edges(), made("star-5").edges()), (0, 8));
-        assert_eq!((made("clique-batch-7-3").nodes(), made("clique-batch-7-3").edges(), made("clique-batch-7-3").graphs()), (21, 42, Some(7)));
-        assert!(["karate", "gridlock", "rmats-3", "starfish", "r"].iter().all(|name| Generator::from_name(name).is_none()));
+        assert_eq!(
+            (
+                made("clique-batch-7-3").nodes(),
+                made("clique-batch-7-3").edges(),
+                made("clique-batch-7-3").graphs()
+            ),
+            (21, 42, Some(7))
+        );
+        assert!(
+            ["karate", "gridlock", "rmats-3", "starfish", "r"]
+                .iter()
+                .all(|name| Generator::from_name(name).is_none())
+        );
         let entry = made("clique-batch-7-3").entry("clique-batch-7-3");
-        assert!(entry.expected.nodes == Some(21) && entry.holds.graphs == Some(7) && entry.symmetrize && !entry.directed);
+        assert!(
+            entry.expected.nodes == Some(21)
+                && entry.holds.graphs == Some(7)
+                && entry.symmetrize
+                && !entry.directed
+        );
     }
 
     #[test]
@@ -247,7 +307,10 @@ mod tests {
             ("clique-batch-1-1000000", "at most 17179869184 edges"),
         ] {
             match Generator::from_name(name) {
-                Some(Err(error)) => assert!(error.what.contains(what) && error.hint.as_ref().unwrap().contains("such as"), "{error}"),
+                Some(Err(error)) => assert!(
+                    error.what.contains(what) && error.hint.as_ref().unwrap().contains("such as"),
+                    "{error}"
+                ),
                 other => panic!("{name}: {other:?}"),
             }
         }

@@ -1,8 +1,10 @@
 //! catalog: which data sets are known, where their files are, and what stands in for them.
 //!
-//! reads     `data/catalog/<name>.yaml`, in the binary and from a folder that wins file by file; the data folders; at most one download
+//! reads     `data/catalog/<name>.yaml`, in the binary and from a folder that wins file by file;
+//!           the data folders; at most one download
 //! promises  one entry a data set, read strictly; an unknown name is answered with the nearest ones
-//! never     parses the data itself (`ingest` does); touches the network unless `locate` is told `Attempt::Once` or `fetch` is called
+//! never     parses the data itself (`ingest` does); touches the network unless `locate` is told
+//!           `Attempt::Once` or `fetch` is called
 //! limits    a download is bounded in time, and its memory by one buffer
 pub mod digests;
 mod download;
@@ -58,12 +60,15 @@ pub fn find(name: &str) -> Result<Entry, CatalogError> {
 }
 
 impl Catalog {
-    /// The binary's entries and those of the folder that `WARPLOOM_CATALOG` names, else of `data/catalog` here or in a folder above.
+    /// The binary's entries and those of the folder that `WARPLOOM_CATALOG` names, else of
+    /// `data/catalog` here or in a folder above.
     pub fn here() -> Self {
-        let named = env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let named =
+            env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let above = || {
             let here = env::current_dir().ok()?;
-            // One that cannot be looked at is the one: each entry that is asked for says why it cannot be read. One of others is none.
+            // One that cannot be looked at is the one: each entry that is asked for says why it
+            // cannot be read. One of others is none.
             let is_one = |folder: &PathBuf| match fs::metadata(folder) {
                 Ok(facts) => facts.is_dir(),
                 Err(error) => !is_absence(&error) && error.kind() != ErrorKind::PermissionDenied,
@@ -85,13 +90,21 @@ impl Catalog {
 
     /// The names of all entries, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: BTreeSet<String> = EMBEDDED.iter().map(|(name, _)| name.to_string()).collect();
-        // A folder that cannot be listed has no names to tell; `find` says what is wrong with an entry in it.
-        let files = self.folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-        names.extend(files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).filter_map(|path| {
-            let name = path.file_stem()?.to_str()?;
-            Some(name.to_string())
-        }));
+        let mut names: BTreeSet<String> =
+            EMBEDDED.iter().map(|(name, _)| name.to_string()).collect();
+        // A folder that cannot be listed has no names to tell; `find` says what is wrong with an
+        // entry in it.
+        let files =
+            self.folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        names.extend(
+            files
+                .map(|file| file.path())
+                .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+                .filter_map(|path| {
+                    let name = path.file_stem()?.to_str()?;
+                    Some(name.to_string())
+                }),
+        );
         names.into_iter().collect()
     }
 
@@ -112,12 +125,16 @@ impl Catalog {
             return Entry::from_yaml(name, &text, &path.display().to_string());
         }
         match EMBEDDED.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Entry::from_yaml(name, text, &format!("data/catalog/{name}.yaml (in the binary)")),
-            None => Generator::from_name(name).map_or_else(|| Err(self.not_found(name, data_dirs)), |made| Ok(made?.entry(name))),
+            Some((_, text)) => {
+                Entry::from_yaml(name, text, &format!("data/catalog/{name}.yaml (in the binary)"))
+            }
+            None => Generator::from_name(name)
+                .map_or_else(|| Err(self.not_found(name, data_dirs)), |made| Ok(made?.entry(name))),
         }
     }
 
-    /// The entry of this name: that beside the files of an imported set, else that of the catalogue.
+    /// The entry of this name: that beside the files of an imported set, else that of the
+    /// catalogue.
     pub fn find_in(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
         match imported::find(name, data_dirs)? {
             Some(entry) => Ok(entry),
@@ -141,39 +158,56 @@ impl Catalog {
 
     /// The names of all entries and of all imported sets, sorted.
     pub fn names_in(&self, data_dirs: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
-        let names: BTreeSet<String> = self.names().into_iter().chain(imported::names(data_dirs)?).collect();
+        let names: BTreeSet<String> =
+            self.names().into_iter().chain(imported::names(data_dirs)?).collect();
         Ok(names.into_iter().collect())
     }
 
-    /// The file of an entry that an earlier version wrote when it imported a set: into the catalogue's folder, not beside the files.
+    /// The file of an entry that an earlier version wrote when it imported a set: into the
+    /// catalogue's folder, not beside the files.
     pub fn written_by_import(&self, name: &str) -> Option<PathBuf> {
         let (path, text) = self.own_entry(name).ok()??;
-        Entry::from_yaml(name, &text, "").is_ok_and(|entry| entry.about.starts_with(imported::ABOUT)).then_some(path)
+        Entry::from_yaml(name, &text, "")
+            .is_ok_and(|entry| entry.about.starts_with(imported::ABOUT))
+            .then_some(path)
     }
 
     fn not_found(&self, name: &str, data_dirs: &[PathBuf]) -> CatalogError {
         let error = CatalogError::new(format!("no data set is called `{name}`"));
         let of_path = folder::of_path(name);
-        if let Some(hint) = of_path.clone().filter(|_| !is_plain(name) || Path::new(name).is_file()) {
+        if let Some(hint) = of_path.clone().filter(|_| !is_plain(name) || Path::new(name).is_file())
+        {
             return error.hint(hint);
         }
-        let folders = data_dirs.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten().filter(|entry| entry.path().is_dir());
-        let own = folders.filter_map(|folder| folder.file_name().into_string().ok()).filter(|name| is_plain(name));
+        let folders = data_dirs
+            .iter()
+            .filter_map(|dir| fs::read_dir(dir).ok())
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.path().is_dir());
+        let own = folders
+            .filter_map(|folder| folder.file_name().into_string().ok())
+            .filter(|name| is_plain(name));
         let names: BTreeSet<String> = self.names().into_iter().chain(own).collect();
         let mut near = nearest(name, &names.into_iter().collect::<Vec<_>>());
         if near.is_empty() {
             near = self.found_as(name);
         }
         if !near.is_empty() {
-            return error.hint(format!("did you mean {}?  (warploom data ls  shows all)", near.join(" or ")));
+            return error.hint(format!(
+                "did you mean {}?  (warploom data ls  shows all)",
+                near.join(" or ")
+            ));
         }
         if let Some(hint) = of_path {
             return error.hint(hint);
         }
         let dirs: Vec<String> = data_dirs.iter().map(|dir| dir.display().to_string()).collect();
-        let place = if dirs.is_empty() { String::new() } else { format!(" below {}", dirs.join(" or ")) };
+        let place =
+            if dirs.is_empty() { String::new() } else { format!(" below {}", dirs.join(" or ")) };
         error.hint(format!(
-            "warploom data ls  shows all;  a set of your own:  warploom data import {} --edges FILE ,  or a folder of this name{place}",
+            "warploom data ls  shows all;  a set of your own:  warploom data import {} --edges \
+                FILE ,  or a folder of this name{place}",
             if is_plain(name) { name } else { "NAME" }
         ))
     }
@@ -182,7 +216,9 @@ impl Catalog {
 impl Catalog {
     /// The names of entries whose files are found in folders of this name.
     fn found_as(&self, folder: &str) -> Vec<String> {
-        let found = |name: &String| self.find(name).is_ok_and(|entry| entry.found_as.iter().any(|known| known == folder));
+        let found = |name: &String| {
+            self.find(name).is_ok_and(|entry| entry.found_as.iter().any(|known| known == folder))
+        };
         self.names().into_iter().filter(found).map(|name| format!("`{name}`")).collect()
     }
 }
@@ -194,16 +230,21 @@ fn is_plain(name: &str) -> bool {
 
 /// Whether an error says that there is nothing at a path.
 fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename)
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename
+    )
 }
 
-/// What is at a path, if there is something. What cannot be looked at is an error: another file would be taken in its place.
+/// What is at a path, if there is something. What cannot be looked at is an error: another file
+/// would be taken in its place.
 fn look_at(path: &Path) -> Result<Option<fs::Metadata>, CatalogError> {
     match fs::metadata(path) {
         Ok(facts) => Ok(Some(facts)),
         Err(error) if is_absence(&error) => Ok(None),
         Err(error) => {
-            let wrong = CatalogError::new(format!("cannot look at the file: {error}")).at(path.display());
+            let wrong =
+                CatalogError::new(format!("cannot look at the file: {error}")).at(path.display());
             Err(wrong.hint("give the folder its permissions, or name others:  --data DIR"))
         }
     }
@@ -214,9 +255,11 @@ fn is_closed(dir: &Path) -> bool {
     fs::metadata(dir.join(".")).is_err_and(|error| !is_absence(&error))
 }
 
-/// The data folders in order, but those last that cannot be looked into: they take no set that stands in another.
+/// The data folders in order, but those last that cannot be looked into: they take no set that
+/// stands in another.
 fn open_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
-    let (closed, mut open): (Vec<PathBuf>, Vec<PathBuf>) = data_dirs.iter().cloned().partition(|dir| is_closed(dir));
+    let (closed, mut open): (Vec<PathBuf>, Vec<PathBuf>) =
+        data_dirs.iter().cloned().partition(|dir| is_closed(dir));
     open.extend(closed);
     open
 }
@@ -227,22 +270,32 @@ fn names_of(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
         Err(error) if is_absence(&error) => Ok(Vec::new()),
         entries => entries?.map(|entry| Ok(entry?.file_name())).collect(),
     };
-    list().map_err(|error: io::Error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))
+    list().map_err(|error: io::Error| {
+        CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display())
+    })
 }
 
-/// The text of an entry in a folder, if there is one. One that cannot be read is an error: the binary's entry of that name is another.
+/// The text of an entry in a folder, if there is one. One that cannot be read is an error: the
+/// binary's entry of that name is another.
 fn own_text(path: &Path) -> Result<Option<String>, CatalogError> {
-    let wrong = |what: String| CatalogError::new(format!("cannot read the entry of the set: {what}")).at(path.display());
+    let wrong = |what: String| {
+        CatalogError::new(format!("cannot read the entry of the set: {what}")).at(path.display())
+    };
     match fs::metadata(path) {
         Err(error) if is_absence(&error) => Ok(None),
         Err(error) => Err(wrong(error.to_string())),
         Ok(facts) if !facts.is_file() => Ok(None),
-        Ok(facts) if facts.len() > entry::BYTES_MOST as u64 => Err(wrong(format!("expected at most {} bytes, found {}", entry::BYTES_MOST, facts.len()))),
+        Ok(facts) if facts.len() > entry::BYTES_MOST as u64 => Err(wrong(format!(
+            "expected at most {} bytes, found {}",
+            entry::BYTES_MOST,
+            facts.len()
+        ))),
         Ok(_) => fs::read_to_string(path).map(Some).map_err(|error| wrong(error.to_string())),
     }
 }
 
-/// The nearest of `names`, best first: at most a third of the letters differ, or one begins with the other.
+/// The nearest of `names`, best first: at most a third of the letters differ, or one begins with
+/// the other.
 fn nearest(name: &str, names: &[String]) -> Vec<String> {
     let name = name.to_lowercase();
     let mut near: Vec<(usize, &String)> = names
@@ -283,7 +336,11 @@ mod tests {
         for (name, _) in EMBEDDED {
             let entry = Catalog::default().find(name).unwrap();
             assert_eq!(entry.name, *name);
-            assert!(entry.files.is_empty() == entry.generator.is_some() && !entry.about.is_empty() && !entry.licence.is_empty());
+            assert!(
+                entry.files.is_empty() == entry.generator.is_some()
+                    && !entry.about.is_empty()
+                    && !entry.licence.is_empty()
+            );
         }
         for name in ["amazon0505", "cora", "karate"] {
             assert!(Catalog::default().names().contains(&name.to_string()));
@@ -296,7 +353,11 @@ mod tests {
         assert!(hint("amazon0515").contains("did you mean `amazon0505`"));
         assert!(hint("Cora").contains("`cora`"));
         assert!(hint("karat").contains("`karate`"));
-        assert_eq!(hint("zzzzzz"), "warploom data ls  shows all;  a set of your own:  warploom data import zzzzzz --edges FILE ,  or a folder of this name");
+        assert_eq!(
+            hint("zzzzzz"),
+            "warploom data ls  shows all;  a set of your own:  warploom data import zzzzzz \
+                --edges FILE ,  or a folder of this name"
+        );
         assert!(hint("snap_ca-GrQc").contains("`ca-GrQc`"));
         assert!(hint("../cora").contains("warploom data import NAME --edges FILE"));
     }
@@ -306,12 +367,34 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("bom")).unwrap();
         fs::write(dir.path().join("edges.csv"), "source,target\n0,1\n").unwrap();
-        let hint = |name: &str| Catalog::default().find_or_infer(&dir.path().join(name).display().to_string(), &[]).unwrap_err().hint.unwrap();
-        assert_eq!(hint("bom"), format!("a data set is a name, and its folder is below --data:  --data {} --set dataset=bom", dir.path().display()));
+        let hint = |name: &str| {
+            Catalog::default()
+                .find_or_infer(&dir.path().join(name).display().to_string(), &[])
+                .unwrap_err()
+                .hint
+                .unwrap()
+        };
+        assert_eq!(
+            hint("bom"),
+            format!(
+                "a data set is a name, and its folder is below --data:  --data {} --set dataset=bom",
+                dir.path().display()
+            )
+        );
         let file = dir.path().join("edges.csv");
-        assert_eq!(hint("edges.csv"), format!("a file becomes a data set by an import:  warploom data import edges --edges {}", file.display()));
+        assert_eq!(
+            hint("edges.csv"),
+            format!(
+                "a file becomes a data set by an import:  warploom data import edges --edges {}",
+                file.display()
+            )
+        );
         // The names of own folders are near, too.
-        let said = Catalog::default().find_or_infer("bon", &[dir.path().to_path_buf()]).unwrap_err().hint.unwrap();
+        let said = Catalog::default()
+            .find_or_infer("bon", &[dir.path().to_path_buf()])
+            .unwrap_err()
+            .hint
+            .unwrap();
         assert!(said.contains("did you mean `bom`"), "{said}");
     }
 
@@ -323,35 +406,54 @@ mod tests {
         fs::create_dir_all(open.join("mine")).unwrap();
         fs::write(open.join("mine/edges.csv"), "source,target\n0,1\n").unwrap();
         fs::create_dir(open.join("cora")).unwrap();
-        let find = |name: &str| Catalog::default().find_or_infer(name, &[closed.clone(), open.clone()]);
+        let find =
+            |name: &str| Catalog::default().find_or_infer(name, &[closed.clone(), open.clone()]);
         assert!(find("rmat-8").unwrap().generator.is_some());
         assert!(find("mine").unwrap().inferred && !find("cora").unwrap().inferred);
         for name in ["karate", "other", "rmat-mine"] {
             let error = find(name).unwrap_err();
-            assert!(error.what.starts_with("cannot look at the file: ") && error.hint.unwrap().ends_with("--data DIR"), "{name}");
-            assert_eq!(error.place, Some(closed.join(name).join("warploom.yaml").display().to_string()));
+            assert!(
+                error.what.starts_with("cannot look at the file: ")
+                    && error.hint.unwrap().ends_with("--data DIR"),
+                "{name}"
+            );
+            assert_eq!(
+                error.place,
+                Some(closed.join(name).join("warploom.yaml").display().to_string())
+            );
         }
         // What is of the set's own name counts, also where it cannot be looked at.
         let own = open.join("rmat-8");
         fs::create_dir(&own).unwrap();
         std::os::unix::fs::symlink("warploom.yaml", own.join("warploom.yaml")).unwrap();
-        assert_eq!(find("rmat-8").unwrap_err().place, Some(own.join("warploom.yaml").display().to_string()));
+        assert_eq!(
+            find("rmat-8").unwrap_err().place,
+            Some(own.join("warploom.yaml").display().to_string())
+        );
     }
 
     #[test]
     fn a_folder_wins_file_by_file() {
         let folder = tempfile::tempdir().unwrap();
         let text = EMBEDDED.iter().find(|(name, _)| *name == "karate").unwrap().1;
-        fs::write(folder.path().join("mine.yaml"), text.replace("name: karate", "name: mine")).unwrap();
-        fs::write(folder.path().join("cora.yaml"), text.replace("name: karate", "name: cora")).unwrap();
+        fs::write(folder.path().join("mine.yaml"), text.replace("name: karate", "name: mine"))
+            .unwrap();
+        fs::write(folder.path().join("cora.yaml"), text.replace("name: karate", "name: cora"))
+            .unwrap();
         let catalog = Catalog::with_folder(folder.path());
-        assert!(catalog.names().contains(&"mine".to_string()) && catalog.names().contains(&"amazon0505".to_string()));
+        assert!(
+            catalog.names().contains(&"mine".to_string())
+                && catalog.names().contains(&"amazon0505".to_string())
+        );
         assert_eq!(catalog.find("cora").unwrap().expected.nodes, Some(34));
         assert_eq!(catalog.find("amazon0505").unwrap().name, "amazon0505");
     }
 
     #[test]
     fn distances_are_those_of_levenshtein() {
-        assert_eq!((distance("kitten", "sitting"), distance("", "abc"), distance("abc", "")), (3, 3, 3));
+        assert_eq!(
+            (distance("kitten", "sitting"), distance("", "abc"), distance("abc", "")),
+            (3, 3, 3)
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! Decides where a data set comes from: files that are there, one download, else the stand-in.
 //!
-//! promises  real files win, then an archive that holds them, in any data folder: it is unpacked beside the store; a set of which a part is
-//!           there is said to be so; a failed download is remembered beside the store and not tried again
-//! never     touches the network with `Attempt::Look` or `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only; writes
-//!           into a data folder but for the files that a download brings
+//! promises  real files win, then an archive that holds them, in any data folder: it is unpacked
+//!           beside the store; a set of which a part is there is said to be so; a failed download
+//!           is remembered beside the store and not tried again
+//! never     touches the network with `Attempt::Look` or `Attempt::Never`, or when `.absent` is
+//!           there; fails because a folder is missing or read-only; writes into a data folder but
+//!           for the files that a download brings
 use crate::{
     CatalogError, Entry, digests,
     download::Limits,
@@ -20,11 +22,13 @@ use std::{
 
 /// In the folder of a set, put there by hand: no download is to be tried, and why.
 pub(crate) const ABSENT: &str = ".absent";
-/// Folders of what is kept beside the store: a note for each download that failed, and files that came out of archives.
+/// Folders of what is kept beside the store: a note for each download that failed, and files that
+/// came out of archives.
 const NOTES: &str = "absent";
 const UNPACKED: &str = "unpacked";
 
-/// Folders below a data folder that are looked into for files whose names say whose they are, and how deep.
+/// Folders below a data folder that are looked into for files whose names say whose they are, and
+/// how deep.
 const FOLDERS_MOST: usize = 512;
 const DEPTH_MOST: usize = 3;
 
@@ -58,14 +62,26 @@ pub enum Source {
     },
 }
 
-/// Where a data set comes from; an error only if its files cannot be had and it has no stand-in. `kept`: the folder beside the store for
-/// notes of failed downloads and for what comes out of archives; none: neither is done.
-pub fn locate(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, attempt: Attempt) -> Result<Source, CatalogError> {
+/// Where a data set comes from; an error only if its files cannot be had and it has no stand-in.
+/// `kept`: the folder beside the store for notes of failed downloads and for what comes out of
+/// archives; none: neither is done.
+pub fn locate(
+    entry: &Entry,
+    data_dirs: &[PathBuf],
+    kept: Option<&Path>,
+    attempt: Attempt,
+) -> Result<Source, CatalogError> {
     locate_within(entry, data_dirs, kept, attempt, &Limits::default())
 }
 
 /// `locate` with limits for the download.
-pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, attempt: Attempt, limits: &Limits) -> Result<Source, CatalogError> {
+pub(crate) fn locate_within(
+    entry: &Entry,
+    data_dirs: &[PathBuf],
+    kept: Option<&Path>,
+    attempt: Attempt,
+    limits: &Limits,
+) -> Result<Source, CatalogError> {
     if entry.generator.is_some() {
         return Ok(Source::Generated);
     }
@@ -75,7 +91,13 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&
     }
     let mut missing = match &present.folder {
         Some(folder) => {
-            format!("{} of {} files are in `{}`; missing: {}", present.files.len(), entry.files.len(), folder.display(), present.missing.join(", "))
+            format!(
+                "{} of {} files are in `{}`; missing: {}",
+                present.files.len(),
+                entry.files.len(),
+                folder.display(),
+                present.missing.join(", ")
+            )
         }
         None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
         None => format!("no file of it is in {}", shown(entry, data_dirs)),
@@ -100,18 +122,23 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&
     without_files(entry, format!("{missing}; {download}"))
 }
 
-/// The set's files out of an archive, in a folder that is the archive's alone as long as it stays the same.
+/// The set's files out of an archive, in a folder that is the archive's alone as long as it stays
+/// the same.
 fn unpacked(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, String> {
     let inside = entry.archive.as_ref().map_or("", |archive| archive.folder.as_str());
-    let folder = seen::folder_of(&kept.join(UNPACKED), archive, inside).map_err(|error| format!("cannot read: {error}"))?;
-    let there: Option<Vec<PathBuf>> = entry.files.iter().map(|file| found_file(&folder, file)).collect();
+    let folder = seen::folder_of(&kept.join(UNPACKED), archive, inside)
+        .map_err(|error| format!("cannot read: {error}"))?;
+    let there: Option<Vec<PathBuf>> =
+        entry.files.iter().map(|file| found_file(&folder, file)).collect();
     if let Some(files) = there {
         return Ok(Source::Real { folder, files });
     }
     let names: Vec<&str> = entry.files.iter().map(|file| file.file.as_str()).collect();
     let out = |inside: &str| unpack(archive, inside, &names, &folder, &|_, _| Ok(()));
     // An archive from elsewhere may hold the files without a folder around them.
-    let files = out(inside).or_else(|trouble| if inside.is_empty() { Err(trouble) } else { out("") }).map_err(|trouble| trouble.what)?;
+    let files = out(inside)
+        .or_else(|trouble| if inside.is_empty() { Err(trouble) } else { out("") })
+        .map_err(|trouble| trouble.what)?;
     Ok(Source::Real { folder, files })
 }
 
@@ -121,13 +148,21 @@ fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
         return Ok(Source::StandIn { why });
     }
     let hint = format!("get them with  {}", entry.how_to_get());
-    Err(CatalogError::new(format!("the files of `{}` cannot be had and it has no stand-in: {why}", entry.name)).hint(hint))
+    Err(CatalogError::new(format!(
+        "the files of `{}` cannot be had and it has no stand-in: {why}",
+        entry.name
+    ))
+    .hint(hint))
 }
 
 /// The plain, gzip or zstd spelling of a file that is there.
 pub(crate) fn spelling(folder: &Path, file: &str) -> Option<PathBuf> {
-    // A file that cannot be looked at is there: reading it says why it cannot be read, where its stand-in would hide that.
-    ["", ".gz", ".zst"].iter().map(|end| folder.join(format!("{file}{end}"))).find(|path| may_be_there(path))
+    // A file that cannot be looked at is there: reading it says why it cannot be read, where its
+    // stand-in would hide that.
+    ["", ".gz", ".zst"]
+        .iter()
+        .map(|end| folder.join(format!("{file}{end}")))
+        .find(|path| may_be_there(path))
 }
 
 /// Whether nothing is known to be missing: what cannot be looked at may be there.
@@ -153,10 +188,13 @@ pub struct Present {
     pub packed: Option<PathBuf>,
 }
 
-/// What of a set is in the data folders, whether it can be read or not; no file is opened. A folder that cannot be listed is an error: the
-/// files may be in it.
+/// What of a set is in the data folders, whether it can be read or not; no file is opened. A folder
+/// that cannot be listed is an error: the files may be in it.
 pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Present, CatalogError> {
-    let mut most = Present { missing: entry.files.iter().map(|file| file.file.clone()).collect(), ..Present::default() };
+    let mut most = Present {
+        missing: entry.files.iter().map(|file| file.file.clone()).collect(),
+        ..Present::default()
+    };
     for folder in folders(entry, data_dirs) {
         let (mut files, mut missing) = (Vec::new(), Vec::new());
         for file in &entry.files {
@@ -182,21 +220,39 @@ pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Present, CatalogE
     Ok(most)
 }
 
-/// The first folder at most `DEPTH_MOST` below a data folder that has all files of a set under their exact names, where these say whose they
-/// are: `CiteSeer/raw/ind.citeseer.x`, as PyG lays it out. Names that other sets have too, such as `edges.csv`, are not looked for. Where
-/// the set has a folder of its own name, only that one is looked into.
+/// The first folder at most `DEPTH_MOST` below a data folder that has all files of a set under
+/// their exact names, where these say whose they are: `CiteSeer/raw/ind.citeseer.x`, as PyG lays it
+/// out. Names that other sets have too, such as `edges.csv`, are not looked for. Where the set has
+/// a folder of its own name, only that one is looked into.
 fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<Present>, CatalogError> {
-    let of_archive = entry.archive.as_ref().map(|archive| archive.folder.as_str()).filter(|folder| !folder.is_empty());
-    let is_named = |file: &str| std::iter::once(entry.name.as_str()).chain(of_archive).any(|name| names_set(file, name));
-    if entry.inferred || entry.files.is_empty() || !entry.files.iter().all(|file| is_named(&file.file)) {
+    let of_archive = entry
+        .archive
+        .as_ref()
+        .map(|archive| archive.folder.as_str())
+        .filter(|folder| !folder.is_empty());
+    let is_named = |file: &str| {
+        std::iter::once(entry.name.as_str()).chain(of_archive).any(|name| names_set(file, name))
+    };
+    if entry.inferred
+        || entry.files.is_empty()
+        || !entry.files.iter().all(|file| is_named(&file.file))
+    {
         return Ok(None);
     }
-    let own: Vec<PathBuf> = data_dirs.iter().map(|dir| dir.join(&entry.name)).filter(|folder| folder.is_dir()).collect();
+    let own: Vec<PathBuf> = data_dirs
+        .iter()
+        .map(|dir| dir.join(&entry.name))
+        .filter(|folder| folder.is_dir())
+        .collect();
     for dir in if own.is_empty() { data_dirs } else { &own } {
         for folder in folders_below(dir)? {
-            let files: Option<Vec<PathBuf>> = entry.files.iter().map(|file| spelling(&folder, &file.file)).collect();
-            // A folder that others keep to themselves, such as `lost+found`, says nothing of a set that it is not named after.
-            if let Some(files) = files.filter(|files| !own.is_empty() || files.iter().all(|path| fs::metadata(path).is_ok())) {
+            let files: Option<Vec<PathBuf>> =
+                entry.files.iter().map(|file| spelling(&folder, &file.file)).collect();
+            // A folder that others keep to themselves, such as `lost+found`, says nothing of a set
+            // that it is not named after.
+            if let Some(files) = files.filter(|files| {
+                !own.is_empty() || files.iter().all(|path| fs::metadata(path).is_ok())
+            }) {
                 return Ok(Some(Present { files, folder: Some(folder), ..Present::default() }));
             }
         }
@@ -204,21 +260,27 @@ fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<Present>, Catalo
     Ok(None)
 }
 
-/// Whether the name of a file holds that of a set, in any case of letters, with nothing of a longer word around it.
+/// Whether the name of a file holds that of a set, in any case of letters, with nothing of a longer
+/// word around it.
 fn names_set(file: &str, name: &str) -> bool {
     let (file, name) = (file.to_lowercase(), name.to_lowercase());
     let is_apart = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
-    file.match_indices(&name).any(|(at, _)| is_apart(file[..at].chars().next_back()) && is_apart(file[at + name.len()..].chars().next()))
+    file.match_indices(&name).any(|(at, _)| {
+        is_apart(file[..at].chars().next_back()) && is_apart(file[at + name.len()..].chars().next())
+    })
 }
 
-/// Folders below one, those that are nearer first, by name; hidden ones and what is behind links are left out.
+/// Folders below one, those that are nearer first, by name; hidden ones and what is behind links
+/// are left out.
 fn folders_below(dir: &Path) -> Result<Vec<PathBuf>, CatalogError> {
     let mut found = vec![dir.to_path_buf()];
     let mut begin = 0;
     for _ in 0..DEPTH_MOST {
         let mut level: Vec<PathBuf> = Vec::new();
         for folder in &found[begin..] {
-            level.extend(folders_in(folder).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?);
+            level.extend(folders_in(folder).map_err(|error| {
+                CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display())
+            })?);
         }
         level.sort();
         begin = found.len();
@@ -228,7 +290,8 @@ fn folders_below(dir: &Path) -> Result<Vec<PathBuf>, CatalogError> {
     Ok(found.split_off(1))
 }
 
-/// The folders in one, but for hidden ones. One that is gone has none, nor has one that others keep to themselves, such as `lost+found`.
+/// The folders in one, but for hidden ones. One that is gone has none, nor has one that others keep
+/// to themselves, such as `lost+found`.
 fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     match fs::read_dir(folder) {
@@ -236,7 +299,9 @@ fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
         entries => {
             for entry in entries? {
                 let entry = entry?;
-                if entry.file_type()?.is_dir() && !entry.file_name().to_string_lossy().starts_with('.') {
+                if entry.file_type()?.is_dir()
+                    && !entry.file_name().to_string_lossy().starts_with('.')
+                {
                     found.push(entry.path());
                 }
             }
@@ -249,21 +314,31 @@ fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     match &entry.home {
         Some(home) => vec![home.clone()],
-        None => open_first(data_dirs).iter().flat_map(|dir| std::iter::once(&entry.name).chain(&entry.found_as).map(|name| dir.join(name))).collect(),
+        None => open_first(data_dirs)
+            .iter()
+            .flat_map(|dir| {
+                std::iter::once(&entry.name).chain(&entry.found_as).map(|name| dir.join(name))
+            })
+            .collect(),
     }
 }
 
-/// Where a download brings the files of a set: beside the entry of an imported one, else into the first data folder.
+/// Where a download brings the files of a set: beside the entry of an imported one, else into the
+/// first data folder.
 pub(crate) fn own_folder(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf> {
     entry.home.clone().or_else(|| data_dirs.first().map(|dir| dir.join(&entry.name)))
 }
 
-/// An archive of the set in a data folder: one that `found_as` names, or the one of its address in a folder of the set.
+/// An archive of the set in a data folder: one that `found_as` names, or the one of its address in
+/// a folder of the set.
 fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
     let own = entry.archive.as_ref().and_then(|archive| archive.url.rsplit('/').next());
     let names = || std::iter::once(&entry.name).chain(&entry.found_as);
-    let of_name = |path: PathBuf| [Some(path.clone()), own.map(|own| path.join(own))].into_iter().flatten();
-    for path in data_dirs.iter().flat_map(|dir| names().map(|name| dir.join(name))).flat_map(of_name) {
+    let of_name =
+        |path: PathBuf| [Some(path.clone()), own.map(|own| path.join(own))].into_iter().flatten();
+    for path in
+        data_dirs.iter().flat_map(|dir| names().map(|name| dir.join(name))).flat_map(of_name)
+    {
         if look_at(&path)?.is_some_and(|facts| facts.is_file()) {
             return Ok(Some(path));
         }
@@ -279,7 +354,12 @@ fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
 }
 
 /// Downloads what is missing unless an earlier try failed, and remembers a failure.
-fn try_once(entry: &Entry, folder: &Path, kept: Option<&Path>, limits: &Limits) -> Result<Source, String> {
+fn try_once(
+    entry: &Entry,
+    folder: &Path,
+    kept: Option<&Path>,
+    limits: &Limits,
+) -> Result<Source, String> {
     if let Some(failed) = failed_before(entry, folder, kept) {
         return Err(failed);
     }
@@ -287,14 +367,19 @@ fn try_once(entry: &Entry, folder: &Path, kept: Option<&Path>, limits: &Limits) 
     match get(entry, folder, limits, &mut |_| {}) {
         Ok(files) => {
             // A folder that cannot be written to has no record, and nothing to compare with.
-            let recorded = entry.files.iter().zip(&files).try_for_each(|(file, path)| digests::settle(entry, file, (folder, path)));
+            let recorded = entry
+                .files
+                .iter()
+                .zip(&files)
+                .try_for_each(|(file, path)| digests::settle(entry, file, (folder, path)));
             recorded.map_err(|error| error.what)?;
             Ok(Source::Real { folder: folder.to_path_buf(), files })
         }
         Err(missed) => {
             let what = missed.line();
             made.remove_empty();
-            // A store that cannot be written is no error: the next run finds out again. A disk that is full today is not to be remembered.
+            // A store that cannot be written is no error: the next run finds out again. A disk that
+            // is full today is not to be remembered.
             if let (false, Some(note)) = (missed.is_local(), kept.map(|kept| note(kept, entry))) {
                 let written = note.parent().map_or(Ok(()), fs::create_dir_all);
                 let _ = written.and_then(|()| fs::write(note, format!("{}\n{what}\n", now())));
@@ -309,7 +394,10 @@ fn failed_before(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<St
     let notes = [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))];
     // One that is there counts, also where it cannot be read.
     let note = notes.into_iter().flatten().find(|path| may_be_there(path))?;
-    let reason = own_text(&note).ok().flatten().unwrap_or_else(|| format!("`{}` cannot be read", note.display()));
+    let reason = own_text(&note)
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| format!("`{}` cannot be read", note.display()));
     Some(format!("an earlier download failed ({})", reason.lines().collect::<Vec<_>>().join(": ")))
 }
 
@@ -318,9 +406,16 @@ fn note(kept: &Path, entry: &Entry) -> PathBuf {
     kept.join(NOTES).join(&entry.name)
 }
 
-/// Forgets a failed download, also one that is noted in the set's folder; an error names the note that stays.
-pub(crate) fn forget(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Result<(), (PathBuf, io::Error)> {
-    for path in [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))].into_iter().flatten() {
+/// Forgets a failed download, also one that is noted in the set's folder; an error names the note
+/// that stays.
+pub(crate) fn forget(
+    entry: &Entry,
+    folder: &Path,
+    kept: Option<&Path>,
+) -> Result<(), (PathBuf, io::Error)> {
+    for path in
+        [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))].into_iter().flatten()
+    {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err((path, error)),
             _ => {}
@@ -333,19 +428,30 @@ pub(crate) fn forget(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Resul
 fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (year, month, day) = date((seconds / 86_400) as i64);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        seconds / 3600 % 24,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
-/// Year, month and day of a day since 1970 (Howard Hinnant, "chrono-compatible low-level date algorithms").
+/// Year, month and day of a day since 1970 (Howard Hinnant, "chrono-compatible low-level date
+/// algorithms").
 fn date(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day_of_year - (153 * march_month + 2) / 5 + 1)
+    (
+        year_of_era + era * 400 + i64::from(month <= 2),
+        month,
+        day_of_year - (153 * march_month + 2) / 5 + 1,
+    )
 }
 
 #[cfg(test)]
@@ -360,8 +466,12 @@ mod tests {
         let folder = dir.path().join("karate");
         fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(folder.join("a.txt"), folder.join("a.txt")).unwrap();
-        assert_eq!(present(&entry, &[dir.path().to_path_buf()]).unwrap().files, [folder.join("a.txt")]);
-        std::os::unix::fs::symlink(folder.join("manifest.json"), folder.join("manifest.json")).unwrap();
+        assert_eq!(
+            present(&entry, &[dir.path().to_path_buf()]).unwrap().files,
+            [folder.join("a.txt")]
+        );
+        std::os::unix::fs::symlink(folder.join("manifest.json"), folder.join("manifest.json"))
+            .unwrap();
         assert!(crate::entry::Inherited::from_manifest(&folder).is_err());
         fs::remove_file(folder.join("manifest.json")).unwrap();
         assert!(crate::entry::Inherited::from_manifest(&folder).unwrap().is_nothing());
@@ -370,7 +480,14 @@ mod tests {
     fn entry(files: &[(&str, Option<String>)]) -> Entry {
         let mut entry = crate::Catalog::default().find("karate").unwrap();
         entry.found_as = vec!["other".into()];
-        entry.files = files.iter().map(|(file, url)| RawFile { file: file.to_string(), url: url.clone(), ..RawFile::default() }).collect();
+        entry.files = files
+            .iter()
+            .map(|(file, url)| RawFile {
+                file: file.to_string(),
+                url: url.clone(),
+                ..RawFile::default()
+            })
+            .collect();
         entry
     }
 
@@ -388,7 +505,10 @@ mod tests {
         let entry = entry(&[("a.txt", None), ("b.txt", None)]);
         let dirs = [one.path().to_path_buf(), two.path().to_path_buf()];
         let source = locate(&entry, &dirs, None, Attempt::Never).unwrap();
-        assert_eq!(source, Source::Real { files: vec![folder.join("a.txt.gz"), folder.join("b.txt")], folder });
+        assert_eq!(
+            source,
+            Source::Real { files: vec![folder.join("a.txt.gz"), folder.join("b.txt")], folder }
+        );
     }
 
     /// As PyG and TUDataset lay files out; only where their names say whose they are.
@@ -396,11 +516,19 @@ mod tests {
     fn files_some_folders_deeper_are_found_by_names_that_say_whose_they_are() {
         let dir = tempfile::tempdir().unwrap();
         let dirs = [dir.path().to_path_buf()];
-        let found = |name: &str| present(&crate::Catalog::default().find(name).unwrap(), &dirs).unwrap().folder;
-        for (name, folder) in [("citeseer", "CiteSeer/raw"), ("cora", "Planetoid/Cora/raw"), ("DD", "TUDataset/DD/raw")] {
+        let found = |name: &str| {
+            present(&crate::Catalog::default().find(name).unwrap(), &dirs).unwrap().folder
+        };
+        for (name, folder) in [
+            ("citeseer", "CiteSeer/raw"),
+            ("cora", "Planetoid/Cora/raw"),
+            ("DD", "TUDataset/DD/raw"),
+        ] {
             let entry = crate::Catalog::default().find(name).unwrap();
             fs::create_dir_all(dir.path().join(folder)).unwrap();
-            entry.files[1..].iter().for_each(|file| fs::write(dir.path().join(folder).join(&file.file), "").unwrap());
+            entry.files[1..]
+                .iter()
+                .for_each(|file| fs::write(dir.path().join(folder).join(&file.file), "").unwrap());
             assert_eq!(found(name), None, "{name}: a part of a set was taken for all of it");
             fs::write(dir.path().join(folder).join(&entry.files[0].file), "").unwrap();
             assert_eq!(found(name), Some(dir.path().join(folder)), "{name}");
@@ -408,7 +536,14 @@ mod tests {
         let other = entry(&[("a.txt", None)]);
         fs::write(dir.path().join("CiteSeer/a.txt"), "").unwrap();
         assert_eq!(present(&other, &dirs).unwrap().folder, None);
-        assert_eq!([names_set("ind.citeseer.x", "citeseer"), names_set("add_A.txt", "dd"), names_set("DD_A.txt", "dd")], [true, false, true]);
+        assert_eq!(
+            [
+                names_set("ind.citeseer.x", "citeseer"),
+                names_set("add_A.txt", "dd"),
+                names_set("DD_A.txt", "dd")
+            ],
+            [true, false, true]
+        );
     }
 
     #[test]
@@ -418,10 +553,16 @@ mod tests {
         let entry = crate::Catalog::default().find("DD").unwrap();
         let fill = |folder: &str| {
             fs::create_dir_all(dir.path().join(folder)).unwrap();
-            entry.files.iter().for_each(|file| fs::write(dir.path().join(folder).join(&file.file), "").unwrap());
+            entry
+                .files
+                .iter()
+                .for_each(|file| fs::write(dir.path().join(folder).join(&file.file), "").unwrap());
         };
         fill("TUDataset/DD/raw");
-        assert_eq!(present(&entry, &dirs).unwrap().folder, Some(dir.path().join("TUDataset/DD/raw")));
+        assert_eq!(
+            present(&entry, &dirs).unwrap().folder,
+            Some(dir.path().join("TUDataset/DD/raw"))
+        );
         fs::create_dir(dir.path().join("DD")).unwrap();
         assert_eq!(present(&entry, &dirs).unwrap().folder, None);
         fill("DD/raw");
@@ -435,7 +576,9 @@ mod tests {
         let entry = crate::Catalog::default().find("citeseer").unwrap();
         let close = |folder: &Path| {
             fs::create_dir_all(folder).unwrap();
-            entry.files.iter().for_each(|file| std::os::unix::fs::symlink(&file.file, folder.join(&file.file)).unwrap());
+            entry.files.iter().for_each(|file| {
+                std::os::unix::fs::symlink(&file.file, folder.join(&file.file)).unwrap()
+            });
         };
         close(&dir.path().join("Lost"));
         assert_eq!(present(&entry, &dirs).unwrap().folder, None);
@@ -453,7 +596,10 @@ mod tests {
         fs::write(open.join("karate/a.txt"), "").unwrap();
         let dirs = [closed.clone(), open.clone()];
         let here = |name: &str| present(&entry(&[(name, None)]), &dirs).unwrap().folder;
-        assert_eq!((here("a.txt"), here("b.txt")), (Some(open.join("karate")), Some(closed.join("karate"))));
+        assert_eq!(
+            (here("a.txt"), here("b.txt")),
+            (Some(open.join("karate")), Some(closed.join("karate")))
+        );
     }
 
     #[test]
@@ -462,7 +608,11 @@ mod tests {
         let data = dir.path().join("data");
         std::os::unix::fs::symlink(&data, &data).unwrap();
         let error = folders_below(&data).unwrap_err();
-        assert!(error.what.contains("cannot list the folder") && error.place == Some(data.display().to_string()), "{error}");
+        assert!(
+            error.what.contains("cannot list the folder")
+                && error.place == Some(data.display().to_string()),
+            "{error}"
+        );
         assert_eq!(folders_below(&dir.path().join("none")), Ok(Vec::new()));
     }
 
@@ -472,7 +622,11 @@ mod tests {
         fs::create_dir_all(dir.path().join("karate")).unwrap();
         fs::write(dir.path().join("karate/a.txt"), "").unwrap();
         let entry = entry(&[("a.txt", None), ("b.txt", None), ("c.txt", None)]);
-        let Source::StandIn { why } = locate(&entry, &[dir.path().to_path_buf()], None, Attempt::Never).unwrap() else { panic!("expected the stand-in") };
+        let Source::StandIn { why } =
+            locate(&entry, &[dir.path().to_path_buf()], None, Attempt::Never).unwrap()
+        else {
+            panic!("expected the stand-in")
+        };
         assert!(why.contains("1 of 3 files") && why.contains("missing: b.txt, c.txt"), "{why}");
     }
 
@@ -480,16 +634,34 @@ mod tests {
     fn a_failure_is_remembered_and_a_success_kept() {
         let dir = tempfile::tempdir().unwrap();
         let (dirs, kept) = ([dir.path().join("raw")], dir.path().join("store/seen-v1"));
-        let failing = entry(&[("a.txt", Some(format!("http://{}/a.txt", serve_once(answer("404 Not Found", 0, b"")))))]);
-        let Source::StandIn { why } = locate_within(&failing, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
+        let failing = entry(&[(
+            "a.txt",
+            Some(format!("http://{}/a.txt", serve_once(answer("404 Not Found", 0, b"")))),
+        )]);
+        let Source::StandIn { why } =
+            locate_within(&failing, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap()
+        else {
+            panic!("expected the stand-in")
+        };
         assert!(why.contains("404"), "{why}");
-        let working = entry(&[("a.txt", Some(format!("http://{}/a.txt.gz", serve_once(answer("200 OK", 2, b"\x1f\x8b")))))]);
-        let Source::StandIn { why } = locate_within(&working, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
+        let working = entry(&[(
+            "a.txt",
+            Some(format!("http://{}/a.txt.gz", serve_once(answer("200 OK", 2, b"\x1f\x8b")))),
+        )]);
+        let Source::StandIn { why } =
+            locate_within(&working, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap()
+        else {
+            panic!("expected the stand-in")
+        };
         assert!(why.contains("an earlier download failed (20") && why.contains("404"), "{why}");
         // No trace of the failure lies among the data.
         assert!(!dir.path().join("raw/karate").exists());
         forget(&working, &dirs[0].join("karate"), Some(&kept)).unwrap();
-        let Source::Real { files, .. } = locate_within(&working, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap() else { panic!("expected the files") };
+        let Source::Real { files, .. } =
+            locate_within(&working, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap()
+        else {
+            panic!("expected the files")
+        };
         assert!(files[0].ends_with("karate/a.txt.gz"));
         assert_eq!(fs::read_dir(dir.path().join("raw/karate")).unwrap().count(), 2);
     }
@@ -500,16 +672,24 @@ mod tests {
         fs::create_dir_all(dir.path().join("karate")).unwrap();
         fs::write(dir.path().join("karate").join(ABSENT), "never here\n").unwrap();
         let entry = entry(&[("a.txt", Some("http://127.0.0.1:9/a".into()))]);
-        let source = locate_within(&entry, &[dir.path().to_path_buf()], None, Attempt::Once, &limits()).unwrap();
-        assert!(matches!(source, Source::StandIn { why } if why.contains("an earlier download failed (never here)")));
+        let source =
+            locate_within(&entry, &[dir.path().to_path_buf()], None, Attempt::Once, &limits())
+                .unwrap();
+        assert!(
+            matches!(source, Source::StandIn { why } if why.contains("an earlier download failed \
+                (never here)"))
+        );
     }
 
-    /// An archive in any data folder, where `found_as` names it or in a folder of the set, is unpacked beside the store and nowhere else.
+    /// An archive in any data folder, where `found_as` names it or in a folder of the set, is
+    /// unpacked beside the store and nowhere else.
     #[test]
     fn an_archive_elsewhere_is_found_and_unpacked_beside_the_store() {
         let dir = tempfile::tempdir().unwrap();
-        let (one, two, kept) = (dir.path().join("one"), dir.path().join("two"), dir.path().join("store/seen-v1"));
-        let bytes = crate::unpack::tests::zip(&[("a.txt", b"0 1\n"), ("b.txt", b"0\n"), ("further", b"")]);
+        let (one, two, kept) =
+            (dir.path().join("one"), dir.path().join("two"), dir.path().join("store/seen-v1"));
+        let bytes =
+            crate::unpack::tests::zip(&[("a.txt", b"0 1\n"), ("b.txt", b"0\n"), ("further", b"")]);
         for place in ["others/sets.zip", "other/known.zip"] {
             let archive = two.join(place);
             fs::create_dir_all(archive.parent().unwrap()).unwrap();
@@ -517,18 +697,34 @@ mod tests {
             let mut entry = entry(&[("a.txt", None), ("b.txt", None)]);
             match place {
                 "others/sets.zip" => entry.found_as = vec![place.into()],
-                _ => entry.archive = Some(crate::entry::Archive { url: "http://127.0.0.1:9/known.zip".into(), folder: "inner".into() }),
+                _ => {
+                    entry.archive = Some(crate::entry::Archive {
+                        url: "http://127.0.0.1:9/known.zip".into(),
+                        folder: "inner".into(),
+                    })
+                }
             }
             let dirs = [one.clone(), two.clone()];
             assert_eq!(present(&entry, &dirs).unwrap().packed, Some(archive.clone()));
-            let Source::Real { folder, files } = locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap() else { panic!("expected the files") };
-            assert!(folder.starts_with(&kept) && files == [folder.join("a.txt"), folder.join("b.txt")], "{files:?}");
+            let Source::Real { folder, files } =
+                locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap()
+            else {
+                panic!("expected the files")
+            };
+            assert!(
+                folder.starts_with(&kept) && files == [folder.join("a.txt"), folder.join("b.txt")],
+                "{files:?}"
+            );
             assert_eq!(fs::read(&files[0]).unwrap(), b"0 1\n");
             assert!(!one.exists() && fs::read_dir(archive.parent().unwrap()).unwrap().count() == 1);
             let again = locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap();
             assert_eq!(again, Source::Real { folder, files });
             fs::write(&archive, b"PK\x03\x04").unwrap();
-            let Source::StandIn { why } = locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap() else { panic!("expected the stand-in") };
+            let Source::StandIn { why } =
+                locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap()
+            else {
+                panic!("expected the stand-in")
+            };
             assert!(why.contains(&format!("`{}`: it is damaged", archive.display())), "{why}");
             fs::remove_file(&archive).unwrap();
         }
@@ -539,7 +735,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("file"), "").unwrap();
         let entry = entry(&[("a.txt", Some("http://127.0.0.1:9/a".into()))]);
-        let source = locate_within(&entry, &[dir.path().join("file")], Some(dir.path()), Attempt::Once, &limits()).unwrap();
+        let source = locate_within(
+            &entry,
+            &[dir.path().join("file")],
+            Some(dir.path()),
+            Attempt::Once,
+            &limits(),
+        )
+        .unwrap();
         assert!(matches!(source, Source::StandIn { why } if why.contains("cannot write")));
     }
 
@@ -548,11 +751,19 @@ mod tests {
         let mut entry = entry(&[("a.txt", None)]);
         entry.stand_in = None;
         let error = locate(&entry, &[], None, Attempt::Once).unwrap_err();
-        assert!(error.to_string().contains("get them with  a copy of a.txt in a folder `karate` of --data"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("get them with  a copy of a.txt in a folder `karate` of --data"),
+            "{error}"
+        );
     }
 
     #[test]
     fn dates_are_those_of_the_calendar() {
-        assert_eq!((date(0), date(11_016), date(20_582)), ((1970, 1, 1), (2000, 2, 29), (2026, 5, 9)));
+        assert_eq!(
+            (date(0), date(11_016), date(20_582)),
+            ((1970, 1, 1), (2000, 2, 29), (2026, 5, 9))
+        );
     }
 }

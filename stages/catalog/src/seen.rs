@@ -1,9 +1,11 @@
 //! Digests of raw files, remembered so that a hit reads no raw data.
 //!
-//! promises  the BLAKE3 digest of the file's bytes; a file whose size, time or inode differs from what is remembered is read again
+//! promises  the BLAKE3 digest of the file's bytes; a file whose size, time or inode differs from
+//!           what is remembered is read again
 //! promises  a remembered digest is written beside and renamed; two processes may do so at once
 //! never     fails because the folder is missing, read-only or holds nonsense
-//! limits    a file that is rewritten in place with the same size and the same time to the nanosecond is not noticed: `reread` is for that
+//! limits    a file that is rewritten in place with the same size and the same time to the
+//!           nanosecond is not noticed: `reread` is for that
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -27,22 +29,30 @@ struct Stamp {
     inode: u64,
 }
 
-/// The BLAKE3 digest of a file in hexadecimal; from `seen_dir` if the file is unchanged and `reread` is false.
+/// The BLAKE3 digest of a file in hexadecimal; from `seen_dir` if the file is unchanged and
+/// `reread` is false.
 pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<String> {
     let path = path.canonicalize()?;
     let before = stamp(&path)?;
     refuse_irregular(&path)?;
-    let memory = seen_dir.map(|folder| folder.join(blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex().as_str()));
+    let memory = seen_dir.map(|folder| {
+        folder.join(blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex().as_str())
+    });
     if let (Some(memory), false) = (&memory, reread)
         && let Some(digest) = recall(memory, &path, before)
     {
         return Ok(digest);
     }
-    // Read, not mapped: pages of a map count as memory, and a file that shrinks under one ends the program.
+    // Read, not mapped: pages of a map count as memory, and a file that shrinks under one ends the
+    // program.
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(fs::File::open(&path)?)?;
     if hasher.count() < before.size {
-        return Err(io::Error::other(format!("the file has {} bytes, and reading it ended after {}", before.size, hasher.count())));
+        return Err(io::Error::other(format!(
+            "the file has {} bytes, and reading it ended after {}",
+            before.size,
+            hasher.count()
+        )));
     }
     let digest = hasher.finalize().to_hex().to_string();
     // A file that changed under the reader is not remembered.
@@ -74,13 +84,18 @@ pub(crate) fn folder_of(dir: &Path, archive: &Path, inside: &str) -> io::Result<
 
 fn stamp(path: &Path) -> io::Result<Stamp> {
     let file = fs::metadata(path)?;
-    Ok(Stamp { size: file.size(), modified_ns: i128::from(file.mtime()) * 1_000_000_000 + i128::from(file.mtime_nsec()), inode: file.ino() })
+    Ok(Stamp {
+        size: file.size(),
+        modified_ns: i128::from(file.mtime()) * 1_000_000_000 + i128::from(file.mtime_nsec()),
+        inode: file.ino(),
+    })
 }
 
 fn recall(memory: &Path, path: &Path, stamp: Stamp) -> Option<String> {
     let text = memory.is_file().then(|| fs::read(memory).ok()).flatten()?;
     let seen: Seen = serde_json::from_slice(&text).ok()?;
-    let sound = seen.path == path && seen.stamp == stamp && blake3::Hash::from_hex(&seen.digest).is_ok();
+    let sound =
+        seen.path == path && seen.stamp == stamp && blake3::Hash::from_hex(&seen.digest).is_ok();
     sound.then_some(seen.digest)
 }
 
@@ -88,7 +103,8 @@ fn remember(memory: &Path, seen: &Seen) -> io::Result<()> {
     let folder = memory.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let beside = memory.with_extension(format!("{}.tmp", std::process::id()));
-    let written = fs::write(&beside, serde_json::to_vec(seen)?).and_then(|()| fs::rename(&beside, memory));
+    let written =
+        fs::write(&beside, serde_json::to_vec(seen)?).and_then(|()| fs::rename(&beside, memory));
     if written.is_err() {
         // `warploom store gc` removes what stays.
         let _ = fs::remove_file(&beside);

@@ -1,6 +1,8 @@
-//! Why a file did not come: the network or what came over it, or the disk that it was to be kept on.
+//! Why a file did not come: the network or what came over it, or the disk that it was to be kept
+//! on.
 //!
-//! promises  one line without a place; whether the disk is at fault, for then nothing can be done by hand either
+//! promises  one line without a place; whether the disk is at fault, for then nothing can be done
+//!           by hand either
 use std::io;
 
 /// Why a file did not come.
@@ -32,6 +34,13 @@ impl Trouble {
 
     /// Whether there is no room left.
     pub fn is_no_room(&self) -> bool {
-        self.disk.is_some_and(|kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge))
+        self.disk.is_some_and(|kind| {
+            matches!(
+                kind,
+                io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge
+            )
+        })
     }
 }

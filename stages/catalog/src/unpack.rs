@@ -1,8 +1,10 @@
 //! Takes files out of an archive: zip, tar, tar with gzip.
 //!
-//! promises  a file under its final name is whole: it is written beside and renamed; its checksum was compared where the archive has one
-//! never     writes under a name that the archive gives: only files that are asked for come out, under the names they are asked for;
-//!           an archive with a member that leads out of it is refused as a whole
+//! promises  a file under its final name is whole: it is written beside and renamed; its checksum
+//!           was compared where the archive has one
+//! never     writes under a name that the archive gives: only files that are asked for come out,
+//!           under the names they are asked for; an archive with a member that leads out of it is
+//!           refused as a whole
 //! limits    those of `warploom_formats::zip` and `tar`
 use std::{
     collections::BTreeMap,
@@ -17,12 +19,19 @@ use warploom_formats::{
     tar, zip,
 };
 
-/// Says of a file of this name that is whole, and not yet under its path, whether it is the one that was expected there.
+/// Says of a file of this name that is whole, and not yet under its path, whether it is the one
+/// that was expected there.
 pub(crate) type Judge<'a> = &'a dyn Fn(&str, (&Path, &Path)) -> Result<(), Trouble>;
 
-/// Takes `files` (plain names below `inside`, where `.gz` or `.zst` may follow) out into `folder`; where each is now. None that `judge`
-/// refuses is left there.
-pub(crate) fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path, judge: Judge) -> Result<Vec<PathBuf>, Trouble> {
+/// Takes `files` (plain names below `inside`, where `.gz` or `.zst` may follow) out into `folder`;
+/// where each is now. None that `judge` refuses is left there.
+pub(crate) fn unpack(
+    archive: &Path,
+    inside: &str,
+    files: &[&str],
+    folder: &Path,
+    judge: Judge,
+) -> Result<Vec<PathBuf>, Trouble> {
     let archive = Archive::open(archive).map_err(|error| fault(&error))?;
     let mut done: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for member in archive.names() {
@@ -32,7 +41,8 @@ pub(crate) fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path
             done.insert(file, path);
         }
     }
-    let missing: Vec<&str> = files.iter().copied().filter(|file| !done.contains_key(file)).collect();
+    let missing: Vec<&str> =
+        files.iter().copied().filter(|file| !done.contains_key(file)).collect();
     if missing.is_empty() {
         Ok(files.iter().filter_map(|file| done.remove(file)).collect())
     } else {
@@ -42,21 +52,36 @@ pub(crate) fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path
 
 /// The file that a member is, and the ending that it has besides.
 fn asked<'a>(member: &str, inside: &str, files: &[&'a str]) -> Option<(&'a str, &'static str)> {
-    let below = if inside.is_empty() { member } else { member.strip_prefix(inside)?.strip_prefix('/')? };
+    let below =
+        if inside.is_empty() { member } else { member.strip_prefix(inside)?.strip_prefix('/')? };
     let ends = ["", ".gz", ".zst"];
-    files.iter().find_map(|&file| ends.into_iter().find(|end| below.strip_suffix(end) == Some(file)).map(|end| (file, end)))
+    files.iter().find_map(|&file| {
+        ends.into_iter().find(|end| below.strip_suffix(end) == Some(file)).map(|end| (file, end))
+    })
 }
 
 /// Writes a member beside and gives it its name.
-fn write(archive: &Archive, member: &str, path: &Path, judge: crate::download::Judge) -> Result<(), Trouble> {
+fn write(
+    archive: &Archive,
+    member: &str,
+    path: &Path,
+    judge: crate::download::Judge,
+) -> Result<(), Trouble> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
-    let unwritten = |error: &io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), error);
-    let written =
-        path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| File::create(&beside)).map_err(|error| unwritten(&error)).and_then(|mut out| {
+    let unwritten =
+        |error: &io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), error);
+    let written = path
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| File::create(&beside))
+        .map_err(|error| unwritten(&error))
+        .and_then(|mut out| {
             archive.copy(member, &mut out).map_err(|error| fault(&error))?;
             judge(Path::new(&beside))?;
-            out.sync_all().and_then(|()| fs::rename(&beside, path)).map_err(|error| unwritten(&error))
+            out.sync_all()
+                .and_then(|()| fs::rename(&beside, path))
+                .map_err(|error| unwritten(&error))
         });
     if written.is_err() {
         let _ = fs::remove_file(&beside);
@@ -66,7 +91,11 @@ fn write(archive: &Archive, member: &str, path: &Path, judge: crate::download::J
 
 fn fault(error: &ReadError) -> Trouble {
     match error.io {
-        Some(kind) => Trouble { what: format!("it cannot be unpacked: {}", error.what), disk: Some(kind), hint: None },
+        Some(kind) => Trouble {
+            what: format!("it cannot be unpacked: {}", error.what),
+            disk: Some(kind),
+            hint: None,
+        },
         None => Trouble::new(format!("it is damaged: {}", error.what)),
     }
 }
@@ -79,7 +108,11 @@ enum Archive {
 
 impl Archive {
     fn open(path: &Path) -> Read<Archive> {
-        if zip::is_zip_file(path)? { zip::Archive::open(path).map(Archive::Zip) } else { tar::Archive::open(path).map(Archive::Tar) }
+        if zip::is_zip_file(path)? {
+            zip::Archive::open(path).map(Archive::Zip)
+        } else {
+            tar::Archive::open(path).map(Archive::Tar)
+        }
     }
 
     fn names(&self) -> Vec<String> {
@@ -91,7 +124,8 @@ impl Archive {
 
     fn copy(&self, member: &str, out: &mut File) -> Read<u64> {
         match self {
-            Archive::Zip(archive) => io::copy(&mut archive.reader(member)?, out).map_err(|error| archive.fault(member, &error)),
+            Archive::Zip(archive) => io::copy(&mut archive.reader(member)?, out)
+                .map_err(|error| archive.fault(member, &error)),
             Archive::Tar(archive) => archive.copy(member, out),
         }
     }
@@ -131,12 +165,17 @@ pub(crate) mod tests {
     pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
         let (mut zip, mut list) = (Vec::new(), Vec::new());
         for (name, bytes) in members {
-            let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+            let mut packed =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
             packed.write_all(bytes).unwrap();
             let packed = if bytes.is_empty() { Vec::new() } else { packed.finish().unwrap() };
             let mut crc = flate2::Crc::new();
             crc.update(bytes);
-            let mut facts = if bytes.is_empty() { vec![20, 0, 0, 0, 0, 0, 0, 0, 0, 0] } else { vec![20, 0, 0, 0, 8, 0, 0, 0, 0, 0] };
+            let mut facts = if bytes.is_empty() {
+                vec![20, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+            } else {
+                vec![20, 0, 0, 0, 8, 0, 0, 0, 0, 0]
+            };
             for number in [crc.sum(), packed.len() as u32, bytes.len() as u32] {
                 facts.extend(number.to_le_bytes());
             }
@@ -169,8 +208,13 @@ pub(crate) mod tests {
         packed.finish().unwrap()
     }
 
-    const MEMBERS: &[(&str, &[u8])] =
-        &[("set/raw/edge.csv.gz", b"packed"), ("set/evil", b"evil"), ("set/label.csv", b"0\n1\n"), ("other/label.csv", b"x"), ("set/none", b"")];
+    const MEMBERS: &[(&str, &[u8])] = &[
+        ("set/raw/edge.csv.gz", b"packed"),
+        ("set/evil", b"evil"),
+        ("set/label.csv", b"0\n1\n"),
+        ("other/label.csv", b"x"),
+        ("set/none", b""),
+    ];
     const FILES: &[&str] = &["raw/edge.csv", "label.csv", "none"];
 
     fn tried(bytes: &[u8], files: &[&str]) -> (Result<Vec<PathBuf>, String>, tempfile::TempDir) {
@@ -178,7 +222,11 @@ pub(crate) mod tests {
         let archive = folder.path().join("archive");
         fs::write(&archive, bytes).unwrap();
         fs::create_dir(folder.path().join("out")).unwrap();
-        (unpack(&archive, "set", files, &folder.path().join("out"), &|_, _| Ok(())).map_err(|trouble| trouble.what), folder)
+        (
+            unpack(&archive, "set", files, &folder.path().join("out"), &|_, _| Ok(()))
+                .map_err(|trouble| trouble.what),
+            folder,
+        )
     }
 
     #[test]
@@ -186,9 +234,21 @@ pub(crate) mod tests {
         for archive in [zip(MEMBERS), tar(MEMBERS), gzip(&tar(MEMBERS))] {
             let (paths, folder) = tried(&archive, FILES);
             let out = folder.path().join("out");
-            assert_eq!(paths.unwrap(), [out.join("raw/edge.csv.gz"), out.join("label.csv"), out.join("none")]);
-            assert_eq!((fs::read(out.join("raw/edge.csv.gz")).unwrap(), fs::read(out.join("label.csv")).unwrap()), (b"packed".to_vec(), b"0\n1\n".to_vec()));
-            assert_eq!((fs::read_dir(&out).unwrap().count(), fs::read_dir(folder.path()).unwrap().count()), (3, 2));
+            assert_eq!(
+                paths.unwrap(),
+                [out.join("raw/edge.csv.gz"), out.join("label.csv"), out.join("none")]
+            );
+            assert_eq!(
+                (
+                    fs::read(out.join("raw/edge.csv.gz")).unwrap(),
+                    fs::read(out.join("label.csv")).unwrap()
+                ),
+                (b"packed".to_vec(), b"0\n1\n".to_vec())
+            );
+            assert_eq!(
+                (fs::read_dir(&out).unwrap().count(), fs::read_dir(folder.path()).unwrap().count()),
+                (3, 2)
+            );
             let (missing, _folder) = tried(&archive, &["label.csv", "nobody", "nothing"]);
             assert_eq!(missing.unwrap_err(), "it holds no nobody, no nothing");
         }
@@ -200,7 +260,13 @@ pub(crate) mod tests {
         for archive in [zip(members), tar(members), gzip(&tar(members))] {
             let (result, folder) = tried(&archive, &["label.csv"]);
             assert!(result.unwrap_err().contains("`set/../../evil`"));
-            assert_eq!((fs::read_dir(folder.path().join("out")).unwrap().count(), fs::read_dir(folder.path()).unwrap().count()), (0, 2));
+            assert_eq!(
+                (
+                    fs::read_dir(folder.path().join("out")).unwrap().count(),
+                    fs::read_dir(folder.path()).unwrap().count()
+                ),
+                (0, 2)
+            );
         }
     }
 
@@ -210,7 +276,14 @@ pub(crate) mod tests {
         let at = crooked.windows(14).position(|bytes| bytes == b"set/label.csv\x33").unwrap();
         crooked[at + 14] ^= 0xff;
         let whole = tar(MEMBERS);
-        for bytes in [crooked, zip(MEMBERS)[..60].to_vec(), gzip(&whole)[..60].to_vec(), whole[..BLOCK_BYTES + 3].to_vec(), b"nonsense".to_vec(), Vec::new()] {
+        for bytes in [
+            crooked,
+            zip(MEMBERS)[..60].to_vec(),
+            gzip(&whole)[..60].to_vec(),
+            whole[..BLOCK_BYTES + 3].to_vec(),
+            b"nonsense".to_vec(),
+            Vec::new(),
+        ] {
             let (result, folder) = tried(&bytes, &["label.csv"]);
             assert!(result.unwrap_err().contains("damaged"));
             assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 0);

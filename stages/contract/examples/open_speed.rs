@@ -10,7 +10,8 @@ use warploom_contract::{
     stage::Silence,
 };
 
-const CONTRACT: Contract = Contract { name: "extract", version: 0, reads: &[], writes: &[Kind::Csr] };
+const CONTRACT: Contract =
+    Contract { name: "extract", version: 0, reads: &[], writes: &[Kind::Csr] };
 const DEGREE: u64 = 16;
 
 fn main() {
@@ -26,13 +27,25 @@ fn make(store: &Store, edges: u64) {
     let nodes = edges / DEGREE;
     let side = || DirectionParts {
         offsets: (0..=nodes).map(|node| node * DEGREE).collect(),
-        neighbours: (0..nodes * DEGREE).map(|slot| ((slot / DEGREE) % (nodes - DEGREE) + slot % DEGREE) as u32).collect(),
+        neighbours: (0..nodes * DEGREE)
+            .map(|slot| ((slot / DEGREE) % (nodes - DEGREE) + slot % DEGREE) as u32)
+            .collect(),
         edges: (0..nodes * DEGREE).collect(),
     };
-    let document = KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, serde_json::json!({"edges": edges}));
+    let document = KeyDocument::new(
+        CONTRACT.name,
+        CONTRACT.version,
+        CONTRACT.writes,
+        serde_json::json!({"edges": edges}),
+    );
     let key = document.key();
     let mut outputs = Outputs::begin(store, &CONTRACT, document, &Inputs::new()).expect("a draft");
-    write(&mut outputs, CsrParts { incoming: side(), outgoing: side(), weights: None, types: None, graphs: None }, &Silence).expect("written");
+    write(
+        &mut outputs,
+        CsrParts { incoming: side(), outgoing: side(), weights: None, types: None, graphs: None },
+        &Silence,
+    )
+    .expect("written");
     outputs.publish(store).expect("published");
     println!("{key}");
 }
@@ -47,7 +60,8 @@ fn open(store: &Store, key: &Key) {
     let (edges, nodes) = (csr.edges(), csr.nodes());
     assert_eq!((csr.incoming.neighbours[0], csr.incoming.offsets[nodes]), (0, edges as u64));
     println!(
-        "{{\"milliseconds\": {milliseconds}, \"megabytes_resident\": {}, \"bytes\": {}, \"nodes\": {nodes}, \"edges\": {edges}}}",
+        "{{\"milliseconds\": {milliseconds}, \"megabytes_resident\": {}, \"bytes\": {}, \
+            \"nodes\": {nodes}, \"edges\": {edges}}}",
         grown / 1e6,
         artifact.manifest.bytes()
     );
@@ -56,5 +70,6 @@ fn open(store: &Store, key: &Key) {
 /// Bytes of this process that are in memory.
 fn resident() -> f64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    text.split_whitespace().nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0) * 4096.0
+    text.split_whitespace().nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0)
+        * 4096.0
 }

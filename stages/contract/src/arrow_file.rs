@@ -1,6 +1,8 @@
-//! Arrow IPC files: one record batch, uncompressed, 64-byte aligned; written from vectors, read as views of the map.
+//! Arrow IPC files: one record batch, uncompressed, 64-byte aligned; written from vectors, read as
+//! views of the map.
 //!
-//! promises  pyarrow opens every file with `memory_map=True`; a view has the length and type that were asked for
+//! promises  pyarrow opens every file with `memory_map=True`; a view has the length and type that
+//!           were asked for
 //! never     copies a column when reading
 use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
 
@@ -46,14 +48,23 @@ impl Number for f32 {
 pub fn write_columns(path: &Path, columns: Vec<(&str, ArrayRef)>) -> Result<(), StageError> {
     let wrong = |error: arrow_schema::ArrowError| match error {
         arrow_schema::ArrowError::IoError(_, error) => StageError::io("write", path, &error),
-        other => StageError::defect(format!("cannot write an Arrow file: {other}")).at(path.display()),
+        other => {
+            StageError::defect(format!("cannot write an Arrow file: {other}")).at(path.display())
+        }
     };
-    let fields: Vec<Field> = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), false)).collect();
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|(name, array)| Field::new(*name, array.data_type().clone(), false))
+        .collect();
     let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).map_err(wrong)?;
+    let batch =
+        RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect())
+            .map_err(wrong)?;
     let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5).map_err(wrong)?;
     let file = File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
-    let mut writer = FileWriter::try_new_with_options(BufWriter::with_capacity(1 << 20, file), &schema, options).map_err(wrong)?;
+    let mut writer =
+        FileWriter::try_new_with_options(BufWriter::with_capacity(1 << 20, file), &schema, options)
+            .map_err(wrong)?;
     writer.write(&batch).map_err(wrong)?;
     writer.finish().map_err(wrong)
 }
@@ -69,21 +80,35 @@ pub fn numbers<T: Number>(values: Vec<T>) -> ArrayRef {
 }
 
 /// Writes dense rows as one fixed-size list a row.
-pub fn write_rows(path: &Path, name: &str, width: usize, values: Vec<f32>) -> Result<(), StageError> {
+pub fn write_rows(
+    path: &Path,
+    name: &str,
+    width: usize,
+    values: Vec<f32>,
+) -> Result<(), StageError> {
     write_lists(path, name, width, numbers(values))
 }
 
-/// The same of values that lie in a nameless file of this process, little-endian: they are mapped, not held.
-pub fn write_rows_of(path: &Path, name: &str, width: usize, values: &File) -> Result<(), StageError> {
-    let bytes = mapped::map_own(values).map_err(|error| StageError::io("map what is kept beside", path, &error))?;
+/// The same of values that lie in a nameless file of this process, little-endian: they are mapped,
+/// not held.
+pub fn write_rows_of(
+    path: &Path,
+    name: &str,
+    width: usize,
+    values: &File,
+) -> Result<(), StageError> {
+    let bytes = mapped::map_own(values)
+        .map_err(|error| StageError::io("map what is kept beside", path, &error))?;
     let values: ScalarBuffer<f32> = bytes.into();
     write_lists(path, name, width, Arc::new(PrimitiveArray::<Float32Type>::new(values, None)))
 }
 
 fn write_lists(path: &Path, name: &str, width: usize, values: ArrayRef) -> Result<(), StageError> {
-    let width = i32::try_from(width).map_err(|_| StageError::defect("rows are wider than 2^31 columns"))?;
+    let width =
+        i32::try_from(width).map_err(|_| StageError::defect("rows are wider than 2^31 columns"))?;
     let item = Arc::new(Field::new_list_field(DataType::Float32, false));
-    let list = FixedSizeListArray::try_new(item, width, values, None).map_err(|error| StageError::defect(error.to_string()))?;
+    let list = FixedSizeListArray::try_new(item, width, values, None)
+        .map_err(|error| StageError::defect(error.to_string()))?;
     write_columns(path, vec![(name, Arc::new(list))])
 }
 
@@ -99,13 +124,24 @@ pub struct SparseColumns {
 }
 
 /// Writes sparse rows as one list of (index, value) a row.
-pub fn write_sparse_rows(path: &Path, name: &str, offsets: Vec<u64>, index: Vec<u32>, values: Vec<f32>) -> Result<(), StageError> {
+pub fn write_sparse_rows(
+    path: &Path,
+    name: &str,
+    offsets: Vec<u64>,
+    index: Vec<u32>,
+    values: Vec<f32>,
+) -> Result<(), StageError> {
     let offsets: Vec<i64> = offsets.into_iter().map(|offset| offset as i64).collect();
-    let fields = Fields::from(vec![Field::new("index", DataType::UInt32, false), Field::new("value", DataType::Float32, false)]);
-    let entries = StructArray::try_new(fields.clone(), vec![numbers(index), numbers(values)], None).map_err(|error| StageError::defect(error.to_string()))?;
+    let fields = Fields::from(vec![
+        Field::new("index", DataType::UInt32, false),
+        Field::new("value", DataType::Float32, false),
+    ]);
+    let entries = StructArray::try_new(fields.clone(), vec![numbers(index), numbers(values)], None)
+        .map_err(|error| StageError::defect(error.to_string()))?;
     let item = Arc::new(Field::new_list_field(DataType::Struct(fields), false));
     let list =
-        LargeListArray::try_new(item, OffsetBuffer::new(offsets.into()), Arc::new(entries), None).map_err(|error| StageError::defect(error.to_string()))?;
+        LargeListArray::try_new(item, OffsetBuffer::new(offsets.into()), Arc::new(entries), None)
+            .map_err(|error| StageError::defect(error.to_string()))?;
     write_columns(path, vec![(name, Arc::new(list))])
 }
 
@@ -113,7 +149,12 @@ pub fn write_sparse_rows(path: &Path, name: &str, offsets: Vec<u64>, index: Vec<
 pub fn open_numbers<T: Number>(path: &Path, name: &str) -> Result<View<T>, StageError> {
     let batch = mapped::open_arrow(path)?;
     let column = column_of(path, &batch, name, &T::Arrow::DATA_TYPE)?;
-    Ok(column.as_any().downcast_ref::<PrimitiveArray<T::Arrow>>().expect("the type was compared").values().clone())
+    Ok(column
+        .as_any()
+        .downcast_ref::<PrimitiveArray<T::Arrow>>()
+        .expect("the type was compared")
+        .values()
+        .clone())
 }
 
 /// Opens dense rows: width and values.
@@ -121,9 +162,11 @@ pub fn open_rows(path: &Path, name: &str) -> Result<(usize, View<f32>), StageErr
     let batch = mapped::open_arrow(path)?;
     let column = batch.column_by_name(name).ok_or_else(|| missing(path, &batch, name))?;
     let list = column.as_any().downcast_ref::<FixedSizeListArray>();
-    let list = list.ok_or_else(|| unlike(path, name, "a fixed-size list of f32", column.data_type()))?;
+    let list =
+        list.ok_or_else(|| unlike(path, name, "a fixed-size list of f32", column.data_type()))?;
     let values = list.values().as_any().downcast_ref::<PrimitiveArray<Float32Type>>();
-    let values = values.ok_or_else(|| unlike(path, name, "a fixed-size list of f32", column.data_type()))?;
+    let values =
+        values.ok_or_else(|| unlike(path, name, "a fixed-size list of f32", column.data_type()))?;
     Ok((list.value_length() as usize, values.values().clone()))
 }
 
@@ -138,25 +181,50 @@ pub fn open_sparse_rows(path: &Path, name: &str) -> Result<SparseColumns, StageE
     let (index, value) = (part("index")?, part("value")?);
     Ok(SparseColumns {
         offsets: list.offsets().inner().clone(),
-        index: index.as_any().downcast_ref::<PrimitiveArray<UInt32Type>>().ok_or_else(wrong)?.values().clone(),
-        values: value.as_any().downcast_ref::<PrimitiveArray<Float32Type>>().ok_or_else(wrong)?.values().clone(),
+        index: index
+            .as_any()
+            .downcast_ref::<PrimitiveArray<UInt32Type>>()
+            .ok_or_else(wrong)?
+            .values()
+            .clone(),
+        values: value
+            .as_any()
+            .downcast_ref::<PrimitiveArray<Float32Type>>()
+            .ok_or_else(wrong)?
+            .values()
+            .clone(),
     })
 }
 
-fn column_of<'a>(path: &Path, batch: &'a RecordBatch, name: &str, expected: &DataType) -> Result<&'a ArrayRef, StageError> {
+fn column_of<'a>(
+    path: &Path,
+    batch: &'a RecordBatch,
+    name: &str,
+    expected: &DataType,
+) -> Result<&'a ArrayRef, StageError> {
     let column = batch.column_by_name(name).ok_or_else(|| missing(path, batch, name))?;
     if column.data_type() != expected {
         return Err(unlike(path, name, &expected.to_string(), column.data_type()));
     }
     if column.null_count() > 0 {
-        return Err(StageError::damaged(path, format!("column `{name}`: expected no nulls, found {}", column.null_count())));
+        return Err(StageError::damaged(
+            path,
+            format!("column `{name}`: expected no nulls, found {}", column.null_count()),
+        ));
     }
     Ok(column)
 }
 
 fn missing(path: &Path, batch: &RecordBatch, name: &str) -> StageError {
-    let found: Vec<String> = batch.schema().fields().iter().map(|field| format!("`{}`", field.name())).collect();
-    StageError::damaged(path, format!("expected a column `{name}`, found {}", if found.is_empty() { "none".into() } else { found.join(", ") }))
+    let found: Vec<String> =
+        batch.schema().fields().iter().map(|field| format!("`{}`", field.name())).collect();
+    StageError::damaged(
+        path,
+        format!(
+            "expected a column `{name}`, found {}",
+            if found.is_empty() { "none".into() } else { found.join(", ") }
+        ),
+    )
 }
 
 fn unlike(path: &Path, name: &str, expected: &str, found: &DataType) -> StageError {
@@ -188,10 +256,14 @@ mod tests {
         let (width, values) = open_rows(&dense, "x").unwrap();
         assert_eq!((width, values.len()), (3, 6));
         let sparse = folder.path().join("s.arrow");
-        write_sparse_rows(&sparse, "x", vec![0, 2, 2, 3], vec![0, 5, 1], vec![1.0, 2.0, 3.0]).unwrap();
+        write_sparse_rows(&sparse, "x", vec![0, 2, 2, 3], vec![0, 5, 1], vec![1.0, 2.0, 3.0])
+            .unwrap();
         let columns = open_sparse_rows(&sparse, "x").unwrap();
         assert_eq!(&columns.offsets[..], &[0, 2, 2, 3]);
-        assert_eq!((&columns.index[..], &columns.values[..]), (&[0, 5, 1][..], &[1.0, 2.0, 3.0][..]));
+        assert_eq!(
+            (&columns.index[..], &columns.values[..]),
+            (&[0, 5, 1][..], &[1.0, 2.0, 3.0][..])
+        );
     }
 
     #[test]
@@ -199,15 +271,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.arrow");
         write_numbers(&path, "x", vec![1u32]).unwrap();
-        assert!(open_numbers::<u32>(&path, "y").unwrap_err().what.contains("expected a column `y`, found `x`"));
-        assert!(open_numbers::<u64>(&path, "x").unwrap_err().what.contains("expected UInt64, found UInt32"));
+        assert!(
+            open_numbers::<u32>(&path, "y")
+                .unwrap_err()
+                .what
+                .contains("expected a column `y`, found `x`")
+        );
+        assert!(
+            open_numbers::<u64>(&path, "x")
+                .unwrap_err()
+                .what
+                .contains("expected UInt64, found UInt32")
+        );
     }
 
     #[test]
     fn a_flipped_bit_is_an_error_or_another_value_and_never_a_panic() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.arrow");
-        write_sparse_rows(&path, "x", vec![0, 2, 2, 3], vec![0, 5, 1], vec![1.0, 2.0, 3.0]).unwrap();
+        write_sparse_rows(&path, "x", vec![0, 2, 2, 3], vec![0, 5, 1], vec![1.0, 2.0, 3.0])
+            .unwrap();
         let bytes = std::fs::read(&path).unwrap();
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();

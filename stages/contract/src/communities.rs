@@ -1,4 +1,5 @@
-//! communities: how good a division of the nodes is. One definition, for the profile of a graph and for what an order found.
+//! communities: how good a division of the nodes is. One definition, for the profile of a graph and
+//! for what an order found.
 //!
 //! promises  exact sums of integers: the same bits for any number of threads
 //! limits    O(edges) time; 16 bytes a community
@@ -9,7 +10,8 @@ use crate::kinds::{
     profile::{CommunityFigures, log_bin},
 };
 
-/// Sizes and modularity of communities, from the edges as listed. A community's number is below the number of nodes.
+/// Sizes and modularity of communities, from the edges as listed. A community's number is below the
+/// number of nodes.
 pub fn figures(community: &[u32], incoming: Rows<'_>, outgoing: Rows<'_>) -> CommunityFigures {
     let nodes = community.len();
     let count = community.iter().max().map_or(0, |&most| most as usize + 1);
@@ -21,11 +23,21 @@ pub fn figures(community: &[u32], incoming: Rows<'_>, outgoing: Rows<'_>) -> Com
             ends[community[node] as usize] += degree;
         }
     }
-    let inside_of = |node: usize| incoming.row(node).iter().filter(|&&source| community[source as usize] == community[node]).count() as u64;
+    let inside_of = |node: usize| {
+        incoming
+            .row(node)
+            .iter()
+            .filter(|&&source| community[source as usize] == community[node])
+            .count() as u64
+    };
     let inside: u64 = (0..nodes).into_par_iter().with_min_len(1 << 12).map(inside_of).sum();
     let edges = incoming.neighbours.len() as f64;
     let squares: u128 = ends.iter().map(|&ends| u128::from(ends) * u128::from(ends)).sum();
-    let modularity = if edges > 0.0 { inside as f64 / edges - squares as f64 / (2.0 * edges).powi(2) } else { 0.0 };
+    let modularity = if edges > 0.0 {
+        inside as f64 / edges - squares as f64 / (2.0 * edges).powi(2)
+    } else {
+        0.0
+    };
     sizes.retain(|&size| size > 0);
     let number = sizes.len() as f64;
     let mean = if sizes.is_empty() { 0.0 } else { sizes.iter().sum::<u64>() as f64 / number };

@@ -28,13 +28,18 @@ impl TryFrom<String> for Digest {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        if is_hexadecimal(&text, DIGEST_DIGITS) { Ok(Digest(text)) } else { Err(not_hexadecimal(&text, "digest", DIGEST_DIGITS)) }
+        if is_hexadecimal(&text, DIGEST_DIGITS) {
+            Ok(Digest(text))
+        } else {
+            Err(not_hexadecimal(&text, "digest", DIGEST_DIGITS))
+        }
     }
 }
 
 /// Whether a text is so many hexadecimal digits, letters small.
 pub(crate) fn is_hexadecimal(text: &str, digits: usize) -> bool {
-    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    text.len() == digits
+        && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 pub(crate) fn not_hexadecimal(text: &str, what: &str, digits: usize) -> String {
@@ -48,13 +53,15 @@ impl Digest {
         Digest(blake3::hash(bytes).to_hex().to_string())
     }
 
-    /// Digest of a file's contents, read block by block: a file that changes under us cannot crash the program, as a map could,
-    /// and what was read counts for nobody's memory. The threads share a block.
+    /// Digest of a file's contents, read block by block: a file that changes under us cannot crash
+    /// the program, as a map could, and what was read counts for nobody's memory. The threads share
+    /// a block.
     pub fn of_file(path: &Path) -> io::Result<Self> {
         Digest::of_open(&mut regular_file::open(path)?)
     }
 
-    /// The same of a file that is open. What ends before its size does, as files of a torn network do, has no digest.
+    /// The same of a file that is open. What ends before its size does, as files of a torn network
+    /// do, has no digest.
     pub fn of_open(file: &mut File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Digest::of_reader(file, length)
@@ -118,8 +125,14 @@ mod tests {
     #[test]
     fn order_of_parts_does_not_matter_but_names_do() {
         let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
-        assert_eq!(Digest::of_named([("x", &a), ("y", &b)]), Digest::of_named([("y", &b), ("x", &a)]));
-        assert_ne!(Digest::of_named([("x", &a), ("y", &b)]), Digest::of_named([("y", &a), ("x", &b)]));
+        assert_eq!(
+            Digest::of_named([("x", &a), ("y", &b)]),
+            Digest::of_named([("y", &b), ("x", &a)])
+        );
+        assert_ne!(
+            Digest::of_named([("x", &a), ("y", &b)]),
+            Digest::of_named([("y", &a), ("x", &b)])
+        );
     }
 
     #[test]
@@ -137,13 +150,22 @@ mod tests {
     fn a_text_that_is_no_digest_or_key_is_refused() {
         let digest = Digest::of(b"a");
         let quoted = |text: &str| format!("\"{text}\"");
-        assert_eq!(serde_json::from_str::<Digest>(&serde_json::to_string(&digest).unwrap()).unwrap(), digest);
+        assert_eq!(
+            serde_json::from_str::<Digest>(&serde_json::to_string(&digest).unwrap()).unwrap(),
+            digest
+        );
         for text in ["", "abc", &digest.as_str().to_uppercase(), &"é".repeat(DIGEST_DIGITS / 2)] {
             let error = serde_json::from_str::<Digest>(&quoted(text)).unwrap_err();
-            assert!(error.to_string().contains("expected a digest of 64 hexadecimal digits"), "{error}");
+            assert!(
+                error.to_string().contains("expected a digest of 64 hexadecimal digits"),
+                "{error}"
+            );
             assert!(serde_json::from_str::<crate::Key>(&quoted(text)).is_err());
         }
-        assert!(serde_json::from_str::<crate::Key>(&quoted(&digest.as_str()[..crate::key::KEY_DIGITS])).is_ok());
+        assert!(
+            serde_json::from_str::<crate::Key>(&quoted(&digest.as_str()[..crate::key::KEY_DIGITS]))
+                .is_ok()
+        );
     }
 
     #[test]

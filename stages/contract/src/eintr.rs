@@ -1,7 +1,8 @@
-//! Calls of the file system that a signal may interrupt (FUSE and some NFS mounts answer EINTR): they are tried again.
+//! Calls of the file system that a signal may interrupt (FUSE and some NFS mounts answer EINTR):
+//! they are tried again.
 //!
-//! promises  the standard library repeats `open`, `read`, `write` and `fsync`; this repeats what it does not: `mkdir`,
-//!           `rename`, `link`, `unlink`, `stat`
+//! promises  the standard library repeats `open`, `read`, `write` and `fsync`; this repeats what it
+//!           does not: `mkdir`, `rename`, `link`, `unlink`, `stat`
 //! never     waits for ever: after `TRIES` the error goes up
 use std::io;
 
@@ -30,7 +31,9 @@ mod tests {
             calls = 0;
             retry(|| {
                 calls += 1;
-                errors.get(calls - 1).map_or(Ok(calls), |&number| Err(io::Error::from_raw_os_error(number)))
+                errors
+                    .get(calls - 1)
+                    .map_or(Ok(calls), |&number| Err(io::Error::from_raw_os_error(number)))
             })
         };
         assert_eq!(answer(&[4, 4]).unwrap(), 3);

@@ -1,6 +1,7 @@
 //! Errors of stages, and the one place where a kind of error becomes an exit code.
 //!
-//! promises  every error says what, where (path, row or span) and, if anything helps, a hint that can be pasted
+//! promises  every error says what, where (path, row or span) and, if anything helps, a hint that
+//!           can be pasted
 //! never     panics; carries a backtrace or a type of another crate
 use std::{borrow::Cow, fmt, io, path::Path};
 
@@ -101,7 +102,8 @@ impl StageError {
 
     /// A defect of ours: an invariant that did not hold.
     pub fn defect(what: impl Into<String>) -> Self {
-        StageError::new(ErrorKind::Defect, what).hint("this is a defect of Warploom: please report it with the command that led here")
+        StageError::new(ErrorKind::Defect, what)
+            .hint("this is a defect of Warploom: please report it with the command that led here")
     }
 
     /// Where.
@@ -143,32 +145,63 @@ impl StageError {
         let shown = path.display();
         let base = |kind, what: String| StageError::new(kind, what).at(shown);
         if let Some(Refusal::CutShort(..)) = Refusal::of(error) {
-            return base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint(PASSING_HINT);
+            return base(ErrorKind::Transient, format!("cannot {doing}: {error}"))
+                .hint(PASSING_HINT);
         }
         match error.kind() {
-            io::ErrorKind::FileTooLarge => base(ErrorKind::DiskFull, format!("cannot {doing}: {error}")).hint(FILE_SIZE_HINT),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => base(ErrorKind::DiskFull, format!("cannot {doing}: {error}"))
-                .hint("free some space, for example with  warploom store gc --keep 10GiB , or choose another place with  --store DIR"),
-            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => base(ErrorKind::Input, format!("cannot {doing}: {error}"))
-                .hint("choose a place that can be written with  --store DIR , or change its permissions"),
+            io::ErrorKind::FileTooLarge => base(
+                ErrorKind::DiskFull,
+                format!(
+                    "cannot {doing}: \
+                {error}"
+                ),
+            )
+            .hint(FILE_SIZE_HINT),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                base(ErrorKind::DiskFull, format!("cannot {doing}: {error}")).hint(
+                    "free some space, for example with  warploom store gc --keep 10GiB , or \
+                    choose another place with  --store DIR",
+                )
+            }
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                base(ErrorKind::Input, format!("cannot {doing}: {error}")).hint(
+                    "choose a place that can be written with  --store DIR , or change its \
+                    permissions",
+                )
+            }
             // A place such as /proc, where nobody makes a folder.
             io::ErrorKind::NotFound if doing.starts_with("make a folder") => {
-                base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")).hint("choose a place that can be written with  --store DIR")
+                base(ErrorKind::Input, format!("cannot {doing}: no such file or directory"))
+                    .hint("choose a place that can be written with  --store DIR")
             }
-            io::ErrorKind::NotFound => base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")),
+            io::ErrorKind::NotFound => base(
+                ErrorKind::Input,
+                format!(
+                    "cannot {doing}: no such \
+                file or directory"
+                ),
+            ),
             io::ErrorKind::NotADirectory => {
                 let file = path.ancestors().find(|step| step.is_file()).unwrap_or(path).display();
                 base(ErrorKind::Input, format!("cannot {doing}: expected a folder, found a file"))
                     .hint(format!("`{file}` is a file: name a folder with  --store DIR"))
             }
-            io::ErrorKind::OutOfMemory => base(ErrorKind::Memory, format!("cannot {doing}: {error}"))
-                .hint("free some memory, or raise the limit on it, as  ulimit -v  or the scheduler shows it"),
+            io::ErrorKind::OutOfMemory => {
+                base(ErrorKind::Memory, format!("cannot {doing}: {error}")).hint(
+                    "free some memory, or raise the limit on it, as  ulimit -v  or the \
+                    scheduler shows it",
+                )
+            }
             _ if error.raw_os_error() == Some(5) || error.raw_os_error() == Some(116) => {
                 base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint(PASSING_HINT)
             }
             // EMFILE, ENFILE.
-            _ if error.raw_os_error() == Some(24) || error.raw_os_error() == Some(23) => base(ErrorKind::Input, format!("cannot {doing}: {error}"))
-                .hint("more files have to be open at once: raise the limit, as  ulimit -n  shows it, for example with  ulimit -n 1024"),
+            _ if error.raw_os_error() == Some(24) || error.raw_os_error() == Some(23) => {
+                base(ErrorKind::Input, format!("cannot {doing}: {error}")).hint(
+                    "more files have to be open at once: raise the limit, as  ulimit -n  shows \
+                    it, for example with  ulimit -n 1024",
+                )
+            }
             _ => base(ErrorKind::Input, format!("cannot {doing}: {error}")),
         }
     }
@@ -184,8 +217,9 @@ pub fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
-/// Text as a terminal may get it: control characters but line ends and tabs, which names of files and contents of input may
-/// hold and which could move the cursor or change what was said before, become `\u001b` and the like, as JSON writes them.
+/// Text as a terminal may get it: control characters but line ends and tabs, which names of files
+/// and contents of input may hold and which could move the cursor or change what was said before,
+/// become `\u001b` and the like, as JSON writes them.
 pub fn without_controls(text: &str) -> Cow<'_, str> {
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(is_control) {
@@ -222,7 +256,9 @@ impl std::error::Error for StageError {}
 /// What helps where the file system answers with a fault.
 const PASSING_HINT: &str = "the file system answered with a fault that may pass; start again";
 /// What helps where a file may not grow, however much space there is.
-pub const FILE_SIZE_HINT: &str = "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it, or choose a place whose file system takes larger ones with  --store DIR";
+pub const FILE_SIZE_HINT: &str = "files may not be larger here: raise the limit on their size, \
+    as  ulimit -f  shows it, or choose a place whose file system takes larger ones with  --store \
+    DIR";
 
 #[cfg(test)]
 mod tests {
@@ -231,15 +267,35 @@ mod tests {
     #[test]
     fn exit_codes_are_those_of_the_interface() {
         use ErrorKind::*;
-        let all = [Input, Data, Specification, Damaged, Memory, DiskFull, Usage, CheckFailed, LimitReached, Transient, Stopped, Interrupted, Defect];
+        let all = [
+            Input,
+            Data,
+            Specification,
+            Damaged,
+            Memory,
+            DiskFull,
+            Usage,
+            CheckFailed,
+            LimitReached,
+            Transient,
+            Stopped,
+            Interrupted,
+            Defect,
+        ];
         let codes: Vec<u8> = all.iter().map(|kind| kind.exit_code()).collect();
         assert_eq!(codes, [1, 1, 1, 1, 1, 1, 2, 3, 3, 4, 75, 130, 255]);
     }
 
     #[test]
     fn control_characters_reach_no_terminal() {
-        assert_eq!(without_controls("a\u{1b}[31m\u{9b}2J\r\n\tb\u{7f}ü"), "a\\u001b[31m\\u009b2J\\u000d\n\tb\\u007fü");
-        let error = StageError::new(ErrorKind::Data, "w\u{1b}c").at("/d/\u{1b}[2J").detail("x\u{7}").hint("rm '\u{1b}'");
+        assert_eq!(
+            without_controls("a\u{1b}[31m\u{9b}2J\r\n\tb\u{7f}ü"),
+            "a\\u001b[31m\\u009b2J\\u000d\n\tb\\u007fü"
+        );
+        let error = StageError::new(ErrorKind::Data, "w\u{1b}c")
+            .at("/d/\u{1b}[2J")
+            .detail("x\u{7}")
+            .hint("rm '\u{1b}'");
         assert!(!error.to_string().contains(|c: char| c.is_control() && c != '\n'), "{error:?}");
     }
 
@@ -252,6 +308,9 @@ mod tests {
         // However much space there is.
         let limited = StageError::io("write", Path::new("/s/x"), &io::Error::from_raw_os_error(27));
         assert_eq!(limited.kind, ErrorKind::DiskFull);
-        assert!(limited.to_string().contains("raise the limit on their size, as  ulimit -f  shows it"), "{limited}");
+        assert!(
+            limited.to_string().contains("raise the limit on their size, as  ulimit -f  shows it"),
+            "{limited}"
+        );
     }
 }

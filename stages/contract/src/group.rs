@@ -1,10 +1,13 @@
-//! Grouping edges by an end: a stable two-level counting sort. And the other way, the end that edges in rows are grouped by.
+//! Grouping edges by an end: a stable two-level counting sort. And the other way, the end that
+//! edges in rows are grouped by.
 //!
 //! promises  the result of a stable sort, hence the same bytes for any number of threads
-//! never     compares two edges; writes at random over more than a cache holds: the first level spreads edges over
-//!           runs of nodes, the second sorts inside a run; asks for memory beside its result that grows with the graph, but
-//!           for one run at a time and thread: edges on their way lie where the result will be, since first touching memory
-//!           costs more than all the sorting (5.3 M shuffled edges, one thread, EPYC: 236 ms with a buffer of their own, 93 ms so)
+//! never     compares two edges; writes at random over more than a cache holds: the first level
+//!           spreads edges over runs of nodes, the second sorts inside a run; asks for memory
+//!           beside its result that grows with the graph, but for one run at a time and thread:
+//!           edges on their way lie where the result will be, since first touching memory costs
+//!           more than all the sorting (5.3 M shuffled edges, one thread, EPYC: 236 ms with a
+//!           buffer of their own, 93 ms so)
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
 use std::ops::Range;
 
@@ -20,7 +23,8 @@ use crate::{
 const RUNS_MAX: usize = 256;
 /// Edges below which one level is enough.
 const SMALL: usize = 1 << 12;
-/// An edge on its way is its node's place in the run above its id: 24 bits (2^32 nodes in 256 runs) and 40.
+/// An edge on its way is its node's place in the run above its id: 24 bits (2^32 nodes in 256 runs)
+/// and 40.
 const ID_BITS: u32 = 40;
 
 /// The end of each edge that is not grouped by.
@@ -39,7 +43,8 @@ impl Others<'_> {
             Others::Listed(ends) => range.for_each(|at| visit(at, ends[at])),
             Others::Rows(offsets) => {
                 let mut at = range.start;
-                let mut row = offsets.partition_point(|&offset| offset as usize <= at).saturating_sub(1);
+                let mut row =
+                    offsets.partition_point(|&offset| offset as usize <= at).saturating_sub(1);
                 while at < range.end {
                     let end = range.end.min(offsets[row + 1] as usize);
                     (at..end).for_each(|at| visit(at, row as u32));
@@ -63,13 +68,25 @@ pub fn rows_of_edges(offsets: &[u64]) -> Vec<u32> {
     rows
 }
 
-/// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its position. What `parts` held
-/// is replaced, in the same memory if it fits. Half of the edges are told of as they are spread, half as they are sorted.
-pub fn group(parts: &mut DirectionParts, nodes: usize, keys: &[u32], others: Others, ids: Option<&[u64]>, told: Told<'_>) {
+/// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its
+/// position. What `parts` held is replaced, in the same memory if it fits. Half of the edges are
+/// told of as they are spread, half as they are sorted.
+pub fn group(
+    parts: &mut DirectionParts,
+    nodes: usize,
+    keys: &[u32],
+    others: Others,
+    ids: Option<&[u64]>,
+    told: Told<'_>,
+) {
     let edges = keys.len();
     if parts.edges.len() != edges || parts.offsets.len() != nodes + 1 {
         // Zeros come from the system as they are first written, by the thread that writes them.
-        *parts = DirectionParts { offsets: zeros(nodes + 1), neighbours: zeros(edges), edges: zeros(edges) };
+        *parts = DirectionParts {
+            offsets: zeros(nodes + 1),
+            neighbours: zeros(edges),
+            edges: zeros(edges),
+        };
     }
     let shift = if edges <= SMALL { 0 } else { run_shift(nodes) };
     let run_nodes = if edges <= SMALL { nodes.max(1) } else { 1 << shift };
@@ -88,17 +105,23 @@ pub fn group(parts: &mut DirectionParts, nodes: usize, keys: &[u32], others: Oth
     let neighbours = split_by_counts(&mut parts.neighbours, &counts, runs);
     let slots = split_by_counts(&mut parts.edges, &counts, runs);
     neighbours.into_par_iter().zip(slots).enumerate().for_each(|(index, (neighbours, slots))| {
-        let mut heads: Vec<_> = neighbours.into_iter().zip(slots).map(|(neighbours, slots)| neighbours.iter_mut().zip(slots)).collect();
+        let mut heads: Vec<_> = neighbours
+            .into_iter()
+            .zip(slots)
+            .map(|(neighbours, slots)| neighbours.iter_mut().zip(slots))
+            .collect();
         others.each(of_chunk(index), |at, other| {
             let (key, id) = (keys[at], ids.map_or(at as u64, |ids| ids[at]));
             let run = run_of(key);
             let place = (key as usize - run * run_nodes) as u64;
-            let (neighbour, slot) = heads[run].next().expect("a run has a place for each edge that was counted");
+            let (neighbour, slot) =
+                heads[run].next().expect("a run has a place for each edge that was counted");
             (*neighbour, *slot) = (other, place << ID_BITS | id);
         });
         told(of_chunk(index).len() as u64 / 2);
     });
-    let run_sizes: Vec<usize> = (0..runs).map(|run| counts.iter().map(|counts| counts[run]).sum()).collect();
+    let run_sizes: Vec<usize> =
+        (0..runs).map(|run| counts.iter().map(|counts| counts[run]).sum()).collect();
     sort_runs(parts, run_nodes, &run_sizes, told);
 }
 
@@ -109,8 +132,13 @@ fn run_shift(nodes: usize) -> u32 {
 }
 
 /// For each chunk its slice of each run: runs follow each other, and in a run the chunks.
-fn split_by_counts<'a, T>(mut rest: &'a mut [T], counts: &[Vec<usize>], runs: usize) -> Vec<Vec<&'a mut [T]>> {
-    let mut heads: Vec<Vec<&'a mut [T]>> = counts.iter().map(|_| Vec::with_capacity(runs)).collect();
+fn split_by_counts<'a, T>(
+    mut rest: &'a mut [T],
+    counts: &[Vec<usize>],
+    runs: usize,
+) -> Vec<Vec<&'a mut [T]>> {
+    let mut heads: Vec<Vec<&'a mut [T]>> =
+        counts.iter().map(|_| Vec::with_capacity(runs)).collect();
     for run in 0..runs {
         for (chunk, counts) in counts.iter().enumerate() {
             let (head, tail) = rest.split_at_mut(counts[run]);
@@ -132,45 +160,57 @@ pub fn split_by_sizes<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a 
     pieces
 }
 
-/// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a node of it is a hub.
+/// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a node
+/// of it is a hub.
 fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize], told: Told<'_>) {
     let nodes = parts.offsets.len() - 1;
     parts.offsets[0] = 0;
-    let node_sizes: Vec<usize> = (0..run_sizes.len()).map(|run| run_nodes.min(nodes.saturating_sub(run * run_nodes))).collect();
-    let starts: Vec<usize> = run_sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size))).collect();
+    let node_sizes: Vec<usize> = (0..run_sizes.len())
+        .map(|run| run_nodes.min(nodes.saturating_sub(run * run_nodes)))
+        .collect();
+    let starts: Vec<usize> =
+        run_sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size))).collect();
     let offsets = split_by_sizes(&mut parts.offsets[1..], &node_sizes);
     let neighbours = split_by_sizes(&mut parts.neighbours, run_sizes);
     let edges = split_by_sizes(&mut parts.edges, run_sizes);
     let work: Vec<_> = offsets.into_iter().zip(neighbours).zip(edges).enumerate().collect();
-    work.into_par_iter().for_each_init(<(Vec<u32>, Vec<u64>)>::default, |(others, slots), (run, ((offsets, neighbours), edges))| {
-        others.clear();
-        others.extend_from_slice(neighbours);
-        slots.clear();
-        slots.extend_from_slice(edges);
-        let mut heads = vec![0usize; offsets.len()];
-        slots.iter().for_each(|slot| heads[(slot >> ID_BITS) as usize] += 1);
-        let mut sum = 0;
-        for (head, offset) in heads.iter_mut().zip(offsets.iter_mut()) {
-            sum += std::mem::replace(head, sum);
-            *offset = (starts[run] + sum) as u64;
-        }
-        for (&other, &slot) in others.iter().zip(slots.iter()) {
-            let head = &mut heads[(slot >> ID_BITS) as usize];
-            neighbours[*head] = other;
-            edges[*head] = slot & ((1 << ID_BITS) - 1);
-            *head += 1;
-        }
-        told(edges.len() as u64 / 2);
-    });
+    work.into_par_iter().for_each_init(
+        <(Vec<u32>, Vec<u64>)>::default,
+        |(others, slots), (run, ((offsets, neighbours), edges))| {
+            others.clear();
+            others.extend_from_slice(neighbours);
+            slots.clear();
+            slots.extend_from_slice(edges);
+            let mut heads = vec![0usize; offsets.len()];
+            slots.iter().for_each(|slot| heads[(slot >> ID_BITS) as usize] += 1);
+            let mut sum = 0;
+            for (head, offset) in heads.iter_mut().zip(offsets.iter_mut()) {
+                sum += std::mem::replace(head, sum);
+                *offset = (starts[run] + sum) as u64;
+            }
+            for (&other, &slot) in others.iter().zip(slots.iter()) {
+                let head = &mut heads[(slot >> ID_BITS) as usize];
+                neighbours[*head] = other;
+                edges[*head] = slot & ((1 << ID_BITS) - 1);
+                *head += 1;
+            }
+            told(edges.len() as u64 / 2);
+        },
+    );
 }
 
 /// Typed graphs: in each row by type, which is given by edge id, then as before. Rows are told of.
 pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16], told: Told<'_>) {
-    let sizes: Vec<usize> = parts.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
+    let sizes: Vec<usize> =
+        parts.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
     let neighbours = split_by_sizes(&mut parts.neighbours, &sizes);
     let edges = split_by_sizes(&mut parts.edges, &sizes);
     neighbours.into_par_iter().zip(edges).enumerate().for_each(|(row, (neighbours, edges))| {
-        let mut slots: Vec<(u16, u32, u64)> = edges.iter().zip(neighbours.iter()).map(|(&edge, &node)| (types[edge as usize], node, edge)).collect();
+        let mut slots: Vec<(u16, u32, u64)> = edges
+            .iter()
+            .zip(neighbours.iter())
+            .map(|(&edge, &node)| (types[edge as usize], node, edge))
+            .collect();
         slots.sort_unstable();
         for (at, (_, node, edge)) in slots.into_iter().enumerate() {
             (neighbours[at], edges[at]) = (node, edge);
@@ -188,7 +228,11 @@ mod tests {
         assert!(rows_of_edges(&[0]).is_empty() && rows_of_edges(&[0, 0, 0]).is_empty());
         assert_eq!(rows_of_edges(&[0, 0, 2, 2, 3, 3]), [1, 1, 3]);
         let offsets: Vec<u64> = (0..2000u64).map(|row| row * row / 10).collect();
-        let slow: Vec<u32> = offsets.windows(2).zip(0..).flat_map(|(pair, row)| (pair[0]..pair[1]).map(move |_| row)).collect();
+        let slow: Vec<u32> = offsets
+            .windows(2)
+            .zip(0..)
+            .flat_map(|(pair, row)| (pair[0]..pair[1]).map(move |_| row))
+            .collect();
         assert!(rows_of_edges(&offsets) == slow && slow.len() > 3 * TASK_EDGES);
     }
 }

@@ -1,6 +1,7 @@
 //! Keys: the name of an artifact is the hash of a document that a person can read.
 //!
-//! promises  equal documents give equal keys on every machine; the document has every ingredient of the output
+//! promises  equal documents give equal keys on every machine; the document has every ingredient of
+//!           the output
 //! never     has a path, a thread count, a site, a time or anything of logging in a document
 use std::{collections::BTreeMap, fmt};
 
@@ -12,7 +13,8 @@ use crate::{
     digest::{is_hexadecimal, not_hexadecimal},
 };
 
-/// Name of an artifact's directory: the first 32 hexadecimal digits (128 bits) of the BLAKE3 of its key document.
+/// Name of an artifact's directory: the first 32 hexadecimal digits (128 bits) of the BLAKE3 of its
+/// key document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Key(String);
@@ -51,8 +53,8 @@ impl fmt::Display for Key {
     }
 }
 
-/// What an input contributes to a key: its bytes and how honest they are, so that what is made from a stand-in never
-/// shares a key with what is made from real data.
+/// What an input contributes to a key: its bytes and how honest they are, so that what is made from
+/// a stand-in never shares a key with what is made from real data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputFacts {
@@ -116,7 +118,8 @@ impl KeyDocument {
     }
 }
 
-/// Writes with the keys of objects in order, whatever order the map type of `serde_json` was built to keep.
+/// Writes with the keys of objects in order, whatever order the map type of `serde_json` was built
+/// to keep.
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Object(map) => {
@@ -148,7 +151,12 @@ fn compare(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<(String, Va
             let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             for name in names {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                compare(&path, a.get(name).unwrap_or(&Value::Null), b.get(name).unwrap_or(&Value::Null), found);
+                compare(
+                    &path,
+                    a.get(name).unwrap_or(&Value::Null),
+                    b.get(name).unwrap_or(&Value::Null),
+                    found,
+                );
             }
         }
         _ if ours == theirs => {}
@@ -162,8 +170,19 @@ mod tests {
     use serde_json::json;
 
     fn document() -> KeyDocument {
-        let mut document = KeyDocument::new("reorder", 1, &[Kind::Permutation, Kind::Csr], json!({"method": "none", "seed": 0}));
-        let facts = InputFacts { digest: Digest::of(b"in"), counts: BTreeMap::new(), facts: BTreeMap::new(), provenance: Provenance::Real, made_up: vec![] };
+        let mut document = KeyDocument::new(
+            "reorder",
+            1,
+            &[Kind::Permutation, Kind::Csr],
+            json!({"method": "none", "seed": 0}),
+        );
+        let facts = InputFacts {
+            digest: Digest::of(b"in"),
+            counts: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            provenance: Provenance::Real,
+            made_up: vec![],
+        };
         document.inputs.insert("csr".into(), facts);
         document
     }
@@ -184,7 +203,9 @@ mod tests {
             changed(|d| d.request["seed"] = json!(1)),
             changed(|d| d.inputs.get_mut("csr").unwrap().digest = Digest::of(b"other")),
             changed(|d| d.inputs.get_mut("csr").unwrap().counts = [("classes".into(), 2)].into()),
-            changed(|d| d.inputs.get_mut("csr").unwrap().facts = [("labels".into(), json!("rows"))].into()),
+            changed(|d| {
+                d.inputs.get_mut("csr").unwrap().facts = [("labels".into(), json!("rows"))].into()
+            }),
             changed(|d| d.inputs.get_mut("csr").unwrap().provenance = Provenance::StandIn),
             changed(|d| d.inputs.get_mut("csr").unwrap().made_up = vec!["labels".into()]),
             changed(|d| drop(d.inputs.remove("csr"))),
@@ -206,13 +227,18 @@ mod tests {
     fn differences_name_the_path_and_both_values() {
         let mut other = document();
         other.request["seed"] = json!(7);
-        assert_eq!(other.differences(&document()), [("request.seed".to_owned(), json!(7), json!(0))]);
+        assert_eq!(
+            other.differences(&document()),
+            [("request.seed".to_owned(), json!(7), json!(0))]
+        );
     }
 
     #[test]
     fn only_keys_parse() {
         assert!(Key::parse(document().key().as_str()).is_some());
-        for wrong in ["", "abc", &"g".repeat(32), &"A".repeat(32), "../../../../../etc/passwd0000000"] {
+        for wrong in
+            ["", "abc", &"g".repeat(32), &"A".repeat(32), "../../../../../etc/passwd0000000"]
+        {
             assert_eq!(Key::parse(wrong), None, "{wrong}");
         }
     }

@@ -1,13 +1,15 @@
 //! contract: what crosses the disk between stages, and nothing else.
 //!
-//! holds     ids, kinds of artifact (schema, invariants, `validate`), manifest, key, store, `Stage`, errors; figures that several stages
-//!           state of a graph (`order`, `communities`, `windows`), each defined once
-//! promises  a directory under its final name is complete, always; what was published passed `validate`, what is opened
-//!           passes its cheap part again; a key is the hash of a readable document
+//! holds     ids, kinds of artifact (schema, invariants, `validate`), manifest, key, store,
+//!           `Stage`, errors; figures that several stages state of a graph (`order`, `communities`,
+//!           `windows`), each defined once
+//! promises  a directory under its final name is complete, always; what was published passed
+//!           `validate`, what is opened passes its cheap part again; a key is the hash of a
+//!           readable document
 //! never     parses a command line, prints, prompts, or knows a device
 //!
-//! Start with `stage` (what a stage is), then `store` (where artifacts live) and `kinds` (what is in them; its header
-//! says how to add one).
+//! Start with `stage` (what a stage is), then `store` (where artifacts live) and `kinds` (what is
+//! in them; its header says how to add one).
 pub mod arrow_file;
 pub mod communities;
 pub mod digest;
@@ -35,7 +37,8 @@ pub use manifest::{Manifest, Provenance};
 pub use stage::{Context, Contract, Inputs, Names, Outputs, Reads, Stage, Violation};
 pub use store::{Artifact, Store};
 
-/// Largest number of nodes: ids are u32, `u32::MAX` is the sentinel beyond every id and the one before it is kept free.
+/// Largest number of nodes: ids are u32, `u32::MAX` is the sentinel beyond every id and the one
+/// before it is kept free.
 pub const NODES_MAX: u64 = (1 << 32) - 2;
 
 /// A node: its row in nodes.parquet, or, where a permutation is applied, its new number.

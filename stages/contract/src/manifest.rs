@@ -1,6 +1,8 @@
-//! The manifest: one readable page in every artifact, saying what it is, what made it and what its files hold.
+//! The manifest: one readable page in every artifact, saying what it is, what made it and what its
+//! files hold.
 //!
-//! promises  reading it back proves its own bytes (`self_digest`) and that its key is the hash of its key document
+//! promises  reading it back proves its own bytes (`self_digest`) and that its key is the hash of
+//!           its key document
 //! never     has a path outside the artifact: a name is one plain part of a path
 use std::{
     collections::BTreeMap,
@@ -89,8 +91,8 @@ pub struct Manifest {
     pub producer: Producer,
     /// Artifacts it was made from. (Not in the key: keys hold their digests.)
     pub inputs: Vec<InputEntry>,
-    /// Whether the files that were read of these were compared with their digests first. Missing: nothing was read, or an earlier
-    /// version made it, which did not say.
+    /// Whether the files that were read of these were compared with their digests first. Missing:
+    /// nothing was read, or an earlier version made it, which did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs_verified: Option<bool>,
     /// Payload, in order of names.
@@ -103,7 +105,8 @@ pub struct Manifest {
     pub provenance: Provenance,
     /// What was drawn although the graph is real: `features`, `labels`, `splits`.
     pub made_up: Vec<String>,
-    /// Digest of all files that are no records: whether two artifacts are the same. Keys of later stages hold that of the files that these read.
+    /// Digest of all files that are no records: whether two artifacts are the same. Keys of later
+    /// stages hold that of the files that these read.
     pub digest: Digest,
     /// When it was published, RFC 3339 in UTC.
     pub created: String,
@@ -143,7 +146,8 @@ impl Manifest {
         Digest::of(serde_json::to_string(&open).expect("a manifest is plain JSON").as_bytes())
     }
 
-    /// Reads and proves the manifest of an artifact's directory; `Ok(None)` when there is no such directory.
+    /// Reads and proves the manifest of an artifact's directory; `Ok(None)` when there is no such
+    /// directory.
     pub fn read(directory: &Path, kind: Kind) -> Result<Option<Self>, StageError> {
         let path = directory.join(MANIFEST_FILE);
         let Some(bytes) = read_published(directory, &path)? else { return Ok(None) };
@@ -154,43 +158,79 @@ impl Manifest {
         };
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(unread)?;
         if manifest.self_digest.as_ref() != Some(&manifest.seal()) {
-            return Err(damaged("the manifest was changed after it was written: its own digest does not fit".into()));
+            return Err(damaged(
+                "the manifest was changed after it was written: its own digest does not fit".into(),
+            ));
         }
         if manifest.kind != kind.name() || manifest.format != kind.version() {
-            return Err(damaged(format!("expected kind `{}` format {}, found `{}` format {}", kind.name(), kind.version(), manifest.kind, manifest.format)));
+            return Err(damaged(format!(
+                "expected kind `{}` format {}, found `{}` format {}",
+                kind.name(),
+                kind.version(),
+                manifest.kind,
+                manifest.format
+            )));
         }
         if let Some(file) = manifest.files.iter().find(|file| !is_plain(&file.name)) {
-            return Err(damaged(format!("expected plain names of files, found `{}`", file.name.escape_debug())));
+            return Err(damaged(format!(
+                "expected plain names of files, found `{}`",
+                file.name.escape_debug()
+            )));
         }
         let document_key = manifest.key_document.key();
-        if document_key != manifest.key || (kind != Kind::Checkpoint && directory.file_name().is_none_or(|name| name != manifest.key.as_str())) {
-            return Err(damaged(format!("expected key `{document_key}`, found `{}`", manifest.key)));
+        if document_key != manifest.key
+            || (kind != Kind::Checkpoint
+                && directory.file_name().is_none_or(|name| name != manifest.key.as_str()))
+        {
+            return Err(damaged(format!(
+                "expected key `{document_key}`, found `{}`",
+                manifest.key
+            )));
         }
         Ok(Some(manifest))
     }
 
-    /// The inputs that the page of a newer version names, kind and key; none if this version can read the page, or it is damaged.
-    pub(crate) fn inputs_of_newer(directory: &Path) -> Result<Option<Vec<(String, String)>>, StageError> {
-        let Some(bytes) = read_published(directory, &directory.join(MANIFEST_FILE))? else { return Ok(None) };
+    /// The inputs that the page of a newer version names, kind and key; none if this version can
+    /// read the page, or it is damaged.
+    pub(crate) fn inputs_of_newer(
+        directory: &Path,
+    ) -> Result<Option<Vec<(String, String)>>, StageError> {
+        let Some(bytes) = read_published(directory, &directory.join(MANIFEST_FILE))? else {
+            return Ok(None);
+        };
         if serde_json::from_slice::<Manifest>(&bytes).is_ok() || !is_sealed(&bytes) {
             return Ok(None);
         }
         let Ok(page) = serde_json::from_slice::<Value>(&bytes) else { return Ok(None) };
         let word = |input: &Value, name: &str| input[name].as_str().map(str::to_owned);
         let inputs = page["inputs"].as_array().into_iter().flatten();
-        Ok(Some(inputs.filter_map(|input| Some((word(input, "kind")?, word(input, "key")?))).collect()))
+        Ok(Some(
+            inputs.filter_map(|input| Some((word(input, "kind")?, word(input, "key")?))).collect(),
+        ))
     }
 
-    /// Compares the files on disk with the sizes stated here; a missing, truncated or grown file is named.
+    /// Compares the files on disk with the sizes stated here; a missing, truncated or grown file is
+    /// named.
     pub fn check_sizes(&self, directory: &Path) -> Result<(), StageError> {
         for file in &self.files {
             let path = directory.join(&file.name);
-            let damaged = |what: String| Err(StageError::damaged(&path, what).hint(rebuild_hint(directory)));
+            let damaged =
+                |what: String| Err(StageError::damaged(&path, what).hint(rebuild_hint(directory)));
             match fs::metadata(&path) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return damaged("the file is missing".into()),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return damaged("the file is missing".into());
+                }
                 Err(error) => return Err(StageError::io("look at a file", &path, &error)),
-                Ok(facts) if !facts.is_file() => return damaged("expected a file, found something else".into()),
-                Ok(facts) if facts.len() != file.bytes => return damaged(format!("expected {} bytes, found {}", file.bytes, facts.len())),
+                Ok(facts) if !facts.is_file() => {
+                    return damaged("expected a file, found something else".into());
+                }
+                Ok(facts) if facts.len() != file.bytes => {
+                    return damaged(format!(
+                        "expected {} bytes, found {}",
+                        file.bytes,
+                        facts.len()
+                    ));
+                }
                 Ok(_) => {}
             }
         }
@@ -199,11 +239,21 @@ impl Manifest {
 
     /// Reads every file and compares digests; the first that differs is named.
     pub fn check_digests(&self, directory: &Path) -> Result<(), StageError> {
-        self.compare_digests(directory, |path| digest_cache::digest_anew(path).map(|digest| (digest, true)), |_| {}).map(drop)
+        self.compare_digests(
+            directory,
+            |path| digest_cache::digest_anew(path).map(|digest| (digest, true)),
+            |_| {},
+        )
+        .map(drop)
     }
 
-    /// Compares digests, and reads only files whose digests this process does not know; `advance` hears of the bytes of each file.
-    pub fn check_digests_once(&self, directory: &Path, advance: impl Fn(u64) + Sync) -> Result<Reading, StageError> {
+    /// Compares digests, and reads only files whose digests this process does not know; `advance`
+    /// hears of the bytes of each file.
+    pub fn check_digests_once(
+        &self,
+        directory: &Path,
+        advance: impl Fn(u64) + Sync,
+    ) -> Result<Reading, StageError> {
         self.compare_digests(directory, digest_cache::digest, advance)
     }
 
@@ -216,15 +266,21 @@ impl Manifest {
         self.check_sizes(directory)?;
         let compare = |file: &FileEntry| -> Result<Option<u64>, StageError> {
             let path = directory.join(&file.name);
-            let (found, was_read) = digest(&path).map_err(|error| StageError::io("read a file", &path, &error))?;
+            let (found, was_read) =
+                digest(&path).map_err(|error| StageError::io("read a file", &path, &error))?;
             if found != file.blake3 {
-                let what = format!("contents changed: expected BLAKE3 {}, found {}", &file.blake3.as_str()[..16], &found.as_str()[..16]);
+                let what = format!(
+                    "contents changed: expected BLAKE3 {}, found {}",
+                    &file.blake3.as_str()[..16],
+                    &found.as_str()[..16]
+                );
                 return Err(StageError::damaged(&path, what).hint(rebuild_hint(directory)));
             }
             advance(file.bytes);
             Ok(was_read.then_some(file.bytes))
         };
-        let compared: Vec<Result<Option<u64>, StageError>> = self.files.par_iter().map(compare).collect();
+        let compared: Vec<Result<Option<u64>, StageError>> =
+            self.files.par_iter().map(compare).collect();
         let mut reading = Reading { files: self.files.len() as u64, ..Reading::default() };
         for bytes in compared {
             if let Some(bytes) = bytes? {
@@ -249,7 +305,8 @@ impl Manifest {
 
 /// Whether a page ends with its own digest: it is as it was written, whatever fields it has.
 fn is_sealed(page: &[u8]) -> bool {
-    let (mut compact, mut in_string, mut is_escaped) = (Vec::with_capacity(page.len()), false, false);
+    let (mut compact, mut in_string, mut is_escaped) =
+        (Vec::with_capacity(page.len()), false, false);
     for &byte in page {
         if in_string || !byte.is_ascii_whitespace() {
             compact.push(byte);
@@ -259,35 +316,54 @@ fn is_sealed(page: &[u8]) -> bool {
     }
     let sealed = || {
         let (open, seal) = std::str::from_utf8(&compact).ok()?.rsplit_once(r#""self_digest":""#)?;
-        Some(Digest::of(format!(r#"{open}"self_digest":null}}"#).as_bytes()).as_str() == seal.strip_suffix(r#""}"#)?)
+        Some(
+            Digest::of(format!(r#"{open}"self_digest":null}}"#).as_bytes()).as_str()
+                == seal.strip_suffix(r#""}"#)?,
+        )
     };
     sealed().unwrap_or(false)
 }
 
 /// The error of a page that is whole and that this version cannot read.
 fn newer(path: &Path, error: &serde_json::Error) -> StageError {
-    StageError::new(ErrorKind::Input, format!("a newer version of Warploom wrote this manifest, which this version cannot read: {error}"))
-        .at(path.display())
-        .hint("use the version that wrote it, or another store with  --store DIR")
+    StageError::new(
+        ErrorKind::Input,
+        format!(
+            "a newer version of Warploom wrote this manifest, \
+        which this version cannot read: {error}"
+        ),
+    )
+    .at(path.display())
+    .hint("use the version that wrote it, or another store with  --store DIR")
 }
 
 /// Whether a name is one part of a path that stays where it is joined to.
 fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
-    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name) && !name.contains('\0')
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
+        && !name.contains('\0')
 }
 
 /// What repairs an artifact.
 pub(crate) fn rebuild_hint(directory: &Path) -> String {
-    format!("remove it and run again, which rebuilds it:  rm -r {}", crate::error::quoted(directory))
+    format!(
+        "remove it and run again, which rebuilds it:  rm -r {}",
+        crate::error::quoted(directory)
+    )
 }
 
 /// Now, as RFC 3339 in UTC with seconds.
 pub fn now_text() -> String {
-    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let seconds =
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let (days, rest) = (seconds / 86400, seconds % 86400);
     let (year, month, day) = civil_from_days(days as i64);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        rest / 3600,
+        rest / 60 % 60,
+        rest % 60
+    )
 }
 
 /// Year, month and day of a day counted from 1970-01-01 (Hinnant's algorithm).
@@ -295,7 +371,8 @@ fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = (day_of_year - (153 * shifted_month + 2) / 5 + 1) as u32;
@@ -306,19 +383,36 @@ fn civil_from_days(days: i64) -> (i64, u32, u32) {
 /// Looks at a directory again when it was there and its manifest was not.
 const LOOKS: u32 = 3;
 
-/// Bytes of a manifest; none when its directory is not there. A directory that another process publishes between a look for
-/// the manifest and a look for the directory is no damage, so only what is still without a manifest at the last look is.
+/// Bytes of a manifest; none when its directory is not there. A directory that another process
+/// publishes between a look for the manifest and a look for the directory is no damage, so only
+/// what is still without a manifest at the last look is.
 fn read_published(directory: &Path, path: &Path) -> Result<Option<Vec<u8>>, StageError> {
     for _ in 0..LOOKS {
         match regular_file::read(path, BYTES_MOST) {
             Ok(bytes) => return Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.exists() => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) if matches!(Refusal::of(&error), Some(Refusal::NotRegular(_) | Refusal::TooLarge(..))) => {
-                return Err(StageError::damaged(path, error.to_string()).hint(rebuild_hint(directory)));
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.exists() => {
+                return Ok(None);
             }
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory && directory.symlink_metadata().is_ok() => {
-                return Err(StageError::damaged(directory, "expected the folder of an artifact, found something else").hint(rebuild_hint(directory)));
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error)
+                if matches!(
+                    Refusal::of(&error),
+                    Some(Refusal::NotRegular(_) | Refusal::TooLarge(..))
+                ) =>
+            {
+                return Err(
+                    StageError::damaged(path, error.to_string()).hint(rebuild_hint(directory))
+                );
+            }
+            Err(error)
+                if error.kind() == io::ErrorKind::NotADirectory
+                    && directory.symlink_metadata().is_ok() =>
+            {
+                return Err(StageError::damaged(
+                    directory,
+                    "expected the folder of an artifact, found something else",
+                )
+                .hint(rebuild_hint(directory)));
             }
             Err(error) => return Err(StageError::io("read a manifest", path, &error)),
         }
@@ -333,7 +427,11 @@ mod tests {
     #[test]
     fn names_stay_inside() {
         assert!(["edges.parquet", "a b", ".hidden", "..a"].into_iter().all(is_plain));
-        assert!(!["", ".", "..", "/etc/passwd", "../x", "a/b", "a/", "./a", "a\0b"].into_iter().any(is_plain));
+        assert!(
+            !["", ".", "..", "/etc/passwd", "../x", "a/b", "a/", "./a", "a\0b"]
+                .into_iter()
+                .any(is_plain)
+        );
     }
 
     #[test]

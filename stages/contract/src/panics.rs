@@ -1,4 +1,5 @@
-//! Panics that somebody catches: what damaged bytes make a decoder or a stage do becomes an error with a name.
+//! Panics that somebody catches: what damaged bytes make a decoder or a stage do becomes an error
+//! with a name.
 //!
 //! promises  a caught panic prints nothing; its message and place go to the code that catches it
 //! never     hides a panic that is not caught
@@ -13,7 +14,8 @@ use std::{
 
 use crate::{ErrorKind, StageError};
 
-/// Catches at work, on whatever thread: the threads of a pool panic for the one that waits for them.
+/// Catches at work, on whatever thread: the threads of a pool panic for the one that waits for
+/// them.
 static CATCHES: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// Catches at work on this thread.
@@ -22,7 +24,8 @@ thread_local! {
 /// The first panic since the last catch: those after it follow from it.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
-/// For the program's panic hook: keeps the message of a panic that will be caught. False: it is not caught.
+/// For the program's panic hook: keeps the message of a panic that will be caught. False: it is not
+/// caught.
 pub fn keep(info: &PanicHookInfo<'_>) -> bool {
     let caught = is_caught();
     if caught {
@@ -36,7 +39,8 @@ fn is_caught() -> bool {
     HERE.get() > 0 || rayon::current_thread_index().is_some() && CATCHES.load(Ordering::SeqCst) > 0
 }
 
-/// Does work that may panic, here or on threads that it waits for; the error is what the first panic said.
+/// Does work that may panic, here or on threads that it waits for; the error is what the first
+/// panic said.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHES.fetch_add(1, Ordering::SeqCst);
     HERE.set(HERE.get() + 1);
@@ -44,22 +48,33 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     HERE.set(HERE.get() - 1);
     CATCHES.fetch_sub(1, Ordering::SeqCst);
     done.map_err(|payload| {
-        let plain = payload.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| payload.downcast_ref::<String>().cloned());
+        let plain = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned());
         // Without the program's hook, as in tests, there is the payload alone.
         first().take().or(plain).unwrap_or_else(|| "a panic without a message".to_owned())
     })
 }
 
-/// What a caught panic is to people: a defect, or memory that the system refused to a library that panics then.
+/// What a caught panic is to people: a defect, or memory that the system refused to a library that
+/// panics then.
 pub fn to_error(said: String) -> StageError {
     out_of_memory(&said).unwrap_or_else(|| StageError::defect(said))
 }
 
 /// The error of a panic that says that memory was refused.
 pub fn out_of_memory(said: &str) -> Option<StageError> {
-    let hint = "see  ulimit -v  and the memory of the job; a lower  --memory  or  --threads  needs less";
+    let hint =
+        "see  ulimit -v  and the memory of the job; a lower  --memory  or  --threads  needs less";
     let is_zstd = said.contains("zstd returned null pointer");
-    is_zstd.then(|| StageError::new(ErrorKind::Memory, "out of memory: the system refused what zstd needs to read or write a table").hint(hint))
+    is_zstd.then(|| {
+        StageError::new(
+            ErrorKind::Memory,
+            "out of memory: the system refused what zstd needs to read or write a table",
+        )
+        .hint(hint)
+    })
 }
 
 fn first() -> MutexGuard<'static, Option<String>> {
@@ -79,7 +94,10 @@ mod tests {
         assert!(!is_caught());
         assert_eq!(catch(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
         let kind = |said: &str| to_error(said.to_owned()).kind;
-        assert_eq!(kind("panicked at lib.rs:1: zstd returned null pointer when creating new context"), ErrorKind::Memory);
+        assert_eq!(
+            kind("panicked at lib.rs:1: zstd returned null pointer when creating new context"),
+            ErrorKind::Memory
+        );
         assert_eq!(kind("index out of bounds"), ErrorKind::Defect);
     }
 }

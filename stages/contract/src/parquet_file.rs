@@ -32,7 +32,8 @@ use crate::{
 
 /// Rows of a row group, and of what is read at once.
 pub const ROW_GROUP: usize = 1 << 20;
-/// Rows that may be written at once where memory is short: the encoder looks at pages after every 1024 rows.
+/// Rows that may be written at once where memory is short: the encoder looks at pages after every
+/// 1024 rows.
 pub const ROWS_WRITTEN: usize = 1 << 16;
 
 /// A table in memory: columns of equal length.
@@ -51,7 +52,8 @@ pub fn write_table(path: &Path, columns: Vec<(Field, ArrayRef)>) -> Result<(), S
     writer.finish()
 }
 
-/// Writes a table piece by piece. Pieces of a multiple of `ROWS_WRITTEN` rows, but for the last, give the bytes that one piece would.
+/// Writes a table piece by piece. Pieces of a multiple of `ROWS_WRITTEN` rows, but for the last,
+/// give the bytes that one piece would.
 pub struct TableWriter {
     path: PathBuf,
     schema: Arc<Schema>,
@@ -64,7 +66,8 @@ impl TableWriter {
         TableWriter::create_by(path, fields, "warploom")
     }
 
-    /// Begins a new file for other programs. Readers take ends of edges for rows in tables of artifacts alone, which the writer's name tells.
+    /// Begins a new file for other programs. Readers take ends of edges for rows in tables of
+    /// artifacts alone, which the writer's name tells.
     pub fn create_for_others(path: &Path, fields: Vec<Field>) -> Result<TableWriter, StageError> {
         TableWriter::create_by(path, fields, "warploom export")
     }
@@ -84,14 +87,24 @@ impl TableWriter {
             }
         }
         let schema = Arc::new(Schema::new(fields));
-        let file = File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
-        let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), schema.clone(), Some(properties.build()));
-        Ok(TableWriter { path: path.to_path_buf(), schema, writer: writer.map_err(|error| write_error(path, error))? })
+        let file =
+            File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
+        let writer = ArrowWriter::try_new(
+            BufWriter::with_capacity(1 << 20, file),
+            schema.clone(),
+            Some(properties.build()),
+        );
+        Ok(TableWriter {
+            path: path.to_path_buf(),
+            schema,
+            writer: writer.map_err(|error| write_error(path, error))?,
+        })
     }
 
     /// Adds rows: one array a field, in the order of the fields.
     pub fn write(&mut self, arrays: Vec<ArrayRef>) -> Result<(), StageError> {
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays).map_err(|error| StageError::defect(error.to_string()).at(self.path.display()))?;
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays)
+            .map_err(|error| StageError::defect(error.to_string()).at(self.path.display()))?;
         self.writer.write(&batch).map_err(|error| write_error(&self.path, error))
     }
 
@@ -109,7 +122,9 @@ fn write_error(path: &Path, error: ParquetError) -> StageError {
             Ok(error) => StageError::io("write", path, &error),
             Err(other) => StageError::defect(format!("cannot write a Parquet file: {other}")),
         },
-        other => StageError::defect(format!("cannot write a Parquet file: {other}")).at(path.display()),
+        other => {
+            StageError::defect(format!("cannot write a Parquet file: {other}")).at(path.display())
+        }
     }
 }
 
@@ -122,7 +137,8 @@ pub fn describe(path: &Path) -> Result<(u64, Arc<Schema>), StageError> {
 
 /// Reads a whole table, or some of its columns.
 pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageError> {
-    let wrong = |error: String| StageError::damaged(path, format!("not a readable Parquet table: {error}"));
+    let wrong =
+        |error: String| StageError::damaged(path, format!("not a readable Parquet table: {error}"));
     let mut batches = Vec::new();
     let schema = scan_table(path, columns, |batch| {
         batches.push(batch.clone());
@@ -136,10 +152,17 @@ pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageE
 }
 
 /// Hands over a table, or some of its columns, a row group at a time.
-pub fn scan_table(path: &Path, columns: Option<&[&str]>, mut take: impl FnMut(&RecordBatch) -> Result<(), StageError>) -> Result<Arc<Schema>, StageError> {
+pub fn scan_table(
+    path: &Path,
+    columns: Option<&[&str]>,
+    mut take: impl FnMut(&RecordBatch) -> Result<(), StageError>,
+) -> Result<Arc<Schema>, StageError> {
     let (bytes, mut reader) = reader(path)?;
     if let Some(columns) = columns {
-        let mask = parquet::arrow::ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
+        let mask = parquet::arrow::ProjectionMask::columns(
+            reader.parquet_schema(),
+            columns.iter().copied(),
+        );
         reader = reader.with_projection(mask);
     }
     let mut reader = decode(path, &bytes, || reader.with_batch_size(ROW_GROUP).build())?;
@@ -150,12 +173,17 @@ pub fn scan_table(path: &Path, columns: Option<&[&str]>, mut take: impl FnMut(&R
     Ok(schema)
 }
 
-/// Joins batches column by column with the array builders of arrow-data's transform, through `MutableArrayData`.
-fn concat(schema: &Arc<Schema>, batches: &[RecordBatch]) -> Result<RecordBatch, arrow_schema::ArrowError> {
+/// Joins batches column by column with the array builders of arrow-data's transform, through
+/// `MutableArrayData`.
+fn concat(
+    schema: &Arc<Schema>,
+    batches: &[RecordBatch],
+) -> Result<RecordBatch, arrow_schema::ArrowError> {
     let columns = (0..schema.fields().len()).map(|column| {
         let parts: Vec<_> = batches.iter().map(|batch| batch.column(column).to_data()).collect();
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
-        let mut joined = arrow_data::transform::MutableArrayData::new(parts.iter().collect(), false, rows);
+        let mut joined =
+            arrow_data::transform::MutableArrayData::new(parts.iter().collect(), false, rows);
         for (index, batch) in batches.iter().enumerate() {
             joined.try_extend(index, 0, batch.num_rows())?;
         }
@@ -167,7 +195,9 @@ fn concat(schema: &Arc<Schema>, batches: &[RecordBatch]) -> Result<RecordBatch, 
     RecordBatch::try_new(schema.clone(), columns.collect::<Result<_, arrow_schema::ArrowError>>()?)
 }
 
-fn reader(path: &Path) -> Result<(TableBytes, ParquetRecordBatchReaderBuilder<TableBytes>), StageError> {
+fn reader(
+    path: &Path,
+) -> Result<(TableBytes, ParquetRecordBatchReaderBuilder<TableBytes>), StageError> {
     let file = regular_file::open(path).map_err(|error| StageError::io("open", path, &error))?;
     let length = file.metadata().map_err(|error| StageError::io("look at", path, &error))?.len();
     let bytes = TableBytes { file: Arc::new(file), length, fault: Arc::default() };
@@ -175,8 +205,13 @@ fn reader(path: &Path) -> Result<(TableBytes, ParquetRecordBatchReaderBuilder<Ta
     Ok((bytes, reader))
 }
 
-/// Calls the decoder: a fault of the disk is told as one, and what the decoder does not expect of damaged bytes is a panic in it.
-fn decode<T, E: std::fmt::Display>(path: &Path, bytes: &TableBytes, work: impl FnOnce() -> Result<T, E>) -> Result<T, StageError> {
+/// Calls the decoder: a fault of the disk is told as one, and what the decoder does not expect of
+/// damaged bytes is a panic in it.
+fn decode<T, E: std::fmt::Display>(
+    path: &Path,
+    bytes: &TableBytes,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, StageError> {
     let decoded = match panics::catch(work) {
         Ok(decoded) => Ok(decoded),
         Err(said) => match panics::out_of_memory(&said) {
@@ -184,13 +219,16 @@ fn decode<T, E: std::fmt::Display>(path: &Path, bytes: &TableBytes, work: impl F
             None => Err("its decoder does not expect what it holds".to_owned()),
         },
     };
-    decoded.and_then(|done| done.map_err(|error| error.to_string())).map_err(|error| match bytes.fault.get() {
-        Some(fault) => StageError::io("read", path, fault),
-        None => StageError::damaged(path, format!("not a readable Parquet table: {error}")),
+    decoded.and_then(|done| done.map_err(|error| error.to_string())).map_err(|error| {
+        match bytes.fault.get() {
+            Some(fault) => StageError::io("read", path, fault),
+            None => StageError::damaged(path, format!("not a readable Parquet table: {error}")),
+        }
     })
 }
 
-/// A file as the decoder reads it. The decoder's errors do not say whether the disk or the contents are at fault, so the disk's are kept here.
+/// A file as the decoder reads it. The decoder's errors do not say whether the disk or the contents
+/// are at fault, so the disk's are kept here.
 #[derive(Clone)]
 struct TableBytes {
     file: Arc<File>,
@@ -225,7 +263,9 @@ impl Read for BytesFrom {
             return Ok(0);
         }
         let read = match self.bytes.file.read_at(&mut buffer[..room], self.at) {
-            Ok(0) => return Err(self.bytes.keep(Refusal::CutShort(self.at, self.bytes.length).into())),
+            Ok(0) => {
+                return Err(self.bytes.keep(Refusal::CutShort(self.at, self.bytes.length).into()));
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
             read => read.map_err(|error| self.bytes.keep(error))?,
         };
@@ -264,13 +304,31 @@ impl Table {
 }
 
 /// A column of numbers without nulls.
-pub fn numbers_of<'a, T: Number>(path: &Path, batch: &'a RecordBatch, name: &str) -> Result<&'a [T], StageError> {
-    let column = batch.column_by_name(name).ok_or_else(|| StageError::damaged(path, format!("expected a column `{name}`, found none")))?;
+pub fn numbers_of<'a, T: Number>(
+    path: &Path,
+    batch: &'a RecordBatch,
+    name: &str,
+) -> Result<&'a [T], StageError> {
+    let column = batch.column_by_name(name).ok_or_else(|| {
+        StageError::damaged(path, format!("expected a column `{name}`, found none"))
+    })?;
     let typed = column.as_primitive_opt::<T::Arrow>();
-    let wrong = || StageError::damaged(path, format!("column `{name}`: expected {}, found {}", T::Arrow::DATA_TYPE, column.data_type()));
+    let wrong = || {
+        StageError::damaged(
+            path,
+            format!(
+                "column `{name}`: expected {}, found {}",
+                T::Arrow::DATA_TYPE,
+                column.data_type()
+            ),
+        )
+    };
     let typed = typed.ok_or_else(wrong)?;
     if typed.null_count() > 0 {
-        return Err(StageError::damaged(path, format!("column `{name}`: expected no nulls, found {}", typed.null_count())));
+        return Err(StageError::damaged(
+            path,
+            format!("column `{name}`: expected no nulls, found {}", typed.null_count()),
+        ));
     }
     Ok(typed.values())
 }
@@ -289,13 +347,17 @@ mod tests {
     fn a_fault_of_the_disk_is_none_of_the_contents() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
-        write_table(&path, vec![(field("x", DataType::UInt32), numbers((0..9u32).collect()))]).unwrap();
+        write_table(&path, vec![(field("x", DataType::UInt32), numbers((0..9u32).collect()))])
+            .unwrap();
         assert_eq!(read_table(&path, None).unwrap().numbers::<u32>("x").unwrap().len(), 9);
         // As a network file system that says more bytes than it gives.
         let file = File::open(&path).unwrap();
         let length = file.metadata().unwrap().len() + 10;
         let bytes = TableBytes { file: Arc::new(file), length, fault: Arc::default() };
-        let error = decode(&path, &bytes, || ParquetRecordBatchReaderBuilder::try_new(bytes.clone())).err().unwrap();
+        let error =
+            decode(&path, &bytes, || ParquetRecordBatchReaderBuilder::try_new(bytes.clone()))
+                .err()
+                .unwrap();
         assert_eq!(error.kind, ErrorKind::Transient, "{error}");
         // Contents that end too soon are damaged.
         let whole = std::fs::read(&path).unwrap();

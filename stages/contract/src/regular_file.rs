@@ -1,6 +1,7 @@
 //! Regular files, opened and read whole.
 //!
-//! promises  a FIFO, a device, a socket or a folder is refused before a byte is read: nothing waits for a writer that never comes
+//! promises  a FIFO, a device, a socket or a folder is refused before a byte is read: nothing waits
+//!           for a writer that never comes
 //! promises  a file that ends before its size does is an error
 //! never     follows a size beyond the limit that the caller gives
 use std::{
@@ -26,8 +27,12 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::NotRegular(what) => write!(f, "expected a regular file, found {what}"),
-            Refusal::TooLarge(bytes, most) => write!(f, "expected at most {most} bytes, found {bytes}"),
-            Refusal::CutShort(read, bytes) => write!(f, "the file has {bytes} bytes, and reading it ended after {read}"),
+            Refusal::TooLarge(bytes, most) => {
+                write!(f, "expected at most {most} bytes, found {bytes}")
+            }
+            Refusal::CutShort(read, bytes) => {
+                write!(f, "the file has {bytes} bytes, and reading it ended after {read}")
+            }
         }
     }
 }
@@ -50,7 +55,10 @@ impl From<Refusal> for io::Error {
 /// Opens a regular file for reading.
 pub fn open(path: &Path) -> io::Result<File> {
     // Opening a FIFO waits for its writer, without this flag; regular files do not heed it.
-    let file = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
+        .open(path)?;
     let kind = file.metadata()?.file_type();
     match what_else(kind) {
         Some(what) => Err(Refusal::NotRegular(what).into()),
@@ -91,7 +99,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// The text of a regular file of at most so many bytes.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    String::from_utf8(read(path, most)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 #[cfg(test)]

@@ -10,7 +10,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Artifact, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store, store::Draft};
+use crate::{
+    Artifact, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
+    store::Draft,
+};
 
 /// A stage's name, version and kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,9 @@ pub struct Names(pub Vec<&'static str>);
 impl Names {
     /// Whether a name is among them.
     pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|known| known.strip_suffix('*').map_or(*known == name, |start| name.starts_with(start)))
+        self.0.iter().any(|known| {
+            known.strip_suffix('*').map_or(*known == name, |start| name.starts_with(start))
+        })
     }
 }
 
@@ -42,7 +47,8 @@ impl<const N: usize> From<[&'static str; N]> for Names {
     }
 }
 
-/// What a stage reads of an input artifact. It is given nothing else of it, and its key holds all of it but the records.
+/// What a stage reads of an input artifact. It is given nothing else of it, and its key holds all
+/// of it but the records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Files.
@@ -82,16 +88,31 @@ pub trait Stage {
     /// Name, version, kinds.
     const CONTRACT: Contract;
 
-    /// Decides, and keeps in the store, what the request leaves open until inputs are read. Most stages leave nothing open.
-    fn decide(_context: &Context, _inputs: &Inputs, _request: &mut Self::Request) -> Result<(), StageError> {
+    /// Decides, and keeps in the store, what the request leaves open until inputs are read. Most
+    /// stages leave nothing open.
+    fn decide(
+        _context: &Context,
+        _inputs: &Inputs,
+        _request: &mut Self::Request,
+    ) -> Result<(), StageError> {
         Ok(())
     }
 
     /// Makes the outputs.
-    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &Self::Request) -> Result<(), StageError>;
+    fn run(
+        context: &Context,
+        outputs: &mut Outputs,
+        inputs: &Inputs,
+        request: &Self::Request,
+    ) -> Result<(), StageError>;
 
     /// Proves the outputs by another road than `run` took; reads only artifacts.
-    fn check(context: &Context, outputs: &Inputs, inputs: &Inputs, request: &Self::Request) -> Result<(), Violation>;
+    fn check(
+        context: &Context,
+        outputs: &Inputs,
+        inputs: &Inputs,
+        request: &Self::Request,
+    ) -> Result<(), Violation>;
 }
 
 /// How far a piece of work is, as a stage tells it; what becomes of it is the listener's business.
@@ -110,21 +131,23 @@ pub trait Progress: Sync {
     fn say(&self, _text: &str) {}
 }
 
-/// Hears that so many more units are done; called from any thread, some thousands of units at a time.
+/// Hears that so many more units are done; called from any thread, some thousands of units at a
+/// time.
 pub type Told<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// Units between two words of a loop over indices.
 pub const STRIDE: usize = 1 << 12;
 
-/// Tells of `STRIDE` units at each index that is a multiple of it: for loops that visit indices in any order, on any thread.
+/// Tells of `STRIDE` units at each index that is a multiple of it: for loops that visit indices in
+/// any order, on any thread.
 pub fn tell_of(told: Told<'_>, index: usize) {
     if index.is_multiple_of(STRIDE) {
         told(STRIDE as u64);
     }
 }
 
-/// A piece of work that is told of from many threads. However its loops count, never more is told than
-/// there is, and when it is dropped the rest is told.
+/// A piece of work that is told of from many threads. However its loops count, never more is told
+/// than there is, and when it is dropped the rest is told.
 pub struct Piece<'a> {
     progress: &'a dyn Progress,
     total: u64,
@@ -225,7 +248,12 @@ impl Inputs {
 
     /// The artifact of a kind that the stage's contract names.
     pub fn get(&self, kind: Kind) -> Result<&Artifact, StageError> {
-        self.0.get(&kind).ok_or_else(|| StageError::defect(format!("the stage asked for an input `{}` that it was not given", kind.name())))
+        self.0.get(&kind).ok_or_else(|| {
+            StageError::defect(format!(
+                "the stage asked for an input `{}` that it was not given",
+                kind.name()
+            ))
+        })
     }
 
     /// All of them.
@@ -235,12 +263,17 @@ impl Inputs {
 
     /// Stand-in if any input is one.
     pub fn provenance(&self) -> Provenance {
-        if self.iter().any(|artifact| artifact.manifest.provenance == Provenance::StandIn) { Provenance::StandIn } else { Provenance::Real }
+        if self.iter().any(|artifact| artifact.manifest.provenance == Provenance::StandIn) {
+            Provenance::StandIn
+        } else {
+            Provenance::Real
+        }
     }
 
     /// What was drawn in any input.
     pub fn made_up(&self) -> Vec<String> {
-        let mut all: Vec<String> = self.iter().flat_map(|artifact| artifact.manifest.made_up.iter().cloned()).collect();
+        let mut all: Vec<String> =
+            self.iter().flat_map(|artifact| artifact.manifest.made_up.iter().cloned()).collect();
         all.sort();
         all.dedup();
         all
@@ -259,15 +292,31 @@ pub struct Outputs {
 
 impl Outputs {
     /// Opens a draft for each kind that the contract writes.
-    pub fn begin(store: &Store, contract: &Contract, document: KeyDocument, inputs: &Inputs) -> Result<Self, StageError> {
+    pub fn begin(
+        store: &Store,
+        contract: &Contract,
+        document: KeyDocument,
+        inputs: &Inputs,
+    ) -> Result<Self, StageError> {
         let key = document.key();
-        let drafts = contract.writes.iter().map(|&kind| Ok((kind, store.begin(kind, &key)?))).collect::<Result<_, StageError>>()?;
+        let drafts = contract
+            .writes
+            .iter()
+            .map(|&kind| Ok((kind, store.begin(kind, &key)?)))
+            .collect::<Result<_, StageError>>()?;
         let entries = inputs.iter().map(|artifact| crate::manifest::InputEntry {
             kind: artifact.kind.name().to_owned(),
             key: artifact.manifest.key.clone(),
             digest: artifact.manifest.digest.clone(),
         });
-        Ok(Outputs { drafts, document, provenance: inputs.provenance(), made_up: inputs.made_up(), inputs: entries.collect(), inputs_verified: None })
+        Ok(Outputs {
+            drafts,
+            document,
+            provenance: inputs.provenance(),
+            made_up: inputs.made_up(),
+            inputs: entries.collect(),
+            inputs_verified: None,
+        })
     }
 
     /// The key that everything here will have.
@@ -285,8 +334,8 @@ impl Outputs {
         self.draft(kind).file(name)
     }
 
-    /// Makes a file of this output out of a file of an artifact that is already published: a hard link where the file
-    /// system allows it, else a copy.
+    /// Makes a file of this output out of a file of an artifact that is already published: a hard
+    /// link where the file system allows it, else a copy.
     pub fn share(&self, kind: Kind, name: &str, from: &std::path::Path) -> Result<(), StageError> {
         self.draft(kind).share(name, from)
     }
@@ -307,12 +356,14 @@ impl Outputs {
         self.made_up = made_up;
     }
 
-    /// Says whether the files that are read of the inputs were compared with their digests; without inputs there is nothing to say.
+    /// Says whether the files that are read of the inputs were compared with their digests; without
+    /// inputs there is nothing to say.
     pub fn set_inputs_verified(&mut self, verified: bool) {
         self.inputs_verified = (!self.inputs.is_empty()).then_some(verified);
     }
 
-    /// The error of a work one of whose folders was removed under it says so; any other stays as it is.
+    /// The error of a work one of whose folders was removed under it says so; any other stays as it
+    /// is.
     pub fn explain_loss(&self, error: StageError) -> StageError {
         self.drafts.values().fold(error, |error, draft| draft.explain_loss(error))
     }
@@ -324,16 +375,26 @@ impl Outputs {
 
     /// Validates, syncs and publishes every kind.
     pub fn publish(self, store: &Store) -> Result<Vec<Artifact>, StageError> {
-        Ok(self.publish_told(store, false, &|_| {})?.into_iter().map(|(artifact, _)| artifact).collect())
+        Ok(self
+            .publish_told(store, false, &|_| {})?
+            .into_iter()
+            .map(|(artifact, _)| artifact)
+            .collect())
     }
 
-    /// Like `publish`, but an artifact that is already there with other bytes is replaced; says which were.
+    /// Like `publish`, but an artifact that is already there with other bytes is replaced; says
+    /// which were.
     pub fn publish_over(self, store: &Store) -> Result<Vec<(Artifact, bool)>, StageError> {
         self.publish_told(store, true, &|_| {})
     }
 
     /// `publish_over` or, without `replace`, `publish`; tells of each file.
-    pub fn publish_told(self, store: &Store, replace: bool, told: Told<'_>) -> Result<Vec<(Artifact, bool)>, StageError> {
+    pub fn publish_told(
+        self,
+        store: &Store,
+        replace: bool,
+        told: Told<'_>,
+    ) -> Result<Vec<(Artifact, bool)>, StageError> {
         let Outputs { drafts, document, provenance, made_up, inputs, inputs_verified } = self;
         let stage = (document.stage.clone(), document.version);
         let mut sealed = Vec::new();

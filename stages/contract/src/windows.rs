@@ -1,5 +1,5 @@
-//! windows: how full windows of 8 and of 16 target rows are, for kernels on tensor cores. One definition, for the profile of a graph and
-//! for what an order is worth.
+//! windows: how full windows of 8 and of 16 target rows are, for kernels on tensor cores. One
+//! definition, for the profile of a graph and for what an order is worth.
 //!
 //! promises  exact
 //! limits    O(edges log degree) time; memory of one window at a time and thread
@@ -29,13 +29,24 @@ impl Sums {
     }
 
     fn join(self, other: Sums) -> Sums {
-        Sums { vectors: self.vectors + other.vectors, most: self.most.max(other.most), tiles: self.tiles + other.tiles }
+        Sums {
+            vectors: self.vectors + other.vectors,
+            most: self.most.max(other.most),
+            tiles: self.tiles + other.tiles,
+        }
     }
 
     fn figures(self, rows: u64, entries: u64) -> WindowFigures {
         let share = |places: u64| if places == 0 { 0.0 } else { entries as f64 / places as f64 };
         let Sums { vectors, most, tiles } = self;
-        WindowFigures { rows, vectors, vectors_most: most, density: share(rows * vectors), tiles, tile_density: share(rows * COLUMNS * tiles) }
+        WindowFigures {
+            rows,
+            vectors,
+            vectors_most: most,
+            density: share(rows * vectors),
+            tiles,
+            tile_density: share(rows * COLUMNS * tiles),
+        }
     }
 }
 
@@ -44,11 +55,17 @@ pub fn windows(incoming: Rows<'_>, entries: u64) -> [WindowFigures; 2] {
     let nodes = incoming.len();
     let task = |rooms: &mut [Vec<u32>; 2], task: usize| {
         let mut sums = [Sums::default(); 2];
-        for first in (task * TASK..(task + 1) * TASK).map(|window| window * 2 * ROWS).take_while(|&first| first < nodes) {
+        for first in (task * TASK..(task + 1) * TASK)
+            .map(|window| window * 2 * ROWS)
+            .take_while(|&first| first < nodes)
+        {
             for (half, room) in rooms.iter_mut().enumerate() {
                 let rows = nodes.min(first + half * ROWS)..nodes.min(first + (half + 1) * ROWS);
                 room.clear();
-                room.extend_from_slice(&incoming.neighbours[incoming.offsets[rows.start] as usize..incoming.offsets[rows.end] as usize]);
+                room.extend_from_slice(
+                    &incoming.neighbours[incoming.offsets[rows.start] as usize
+                        ..incoming.offsets[rows.end] as usize],
+                );
                 room.sort_unstable();
                 room.dedup();
                 sums[0].add(room.len());
@@ -59,7 +76,10 @@ pub fn windows(incoming: Rows<'_>, entries: u64) -> [WindowFigures; 2] {
         sums
     };
     let tasks = nodes.div_ceil(2 * ROWS * TASK);
-    let sums = (0..tasks).into_par_iter().map_init(<[Vec<u32>; 2]>::default, task).reduce(Default::default, |a, b| [a[0].join(b[0]), a[1].join(b[1])]);
+    let sums = (0..tasks)
+        .into_par_iter()
+        .map_init(<[Vec<u32>; 2]>::default, task)
+        .reduce(Default::default, |a, b| [a[0].join(b[0]), a[1].join(b[1])]);
     [sums[0].figures(ROWS as u64, entries), sums[1].figures(2 * ROWS as u64, entries)]
 }
 

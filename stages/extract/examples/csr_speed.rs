@@ -1,4 +1,5 @@
-//! Times graph -> csr of both directions, without reading or writing files. One JSON line for each order of the edges.
+//! Times graph -> csr of both directions, without reading or writing files. One JSON line for each
+//! order of the edges.
 //!
 //! usage: csr_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
 use std::{path::Path, time::Instant};
@@ -13,8 +14,12 @@ const ROUNDS: usize = 7;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
+    let (folder, threads) =
+        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .expect("the first pool of the process");
     let artifact = Artifact::in_folder(Kind::Graph, folder).expect("a graph artifact");
     let nodes = artifact.count("nodes").expect("counted") as usize;
     let table = read_edges(&artifact).expect("edges");
@@ -22,7 +27,8 @@ fn main() {
     let shuffled = shuffle(&table);
     let again = both_directions(nodes, &shuffled);
     assert!(
-        sorted.incoming.neighbours == again.incoming.neighbours && sorted.outgoing.neighbours == again.outgoing.neighbours,
+        sorted.incoming.neighbours == again.incoming.neighbours
+            && sorted.outgoing.neighbours == again.outgoing.neighbours,
         "the order of the edges changed the rows"
     );
     for (order, table) in [("sorted", &table), ("shuffled", &shuffled)] {
@@ -35,7 +41,10 @@ fn main() {
                 seconds
             })
             .fold(f64::INFINITY, f64::min);
-        println!("{{\"order\": \"{order}\", \"threads\": {threads}, \"edges\": {}, \"seconds\": {best}}}", table.source.len());
+        println!(
+            "{{\"order\": \"{order}\", \"threads\": {threads}, \"edges\": {}, \"seconds\": {best}}}",
+            table.source.len()
+        );
     }
 }
 
@@ -49,6 +58,8 @@ fn shuffle(table: &EdgeTable) -> EdgeTable {
         a
     };
     let stride = (count * 618 / 1000 + 1..).find(|&stride| gcd(stride, count) == 1).unwrap_or(1);
-    let walk = |ends: &[u32]| (0..count).map(|at| ends[(at as u128 * stride as u128 % count as u128) as usize]).collect();
+    let walk = |ends: &[u32]| {
+        (0..count).map(|at| ends[(at as u128 * stride as u128 % count as u128) as usize]).collect()
+    };
     EdgeTable { source: walk(&table.source), target: walk(&table.target), weight: None, kind: None }
 }

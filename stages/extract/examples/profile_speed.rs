@@ -1,4 +1,5 @@
-//! Times the profile of a graph without reading or writing files, part by part. One JSON line for each part; `all` is the whole.
+//! Times the profile of a graph without reading or writing files, part by part. One JSON line for
+//! each part; `all` is the whole.
 //!
 //! usage: profile_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
 use std::{path::Path, time::Instant};
@@ -22,10 +23,17 @@ fn keep<T>(found: T) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
+    let (folder, threads) =
+        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .expect("the first pool of the process");
     let artifact = Artifact::in_folder(Kind::Graph, folder).expect("a graph artifact");
-    let rows = both_directions(artifact.count("nodes").expect("counted") as usize, &read_edges(&artifact).expect("edges"));
+    let rows = both_directions(
+        artifact.count("nodes").expect("counted") as usize,
+        &read_edges(&artifact).expect("edges"),
+    );
     let (incoming, outgoing) = (rows.incoming.rows(), rows.outgoing.rows());
     let attributes = Attributes::read(&artifact).expect(NODES_FILE);
     let entries = incoming.neighbours.len() as u64;
@@ -36,7 +44,10 @@ fn main() {
             begun.elapsed().as_secs_f64()
         };
         let best = (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min);
-        println!("{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {entries}, \"seconds\": {best:.4}}}");
+        println!(
+            "{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {entries}, \"seconds\": \
+                {best:.4}}}"
+        );
     };
     say("attributes", &|| keep(Attributes::read(&artifact)));
     say("degrees", &|| keep((degrees::spread(incoming), degrees::spread(outgoing))));
@@ -44,10 +55,23 @@ fn main() {
     say("components", &|| keep(parts::components(incoming)));
     say("blocks", &|| keep(parts::blocks(incoming, outgoing, u64::MAX)));
     say("windows", &|| keep(windows::windows(incoming, entries)));
-    say("homophily", &|| keep(attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing))));
+    say("homophily", &|| {
+        keep(
+            attributes
+                .labels
+                .as_ref()
+                .and_then(|labels| labels::homophily(labels, incoming, outgoing)),
+        )
+    });
     let found = communities::find(incoming, outgoing, &|_| {});
     say("communities", &|| keep(communities::find(incoming, outgoing, &|_| {})));
     say("communities' figures", &|| keep(quality::figures(&found, incoming, outgoing)));
     say("all", &|| keep(measure(&rows, attributes.clone(), &warploom_contract::stage::Silence)));
-    println!("{}", serde_json::to_string(&measure(&rows, attributes.clone(), &warploom_contract::stage::Silence).communities).expect("plain numbers"));
+    println!(
+        "{}",
+        serde_json::to_string(
+            &measure(&rows, attributes.clone(), &warploom_contract::stage::Silence).communities
+        )
+        .expect("plain numbers")
+    );
 }

@@ -1,6 +1,7 @@
 //! Both directions of a graph: edges grouped by each end.
 //!
-//! promises  in each row neighbours ascend (typed: types first), then edge ids; the same bytes for any number of threads
+//! promises  in each row neighbours ascend (typed: types first), then edge ids; the same bytes for
+//!           any number of threads
 //! never     sorts an edge table that stands in the order of its sources
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
 use rayon::prelude::*;
@@ -14,7 +15,8 @@ use warploom_contract::{
     stage::{Piece, Progress, Silence},
 };
 
-/// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types first.
+/// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types
+/// first.
 pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
     both_directions_told(nodes, table, &Silence)
 }
@@ -23,7 +25,8 @@ pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
 pub fn both_directions_told(nodes: usize, table: &EdgeTable, progress: &dyn Progress) -> CsrParts {
     let (mut incoming, mut outgoing) = (DirectionParts::default(), DirectionParts::default());
     let sorted = is_sorted(&table.source, &table.target);
-    let grouping = Piece::begin(progress, "grouping", table.source.len() as u64, "edges").passes(if sorted { 2 } else { 3 });
+    let grouping = Piece::begin(progress, "grouping", table.source.len() as u64, "edges")
+        .passes(if sorted { 2 } else { 3 });
     let told = |edges| grouping.add(edges);
     if sorted {
         group(&mut incoming, nodes, &table.target, Others::Listed(&table.source), None, &told);
@@ -35,25 +38,50 @@ pub fn both_directions_told(nodes: usize, table: &EdgeTable, progress: &dyn Prog
         };
     } else {
         group(&mut outgoing, nodes, &table.source, Others::Listed(&table.target), None, &told);
-        group(&mut incoming, nodes, &outgoing.neighbours, Others::Rows(&outgoing.offsets), Some(&outgoing.edges), &told);
-        // Now each row's neighbours ascend: those that were found in the order of the edges are replaced.
-        group(&mut outgoing, nodes, &incoming.neighbours, Others::Rows(&incoming.offsets), Some(&incoming.edges), &told);
+        group(
+            &mut incoming,
+            nodes,
+            &outgoing.neighbours,
+            Others::Rows(&outgoing.offsets),
+            Some(&outgoing.edges),
+            &told,
+        );
+        // Now each row's neighbours ascend: those that were found in the order of the edges are
+        // replaced.
+        group(
+            &mut outgoing,
+            nodes,
+            &incoming.neighbours,
+            Others::Rows(&incoming.offsets),
+            Some(&incoming.edges),
+            &told,
+        );
     }
     drop(grouping);
     if let Some(types) = &table.kind {
-        let sorting = Piece::begin(progress, "sorting rows by relation", nodes as u64, "rows").passes(2);
+        let sorting =
+            Piece::begin(progress, "sorting rows by relation", nodes as u64, "rows").passes(2);
         let told = |rows| sorting.add(rows);
         sort_rows_by_type(&mut incoming, types, &told);
         sort_rows_by_type(&mut outgoing, types, &told);
     }
-    let weights = table.weight.as_ref().map(|weight| incoming.edges.par_iter().map(|&edge| weight[edge as usize]).collect());
-    let types = table.kind.as_ref().map(|kind| incoming.edges.par_iter().map(|&edge| kind[edge as usize]).collect());
+    let weights = table
+        .weight
+        .as_ref()
+        .map(|weight| incoming.edges.par_iter().map(|&edge| weight[edge as usize]).collect());
+    let types = table
+        .kind
+        .as_ref()
+        .map(|kind| incoming.edges.par_iter().map(|&edge| kind[edge as usize]).collect());
     CsrParts { incoming, outgoing, weights, types, graphs: None }
 }
 
 /// Whether edges ascend by source, then target.
 fn is_sorted(source: &[u32], target: &[u32]) -> bool {
-    (1..source.len()).into_par_iter().with_min_len(1 << 16).all(|at| (source[at - 1], target[at - 1]) <= (source[at], target[at]))
+    (1..source.len())
+        .into_par_iter()
+        .with_min_len(1 << 16)
+        .all(|at| (source[at - 1], target[at - 1]) <= (source[at], target[at]))
 }
 
 /// Nodes whose offsets are found one after the other, after one search.
@@ -90,8 +118,10 @@ mod tests {
         let side = |keys: &[u32], others: &[u32]| {
             let mut parts = DirectionParts { offsets: vec![0], ..DirectionParts::default() };
             for node in 0..nodes as u32 {
-                let mut row: Vec<(u16, u32, u64)> =
-                    (0..keys.len()).filter(|&edge| keys[edge] == node).map(|edge| (kind(edge), others[edge], edge as u64)).collect();
+                let mut row: Vec<(u16, u32, u64)> = (0..keys.len())
+                    .filter(|&edge| keys[edge] == node)
+                    .map(|edge| (kind(edge), others[edge], edge as u64))
+                    .collect();
                 row.sort_unstable();
                 parts.neighbours.extend(row.iter().map(|slot| slot.1));
                 parts.edges.extend(row.iter().map(|slot| slot.2));
@@ -100,9 +130,21 @@ mod tests {
             parts
         };
         let incoming = side(&table.target, &table.source);
-        let weights = table.weight.as_ref().map(|weight| incoming.edges.iter().map(|&edge| weight[edge as usize]).collect());
-        let types = table.kind.as_ref().map(|kind| incoming.edges.iter().map(|&edge| kind[edge as usize]).collect());
-        CsrParts { incoming, outgoing: side(&table.source, &table.target), weights, types, graphs: None }
+        let weights = table
+            .weight
+            .as_ref()
+            .map(|weight| incoming.edges.iter().map(|&edge| weight[edge as usize]).collect());
+        let types = table
+            .kind
+            .as_ref()
+            .map(|kind| incoming.edges.iter().map(|&edge| kind[edge as usize]).collect());
+        CsrParts {
+            incoming,
+            outgoing: side(&table.source, &table.target),
+            weights,
+            types,
+            graphs: None,
+        }
     }
 
     fn table(nodes: u32, edges: usize, seed: u64, sorted: bool, typed: bool) -> EdgeTable {
@@ -113,22 +155,33 @@ mod tests {
             state ^= state << 17;
             (state >> 33) as u32
         };
-        let mut pairs: Vec<(u32, u32)> = (0..edges).map(|_| (draw() % nodes, (draw() % nodes).min(draw() % nodes))).collect();
+        let mut pairs: Vec<(u32, u32)> =
+            (0..edges).map(|_| (draw() % nodes, (draw() % nodes).min(draw() % nodes))).collect();
         if sorted {
             pairs.sort_unstable();
         }
         let (source, target) = pairs.into_iter().unzip();
         let weight = Some((0..edges).map(|edge| edge as f32).collect());
-        EdgeTable { source, target, weight, kind: typed.then(|| (0..edges).map(|edge| (edge % 3) as u16).collect()) }
+        EdgeTable {
+            source,
+            target,
+            weight,
+            kind: typed.then(|| (0..edges).map(|edge| (edge % 3) as u16).collect()),
+        }
     }
 
     #[test]
     fn degenerate_graphs() {
         for nodes in [0usize, 1, 7] {
             let empty = EdgeTable::default();
-            assert_eq!(both_directions(nodes, &empty), reference(nodes, &empty), "{nodes} nodes, no edges");
+            assert_eq!(
+                both_directions(nodes, &empty),
+                reference(nodes, &empty),
+                "{nodes} nodes, no edges"
+            );
         }
-        let loops = EdgeTable { source: vec![0, 0, 0], target: vec![0, 0, 0], ..EdgeTable::default() };
+        let loops =
+            EdgeTable { source: vec![0, 0, 0], target: vec![0, 0, 0], ..EdgeTable::default() };
         assert_eq!(both_directions(1, &loops), reference(1, &loops));
     }
 
@@ -139,7 +192,10 @@ mod tests {
             let want = reference(3000, &table);
             for threads in [1, 2, 5] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                assert!(pool.install(|| both_directions(3000, &table)) == want, "{threads} threads, sorted {sorted}, typed {typed}");
+                assert!(
+                    pool.install(|| both_directions(3000, &table)) == want,
+                    "{threads} threads, sorted {sorted}, typed {typed}"
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! extract: from a list of edges to neighbours in both directions, and to the facts that a planner needs.
+//! extract: from a list of edges to neighbours in both directions, and to the facts that a planner
+//! needs.
 //!
 //! reads   graph                                  keeps   every edge once in each direction, with its id, weight and type
 //! writes  csr, profile                           bounds  nodes < 2^32 - 1; memory at most 56 bytes an edge and 48 a node
@@ -22,7 +23,12 @@ impl Stage for Extract {
     type Request = ExtractSpec;
     const CONTRACT: Contract = contracts::EXTRACT;
 
-    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, _request: &ExtractSpec) -> Result<(), StageError> {
+    fn run(
+        context: &Context,
+        outputs: &mut Outputs,
+        inputs: &Inputs,
+        _request: &ExtractSpec,
+    ) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Graph)?;
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
         let reading = Piece::begin(context.progress, "reading", edges, "edges");
@@ -34,16 +40,27 @@ impl Stage for Extract {
         parts.graphs.clone_from(&attributes.graph_of);
         let profile = profile::measure(&parts, attributes, context.progress);
         let writing = Piece::begin(context.progress, "writing degrees and figures", 2, "files");
-        let degrees = |direction: &csr::DirectionParts| direction.rows().degrees().collect::<Vec<u64>>();
-        warploom_contract::kinds::profile::write_degrees(outputs, degrees(&parts.incoming), degrees(&parts.outgoing))?;
+        let degrees =
+            |direction: &csr::DirectionParts| direction.rows().degrees().collect::<Vec<u64>>();
+        warploom_contract::kinds::profile::write_degrees(
+            outputs,
+            degrees(&parts.incoming),
+            degrees(&parts.outgoing),
+        )?;
         writing.add(1);
         warploom_contract::kinds::profile::write(outputs, &profile)?;
         drop(writing);
         csr::write(outputs, parts, context.progress)
     }
 
-    /// Looks every slot of the csr up in the edge table by its edge id and ticks the id off: `run` never goes that way.
-    fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, _request: &ExtractSpec) -> Result<(), Violation> {
+    /// Looks every slot of the csr up in the edge table by its edge id and ticks the id off: `run`
+    /// never goes that way.
+    fn check(
+        _context: &Context,
+        outputs: &Inputs,
+        inputs: &Inputs,
+        _request: &ExtractSpec,
+    ) -> Result<(), Violation> {
         let table = graph::read_edges(inputs.get(Kind::Graph)?)?;
         let nodes = inputs.get(Kind::Graph)?.count("nodes")?;
         let csr = csr::Csr::open(outputs.get(Kind::Csr)?)?;
@@ -52,7 +69,9 @@ impl Stage for Extract {
         prove::profile_counts(nodes, &profile, &table)?;
         let nodes = graph::read_nodes(inputs.get(Kind::Graph)?)?;
         if csr.graphs.as_deref() != nodes.graph.as_deref() {
-            return Err(Violation::new("the graphs of the nodes are not those of the node table".to_owned()));
+            return Err(Violation::new(
+                "the graphs of the nodes are not those of the node table".to_owned(),
+            ));
         }
         prove::profile_labels(&profile, nodes.labels.as_ref(), &table)
     }

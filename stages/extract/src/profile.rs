@@ -1,7 +1,9 @@
 //! Measuring a graph: exact counts from the csr of both directions, from labels and from features.
 //!
-//! promises  the same bits for any number of threads: sums are of integers, or of floats in row order
-//! limits    O(edges log degree); memory at most 32 bytes an edge that joins two communities and 40 a node
+//! promises  the same bits for any number of threads: sums are of integers, or of floats in row
+//!           order
+//! limits    O(edges log degree); memory at most 32 bytes an edge that joins two communities and 40
+//!           a node
 pub mod communities;
 pub mod degrees;
 pub mod features;
@@ -40,7 +42,13 @@ impl Attributes {
     pub fn read(artifact: &Artifact) -> Result<Self, StageError> {
         let nodes = graph::read_nodes(artifact)?;
         let graphs = graph::read_graphs(artifact)?.map(|graphs| (graphs.ids.len(), graphs.labels));
-        Ok(Attributes { labels: nodes.labels, kinds: nodes.kind, graph_of: nodes.graph, graphs, features: features::figures(artifact)? })
+        Ok(Attributes {
+            labels: nodes.labels,
+            kinds: nodes.kind,
+            graph_of: nodes.graph,
+            graphs,
+            features: features::figures(artifact)?,
+        })
     }
 }
 
@@ -63,14 +71,18 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
         };
         (0..nodes).into_par_iter().with_min_len(1 << 12).map(of_row).sum::<u64>()
     };
-    let isolated = rows(&|row| u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty()));
-    let self_loops = rows(&|row| incoming.row(row).iter().filter(|&&source| source as usize == row).count() as u64);
+    let isolated =
+        rows(&|row| u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty()));
+    let self_loops = rows(&|row| {
+        incoming.row(row).iter().filter(|&&source| source as usize == row).count() as u64
+    });
     let parallel_edges = incoming.repeats(parts.types.is_some());
     drop(measuring);
     progress.begin("looking for communities", 0, "nodes");
     // One thread goes through the components while the others find communities.
     let find = || communities::find(incoming, outgoing, &|nodes| progress.advance(nodes));
-    let ((components, component_largest), community) = rayon::join(|| parts::components(incoming), find);
+    let ((components, component_largest), community) =
+        rayon::join(|| parts::components(incoming), find);
     progress.begin("measuring", GROUPS, "groups of figures");
     progress.note("spans");
     let spans = spans(incoming);
@@ -81,12 +93,16 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
     done("order");
     let order = order::measure(incoming);
     done("blocks");
-    let (blocks, blocks_nearly) = (parts::blocks(incoming, outgoing, u64::MAX), parts::blocks(incoming, outgoing, parts::near(&spans)));
+    let (blocks, blocks_nearly) = (
+        parts::blocks(incoming, outgoing, u64::MAX),
+        parts::blocks(incoming, outgoing, parts::near(&spans)),
+    );
     done("communities and windows");
     let communities = warploom_contract::communities::figures(&community, incoming, outgoing);
     let windows = warploom_contract::windows::windows(incoming, edges - parallel_edges);
     done("labels and features");
-    let homophily = attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing));
+    let homophily =
+        attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing));
     progress.advance(1);
     Profile {
         nodes: nodes as u64,
@@ -112,27 +128,36 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
         features: attributes.features,
         homophily,
         labels: attributes.labels.as_ref().map(labels::figures),
-        graphs: attributes.graphs.map(|(count, labels)| graph_figures(count, &attributes.graph_of.unwrap_or_default(), labels.as_ref())),
+        graphs: attributes.graphs.map(|(count, labels)| {
+            graph_figures(count, &attributes.graph_of.unwrap_or_default(), labels.as_ref())
+        }),
     }
 }
 
 /// How often each number occurs, from 0 to the largest, at least `least` of them.
 fn tally(numbers: &[u16], least: usize) -> Vec<u64> {
-    let mut counts = vec![0; numbers.iter().max().map_or(least, |&most| least.max(usize::from(most) + 1))];
+    let mut counts =
+        vec![0; numbers.iter().max().map_or(least, |&most| least.max(usize::from(most) + 1))];
     numbers.iter().for_each(|&number| counts[usize::from(number)] += 1);
     counts
 }
 
 /// Edges of each relation; without types all edges are of one.
 fn relation_edges(parts: &CsrParts) -> Vec<u64> {
-    parts.types.as_ref().map_or_else(|| vec![parts.incoming.neighbours.len() as u64], |types| tally(types, 0))
+    parts
+        .types
+        .as_ref()
+        .map_or_else(|| vec![parts.incoming.neighbours.len() as u64], |types| tally(types, 0))
 }
 
 /// Edges by how far apart their ends are numbered.
 fn spans(incoming: Rows<'_>) -> Vec<u64> {
     const BINS: usize = u32::BITS as usize + 1;
     let of_row = |mut bins: [u64; BINS], row: usize| {
-        incoming.row(row).iter().for_each(|&source| bins[log_bin(u64::from(source).abs_diff(row as u64))] += 1);
+        incoming
+            .row(row)
+            .iter()
+            .for_each(|&source| bins[log_bin(u64::from(source).abs_diff(row as u64))] += 1);
         bins
     };
     let sums = (0..incoming.len()).into_par_iter().with_min_len(1 << 12).fold(|| [0; BINS], of_row);
@@ -176,13 +201,17 @@ fn is_symmetric(parts: &CsrParts) -> bool {
         traits[parts.incoming.edges[slot] as usize] = (kind, weight);
     }
     let side = |direction: &DirectionParts, row: usize| {
-        let mut slots: Vec<(u32, (u16, u32))> = (direction.offsets[row] as usize..direction.offsets[row + 1] as usize)
+        let mut slots: Vec<(u32, (u16, u32))> = (direction.offsets[row] as usize
+            ..direction.offsets[row + 1] as usize)
             .map(|slot| (direction.neighbours[slot], traits[direction.edges[slot] as usize]))
             .collect();
         slots.sort_unstable();
         slots
     };
-    (0..nodes).into_par_iter().with_min_len(1 << 10).all(|row| side(&parts.incoming, row) == side(&parts.outgoing, row))
+    (0..nodes)
+        .into_par_iter()
+        .with_min_len(1 << 10)
+        .all(|row| side(&parts.incoming, row) == side(&parts.outgoing, row))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The proof of extract: every slot is looked up in the edge table by its edge id, and every id is met once.
+//! The proof of extract: every slot is looked up in the edge table by its edge id, and every id is
+//! met once.
 use std::collections::BTreeMap;
 
 use warploom_contract::{
@@ -13,22 +14,40 @@ use warploom_contract::{
 /// Both directions hold exactly the edges of the table.
 pub fn csr_holds_edges(nodes: u64, csr: &Csr, table: &EdgeTable) -> Result<(), Violation> {
     if csr.nodes() as u64 != nodes || csr.edges() != table.source.len() {
-        let what = format!("expected {nodes} nodes and {} edges, found {} and {}", table.source.len(), csr.nodes(), csr.edges());
+        let what = format!(
+            "expected {nodes} nodes and {} edges, found {} and {}",
+            table.source.len(),
+            csr.nodes(),
+            csr.edges()
+        );
         return Err(Violation::new(what));
     }
     one_direction("in", &csr.incoming, &table.target, &table.source)?;
     one_direction("out", &csr.outgoing, &table.source, &table.target)?;
     for (slot, &edge) in csr.incoming.edges.iter().enumerate() {
-        let weight = (csr.weights.as_ref().map(|weights| weights[slot].to_bits()), table.weight.as_ref().map(|weight| weight[edge as usize].to_bits()));
-        let kind = (csr.types.as_ref().map(|types| types[slot]), table.kind.as_ref().map(|kind| kind[edge as usize]));
+        let weight = (
+            csr.weights.as_ref().map(|weights| weights[slot].to_bits()),
+            table.weight.as_ref().map(|weight| weight[edge as usize].to_bits()),
+        );
+        let kind = (
+            csr.types.as_ref().map(|types| types[slot]),
+            table.kind.as_ref().map(|kind| kind[edge as usize]),
+        );
         if weight.0 != weight.1 || kind.0 != kind.1 {
-            return Err(Violation::new(format!("in-slot {slot}: weight or type is not that of edge {edge}")));
+            return Err(Violation::new(format!(
+                "in-slot {slot}: weight or type is not that of edge {edge}"
+            )));
         }
     }
     Ok(())
 }
 
-fn one_direction(side: &str, direction: &Direction, keys: &[u32], others: &[u32]) -> Result<(), Violation> {
+fn one_direction(
+    side: &str,
+    direction: &Direction,
+    keys: &[u32],
+    others: &[u32],
+) -> Result<(), Violation> {
     let mut seen = vec![false; keys.len()];
     for row in 0..direction.offsets.len() - 1 {
         for slot in direction.offsets[row] as usize..direction.offsets[row + 1] as usize {
@@ -36,10 +55,14 @@ fn one_direction(side: &str, direction: &Direction, keys: &[u32], others: &[u32]
             let expected = (keys.get(edge).copied(), others.get(edge).copied());
             let found = (Some(row as u32), Some(direction.neighbours[slot]));
             if expected != found {
-                return Err(Violation::new(format!("{side}-slot {slot}, edge {edge}: expected ends {expected:?}, found {found:?}")));
+                return Err(Violation::new(format!(
+                    "{side}-slot {slot}, edge {edge}: expected ends {expected:?}, found {found:?}"
+                )));
             }
             if std::mem::replace(&mut seen[edge], true) {
-                return Err(Violation::new(format!("{side}-slot {slot}: edge {edge} stands there twice")));
+                return Err(Violation::new(format!(
+                    "{side}-slot {slot}: edge {edge} stands there twice"
+                )));
             }
         }
     }
@@ -52,7 +75,8 @@ fn one_direction(side: &str, direction: &Direction, keys: &[u32], others: &[u32]
 /// The counts of the profile, recounted from the edge table with sets.
 pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Result<(), Violation> {
     let pairs = || table.source.iter().copied().zip(table.target.iter().copied());
-    let (mut in_degrees, mut out_degrees) = (vec![0u64; nodes as usize], vec![0u64; nodes as usize]);
+    let (mut in_degrees, mut out_degrees) =
+        (vec![0u64; nodes as usize], vec![0u64; nodes as usize]);
     let (mut span_sum, mut bandwidth) = (0u128, 0);
     for (source, target) in pairs() {
         out_degrees[source as usize] += 1;
@@ -64,7 +88,8 @@ pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Resul
     distinct.sort_unstable();
     distinct.dedup();
     let vectors = |rows: u32| {
-        let mut windows: Vec<(u32, u32)> = distinct.iter().map(|&(source, target)| (target / rows, source)).collect();
+        let mut windows: Vec<(u32, u32)> =
+            distinct.iter().map(|&(source, target)| (target / rows, source)).collect();
         windows.sort_unstable();
         windows.dedup();
         windows.len() as u64
@@ -73,8 +98,16 @@ pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Resul
     same(&[
         ("nodes", nodes, profile.nodes),
         ("edges", table.source.len() as u64, profile.edges),
-        ("isolated", in_degrees.iter().zip(&out_degrees).filter(|&(a, b)| a + b == 0).count() as u64, profile.isolated),
-        ("self_loops", pairs().filter(|(source, target)| source == target).count() as u64, profile.self_loops),
+        (
+            "isolated",
+            in_degrees.iter().zip(&out_degrees).filter(|&(a, b)| a + b == 0).count() as u64,
+            profile.isolated,
+        ),
+        (
+            "self_loops",
+            pairs().filter(|(source, target)| source == target).count() as u64,
+            profile.self_loops,
+        ),
         ("parallel_edges", (table.source.len() - distinct.len()) as u64, profile.parallel_edges),
         ("in_degree.max", most(&in_degrees), profile.in_degree.max),
         ("out_degree.max", most(&out_degrees), profile.out_degree.max),
@@ -89,9 +122,17 @@ pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Resul
 }
 
 /// What the profile says of labels, recounted from the edge table and one class after the other.
-pub fn profile_labels(profile: &Profile, labels: Option<&Labels>, table: &EdgeTable) -> Result<(), Violation> {
-    let Some(Labels::Classes(classes)) = labels else { return same(&[("homophily", 0, u64::from(profile.homophily.is_some()))]) };
-    let (Some(LabelFigures::Classes { labelled, listed, .. }), Some(homophily)) = (&profile.labels, &profile.homophily) else {
+pub fn profile_labels(
+    profile: &Profile,
+    labels: Option<&Labels>,
+    table: &EdgeTable,
+) -> Result<(), Violation> {
+    let Some(Labels::Classes(classes)) = labels else {
+        return same(&[("homophily", 0, u64::from(profile.homophily.is_some()))]);
+    };
+    let (Some(LabelFigures::Classes { labelled, listed, .. }), Some(homophily)) =
+        (&profile.labels, &profile.homophily)
+    else {
         return Err(Violation::new("profile `labels`: expected classes, found none"));
     };
     let mut members = BTreeMap::new();
@@ -101,10 +142,18 @@ pub fn profile_labels(profile: &Profile, labels: Option<&Labels>, table: &EdgeTa
         same(&[("labels.listed", members.get(&class.class).copied().unwrap_or(0), class.count)])?;
     }
     let pairs = table.source.iter().zip(&table.target).filter(|(source, target)| source != target);
-    let joined: Vec<(u32, u32)> = pairs.filter_map(|(&source, &target)| Some((classes[source as usize]?, classes[target as usize]?))).collect();
+    let joined: Vec<(u32, u32)> = pairs
+        .filter_map(|(&source, &target)| {
+            Some((classes[source as usize]?, classes[target as usize]?))
+        })
+        .collect();
     let equal = joined.iter().filter(|(source, target)| source == target).count() as f64;
     same(&[("homophily.edges", joined.len() as u64, homophily.edges)])?;
-    near("homophily.share", if joined.is_empty() { 0.0 } else { equal / joined.len() as f64 }, homophily.share)
+    near(
+        "homophily.share",
+        if joined.is_empty() { 0.0 } else { equal / joined.len() as f64 },
+        homophily.share,
+    )
 }
 
 /// Twice the area between the curve of the summed degrees and the diagonal, trapezium by trapezium.
@@ -126,7 +175,9 @@ fn gini(mut degrees: Vec<u64>) -> f64 {
 fn same(counts: &[(&str, u64, u64)]) -> Result<(), Violation> {
     match counts.iter().find(|(_, expected, found)| expected != found) {
         None => Ok(()),
-        Some((name, expected, found)) => Err(Violation::new(format!("profile `{name}`: expected {expected}, found {found}"))),
+        Some((name, expected, found)) => {
+            Err(Violation::new(format!("profile `{name}`: expected {expected}, found {found}")))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Times the reader of edge lists:  cargo run --release -p warploom-formats --example edge_list -- FILE [REPEATS]
 //!
-//! With `make EDGES FILE` it writes a list first: seeded, ids below a fifth of the edges, as SNAP prints them.
+//! With `make EDGES FILE` it writes a list first: seeded, ids below a fifth of the edges, as SNAP
+//! prints them.
 use std::{
     error::Error,
     fs,
@@ -41,11 +42,24 @@ fn measure(file: &Path, repeats: u32) -> Result<(), Box<dyn Error>> {
     let bytes = fs::metadata(file)?.len();
     for _ in 0..repeats {
         let begun = Instant::now();
-        let (graph, phases): (RawGraph, _) = edge_list::read_measured(file, &Options::default()).map_err(|error| error.to_string())?;
+        let (graph, phases): (RawGraph, _) = edge_list::read_measured(file, &Options::default())
+            .map_err(|error| error.to_string())?;
         let all = begun.elapsed().as_secs_f64();
         let edges = graph.edges.len() as f64;
-        let rate = |seconds: f64| format!("{:.4} s  {:.0} MB/s  {:.1} M edges/s", seconds, bytes as f64 / seconds / 1e6, edges / seconds / 1e6);
-        println!("{} nodes, {edges} edges   parse {}   whole {}", graph.nodes(), rate(phases.parse.as_secs_f64()), rate(all));
+        let rate = |seconds: f64| {
+            format!(
+                "{:.4} s  {:.0} MB/s  {:.1} M edges/s",
+                seconds,
+                bytes as f64 / seconds / 1e6,
+                edges / seconds / 1e6
+            )
+        };
+        println!(
+            "{} nodes, {edges} edges   parse {}   whole {}",
+            graph.nodes(),
+            rate(phases.parse.as_secs_f64()),
+            rate(all)
+        );
     }
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or(" unknown");

@@ -1,4 +1,5 @@
-//! WebGraph's ASCII graph: the number of nodes, then for each node a line with its successors, counted from 0.
+//! WebGraph's ASCII graph: the number of nodes, then for each node a line with its successors,
+//! counted from 0.
 //!
 //! promises  edges as listed, by source; an empty line is a node without successors
 //! refuses   fewer or more lines than nodes, a successor that is no node
@@ -23,7 +24,8 @@ pub const FORMAT: Format = Format {
 };
 
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let files: Vec<PathBuf> = look.ending(".graph-txt").into_iter().map(Path::to_path_buf).collect();
+    let files: Vec<PathBuf> =
+        look.ending(".graph-txt").into_iter().map(Path::to_path_buf).collect();
     (!files.is_empty()).then_some(files)
 }
 
@@ -31,10 +33,15 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
     let mut lists = Successors { nodes: None, read: 0, sink: Sink::new(limit) };
     text::parse(path, &mut lists, sizes)?;
     let Some(nodes) = &lists.nodes else {
-        let error = ReadError::new(path, "the ASCII graph is empty").expected("a line with the number of nodes", "the end of the file");
+        let error = ReadError::new(path, "the ASCII graph is empty")
+            .expected("a line with the number of nodes", "the end of the file");
         return Err(Box::new(error.hint("the file may be cut short: fetch it again")));
     };
-    nodes.reached(path, "lists of successors (an empty line is one, too)", u64::from(lists.read))?;
+    nodes.reached(
+        path,
+        "lists of successors (an empty line is one, too)",
+        u64::from(lists.read),
+    )?;
     let ids = counted::numbered(lists.read, 0, options);
     let (edges, spilled) = lists.sink.finish()?;
     Ok((RawGraph { ids, edges, nodes_told: true, ..RawGraph::default() }, spilled))
@@ -59,7 +66,13 @@ impl Grammar for Successors<'_> {
 
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
         let mut scan = Scan::new(lines);
-        self.nodes = Some(Claim::read(&mut scan, lines, before, "the ASCII graph does not begin with its number of nodes", NODES_MOST)?);
+        self.nodes = Some(Claim::read(
+            &mut scan,
+            lines,
+            before,
+            "the ASCII graph does not begin with its number of nodes",
+            NODES_MOST,
+        )?);
         scan.end("the first line of the ASCII graph goes on", "the number of nodes alone", "")?;
         scan.next_line();
         Ok(Some(scan.at.min(lines.len())))
@@ -85,8 +98,13 @@ impl Grammar for Successors<'_> {
         if u64::from(piece.lists) >= left {
             if let Some(byte) = list_behind(lines, left) {
                 let fault = Fault::new(byte, "the file has more lists of successors than nodes");
-                let fault = fault.expected(format!("the end of the file behind {claimed} of them"), first_line(&lines[byte..]));
-                return Err(fault.hint("correct the count in the first line, if the lists are whole"));
+                let fault = fault.expected(
+                    format!("the end of the file behind {claimed} of them"),
+                    first_line(&lines[byte..]),
+                );
+                return Err(
+                    fault.hint("correct the count in the first line, if the lists are whole")
+                );
             }
             piece.lists = left as u32;
         }

@@ -1,14 +1,20 @@
-//! What stands beside a graph, found by name: features, labels and splits in `.npy`, `.npz` or `.safetensors`; features in tables; names.
+//! What stands beside a graph, found by name: features, labels and splits in `.npy`, `.npz` or
+//! `.safetensors`; features in tables; names.
 //!
-//! reads     `features` (also x, feat, attr, node_features), `labels` (also y, node_labels), `split` (0 none, 1 train, 2 validation, 3 test),
-//!           `train_mask`, `train_idx` and so on, `ids`: as files of these names, or as arrays of these names in one archive
-//! reads     `features-KIND`: a row for each node of a kind; `edge-features`: a row for each edge; `names.json` (names.rs); features of all
-//!           three sorts also in `.csv`, `.tsv`, Parquet or Arrow (tabled.rs)
-//! promises  without `ids`, row i is node i where rows go beyond the largest id (nodes that no edge has are then added, and a note says so;
-//!           an error where the graph's own file says how many nodes there are), else rows are
-//!           the nodes by ascending id; with `ids`, each row is the node that its id names; any other number of rows is an error
-//! promises  nothing is replaced: a graph that has features of its own and a file with more is an error
-//! promises  an array of another name beside one that is read is named in `passed_over`; after an error the graph is to be thrown away
+//! reads     `features` (also x, feat, attr, node_features), `labels` (also y, node_labels),
+//!           `split` (0 none, 1 train, 2 validation, 3 test), `train_mask`, `train_idx` and so on,
+//!           `ids`: as files of these names, or as arrays of these names in one archive
+//! reads     `features-KIND`: a row for each node of a kind; `edge-features`: a row for each edge;
+//!           `names.json` (names.rs); features of all three sorts also in `.csv`, `.tsv`, Parquet
+//!           or Arrow (tabled.rs)
+//! promises  without `ids`, row i is node i where rows go beyond the largest id (nodes that no edge
+//!           has are then added, and a note says so; an error where the graph's own file says how
+//!           many nodes there are), else rows are the nodes by ascending id; with `ids`, each row
+//!           is the node that its id names; any other number of rows is an error
+//! promises  nothing is replaced: a graph that has features of its own and a file with more is an
+//!           error
+//! promises  an array of another name beside one that is read is named in `passed_over`; after an
+//!           error the graph is to be thrown away
 //! never     reads a file of another name; runs what a pickle names
 //! limits    as npy.rs, zip.rs; a safetensors file is read whole
 pub(crate) mod inside;
@@ -86,7 +92,8 @@ pub fn columns_of_edges(path: &Path) -> Read<u64> {
     Ok(parts.columns_of_edges())
 }
 
-/// The name of a file up to its last dot, and what follows, in small letters; without what it is packed in.
+/// The name of a file up to its last dot, and what follows, in small letters; without what it is
+/// packed in.
 fn stem_and_end(path: &Path) -> (String, String) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
@@ -94,7 +101,8 @@ fn stem_and_end(path: &Path) -> (String, String) {
     (stem.to_owned(), end.to_lowercase())
 }
 
-/// Reads what stands beside a graph into it; the files that it used come back, others are left alone.
+/// Reads what stands beside a graph into it; the files that it used come back, others are left
+/// alone.
 pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     attach_to(graph, None, files)
 }
@@ -107,7 +115,11 @@ pub fn attach_within((graph, spilled): &mut Found, files: &[PathBuf]) -> Read<Ve
     Ok(used)
 }
 
-fn attach_to(graph: &mut RawGraph, mut spilled: Option<&mut Spilled>, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+fn attach_to(
+    graph: &mut RawGraph,
+    mut spilled: Option<&mut Spilled>,
+    files: &[PathBuf],
+) -> Read<Vec<PathBuf>> {
     let mut files = files.to_vec();
     files.sort();
     let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
@@ -131,8 +143,13 @@ fn attach_to(graph: &mut RawGraph, mut spilled: Option<&mut Spilled>, files: &[P
         }
         for (role, values) in known {
             if let Some(other) = found.insert(role, Beside { from: path.clone(), values }) {
-                let error = ReadError::new(&path, format!("two files have the {} of the nodes", name_of(role)));
-                return Err(Box::new(error.expected("one of them", format!("{} too", other.from.display()))));
+                let error = ReadError::new(
+                    &path,
+                    format!("two files have the {} of the nodes", name_of(role)),
+                );
+                return Err(Box::new(
+                    error.expected("one of them", format!("{} too", other.from.display())),
+                ));
             }
         }
     }
@@ -213,7 +230,9 @@ fn arrays_of(path: &Path) -> Read<Arrays> {
 /// The arrays of a file; the only one has the role of the file.
 fn arrays_as(path: &Path, end: &str, own: Option<Role>) -> Read<Arrays> {
     match (end, own) {
-        ("npy", Some(role)) => dense_or_matrix(npy::read(path)?).map(|values| Arrays::one(role, values)),
+        ("npy", Some(role)) => {
+            dense_or_matrix(npy::read(path)?).map(|values| Arrays::one(role, values))
+        }
         ("npz", _) => in_archive(&Npz::open(path)?, own),
         ("safetensors", _) => in_safetensors(path, own),
         _ => Ok(Arrays::default()),
@@ -232,19 +251,37 @@ fn dense_or_matrix(array: Array) -> Read<Values> {
 }
 
 fn entries_of(matrix: Matrix) -> Entries {
-    let row = matrix.offsets.windows(2).enumerate().flat_map(|(row, ends)| std::iter::repeat_n(row as u32, (ends[1] - ends[0]) as usize));
-    Entries { rows: matrix.rows() as u32, columns: matrix.columns, row: row.collect(), column: matrix.index, value: matrix.values, ..Entries::default() }
+    let row = matrix
+        .offsets
+        .windows(2)
+        .enumerate()
+        .flat_map(|(row, ends)| std::iter::repeat_n(row as u32, (ends[1] - ends[0]) as usize));
+    Entries {
+        rows: matrix.rows() as u32,
+        columns: matrix.columns,
+        row: row.collect(),
+        column: matrix.index,
+        value: matrix.values,
+        ..Entries::default()
+    }
 }
 
-/// An archive of one array or of one matrix has the role of its own name, else its arrays have theirs.
+/// An archive of one array or of one matrix has the role of its own name, else its arrays have
+/// theirs.
 fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Arrays> {
     let names: Vec<&str> = npz.names().collect();
     match (own, &names[..]) {
         (Some(role), _) if npz.is_scipy() => {
-            let others = names.into_iter().filter(|name| !sparse::is_part("", name)).map(str::to_owned).collect();
+            let others = names
+                .into_iter()
+                .filter(|name| !sparse::is_part("", name))
+                .map(str::to_owned)
+                .collect();
             Ok(Arrays { known: vec![(role, Values::Sparse(sparse::entries(npz, "")?))], others })
         }
-        (Some(role), [only]) => dense_or_matrix(npz.array(only)?).map(|values| Arrays::one(role, values)),
+        (Some(role), [only]) => {
+            dense_or_matrix(npz.array(only)?).map(|values| Arrays::one(role, values))
+        }
         _ => {
             let mut arrays = Arrays::default();
             for name in names {
@@ -262,7 +299,11 @@ fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Arrays> {
     let arrays = safetensors_arrays(path)?;
     if let (Some(role), Some(matrix)) = (own, Loose::matrix(path, &arrays)) {
         let values = Values::Sparse(sparse::entries(&matrix, "")?);
-        let others = arrays.iter().filter(|(name, _)| !sparse::is_part("", name)).map(|(name, _)| name.clone()).collect();
+        let others = arrays
+            .iter()
+            .filter(|(name, _)| !sparse::is_part("", name))
+            .map(|(name, _)| name.clone())
+            .collect();
         return Ok(Arrays { known: vec![(role, values)], others });
     }
     let own = own.filter(|_| arrays.len() == 1);
@@ -280,15 +321,20 @@ fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Arrays> {
 pub fn safetensors_arrays(path: &Path) -> Read<Vec<(String, Array)>> {
     let bytes = Plain::open(path)?.read_all()?;
     let wrong = |error: safetensors::SafeTensorError| {
-        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(16)]).replace(char::is_control, ".");
+        let start =
+            String::from_utf8_lossy(&bytes[..bytes.len().min(16)]).replace(char::is_control, ".");
         let error = ReadError::new(path, format!("this is no safetensors file: {error}"));
-        let error = error.expected("the length of a header, the header, and the tensors that it names", format!("{} bytes from `{start}` on", bytes.len()));
+        let error = error.expected(
+            "the length of a header, the header, and the tensors that it names",
+            format!("{} bytes from `{start}` on", bytes.len()),
+        );
         Box::new(error.hint("write it again:  safetensors.numpy.save_file({'features': x}, FILE)"))
     };
     let tensors = SafeTensors::deserialize(&bytes).map_err(wrong)?;
     let mut names = tensors.names();
     names.sort_unstable();
-    let array = |name: &str| tensor(Origin::new(path, Some(name)), &tensors.tensor(name).map_err(wrong)?);
+    let array =
+        |name: &str| tensor(Origin::new(path, Some(name)), &tensors.tensor(name).map_err(wrong)?);
     names.into_iter().map(|name| Ok((name.to_owned(), array(name)?))).collect()
 }
 
@@ -297,9 +343,11 @@ pub fn safetensors_names(path: &Path) -> Read<Vec<String>> {
     let mut head = Vec::new();
     let mut file = Plain::open(path)?;
     file.fill(&mut head, 8)?;
-    let length = <[u8; 8]>::try_from(&head[..]).map_or(0, u64::from_le_bytes).min(TENSOR_NAMES_MOST);
+    let length =
+        <[u8; 8]>::try_from(&head[..]).map_or(0, u64::from_le_bytes).min(TENSOR_NAMES_MOST);
     file.fill(&mut head, length as usize)?;
-    let header: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(head.get(8..).unwrap_or_default()).unwrap_or_default();
+    let header: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(head.get(8..).unwrap_or_default()).unwrap_or_default();
     Ok(header.keys().filter(|name| *name != "__metadata__").cloned().collect())
 }
 
@@ -312,7 +360,10 @@ struct Loose<'a> {
 impl Loose<'_> {
     fn matrix<'a>(path: &'a Path, arrays: &'a [(String, Array)]) -> Option<Loose<'a>> {
         let loose = Loose { path, arrays };
-        ["data", "indices", "indptr", "shape"].iter().all(|name| sparse::Arrays::has(&loose, name)).then_some(loose)
+        ["data", "indices", "indptr", "shape"]
+            .iter()
+            .all(|name| sparse::Arrays::has(&loose, name))
+            .then_some(loose)
     }
 }
 
@@ -322,8 +373,11 @@ impl sparse::Arrays for Loose<'_> {
     }
 
     fn array(&self, name: &str) -> Read<Array> {
-        let found = self.arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
-        found.ok_or_else(|| Box::new(ReadError::new(self.path, format!("there is no tensor `{name}`"))))
+        let found =
+            self.arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
+        found.ok_or_else(|| {
+            Box::new(ReadError::new(self.path, format!("there is no tensor `{name}`")))
+        })
     }
 
     fn error(&self, what: String) -> ReadError {
@@ -336,11 +390,20 @@ fn tensor(from: Origin, view: &safetensors::tensor::TensorView<'_>) -> Read<Arra
     let Some(dtype) = dtype_of(view.dtype()) else {
         let error = from.error(format!("values of the type {:?} are not read", view.dtype()));
         let hint = "write numbers of a type that numpy has:  tensor.float()";
-        return Err(Box::new(error.expected("bool, whole numbers or reals of 16 to 64 bits", format!("{:?}", view.dtype())).hint(hint)));
+        return Err(Box::new(
+            error
+                .expected(
+                    "bool, whole numbers or reals of 16 to 64 bits",
+                    format!("{:?}", view.dtype()),
+                )
+                .hint(hint),
+        ));
     };
     // The upper half of a 32-bit real is what BF16 keeps.
     let bytes = match view.dtype() {
-        safetensors::Dtype::BF16 => view.data().chunks_exact(2).flat_map(|half| [0, 0, half[0], half[1]]).collect(),
+        safetensors::Dtype::BF16 => {
+            view.data().chunks_exact(2).flat_map(|half| [0, 0, half[0], half[1]]).collect()
+        }
         _ => view.data().to_vec(),
     };
     let shape = view.shape().iter().map(|&extent| extent as u64).collect();
@@ -378,8 +441,13 @@ fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Beside>) -> Read<()> {
             Role::Split | Role::Mask(_) | Role::List(_) => !graph.splits.is_empty(),
         };
         if there {
-            let error = ReadError::new(&array.from, format!("the graph has {} of its own", name_of(*role)));
-            return Err(Box::new(error.expected("them in one place", "this file too").hint("name the files to be read in the catalogue, or move this one")));
+            let error =
+                ReadError::new(&array.from, format!("the graph has {} of its own", name_of(*role)));
+            return Err(Box::new(
+                error
+                    .expected("them in one place", "this file too")
+                    .hint("name the files to be read in the catalogue, or move this one"),
+            ));
         }
     }
     let ways = found.keys().map(|role| match role {
@@ -389,9 +457,13 @@ fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Beside>) -> Read<()> {
         _ => 0,
     });
     if ways.fold(0u8, |all, way| all | way).count_ones() > 1
-        && let Some((_, array)) = found.iter().find(|(role, _)| matches!(role, Role::List(_) | Role::Mask(_)))
+        && let Some((_, array)) =
+            found.iter().find(|(role, _)| matches!(role, Role::List(_) | Role::Mask(_)))
     {
-        return Err(Box::new(ReadError::new(&array.from, "the split is said in two ways").expected("`split`, masks or lists", "two of them")));
+        return Err(Box::new(
+            ReadError::new(&array.from, "the split is said in two ways")
+                .expected("`split`, masks or lists", "two of them"),
+        ));
     }
     Ok(())
 }
@@ -417,7 +489,10 @@ impl Beside {
         match &mut self.values {
             Values::Entries(entries) if entries.rows as usize > rows => {
                 let error = ReadError::new(&self.from, "an entry is in a row that there is not");
-                Err(Box::new(error.expected(format!("rows from 0, below {rows}"), format!("row {}", entries.rows - 1))))
+                Err(Box::new(error.expected(
+                    format!("rows from 0, below {rows}"),
+                    format!("row {}", entries.rows - 1),
+                )))
             }
             Values::Entries(entries) => {
                 entries.rows = rows as u32;
@@ -438,9 +513,10 @@ impl Beside {
     fn array(&self) -> Read<&Array> {
         match &self.values {
             Values::Array(array) => Ok(array),
-            Values::Sparse(_) | Values::Entries(_) => {
-                Err(Box::new(ReadError::new(&self.from, "a sparse matrix is read as features alone").expected("an array of numbers", "a sparse matrix")))
-            }
+            Values::Sparse(_) | Values::Entries(_) => Err(Box::new(
+                ReadError::new(&self.from, "a sparse matrix is read as features alone")
+                    .expected("an array of numbers", "a sparse matrix"),
+            )),
         }
     }
 }
@@ -452,9 +528,18 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Ve
         let Some(count) = array.rows(*role, graph.ids.len() as u64)? else { continue };
         match rows {
             Some((other, path)) if other != count => {
-                let error = ReadError::new(&array.from, format!("the number of rows ({}) differs from that of {}", name_of(*role), path.display()));
+                let error = ReadError::new(
+                    &array.from,
+                    format!(
+                        "the number of rows ({}) differs from that of {}",
+                        name_of(*role),
+                        path.display()
+                    ),
+                );
                 return Err(Box::new(
-                    error.expected(other.to_string(), count.to_string()).hint("write as many rows in every array that stands beside the graph"),
+                    error
+                        .expected(other.to_string(), count.to_string())
+                        .hint("write as many rows in every array that stands beside the graph"),
                 ));
             }
             _ => rows = Some((count, &array.from)),
@@ -462,7 +547,10 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Ve
     }
     let Some((rows, path)) = rows else { return Ok(None) };
     if rows > NODES_MOST {
-        return Err(Box::new(ReadError::new(path, "there are too many rows").expected(format!("at most {NODES_MOST}"), rows.to_string())));
+        return Err(Box::new(
+            ReadError::new(path, "there are too many rows")
+                .expected(format!("at most {NODES_MOST}"), rows.to_string()),
+        ));
     }
     if let Some(ids) = found.get(&Role::Ids) {
         return place_by_ids(graph, ids).map(Some);
@@ -474,15 +562,22 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Ve
         NodeIds::Strings(_) => false,
     };
     if beyond && graph.nodes_told {
-        let error = ReadError::new(path, "there are rows for nodes that there are not: the graph's own file says how many nodes it has");
+        let error = ReadError::new(
+            path,
+            "there are rows for nodes that there are not: the graph's own file says how many \
+                nodes it has",
+        );
         return Err(Box::new(
-            error.expected(format!("{nodes} rows"), rows.to_string()).hint("mend the number of nodes in the graph's file, or take the rows out"),
+            error
+                .expected(format!("{nodes} rows"), rows.to_string())
+                .hint("mend the number of nodes in the graph's file, or take the rows out"),
         ));
     }
     if beyond {
         grow(graph, NodeIds::Count(rows as u32), path)?;
     } else if rows != nodes {
-        let error = ReadError::new(path, "there is not a row for each node").expected(format!("{nodes} rows"), rows.to_string());
+        let error = ReadError::new(path, "there is not a row for each node")
+            .expected(format!("{nodes} rows"), rows.to_string());
         return Err(Box::new(error.hint("add ids.npy with the id of each row")));
     }
     Ok(None)
@@ -491,7 +586,13 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Ve
 /// The node of each row, which `ids` names.
 fn place_by_ids(graph: &mut RawGraph, found: &Beside) -> Read<Vec<u32>> {
     let array = found.array()?;
-    let twice = |id: String| Box::new(array.error("two rows have one id").expected("ids that differ", format!("`{id}` twice")));
+    let twice = |id: String| {
+        Box::new(
+            array
+                .error("two rows have one id")
+                .expected("ids that differ", format!("`{id}` twice")),
+        )
+    };
     let order = match &graph.ids {
         NodeIds::Strings(words) => {
             let named = array.words()?;
@@ -504,7 +605,8 @@ fn place_by_ids(graph: &mut RawGraph, found: &Beside) -> Read<Vec<u32>> {
             all.sort_unstable();
             all.dedup();
             let all: Vec<String> = all.into_iter().cloned().collect();
-            let order = named.iter().map(|word| all.partition_point(|known| known < word) as u32).collect();
+            let order =
+                named.iter().map(|word| all.partition_point(|known| known < word) as u32).collect();
             grow(graph, NodeIds::Strings(all), &found.from)?;
             order
         }
@@ -521,15 +623,23 @@ fn place_by_ids(graph: &mut RawGraph, found: &Beside) -> Read<Vec<u32>> {
             }
             all.sort_unstable();
             all.dedup();
-            let order = named.iter().map(|number| all.partition_point(|known| known < number) as u32).collect();
+            let order = named
+                .iter()
+                .map(|number| all.partition_point(|known| known < number) as u32)
+                .collect();
             grow(graph, NodeIds::from_ascending(all), &found.from)?;
             order
         }
     };
     let order: Vec<u32> = order;
     if order.len() != graph.ids.len() {
-        let error = array.error("not every node has a row").expected(format!("{} ids", graph.ids.len()), order.len().to_string());
-        return Err(Box::new(error.hint("write an id for each node that an edge names, and as many rows in every array beside it")));
+        let error = array
+            .error("not every node has a row")
+            .expected(format!("{} ids", graph.ids.len()), order.len().to_string());
+        return Err(Box::new(error.hint(
+            "write an id for each node that an edge names, and as many \
+            rows in every array beside it",
+        )));
     }
     Ok(order)
 }
@@ -553,37 +663,65 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
     let edges = std::mem::take(&mut graph.edges);
     if *graph != bare {
         let error = ReadError::new(path, "it has rows for nodes that the graph does not have");
-        return Err(Box::new(error.expected(format!("{} rows", graph.ids.len()), ids.len().to_string())));
+        return Err(Box::new(
+            error.expected(format!("{} rows", graph.ids.len()), ids.len().to_string()),
+        ));
     }
     let row_of: Option<Vec<u32>> = match (&graph.ids, &ids) {
-        (NodeIds::Numbers(old), NodeIds::Numbers(new)) => Some(old.iter().map(|id| new.partition_point(|known| known < id) as u32).collect()),
+        (NodeIds::Numbers(old), NodeIds::Numbers(new)) => {
+            Some(old.iter().map(|id| new.partition_point(|known| known < id) as u32).collect())
+        }
         (NodeIds::Numbers(old), _) => Some(old.iter().map(|&id| id as u32).collect()),
-        (NodeIds::Strings(old), NodeIds::Strings(new)) => Some(old.iter().map(|id| new.partition_point(|known| known < id) as u32).collect()),
+        (NodeIds::Strings(old), NodeIds::Strings(new)) => {
+            Some(old.iter().map(|id| new.partition_point(|known| known < id) as u32).collect())
+        }
         // The first rows stay as they are.
         _ => None,
     };
     let (before, after) = (graph.ids.len(), ids.len());
     if after > before {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        graph.notes.push(format!("`{name}` has rows for {after} nodes and edges name {before}: {} nodes without an edge were added", after - before));
+        graph.notes.push(format!(
+            "`{name}` has rows for {after} nodes and edges name {before}: {} \
+            nodes without an edge were added",
+            after - before
+        ));
     }
     (graph.edges, graph.ids) = (edges, ids);
     if let Some(row_of) = row_of {
-        graph.edges.source.iter_mut().chain(&mut graph.edges.target).for_each(|row| *row = row_of[*row as usize]);
+        graph
+            .edges
+            .source
+            .iter_mut()
+            .chain(&mut graph.edges.target)
+            .for_each(|row| *row = row_of[*row as usize]);
     }
     Ok(())
 }
 
 /// Puts the arrays into the graph; `order` is the node of each row.
-fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Beside>, order: Option<&[u32]>) -> Read<()> {
+fn fill(
+    graph: &mut RawGraph,
+    mut found: BTreeMap<Role, Beside>,
+    order: Option<&[u32]>,
+) -> Read<()> {
     let nodes = graph.ids.len();
     found.values_mut().try_for_each(|found| found.expect_rows(nodes))?;
     if let Some(order) = order {
         for (role, array) in &mut found {
             match &mut array.values {
-                Values::Sparse(entries) | Values::Entries(entries) => entries.row.iter_mut().for_each(|row| *row = order[*row as usize]),
-                Values::Array(array) if matches!(role, Role::Mask(_)) && array.shape.first() != Some(&(nodes as u64)) => array.reorder_columns(order),
-                Values::Array(array) if !matches!(role, Role::List(_) | Role::Ids) => array.reorder_rows(order),
+                Values::Sparse(entries) | Values::Entries(entries) => {
+                    entries.row.iter_mut().for_each(|row| *row = order[*row as usize])
+                }
+                Values::Array(array)
+                    if matches!(role, Role::Mask(_))
+                        && array.shape.first() != Some(&(nodes as u64)) =>
+                {
+                    array.reorder_columns(order)
+                }
+                Values::Array(array) if !matches!(role, Role::List(_) | Role::Ids) => {
+                    array.reorder_rows(order)
+                }
                 Values::Array(_) => {}
             }
         }
@@ -598,7 +736,9 @@ fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Beside>, order: Option<&
     if let Some(split) = found.get(&Role::Split) {
         graph.splits = meaning::splits_of_codes(split.array()?)?;
     }
-    let of = |role: fn(usize) -> Role, part: usize| found.get(&role(part)).map(Beside::array).transpose();
+    let of = |role: fn(usize) -> Role, part: usize| {
+        found.get(&role(part)).map(Beside::array).transpose()
+    };
     let masks = [of(Role::Mask, 0)?, of(Role::Mask, 1)?, of(Role::Mask, 2)?];
     if masks.iter().any(Option::is_some) {
         graph.splits = meaning::splits_of_masks(masks, nodes)?;
@@ -608,7 +748,11 @@ fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Beside>, order: Option<&
         let split = meaning::split_of_lists(lists, nodes)?;
         // Lists number the rows of the arrays, as everything else beside the graph does.
         let mut of_node = split.clone();
-        order.unwrap_or_default().iter().zip(&split).for_each(|(&node, &part)| of_node[node as usize] = part);
+        order
+            .unwrap_or_default()
+            .iter()
+            .zip(&split)
+            .for_each(|(&node, &part)| of_node[node as usize] = part);
         graph.splits = vec![of_node];
     }
     Ok(())

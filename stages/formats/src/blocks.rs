@@ -20,7 +20,8 @@ pub enum Message {
     Failed(Box<ReadError>),
 }
 
-/// Reads behind `start` with `fill`, about `bytes` at once, while `parse` takes the blocks; one waits while one is parsed.
+/// Reads behind `start` with `fill`, about `bytes` at once, while `parse` takes the blocks; one
+/// waits while one is parsed.
 pub fn stream<R>(
     path: &Path,
     start: Vec<u8>,
@@ -31,8 +32,14 @@ pub fn stream<R>(
     thread::scope(|scope| {
         let (send, blocks) = mpsc::sync_channel(1);
         let refusal = send.clone();
-        if let Err(error) = thread::Builder::new().name("reader".into()).spawn_scoped(scope, move || read(start, bytes, fill, &send)) {
-            let mut wrong = ReadError::from_io(path, &error).hint("ask for fewer threads with  --threads N  or raise the limit that  ulimit -u  shows");
+        if let Err(error) = thread::Builder::new()
+            .name("reader".into())
+            .spawn_scoped(scope, move || read(start, bytes, fill, &send))
+        {
+            let mut wrong = ReadError::from_io(path, &error).hint(
+                "ask for fewer threads with  \
+                --threads N  or raise the limit that  ulimit -u  shows",
+            );
             wrong.what = format!("no thread can be started to read it: {error}");
             // There is room for one message, and `parse` has not begun.
             let _cannot_fail = refusal.try_send(Message::Failed(Box::new(wrong)));
@@ -43,7 +50,12 @@ pub fn stream<R>(
 }
 
 /// Cuts the text into blocks of whole lines until it ends, fails, or nobody listens.
-fn read(start: Vec<u8>, bytes: usize, mut fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize>, send: &mpsc::SyncSender<Message>) {
+fn read(
+    start: Vec<u8>,
+    bytes: usize,
+    mut fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize>,
+    send: &mpsc::SyncSender<Message>,
+) {
     let mut carry = start;
     loop {
         let mut block = std::mem::take(&mut carry);
@@ -76,7 +88,10 @@ pub fn cut(text: &[u8], bytes: usize) -> Vec<(usize, &[u8])> {
     let mut start = 0;
     while start < text.len() {
         let least = (start + bytes).min(text.len());
-        let end = text[least - 1..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |more| least + more);
+        let end = text[least - 1..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(text.len(), |more| least + more);
         pieces.push((start, &text[start..end]));
         start = end;
     }

@@ -1,7 +1,9 @@
 //! The texts of a data set: files, and members of the zip and tar archives among them, all by name.
 //!
-//! promises  names are without `.gz` and `.zst`, with `/` between folders, in ascending order of the files
-//! never     unpacks anything to a file; sees what systems leave behind in archives (`__MACOSX`, names that begin with a dot)
+//! promises  names are without `.gz` and `.zst`, with `/` between folders, in ascending order of
+//!           the files
+//! never     unpacks anything to a file; sees what systems leave behind in archives (`__MACOSX`,
+//!           names that begin with a dot)
 use crate::{
     Look,
     decompress::Plain,
@@ -61,7 +63,11 @@ impl Bundle {
     fn add_zip(&mut self, path: &Path) -> Read<()> {
         let archive = zip::Archive::open(path)?;
         for member in archive.names() {
-            self.add(archive.path_of(member), member, Place::Zip(self.zips.len(), member.to_owned()));
+            self.add(
+                archive.path_of(member),
+                member,
+                Place::Zip(self.zips.len(), member.to_owned()),
+            );
         }
         self.zips.push(archive);
         Ok(())
@@ -86,7 +92,11 @@ impl Bundle {
             Place::File => &[".gz", ".zst"],
             Place::Zip(..) | Place::Tar(..) => &[".gz"],
         };
-        let name = packings.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).replace('\\', "/");
+        let name = packings
+            .iter()
+            .find_map(|end| name.strip_suffix(end))
+            .unwrap_or(name)
+            .replace('\\', "/");
         self.entries.push(Entry { name, path, place, is_read: AtomicBool::new(false) });
     }
 
@@ -106,9 +116,18 @@ impl Bundle {
         let (first, second) = (found.next(), found.next());
         match second {
             Some(second) => {
-                let error = ReadError::new(self.path(second), format!("there are two files of {what}"));
-                let names = first.into_iter().chain([second]).map(|index| self.path(index).display().to_string()).collect::<Vec<_>>();
-                Err(Box::new(error.expected("one", names.join(", ")).hint("name the files of one set in the catalogue:  data/catalog/<name>.yaml")))
+                let error =
+                    ReadError::new(self.path(second), format!("there are two files of {what}"));
+                let names = first
+                    .into_iter()
+                    .chain([second])
+                    .map(|index| self.path(index).display().to_string())
+                    .collect::<Vec<_>>();
+                Err(Box::new(
+                    error.expected("one", names.join(", ")).hint(
+                        "name the files of one set in the catalogue:  data/catalog/<name>.yaml",
+                    ),
+                ))
             }
             None => Ok(first),
         }
@@ -120,16 +139,29 @@ impl Bundle {
         entry.is_read.store(true, Ordering::Relaxed);
         match &entry.place {
             Place::File => Text::open(&entry.path),
-            Place::Zip(archive, member) => unpacked(member, Text::member(&self.zips[*archive], member)?),
+            Place::Zip(archive, member) => {
+                unpacked(member, Text::member(&self.zips[*archive], member)?)
+            }
             Place::Tar(archive, member) => unpacked(member, self.tars[*archive].text(member)?),
         }
     }
 }
 
-/// What is passed over: files and members whose text nobody asked for, but texts about the set and what `is_told` already.
+/// What is passed over: files and members whose text nobody asked for, but texts about the set and
+/// what `is_told` already.
 pub(crate) fn unread(bundle: &Bundle, is_told: impl Fn(&str) -> bool) -> Vec<String> {
-    let is_left = |entry: &&Entry| !entry.is_read.load(Ordering::Relaxed) && !entry.name.ends_with('/') && !is_about(Path::new(&entry.name));
-    let names: Vec<&str> = bundle.entries.iter().filter(is_left).map(|entry| &*entry.name).filter(|name| !is_told(name)).collect();
+    let is_left = |entry: &&Entry| {
+        !entry.is_read.load(Ordering::Relaxed)
+            && !entry.name.ends_with('/')
+            && !is_about(Path::new(&entry.name))
+    };
+    let names: Vec<&str> = bundle
+        .entries
+        .iter()
+        .filter(is_left)
+        .map(|entry| &*entry.name)
+        .filter(|name| !is_told(name))
+        .collect();
     let more = names.len().saturating_sub(UNREAD_MOST);
     let named = names.iter().take(UNREAD_MOST).map(|name| format!("the file `{}`", last(name)));
     named.chain((more > 0).then(|| format!("{more} more files"))).collect()
@@ -162,7 +194,8 @@ pub(crate) fn last(name: &str) -> &str {
 
 /// The names in a zip or tar archive; none if the file is no sound one.
 pub(crate) fn names_in_archive(look: &Look, path: &Path) -> Vec<String> {
-    let owned = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect::<Vec<String>>();
+    let owned =
+        |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect::<Vec<String>>();
     // A tar archive is read to its end for its names, but only if it begins as one.
     let names = match tar::is_tar(look.head(path)) {
         true => look.sound(tar::Archive::open(path)).map(|archive| owned(&mut archive.names())),
@@ -180,15 +213,28 @@ mod tests {
 
     #[test]
     fn published_sets_are_taken_for_what_they_are() {
-        let own = [("tu_COLLAB", "adjacency_text"), ("tu_", "tu"), ("ogb", "ogb"), ("rdf_", "ntriples"), ("kg_", "triples")];
+        let own = [
+            ("tu_COLLAB", "adjacency_text"),
+            ("tu_", "tu"),
+            ("ogb", "ogb"),
+            ("rdf_", "ntriples"),
+            ("kg_", "triples"),
+        ];
         let Some(files) = shared("") else { return };
-        let folders: std::collections::BTreeSet<_> =
-            files.iter().filter_map(|path| path.parent()).filter(|path| path.parent().is_some_and(|data| data.ends_with("data"))).collect();
+        let folders: std::collections::BTreeSet<_> = files
+            .iter()
+            .filter_map(|path| path.parent())
+            .filter(|path| path.parent().is_some_and(|data| data.ends_with("data")))
+            .collect();
         assert!(!folders.is_empty());
         for folder in folders {
             let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-            let expected = own.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, format)| *format);
-            let found = detect(folder, &files_of(folder)).ok().map(|(format, _)| format.name).filter(|format| own.iter().any(|(_, own)| own == format));
+            let expected =
+                own.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, format)| *format);
+            let found = detect(folder, &files_of(folder))
+                .ok()
+                .map(|(format, _)| format.name)
+                .filter(|format| own.iter().any(|(_, own)| own == format));
             assert_eq!(found, expected, "{name}");
         }
     }

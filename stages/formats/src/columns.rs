@@ -1,10 +1,14 @@
-//! What a column of a table of nodes is, by its name: one rule for text, Parquet and Arrow; and what a graph was made of, for people.
+//! What a column of a table of nodes is, by its name: one rule for text, Parquet and Arrow; and
+//! what a graph was made of, for people.
 //!
-//! promises  features are the columns that options name, in that order; else a column of lists with one of `FEATURE_LISTS` as its name; else
-//!           the columns `x0`, `f12`, `feat_age` and the like, in the order of the table; no other number is a feature
-//! promises  the label is the column that options name, else the first of `LABELS` that is there: but for one with another word in every row,
-//!           which is a name, and for a `y` beside an `x` of single numbers, which is a place
-//! promises  `report` says of every graph what became features, label and split, what did not, and the words that change it
+//! promises  features are the columns that options name, in that order; else a column of lists with
+//!           one of `FEATURE_LISTS` as its name; else the columns `x0`, `f12`, `feat_age` and the
+//!           like, in the order of the table; no other number is a feature
+//! promises  the label is the column that options name, else the first of `LABELS` that is there:
+//!           but for one with another word in every row, which is a name, and for a `y` beside an
+//!           `x` of single numbers, which is a place
+//! promises  `report` says of every graph what became features, label and split, what did not, and
+//!           the words that change it
 use crate::raw::{Column, Graphs, Labels, NO_CLASS, RawGraph, TEST, TRAIN, VALIDATION};
 use std::fmt::Write;
 
@@ -17,9 +21,24 @@ pub const KINDS: &[&str] = &["kind", "node_type", "nodetype", "type"];
 /// Names of the column that says the graph of a node.
 pub const GRAPHS: &[&str] = &["graph", "graph_id", "graphid"];
 /// Names of columns of lists, and of arrays, that are features.
-pub const FEATURE_LISTS: &[&str] = &["features", "feature", "feats", "feat", "x", "attr", "attributes", "node_features", "node_feat", "embedding"];
+pub const FEATURE_LISTS: &[&str] = &[
+    "features",
+    "feature",
+    "feats",
+    "feat",
+    "x",
+    "attr",
+    "attributes",
+    "node_features",
+    "node_feat",
+    "embedding",
+];
 /// Columns of 0 and 1 that say who is in a part, with the part.
-pub const MASKS: [(&[&str], u8); 3] = [(&["train_mask"], TRAIN), (&["val_mask", "valid_mask", "validation_mask"], VALIDATION), (&["test_mask"], TEST)];
+pub const MASKS: [(&[&str], u8); 3] = [
+    (&["train_mask"], TRAIN),
+    (&["val_mask", "valid_mask", "validation_mask"], VALIDATION),
+    (&["test_mask"], TEST),
+];
 
 /// Columns that are named in a line.
 const NAMES_SHOWN: usize = 8;
@@ -29,8 +48,13 @@ const NAMES_IN_HINT: usize = 16;
 /// `x0`, `f12`, `feat_3`, `feature_age`, in any case of letters.
 pub fn is_feature(name: &str) -> bool {
     let name = name.to_lowercase();
-    let numbered = |start: &str| name.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
-    ["x", "f", "x_", "f_", "feat", "feature"].iter().any(|start| numbered(start)) || name.starts_with("feat_") || name.starts_with("feature_")
+    let numbered = |start: &str| {
+        name.strip_prefix(start)
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    ["x", "f", "x_", "f_", "feat", "feature"].iter().any(|start| numbered(start))
+        || name.starts_with("feat_")
+        || name.starts_with("feature_")
 }
 
 /// Whether a name is that of a column of parts: `split`, `split_NAME`.
@@ -60,17 +84,27 @@ pub fn unread_of_edges(name: &str) -> String {
 /// Behind what is told of nodes, where the same is told of graphs.
 const OF_NODES: &str = " (of nodes)";
 
-/// Lines about what the files became: a name and a text each. `edge_columns`: features of each edge. Hints are those of readers, which speak
-/// of the entry of the catalogue.
+/// Lines about what the files became: a name and a text each. `edge_columns`: features of each
+/// edge. Hints are those of readers, which speak of the entry of the catalogue.
 pub fn report(graph: &RawGraph, edge_columns: u32) -> Vec<(&'static str, String)> {
     let roles = &graph.roles;
     let mut lines = Vec::new();
     if let Some(kinds) = &graph.kinds {
         for (name, features) in kinds.names.iter().zip(&kinds.features) {
-            lines.extend(features.as_ref().map(|features| ("features", format!("{} of the kind {name}", counted(features.columns(), "column")))));
+            lines.extend(features.as_ref().map(|features| {
+                (
+                    "features",
+                    format!("{} of the kind {name}", counted(features.columns(), "column")),
+                )
+            }));
         }
     }
-    lines.extend(graph.features.as_ref().map(|features| ("features", of_columns(features.columns(), &roles.features))));
+    lines.extend(
+        graph
+            .features
+            .as_ref()
+            .map(|features| ("features", of_columns(features.columns(), &roles.features))),
+    );
     lines.extend(not_features(graph).map(|text| ("not features", text)));
     if edge_columns > 0 {
         lines.push(("edge features", of_columns(edge_columns, &roles.edge_features)));
@@ -84,11 +118,19 @@ pub fn report(graph: &RawGraph, edge_columns: u32) -> Vec<(&'static str, String)
         if !splits.is_empty() {
             splits_of = OF_NODES;
         }
-        lines.extend(labels.as_ref().map(|labels| ("labels", format!("{} (of graphs)", of_labels(labels)))));
-        lines.extend((!splits.is_empty()).then(|| ("split", format!("{} (of graphs)", of_splits(splits)))));
+        lines.extend(
+            labels.as_ref().map(|labels| ("labels", format!("{} (of graphs)", of_labels(labels)))),
+        );
+        lines.extend(
+            (!splits.is_empty()).then(|| ("split", format!("{} (of graphs)", of_splits(splits)))),
+        );
     }
-    lines.extend(graph.labels.as_ref().map(|labels| ("labels", format!("{}{labels_of}{}", of_labels(labels), named(&roles.labels)))));
-    lines.extend((!graph.splits.is_empty()).then(|| ("split", format!("{}{splits_of}{}", of_splits(&graph.splits), named(&roles.splits)))));
+    lines.extend(graph.labels.as_ref().map(|labels| {
+        ("labels", format!("{}{labels_of}{}", of_labels(labels), named(&roles.labels)))
+    }));
+    lines.extend((!graph.splits.is_empty()).then(|| {
+        ("split", format!("{}{splits_of}{}", of_splits(&graph.splits), named(&roles.splits)))
+    }));
     lines
 }
 
@@ -121,15 +163,29 @@ fn of_labels(labels: &Labels) -> String {
 }
 
 fn of_splits(splits: &[Vec<u8>]) -> String {
-    let in_part = |part: u8| splits.first().map_or(0, |split| split.iter().filter(|&&own| own == part).count());
-    let several = if splits.len() > 1 { format!("{} splits, the first with ", splits.len()) } else { String::new() };
-    format!("{several}{} train, {} validation, {} test", in_part(TRAIN), in_part(VALIDATION), in_part(TEST))
+    let in_part = |part: u8| {
+        splits.first().map_or(0, |split| split.iter().filter(|&&own| own == part).count())
+    };
+    let several = if splits.len() > 1 {
+        format!("{} splits, the first with ", splits.len())
+    } else {
+        String::new()
+    };
+    format!(
+        "{several}{} train, {} validation, {} test",
+        in_part(TRAIN),
+        in_part(VALIDATION),
+        in_part(TEST)
+    )
 }
 
 /// Further columns of tables whose options can make features of them.
 fn not_features(graph: &RawGraph) -> Option<String> {
     let of = |wanted: bool| {
-        let columns = graph.columns.iter().filter(move |(_, column)| matches!(column, Column::Texts(_)) != wanted);
+        let columns = graph
+            .columns
+            .iter()
+            .filter(move |(_, column)| matches!(column, Column::Texts(_)) != wanted);
         columns.map(|(name, _)| name.clone()).collect::<Vec<_>>()
     };
     let (numbers, words) = (of(true), of(false));
@@ -141,26 +197,42 @@ fn not_features(graph: &RawGraph) -> Option<String> {
         if !names.is_empty() {
             let more = names.len().saturating_sub(NAMES_SHOWN);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let _infallible = write!(text, "{}{}{more} ({what})", if text.is_empty() { "" } else { ", " }, names[..names.len().min(NAMES_SHOWN)].join(", "));
+            let _infallible = write!(
+                text,
+                "{}{}{more} ({what})",
+                if text.is_empty() { "" } else { ", " },
+                names[..names.len().min(NAMES_SHOWN)].join(", ")
+            );
         }
     }
     let all: Vec<String> = graph.roles.features.iter().chain(&numbers).cloned().collect();
-    let (asked, words) = if all.len() <= NAMES_IN_HINT { (all, "use them") } else { (numbers, "use them instead") };
+    let (asked, words) =
+        if all.len() <= NAMES_IN_HINT { (all, "use them") } else { (numbers, "use them instead") };
     Some(text + &hint(&asked, "node_features", words))
 }
 
 fn not_edge_features(graph: &RawGraph) -> Option<String> {
-    let unread = graph.passed_over.iter().filter_map(|what| what.strip_prefix("column `")?.strip_suffix("` of the edges"));
+    let unread = graph
+        .passed_over
+        .iter()
+        .filter_map(|what| what.strip_prefix("column `")?.strip_suffix("` of the edges"));
     let unread: Vec<String> = unread.map(str::to_owned).collect();
     let all: Vec<String> = graph.roles.edge_features.iter().chain(&unread).cloned().collect();
-    (!unread.is_empty()).then(|| unread.join(", ") + &hint(&all, "edge_features", "use them, where they are numbers"))
+    (!unread.is_empty()).then(|| {
+        unread.join(", ") + &hint(&all, "edge_features", "use them, where they are numbers")
+    })
 }
 
 /// The words that take these columns; none where they would not pass a shell or a list unharmed.
 fn hint(names: &[String], option: &str, words: &str) -> String {
-    let is_plain = |name: &String| name.chars().all(|letter| letter.is_alphanumeric() || "_-. ".contains(letter));
+    let is_plain = |name: &String| {
+        name.chars().all(|letter| letter.is_alphanumeric() || "_-. ".contains(letter))
+    };
     match !names.is_empty() && names.len() <= NAMES_IN_HINT && names.iter().all(is_plain) {
-        true => format!("; {words}:  read: {{{option}: [{}]}}  in the catalogue's entry", names.join(", ")),
+        true => format!(
+            "; {words}:  read: {{{option}: [{}]}}  in the catalogue's entry",
+            names.join(", ")
+        ),
         false => String::new(),
     }
 }

@@ -1,8 +1,11 @@
 //! Opens a raw file as plain bytes, whatever it is packed in.
 //!
-//! promises  plain, gzip (several members too), zstd and a zip archive of one member are told apart by their first bytes, not by name
-//! promises  a packed file that is cut short or damaged is an error that names the file and the byte of it
-//! never     holds more than a few buffers, unless the whole is asked for; writes a file; maps one (a raw file may change under us)
+//! promises  plain, gzip (several members too), zstd and a zip archive of one member are told apart
+//!           by their first bytes, not by name
+//! promises  a packed file that is cut short or damaged is an error that names the file and the
+//!           byte of it
+//! never     holds more than a few buffers, unless the whole is asked for; writes a file; maps one
+//!           (a raw file may change under us)
 use crate::{
     gzip::{self, Members, TRAILING_HINT},
     raw::{Read, ReadError, if_sound},
@@ -21,7 +24,8 @@ use std::{
 /// The buffer before a decoder.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Bytes of raw files, as they are stored, that this process has read. It is there to show how far reading is, and for nothing else.
+/// Bytes of raw files, as they are stored, that this process has read. It is there to show how far
+/// reading is, and for nothing else.
 static STORED_BYTES_READ: AtomicU64 = AtomicU64::new(0);
 
 /// How many bytes of raw files, as they are stored, were read since the process began.
@@ -60,14 +64,23 @@ impl Plain {
         let (file, stored) = open_file(path)?;
         let first = first_bytes(&file, path)?;
         let packing = packing_of(&first).map_err(|(name, hint)| {
-            Box::new(ReadError::new(path, format!("the file is packed as {name}")).expected("plain text, gzip or zstd", name).hint(hint))
+            Box::new(
+                ReadError::new(path, format!("the file is packed as {name}"))
+                    .expected("plain text, gzip or zstd", name)
+                    .hint(hint),
+            )
         })?;
         let taken = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: Cursor::new(first).chain(file), taken: taken.clone() };
         let reader: Box<dyn io::Read + Send> = match packing {
             Packing::Plain => Box::new(counted),
-            Packing::Gzip => Box::new(Members::new(BufReader::with_capacity(BUFFER_BYTES, counted))),
-            Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(counted).map_err(|error| ReadError::from_io(path, &error))?),
+            Packing::Gzip => {
+                Box::new(Members::new(BufReader::with_capacity(BUFFER_BYTES, counted)))
+            }
+            Packing::Zstd => Box::new(
+                zstd::stream::read::Decoder::new(counted)
+                    .map_err(|error| ReadError::from_io(path, &error))?,
+            ),
             Packing::Zip => return Plain::open_only(path),
         };
         Ok(Plain { path: path.to_path_buf(), reader, packing, member: None, taken, stored })
@@ -79,8 +92,11 @@ impl Plain {
         match archive.names().take(3).collect::<Vec<_>>()[..] {
             [name] => Plain::of_member(&archive, name),
             ref names => {
-                let error = ReadError::new(path, "the zip archive does not hold one file alone").expected("one member", names.join(", "));
-                Err(Box::new(error.hint("unpack it, and name the file that you mean:  unzip FILE -d FOLDER")))
+                let error = ReadError::new(path, "the zip archive does not hold one file alone")
+                    .expected("one member", names.join(", "));
+                Err(Box::new(
+                    error.hint("unpack it, and name the file that you mean:  unzip FILE -d FOLDER"),
+                ))
             }
         }
     }
@@ -89,7 +105,14 @@ impl Plain {
     pub fn of_member(archive: &Arc<Archive>, name: &str) -> Read<Plain> {
         let member = Some((archive.clone(), name.to_owned()));
         let reader = Box::new(archive.reader(name)?);
-        Ok(Plain { path: archive.path_of(name), reader, packing: Packing::Zip, member, taken: Arc::default(), stored: 0 })
+        Ok(Plain {
+            path: archive.path_of(name),
+            reader,
+            packing: Packing::Zip,
+            member,
+            taken: Arc::default(),
+            stored: 0,
+        })
     }
 
     /// The file, as errors name it.
@@ -130,8 +153,14 @@ impl Plain {
         let taken = self.taken.load(Ordering::Relaxed).min(self.stored);
         if let Some(trailing) = gzip::trailing(error) {
             let byte = taken.saturating_sub(trailing.unread);
-            let error = ReadError::new(&self.path, format!("the gzip file is whole, and {trailing}")).at_byte(byte);
-            return Box::new(error.expected("the end of the file", format!("{} bytes more", self.stored - byte)).hint(TRAILING_HINT));
+            let error =
+                ReadError::new(&self.path, format!("the gzip file is whole, and {trailing}"))
+                    .at_byte(byte);
+            return Box::new(
+                error
+                    .expected("the end of the file", format!("{} bytes more", self.stored - byte))
+                    .hint(TRAILING_HINT),
+            );
         }
         let byte = taken;
         let what = match error.kind() {
@@ -143,16 +172,24 @@ impl Plain {
     }
 }
 
-/// A file and its length. A folder, a pipe or a device is refused before it is opened: opening a pipe would wait for somebody to write.
+/// A file and its length. A folder, a pipe or a device is refused before it is opened: opening a
+/// pipe would wait for somebody to write.
 pub(crate) fn open_file(path: &Path) -> Read<(File, u64)> {
     let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
     let about = fs::metadata(path).map_err(fault)?;
     if about.is_dir() {
-        return Err(Box::new(ReadError::new(path, "this is a folder").expected("a file", "a folder").hint("name one of the files in it")));
+        return Err(Box::new(
+            ReadError::new(path, "this is a folder")
+                .expected("a file", "a folder")
+                .hint("name one of the files in it"),
+        ));
     }
     if !about.is_file() {
-        let error = ReadError::new(path, "this is no file that can be read twice").expected("a file", "a pipe, a socket or a device");
-        return Err(Box::new(error.hint("write what comes out of it to a file first:  cat PIPE > FILE")));
+        let error = ReadError::new(path, "this is no file that can be read twice")
+            .expected("a file", "a pipe, a socket or a device");
+        return Err(Box::new(
+            error.hint("write what comes out of it to a file first:  cat PIPE > FILE"),
+        ));
     }
     Ok((File::open(path).map_err(fault)?, about.len()))
 }
@@ -160,7 +197,10 @@ pub(crate) fn open_file(path: &Path) -> Read<(File, u64)> {
 /// At most eight bytes of a file, as it is stored.
 fn first_bytes(mut file: &File, path: &Path) -> Read<Vec<u8>> {
     let mut first = Vec::with_capacity(8);
-    file.by_ref().take(8).read_to_end(&mut first).map_err(|error| ReadError::from_io(path, &error))?;
+    file.by_ref()
+        .take(8)
+        .read_to_end(&mut first)
+        .map_err(|error| ReadError::from_io(path, &error))?;
     Ok(first)
 }
 
@@ -176,7 +216,9 @@ fn packing_of(first: &[u8]) -> Result<Packing, (&'static str, &'static str)> {
         [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Packing::Zstd),
         first if crate::zip::is_zip(first) => Ok(Packing::Zip),
-        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..] => Err(("bzip2", "unpack it first:  bunzip2 FILE")),
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..] => {
+            Err(("bzip2", "unpack it first:  bunzip2 FILE"))
+        }
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Err(("xz", "unpack it first:  unxz FILE")),
         _ => Ok(Packing::Plain),
     }
@@ -218,9 +260,11 @@ mod tests {
 
     #[test]
     fn every_packing_gives_the_same_bytes() {
-        let text: Vec<u8> = (0..200_000u32).flat_map(|i| format!("{i} {}\n", i * 7 % 1000).into_bytes()).collect();
+        let text: Vec<u8> =
+            (0..200_000u32).flat_map(|i| format!("{i} {}\n", i * 7 % 1000).into_bytes()).collect();
         let (one, two) = text.split_at(70_000);
-        let frames = [zstd::encode_all(one, 1).unwrap(), zstd::encode_all(two, 1).unwrap()].concat();
+        let frames =
+            [zstd::encode_all(one, 1).unwrap(), zstd::encode_all(two, 1).unwrap()].concat();
         for packed in [text.clone(), gzip(&text), [gzip(one), gzip(two)].concat(), frames] {
             assert!(read(&packed).unwrap() == text);
         }
@@ -231,13 +275,22 @@ mod tests {
     fn a_cut_or_damaged_file_is_named_with_its_byte() {
         let packed = gzip(&(0..50_000u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>());
         let error = read(&packed[..packed.len() / 2]).unwrap_err();
-        assert!(error.to_string().contains(&format!("cut short\n  --> {}: byte {}", error.path.display(), packed.len() / 2)), "{error}");
+        assert!(
+            error.to_string().contains(&format!(
+                "cut short\n  --> {}: byte {}",
+                error.path.display(),
+                packed.len() / 2
+            )),
+            "{error}"
+        );
         let mut damaged = packed.clone();
         let last = damaged.len() - 6;
         damaged[last] ^= 1;
         assert!(read(&damaged).unwrap_err().what.contains("damaged"));
         let packed = zstd::encode_all(&b"some text that is packed"[..], 1).unwrap();
-        assert!(read(&packed[..packed.len() - 3]).unwrap_err().what.contains("zstd file is cut short"));
+        assert!(
+            read(&packed[..packed.len() - 3]).unwrap_err().what.contains("zstd file is cut short")
+        );
     }
 
     #[test]
@@ -245,8 +298,17 @@ mod tests {
         let packed = gzip(b"0 1\n1 2\n");
         let error = read(&[&packed[..], b"junk"].concat()).unwrap_err();
         let said = error.to_string();
-        assert!(said.contains("the gzip file is whole, and bytes follow behind its end") && !said.contains("cut short"), "{said}");
-        assert!(said.contains(&format!("byte {}", packed.len())) && said.contains("found 4 bytes more") && said.contains("hint:"), "{said}");
+        assert!(
+            said.contains("the gzip file is whole, and bytes follow behind its end")
+                && !said.contains("cut short"),
+            "{said}"
+        );
+        assert!(
+            said.contains(&format!("byte {}", packed.len()))
+                && said.contains("found 4 bytes more")
+                && said.contains("hint:"),
+            "{said}"
+        );
         assert_eq!(read(&[packed, vec![0; 512]].concat()).unwrap(), b"0 1\n1 2\n");
     }
 
@@ -254,14 +316,20 @@ mod tests {
     fn a_folder_a_missing_file_and_a_zip_are_errors() {
         let dir = tempfile::tempdir().unwrap();
         assert!(Plain::open(dir.path()).err().unwrap().what.contains("folder"));
-        assert_eq!(Plain::open(&dir.path().join("none")).err().unwrap().io, Some(io::ErrorKind::NotFound));
+        assert_eq!(
+            Plain::open(&dir.path().join("none")).err().unwrap().io,
+            Some(io::ErrorKind::NotFound)
+        );
         assert!(read(b"PK\x03\x04....").unwrap_err().what.contains("zip archive is cut short"));
     }
 
     #[test]
     fn a_zip_archive_of_one_member_is_that_member() {
         use crate::zip::tests::archive_of;
-        assert_eq!(read(&archive_of(&[("folder/", b""), ("folder/a.txt", b"0 1\n")])).unwrap(), b"0 1\n");
+        assert_eq!(
+            read(&archive_of(&[("folder/", b""), ("folder/a.txt", b"0 1\n")])).unwrap(),
+            b"0 1\n"
+        );
         let error = read(&archive_of(&[("a", b"0 1\n"), ("b", b"")])).unwrap_err();
         assert!(error.what.contains("one file alone") && error.hint.contains("unzip"), "{error}");
         let mut damaged = archive_of(&[("a.txt", b"some text that is packed")]);

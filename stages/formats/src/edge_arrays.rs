@@ -1,13 +1,18 @@
-//! Edges as arrays, as numpy, PyG and DGL keep them and as `export` writes them: `edges.npy`, or named arrays in `.npz` or `.safetensors`.
+//! Edges as arrays, as numpy, PyG and DGL keep them and as `export` writes them: `edges.npy`, or
+//! named arrays in `.npz` or `.safetensors`.
 //!
-//! reads     `edge_index` or `edges` of the shape (2, edges) or (edges, 2), or `source` and `target` (`src`, `dst`; `row`, `col`): numbers
-//!           or words; beside them `weight`, `type` (numbers or words), `edge_attr` (a row an edge), `num_nodes`
-//! promises  edges in the order of the arrays; arrays called `x`, `y`, `train_mask` and so on in the same file are what they are in one of
-//!           their own (attach.rs), all others are named in `passed_over`
-//! never     guesses which extent is the edges where both are 2; takes a file `.npy` of another name for edges
-//! promises  edges and their features beyond a share of the limit go to a file (spill.rs) as they are read
-//! limits    32 bytes an edge, and its features, as far as the limit goes; arrays of Python objects and packed safetensors files are held
-//!           whole; 65,535 relations
+//! reads     `edge_index` or `edges` of the shape (2, edges) or (edges, 2), or `source` and
+//!           `target` (`src`, `dst`; `row`, `col`): numbers or words; beside them `weight`, `type`
+//!           (numbers or words), `edge_attr` (a row an edge), `num_nodes`
+//! promises  edges in the order of the arrays; arrays called `x`, `y`, `train_mask` and so on in
+//!           the same file are what they are in one of their own (attach.rs), all others are named
+//!           in `passed_over`
+//! never     guesses which extent is the edges where both are 2; takes a file `.npy` of another
+//!           name for edges
+//! promises  edges and their features beyond a share of the limit go to a file (spill.rs) as they
+//!           are read
+//! limits    32 bytes an edge, and its features, as far as the limit goes; arrays of Python objects
+//!           and packed safetensors files are held whole; 65,535 relations
 mod gather;
 
 use crate::{
@@ -46,14 +51,18 @@ const EXPECTED: &str = "edge_index or edges, or source and target";
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let is_one = |(path, name): &(&Path, &str)| match name.rsplit_once('.') {
         Some((stem, "npy")) => BOTH.contains(&stem),
-        Some((stem, "npz" | "safetensors")) => BOTH.contains(&stem) || says_ends(&look.sound(names_of(path)).unwrap_or_default()),
+        Some((stem, "npz" | "safetensors")) => {
+            BOTH.contains(&stem) || says_ends(&look.sound(names_of(path)).unwrap_or_default())
+        }
         _ => false,
     };
-    let found: Vec<PathBuf> = look.files().filter(is_one).map(|(path, _)| path.to_path_buf()).collect();
+    let found: Vec<PathBuf> =
+        look.files().filter(is_one).map(|(path, _)| path.to_path_buf()).collect();
     (found.len() == 1).then_some(found)
 }
 
-/// Whether arrays of these names say both ends of edges; `row` and `col` are also those of a sparse matrix that stands beside a graph.
+/// Whether arrays of these names say both ends of edges; `row` and `col` are also those of a sparse
+/// matrix that stands beside a graph.
 fn says_ends(names: &[String]) -> bool {
     let has = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
     has(&BOTH[..1]) || has(&SOURCE[..2]) && has(&TARGET[..2])
@@ -68,13 +77,18 @@ fn names_of(path: &Path) -> Read<Vec<String>> {
 }
 
 /// What `arrays` reads in a file, for people: names of arrays of edges, and of those beside them.
-pub const READ: &str = "edge_index or edges, or source and target; weight, type, edge_attr, num_nodes; x, y, split, train_mask, val_mask, test_mask";
+pub const READ: &str = "edge_index or edges, or source and target; weight, type, edge_attr, \
+    num_nodes; x, y, split, train_mask, val_mask, test_mask";
 
-/// Whether a file holds the ends of edges and more than belongs to a table of edges: this format reads `x`, `y`, `num_nodes` and the like, and
-/// names what it passes over.
+/// Whether a file holds the ends of edges and more than belongs to a table of edges: this format
+/// reads `x`, `y`, `num_nodes` and the like, and names what it passes over.
 pub fn is_more_than_a_table(path: &Path) -> Read<bool> {
     let names = if_sound(names_of(path))?.unwrap_or_default();
-    let in_table = |name: &String| [&BOTH[..], &SOURCE, &TARGET, &WEIGHT, &TYPE].iter().any(|known| known.contains(&name.as_str()));
+    let in_table = |name: &String| {
+        [&BOTH[..], &SOURCE, &TARGET, &WEIGHT, &TYPE]
+            .iter()
+            .any(|known| known.contains(&name.as_str()))
+    };
     Ok(may_say_ends(names.iter().map(String::as_str)) && !names.iter().all(in_table))
 }
 
@@ -95,7 +109,12 @@ enum Store {
 impl Store {
     fn open(path: &Path) -> Read<Store> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        match name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).rsplit_once('.') {
+        match name
+            .strip_suffix(".gz")
+            .or(name.strip_suffix(".zst"))
+            .unwrap_or(&name)
+            .rsplit_once('.')
+        {
             Some((_, "npz")) => Npz::open(path).map(Store::Archive),
             Some((_, "safetensors")) => match Tensors::open(path)? {
                 Some(tensors) => Ok(Store::Tensors(tensors)),
@@ -130,8 +149,11 @@ impl Store {
             Store::Archive(npz) => npz.array(name),
             Store::Tensors(tensors) => tensors.array(name),
             Store::Held(arrays) => {
-                let found = arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
-                found.ok_or_else(|| Box::new(ReadError::new(Path::new(name), "there is no tensor of this name")))
+                let found =
+                    arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
+                found.ok_or_else(|| {
+                    Box::new(ReadError::new(Path::new(name), "there is no tensor of this name"))
+                })
             }
         }
     }
@@ -145,9 +167,11 @@ struct Taking<'a> {
 }
 
 impl<'a> Taking<'a> {
-    /// The name that the first of these arrays has that is there; it is no other array's from now on.
+    /// The name that the first of these arrays has that is there; it is no other array's from now
+    /// on.
     fn name(&mut self, known: &[&str]) -> Option<String> {
-        let name = known.iter().find_map(|known| self.names.iter().find(|name| name == known))?.clone();
+        let name =
+            known.iter().find_map(|known| self.names.iter().find(|name| name == known))?.clone();
         self.taken.push(name.clone());
         Some(name)
     }
@@ -179,11 +203,15 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
     weight.iter().try_for_each(|weight| a_value_each(weight, count, "weights"))?;
     let mut kind = arrays.parts(&TYPE)?;
     kind.iter().try_for_each(|kind| a_value_each(kind, count, "types of edges"))?;
-    let mut features = arrays.name(&FEATURES).map(|name| store.parts(&name, Order::Rows)).transpose()?;
+    let mut features =
+        arrays.name(&FEATURES).map(|name| store.parts(&name, Order::Rows)).transpose()?;
     let width = features.as_ref().map(|features| width_of(features, count)).transpose()?;
-    let types = kind.as_ref().map_or(Types::None, |kind| if kind.is_text() { Types::Words } else { Types::Numbers });
+    let types = kind
+        .as_ref()
+        .map_or(Types::None, |kind| if kind.is_text() { Types::Words } else { Types::Numbers });
     let beside = Beside { weighted: weight.is_some(), types };
-    let mut gather = Gather::new(path, limit, nodes, beside, features.as_ref().map_or(0, Parts::count));
+    let mut gather =
+        Gather::new(path, limit, nodes, beside, features.as_ref().map_or(0, Parts::count));
     while gather.count() < count {
         let block = Block {
             ends: ends.next()?,
@@ -201,10 +229,18 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
     }
     let (mut graph, spilled) = gather.finish()?;
     if let (Some(features), Some(columns), None) = (features, width, &spilled) {
-        graph.edges.features = Some(EdgeFeatures { columns, values: numbers_of(&features.rest()?, columns as usize)? });
+        graph.edges.features = Some(EdgeFeatures {
+            columns,
+            values: numbers_of(&features.rest()?, columns as usize)?,
+        });
     }
     let known = graph.ids.clone();
-    let others: Vec<&str> = arrays.names.iter().filter(|name| !arrays.taken.contains(name)).map(String::as_str).collect();
+    let others: Vec<&str> = arrays
+        .names
+        .iter()
+        .filter(|name| !arrays.taken.contains(name))
+        .map(String::as_str)
+        .collect();
     inside::attach(&mut graph, path, &others, |name| store.array(name))?;
     let spilled = spilled.map(|spilled| spilled.onto(&known, &graph.ids));
     Ok((graph, spilled))
@@ -231,19 +267,26 @@ impl<'a> Ends<'a> {
             return Ok(Ends::Apart(Box::new([parts, target]), count));
         }
         let (Some(source), Some(target)) = (arrays.parts(&SOURCE)?, arrays.parts(&TARGET)?) else {
-            let error = ReadError::new(path, "the arrays do not say both ends of edges").expected(EXPECTED, arrays.names.join(", "));
-            return Err(Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)")));
+            let error = ReadError::new(path, "the arrays do not say both ends of edges")
+                .expected(EXPECTED, arrays.names.join(", "));
+            return Err(Box::new(
+                error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)"),
+            ));
         };
         for list in [&source, &target] {
             if list.shape.len() != 1 {
-                let error = list.error("ends of edges are not a list").expected("one extent", format!("{} extents", list.shape.len()));
+                let error = list
+                    .error("ends of edges are not a list")
+                    .expected("one extent", format!("{} extents", list.shape.len()));
                 return Err(Box::new(error.hint("write a number an edge:  array.ravel()")));
             }
         }
         let count = source.count();
         a_value_each(&target, count, "targets")?;
         if source.is_text() != target.is_text() {
-            let error = ReadError::new(path, "one end of the edges is numbers and the other is words").expected("numbers or words in both", "one of each");
+            let error =
+                ReadError::new(path, "one end of the edges is numbers and the other is words")
+                    .expected("numbers or words in both", "one of each");
             return Err(Box::new(error.hint("write both as words:  source.astype(str)")));
         }
         Ok(Ends::Apart(Box::new([source, target]), count))
@@ -259,14 +302,21 @@ impl<'a> Ends<'a> {
         match self {
             Ends::Together(both, _) => {
                 let all = both.next(2 * EDGES_AT_ONCE)?.u64s()?;
-                Ok([0, 1].map(|side| Ids::Numbers(all.iter().skip(side).step_by(2).copied().collect())))
+                Ok([0, 1]
+                    .map(|side| Ids::Numbers(all.iter().skip(side).step_by(2).copied().collect())))
             }
             Ends::Apart(ends, count) => {
                 // The list of sources may go on with the targets.
                 let most = EDGES_AT_ONCE.min(*count as usize);
                 *count -= most as u64;
                 let is_text = ends[0].is_text() && ends[0].shape.len() == 1;
-                let of = |array: Array| if is_text { array.words().map(Ids::Words) } else { array.u64s().map(Ids::Numbers) };
+                let of = |array: Array| {
+                    if is_text {
+                        array.words().map(Ids::Words)
+                    } else {
+                        array.u64s().map(Ids::Numbers)
+                    }
+                };
                 let [source, target] = &mut **ends;
                 Ok([of(source.next(most)?)?, of(target.next(most)?)?])
             }
@@ -282,8 +332,13 @@ fn by_rows(shape: &[u64], error: impl Fn(&str) -> ReadError) -> Read<bool> {
         _ => {
             let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
             let error = error("the shape of the edges does not say which extent is the two ends");
-            let error = error.expected("(2, edges) or (edges, 2), of other than 2 edges", format!("({})", shape.join(", ")));
-            Err(Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)")))
+            let error = error.expected(
+                "(2, edges) or (edges, 2), of other than 2 edges",
+                format!("({})", shape.join(", ")),
+            );
+            Err(Box::new(
+                error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)"),
+            ))
         }
     }
 }
@@ -303,7 +358,9 @@ fn a_value_each(array: &Parts, edges: u64, what: &str) -> Read<()> {
     if array.count() == edges {
         return Ok(());
     }
-    let error = array.error(format!("there are not as many {what} as sources")).expected(format!("{edges}, one an edge"), array.count().to_string());
+    let error = array
+        .error(format!("there are not as many {what} as sources"))
+        .expected(format!("{edges}, one an edge"), array.count().to_string());
     Err(Box::new(error.hint("write all arrays of edges in one length")))
 }
 
@@ -311,7 +368,11 @@ fn told_nodes(array: &Array) -> Read<u32> {
     let numbers = array.u64s()?;
     match numbers[..] {
         [nodes] if nodes <= NODES_MOST => Ok(nodes as u32),
-        _ => Err(Box::new(array.error("this is no number of nodes").expected(format!("one number, at most {NODES_MOST}"), format!("{numbers:?}")))),
+        _ => Err(Box::new(
+            array
+                .error("this is no number of nodes")
+                .expected(format!("one number, at most {NODES_MOST}"), format!("{numbers:?}")),
+        )),
     }
 }
 
@@ -319,18 +380,33 @@ fn told_nodes(array: &Array) -> Read<u32> {
 fn width_of(features: &Parts, edges: u64) -> Read<u32> {
     let rows = features.shape.first().copied().unwrap_or(0);
     if rows != edges {
-        let error = features.error("an array does not have a row for each edge").expected(format!("{edges} rows"), rows.to_string());
+        let error = features
+            .error("an array does not have a row for each edge")
+            .expected(format!("{edges} rows"), rows.to_string());
         return Err(Box::new(error.hint(meaning::ROWS_HINT)));
     }
-    let width = features.count().checked_div(edges).unwrap_or_else(|| features.shape.get(1).copied().unwrap_or(1));
-    let wide = || Box::new(features.error("a row has too many numbers").expected("at most 2^31", width.to_string()));
+    let width = features
+        .count()
+        .checked_div(edges)
+        .unwrap_or_else(|| features.shape.get(1).copied().unwrap_or(1));
+    let wide = || {
+        Box::new(
+            features
+                .error("a row has too many numbers")
+                .expected("at most 2^31", width.to_string()),
+        )
+    };
     u32::try_from(width).ok().filter(|&width| width < 1 << 31).ok_or_else(wide)
 }
 
 /// Finite numbers, so many in a row.
 fn numbers_of(array: &Array, columns: usize) -> Read<Vec<f32>> {
     let (values, first) = (array.f32s()?, array.first() as usize);
-    refuse_infinite(&values, |at| ((first + at) / columns.max(1), (first + at) % columns.max(1)), |what| array.error(what))?;
+    refuse_infinite(
+        &values,
+        |at| ((first + at) / columns.max(1), (first + at) % columns.max(1)),
+        |what| array.error(what),
+    )?;
     Ok(values)
 }
 

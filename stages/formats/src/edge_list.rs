@@ -1,14 +1,21 @@
-//! Edge lists as SNAP and many others publish them: an edge a line, `source target [weight]`, or a table whose first line names its columns.
+//! Edge lists as SNAP and many others publish them: an edge a line, `source target [weight]`, or a
+//! table whose first line names its columns.
 //!
-//! promises  the same graph for any number of threads and any size of block; edges in the order of the file
-//! promises  an error names the first bad line and the column in it; counts in the file that disagree with its body are an error; what may
-//!           have been meant otherwise, and weights that f32 does not hold, are told in `notes`
-//! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else separates) `:` between columns, other signs and several
-//!           together (`::`, `->`) as the first line has them or `separator` says; fields in quotes, CRLF, a byte-order mark, a last line without
-//!           end, gzip, zstd, a zip archive of one member; a first line `NODES EDGES`
-//! never     changes its mind: the first two lines decide what ids and columns are; a third column is a weight in every line or in none, or
-//!           else ends a statement `HEAD RELATION TAIL` in each
-//! limits    a line of 64 MiB; 20 bytes an edge at the peak (measured on 5 M edges; more with weights, words and ids above 2^32)
+//! promises  the same graph for any number of threads and any size of block; edges in the order of
+//!           the file
+//! promises  an error names the first bad line and the column in it; counts in the file that
+//!           disagree with its body are an error; what may have been meant otherwise, and weights
+//!           that f32 does not hold, are told in `notes`
+//! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else
+//!           separates) `:` between columns, other signs and several together (`::`, `->`) as the
+//!           first line has them or `separator` says; fields in quotes, CRLF, a byte-order mark, a
+//!           last line without end, gzip, zstd, a zip archive of one member; a first line `NODES
+//!           EDGES`
+//! never     changes its mind: the first two lines decide what ids and columns are; a third column
+//!           is a weight in every line or in none, or else ends a statement `HEAD RELATION TAIL` in
+//!           each
+//! limits    a line of 64 MiB; 20 bytes an edge at the peak (measured on 5 M edges; more with
+//!           weights, words and ids above 2^32)
 mod counts;
 mod fields;
 mod head;
@@ -45,10 +52,12 @@ pub(crate) use numbers::{PADDED_BESIDE_HINT, PADDED_HINT, id, is_padded};
 pub(crate) use piece::{Fault, is_blank_or_comment};
 pub(crate) use third::{Third, are_statements};
 
-/// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks are there at a time.
+/// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks
+/// are there at a time.
 const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
 
-/// From here on, weights that are all whole numbers may be times: seconds since 1970 have been above since 1973.
+/// From here on, weights that are all whole numbers may be times: seconds since 1970 have been
+/// above since 1973.
 pub(crate) const TIME_LEAST: f32 = 1e8;
 const TIME_NOTE: &str = "the third column is read as weights, and may be a time: all of it are whole numbers from 100000000 on; to pass it over:  \
                          read: {columns: [source, target, time]}  in the catalogue's entry";
@@ -60,30 +69,43 @@ pub const FORMAT: Format = Format {
     recognise,
     read_within: |files, options, limit| {
         let path = only(files)?;
-        read_known(Plain::open(path)?, options, &Known::default(), limit).and_then(|found| with_an_edge(path, found))
+        read_known(Plain::open(path)?, options, &Known::default(), limit)
+            .and_then(|found| with_an_edge(path, found))
     },
 };
 
-/// Refuses a list that names columns and no edge, where nothing else says that there are nodes: a query that found nothing writes that.
+/// Refuses a list that names columns and no edge, where nothing else says that there are nodes: a
+/// query that found nothing writes that.
 pub(crate) fn with_an_edge(path: &Path, found: Found) -> Read<Found> {
     if found.0.nodes() > 0 {
         return Ok(found);
     }
-    let error = ReadError::new(path, "the edge list holds no edge").expected("at least one edge", "none, below names of columns");
-    Err(Box::new(error.hint("write the edges; nodes without edges come from a table of nodes beside them:  --nodes FILE")))
+    let error = ReadError::new(path, "the edge list holds no edge")
+        .expected("at least one edge", "none, below names of columns");
+    Err(Box::new(error.hint(
+        "write the edges; nodes without edges come from a table of nodes \
+        beside them:  --nodes FILE",
+    )))
 }
 
 /// Whether a file is a text about the data, by its name.
 pub fn is_about(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    ["source", "readme", "license", "licence", "copying"].iter().any(|start| name.starts_with(start))
+    ["source", "readme", "license", "licence", "copying"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 /// The one file that is an edge list beyond doubt; else the one file that is text.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let files: Vec<&Path> = look.files().filter(|(path, _)| !is_about(path)).map(|(path, _)| path).collect();
+    let files: Vec<&Path> =
+        look.files().filter(|(path, _)| !is_about(path)).map(|(path, _)| path).collect();
     // What is called Parquet and is none is damaged, not a list.
-    let is_text = |path: &Path| !look.head(path).is_empty() && !look.head(path).contains(&0) && lacks_magic(path, look.head(path)).is_none();
+    let is_text = |path: &Path| {
+        !look.head(path).is_empty()
+            && !look.head(path).contains(&0)
+            && lacks_magic(path, look.head(path)).is_none()
+    };
     let text: Vec<&Path> = files.into_iter().filter(|path| is_text(path)).collect();
     let sure: Vec<&Path> = text.iter().copied().filter(|path| is_surely(look.head(path))).collect();
     match (&sure[..], &text[..]) {
@@ -119,14 +141,24 @@ pub fn read_measured(path: &Path, options: &Options) -> Read<(RawGraph, Phases)>
 }
 
 /// Reads the edges of a file, of another format too.
-pub(crate) fn read_known(plain: Plain, options: &Options, known: &Known, limit: &Limit) -> Read<Found> {
+pub(crate) fn read_known(
+    plain: Plain,
+    options: &Options,
+    known: &Known,
+    limit: &Limit,
+) -> Read<Found> {
     let path = plain.path().to_path_buf();
     let mut parser = Parser::new(&path, options, known, limit, SIZES);
     parser.read(plain)?;
     parser.finish()
 }
 
-fn read_by(plain: Plain, options: &Options, known: &Known, sizes: Sizes) -> Read<(RawGraph, Phases)> {
+fn read_by(
+    plain: Plain,
+    options: &Options,
+    known: &Known,
+    sizes: Sizes,
+) -> Read<(RawGraph, Phases)> {
     let path = plain.path().to_path_buf();
     let begun = Instant::now();
     let limit = Limit::none();
@@ -164,7 +196,13 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(path: &'a Path, options: &'a Options, known: &'a Known, limit: &'a Limit, sizes: Sizes) -> Self {
+    fn new(
+        path: &'a Path,
+        options: &'a Options,
+        known: &'a Known,
+        limit: &'a Limit,
+        sizes: Sizes,
+    ) -> Self {
         Parser {
             path,
             options,
@@ -185,7 +223,13 @@ impl<'a> Parser<'a> {
     }
 
     fn read(&mut self, mut plain: Plain) -> Read<()> {
-        stream(self.path, Vec::new(), self.sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| self.parse_all(blocks))
+        stream(
+            self.path,
+            Vec::new(),
+            self.sizes.block,
+            move |buffer, most| plain.fill(buffer, most),
+            |blocks| self.parse_all(blocks),
+        )
     }
 
     /// Writes the pieces away, if they take more than they may.
@@ -200,13 +244,24 @@ impl<'a> Parser<'a> {
         for piece in self.pieces.drain(..) {
             self.extremes.add(&piece);
             if !piece.features.is_empty() {
-                spill.take_features((piece.features.len() / piece.ends.len().max(1)) as u32, &piece.features)?;
+                spill.take_features(
+                    (piece.features.len() / piece.ends.len().max(1)) as u32,
+                    &piece.features,
+                )?;
             }
-            let told = Told { weight: &piece.weight, relation: &piece.relation.index, relations: &piece.relation.words };
+            let told = Told {
+                weight: &piece.weight,
+                relation: &piece.relation.index,
+                relations: &piece.relation.words,
+            };
             match &piece.ends {
-                Ends::Narrow(pairs) => spill.take_numbers(false, pairs.iter().map(|pair| pair.map(u64::from)), told)?,
+                Ends::Narrow(pairs) => {
+                    spill.take_numbers(false, pairs.iter().map(|pair| pair.map(u64::from)), told)?
+                }
                 Ends::Wide(pairs) => spill.take_numbers(true, pairs.iter().copied(), told)?,
-                Ends::Words { words, pairs } => spill.take_words(words, pairs.iter().copied(), told)?,
+                Ends::Words { words, pairs } => {
+                    spill.take_words(words, pairs.iter().copied(), told)?
+                }
             }
         }
         Ok(())
@@ -217,7 +272,14 @@ impl<'a> Parser<'a> {
         for message in blocks {
             let mut block = match message {
                 Message::Block(block) => block,
-                Message::Endless(start) => return Err(report(self.path, self.lines + count(&self.pending), &start, &Fault::too_long(0))),
+                Message::Endless(start) => {
+                    return Err(report(
+                        self.path,
+                        self.lines + count(&self.pending),
+                        &start,
+                        &Fault::too_long(0),
+                    ));
+                }
                 Message::Failed(error) => return Err(error),
             };
             if std::mem::take(&mut first) {
@@ -239,7 +301,10 @@ impl<'a> Parser<'a> {
             }
             self.pass_comments();
             // A last line without end is there as a whole only at the end of the file.
-            if head::first_lines(&self.pending).get(1).is_some_and(|(start, line)| start + line.len() < self.pending.len()) {
+            if head::first_lines(&self.pending)
+                .get(1)
+                .is_some_and(|(start, line)| start + line.len() < self.pending.len())
+            {
                 self.begin()?;
             }
         }
@@ -247,11 +312,16 @@ impl<'a> Parser<'a> {
             self.begin()?;
         }
         self.spill()?;
-        // Names of columns, or counts, without an edge below them are a graph without edges, as in every other form.
+        // Names of columns, or counts, without an edge below them are a graph without edges, as in
+        // every other form.
         let is_told = self.head.as_ref().is_some_and(|head| head.skip > 0);
-        if !is_told && self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0) {
-            let error = ReadError::new(self.path, "the edge list holds no edge").expected("at least one line  SOURCE TARGET", "none");
-            return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
+        if !is_told && self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0)
+        {
+            let error = ReadError::new(self.path, "the edge list holds no edge")
+                .expected("at least one line  SOURCE TARGET", "none");
+            return Err(Box::new(
+                error.hint("is this the right file? a download that failed may have left it empty"),
+            ));
         }
         Ok(())
     }
@@ -260,7 +330,8 @@ impl<'a> Parser<'a> {
     fn pass_comments(&mut self) {
         let passed = head::leading_comments(&self.pending);
         if self.options.counts != Some(false) {
-            self.counts = self.counts.or_else(|| counts::of_comments(&self.pending[..passed], self.lines));
+            self.counts =
+                self.counts.or_else(|| counts::of_comments(&self.pending[..passed], self.lines));
         }
         self.lines += count(&self.pending[..passed]);
         self.pending.drain(..passed);
@@ -272,11 +343,18 @@ impl<'a> Parser<'a> {
         self.first_line = self.lines + 1;
         let head = match &self.known.layout {
             Some(layout) => Head::of(layout.clone()),
-            None => head::decide(&text, self.options, self.known.type_is_relation).map_err(|fault| report(self.path, self.lines, &text, &fault))?,
+            None => head::decide(&text, self.options, self.known.type_is_relation)
+                .map_err(|fault| report(self.path, self.lines, &text, &fault))?,
         };
         let skip = head.skip;
         if let Some([nodes, edges]) = head.counted {
-            self.counts = Some(Counts { nodes, edges, line: self.first_line, from_comment: false, told: self.options.counts == Some(true) });
+            self.counts = Some(Counts {
+                nodes,
+                edges,
+                line: self.first_line,
+                from_comment: false,
+                told: self.options.counts == Some(true),
+            });
         }
         self.head = Some(head);
         self.parse(&text, skip)
@@ -292,13 +370,23 @@ impl<'a> Parser<'a> {
         let lines = count(&text[..skip]);
         // The line end of the first line goes with it.
         let skip = if text.get(skip) == Some(&b'\n') && skip > 0 { skip + 1 } else { skip };
-        let parsed: Vec<_> = cut(&text[skip..], self.sizes.piece).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
+        let parsed: Vec<_> = cut(&text[skip..], self.sizes.piece)
+            .into_par_iter()
+            .map(|(start, piece)| (start, parse(piece)))
+            .collect();
         self.pieces.reserve(parsed.len());
         let mut read = 0;
         for (start, result) in parsed {
             let piece = result
                 .map_err(|fault| numbers::beside_table(fault, self.options))
-                .map_err(|fault| report(self.path, self.lines, text, &Fault { byte: fault.byte + start + skip, ..fault }))?;
+                .map_err(|fault| {
+                    report(
+                        self.path,
+                        self.lines,
+                        text,
+                        &Fault { byte: fault.byte + start + skip, ..fault },
+                    )
+                })?;
             self.rounded.join(piece.rounded, self.lines + lines + read);
             read += piece.lines;
             self.held += piece.bytes();
@@ -309,7 +397,19 @@ impl<'a> Parser<'a> {
     }
 
     fn finish(self) -> Read<Found> {
-        let Parser { path, options, mut pieces, head, mut counts, first_line, known, extremes, spill, rounded, .. } = self;
+        let Parser {
+            path,
+            options,
+            mut pieces,
+            head,
+            mut counts,
+            first_line,
+            known,
+            extremes,
+            spill,
+            rounded,
+            ..
+        } = self;
         let Some(head) = head else { return Ok((RawGraph::default(), None)) };
         let (mut skip_first, mut notes) = (false, Vec::new());
         if head.is_pair && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
@@ -324,12 +424,18 @@ impl<'a> Parser<'a> {
         notes.extend(head.padded.as_deref().map(padded_note));
         notes.extend(rounded.note("weights", "line"));
         let roles = Roles { edge_features: options.edge_features.clone(), ..Roles::default() };
-        let mut graph = RawGraph { directed: head.directed, passed_over, notes, roles, ..RawGraph::default() };
+        let mut graph =
+            RawGraph { directed: head.directed, passed_over, notes, roles, ..RawGraph::default() };
         let mut spilled = None;
         if let Some(spill) = spill {
             let (ids, seen, mut edges) = spill.finish(skip_first)?;
             let names = ids::names_of_relations(path, seen.clone())?;
-            edges.name_relations(&seen.iter().map(|name| names.partition_point(|known| known < name) as u16).collect::<Vec<_>>());
+            edges.name_relations(
+                &seen
+                    .iter()
+                    .map(|name| names.partition_point(|known| known < name) as u16)
+                    .collect::<Vec<_>>(),
+            );
             (graph.ids, graph.relations, spilled) = (ids, names, Some(edges));
         } else {
             if skip_first {
@@ -341,13 +447,21 @@ impl<'a> Parser<'a> {
         if let Some(third) = head.third {
             third::refuse_doubtful(path, first_line, third, &graph, spilled.as_ref())?;
         }
-        let is_shaped = matches!(&head.how, How::Numbers(Shape { columns: Some(3), .. })) && head.skip == 0;
+        let is_shaped =
+            matches!(&head.how, How::Numbers(Shape { columns: Some(3), .. })) && head.skip == 0;
         let is_time = |&weight: &f32| weight >= TIME_LEAST && weight.fract() == 0.0;
-        if is_shaped && graph.edges.weight.as_ref().is_some_and(|weights| !weights.is_empty() && weights.iter().all(is_time)) {
+        if is_shaped
+            && graph
+                .edges
+                .weight
+                .as_ref()
+                .is_some_and(|weights| !weights.is_empty() && weights.iter().all(is_time))
+        {
             graph.notes.push(TIME_NOTE.to_owned());
         }
         let known_ids = graph.ids.clone();
-        graph.nodes_told = options.nodes.is_some() || counts.is_some_and(|counts| !counts.from_comment);
+        graph.nodes_told =
+            options.nodes.is_some() || counts.is_some_and(|counts| !counts.from_comment);
         if let Some(counts) = counts {
             counts::settle(path, counts, &mut graph, edges)?;
         }
@@ -362,13 +476,23 @@ impl<'a> Parser<'a> {
 /// Ids, edges and relations of all pieces.
 fn gather(path: &Path, head: &Head, mut pieces: Vec<Piece>, graph: &mut RawGraph) -> Read<()> {
     let relations = ids::relations(path, &mut pieces)?;
-    let relation = relations.as_ref().map(|_| pieces.iter().flat_map(|piece| piece.relation.index.iter().map(|&index| index as u16)).collect());
+    let relation = relations.as_ref().map(|_| {
+        pieces
+            .iter()
+            .flat_map(|piece| piece.relation.index.iter().map(|&index| index as u16))
+            .collect()
+    });
     let weighted = pieces.iter().any(|piece| !piece.weight.is_empty());
     let weight = weighted.then(|| joined(&mut pieces, |piece| std::mem::take(&mut piece.weight)));
-    let columns = if let How::Fields(layout) = &head.how { layout.features.len() as u32 } else { 0 };
-    let features = (columns > 0).then(|| EdgeFeatures { columns, values: joined(&mut pieces, |piece| std::mem::take(&mut piece.features)) });
+    let columns =
+        if let How::Fields(layout) = &head.how { layout.features.len() as u32 } else { 0 };
+    let features = (columns > 0).then(|| EdgeFeatures {
+        columns,
+        values: joined(&mut pieces, |piece| std::mem::take(&mut piece.features)),
+    });
     let (ids, source, target) = ids::compact(path, pieces)?;
-    (graph.ids, graph.edges, graph.relations) = (ids, Edges { source, target, weight, relation, features }, relations.unwrap_or_default());
+    (graph.ids, graph.edges, graph.relations) =
+        (ids, Edges { source, target, weight, relation, features }, relations.unwrap_or_default());
     Ok(())
 }
 
@@ -383,29 +507,47 @@ fn joined(pieces: &mut [Piece], mut take: impl FnMut(&mut Piece) -> Vec<f32>) ->
 /// Files that begin like another format are named, rather than a number in them.
 fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
     let refuse = |name: &str, hint: &str| {
-        Err(Box::new(ReadError::new(path, format!("the file is {name}, not an edge list")).at_line(1, 1, first_line(text)).hint(hint)))
+        Err(Box::new(
+            ReadError::new(path, format!("the file is {name}, not an edge list"))
+                .at_line(1, 1, first_line(text))
+                .hint(hint),
+        ))
     };
     if let Some(hint) = crate::look::strange::pickle(path, text) {
-        let what = "the file is a pickle, not an edge list; of pickles only Planetoid's `ind.NAME.*` are read";
+        let what = "the file is a pickle, not an edge list; of pickles only Planetoid's \
+            `ind.NAME.*` are read";
         return Err(Box::new(ReadError::new(path, what).hint(hint)));
     }
     // A page that was downloaded in the place of a file, a pointer of git LFS.
-    if let Some((what, hint)) = crate::look::strange::other(path, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start()) {
+    if let Some((what, hint)) = crate::look::strange::other(
+        path,
+        text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start(),
+    ) {
         return refuse(what, &hint);
     }
     match text {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refuse("text in UTF-16", "convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW"),
-        _ if text.iter().take(64).skip(1).step_by(2).filter(|&&byte| byte == 0).count() > 1 => {
-            refuse("text in UTF-16 without a byte-order mark", "convert it:  iconv -f UTF-16LE -t UTF-8 FILE > NEW")
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            refuse("text in UTF-16", "convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW")
         }
-        _ if text.starts_with(b"%%MatrixMarket") => refuse("a Matrix Market file", "name its format, or write its entries as  SOURCE TARGET  lines"),
+        _ if text.iter().take(64).skip(1).step_by(2).filter(|&&byte| byte == 0).count() > 1 => {
+            refuse(
+                "text in UTF-16 without a byte-order mark",
+                "convert it:  iconv -f UTF-16LE -t UTF-8 FILE > NEW",
+            )
+        }
+        _ if text.starts_with(b"%%MatrixMarket") => refuse(
+            "a Matrix Market file",
+            "name its format, or write its entries as  SOURCE TARGET  lines",
+        ),
         _ => Ok(()),
     }
 }
 
 /// Told where the first lines make ids words.
 fn padded_note(id: &str) -> String {
-    format!("ids are words, since `{id}` has a zero before it; as numbers:  --set ingest.ids=number")
+    format!(
+        "ids are words, since `{id}` has a zero before it; as numbers:  --set ingest.ids=number"
+    )
 }
 
 fn first_line(text: &[u8]) -> &[u8] {
@@ -414,9 +556,14 @@ fn first_line(text: &[u8]) -> &[u8] {
 
 /// The error for a fault in `text`, of which `lines` lines lie before.
 fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError> {
-    let start = text[..fault.byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
+    let start =
+        text[..fault.byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = lines + 1 + count(&text[..start]);
-    let error = ReadError::new(path, fault.what.clone()).at_line(line, (fault.byte - start) as u64 + 1, first_line(&text[start..]));
+    let error = ReadError::new(path, fault.what.clone()).at_line(
+        line,
+        (fault.byte - start) as u64 + 1,
+        first_line(&text[start..]),
+    );
     Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint.clone()))
 }
 

@@ -1,7 +1,9 @@
 //! Gzip of one or several members, told from what follows behind the last.
 //!
-//! promises  the plain bytes of all members; zeros behind the last (as tapes and block devices leave them) are passed over
-//! promises  other bytes behind it are an error that says where they begin, and never that the file is cut short
+//! promises  the plain bytes of all members; zeros behind the last (as tapes and block devices
+//!           leave them) are passed over
+//! promises  other bytes behind it are an error that says where they begin, and never that the file
+//!           is cut short
 //! never     gives a byte of what follows
 use flate2::bufread::GzDecoder;
 use std::{
@@ -28,7 +30,8 @@ impl fmt::Display for Trailing {
 impl std::error::Error for Trailing {}
 
 /// What to do about them.
-pub const TRAILING_HINT: &str = "take them away:  gzip -dc FILE.gz | gzip > NEW.gz ; or download it again";
+pub const TRAILING_HINT: &str =
+    "take them away:  gzip -dc FILE.gz | gzip > NEW.gz ; or download it again";
 
 /// All members of a gzip file.
 pub struct Members<R> {
@@ -76,10 +79,19 @@ fn next<R: BufRead>(mut stored: R) -> io::Result<State<R>> {
                 is_padded = true;
             }
             // The second byte may lie in the next buffer: one alone is left to the decoder.
-            Some(0) if !is_padded && bytes[0] == MAGIC[0] && bytes.get(1).is_none_or(|&byte| byte == MAGIC[1]) => {
+            Some(0)
+                if !is_padded
+                    && bytes[0] == MAGIC[0]
+                    && bytes.get(1).is_none_or(|&byte| byte == MAGIC[1]) =>
+            {
                 return Ok(State::Member(Box::new(GzDecoder::new(stored))));
             }
-            Some(at) => return Err(io::Error::new(io::ErrorKind::InvalidData, Trailing { unread: (bytes.len() - at) as u64 })),
+            Some(at) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    Trailing { unread: (bytes.len() - at) as u64 },
+                ));
+            }
         }
     }
 }
@@ -122,7 +134,11 @@ pub(crate) mod tests {
         for room in [2, 3, 1 << 10] {
             for more in [&b"junk"[..], b"\0\0junk", b"\x1fjunk"] {
                 let error = read(&[&one[..], more].concat(), room).unwrap_err();
-                assert!(trailing(&error).is_some() || more[0] == MAGIC[0] && error.kind() == io::ErrorKind::InvalidInput, "{error:?}");
+                assert!(
+                    trailing(&error).is_some()
+                        || more[0] == MAGIC[0] && error.kind() == io::ErrorKind::InvalidInput,
+                    "{error:?}"
+                );
             }
         }
         let error = read(&[&one[..], b"junk"].concat(), 1 << 10).unwrap_err();

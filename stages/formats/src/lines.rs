@@ -1,6 +1,8 @@
-//! Texts line by line: unpacked on one core while the others parse, and handed over in the order of the file.
+//! Texts line by line: unpacked on one core while the others parse, and handed over in the order of
+//! the file.
 //!
-//! promises  the same calls with the same lines for any number of threads; a fault becomes an error with its line and column
+//! promises  the same calls with the same lines for any number of threads; a fault becomes an error
+//!           with its line and column
 //! reads     CRLF, a byte-order mark, a last line without end
 //! never     holds more than three blocks of a text
 //! limits    a line of 64 MiB
@@ -36,34 +38,58 @@ impl<'a> Text<'a> {
         Ok(Text::of_fill(path.to_path_buf(), move |buffer, most| plain.fill(buffer, most)))
     }
 
-    /// What `fill` appends, at most as many bytes as asked for and none at the end; shown as `path`.
-    pub fn of_fill(path: PathBuf, fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a) -> Text<'a> {
+    /// What `fill` appends, at most as many bytes as asked for and none at the end; shown as
+    /// `path`.
+    pub fn of_fill(
+        path: PathBuf,
+        fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a,
+    ) -> Text<'a> {
         Text { path, fill: Box::new(fill) }
     }
 
     /// A reader whose errors `fault` explains, shown as `path`.
-    pub fn of_reader<R: io::Read + Send + 'a>(path: PathBuf, mut reader: R, fault: impl Fn(&io::Error) -> Box<ReadError> + Send + 'a) -> Text<'a> {
-        Text::of_fill(path, move |buffer, most| reader.by_ref().take(most as u64).read_to_end(buffer).map_err(|error| fault(&error)))
+    pub fn of_reader<R: io::Read + Send + 'a>(
+        path: PathBuf,
+        mut reader: R,
+        fault: impl Fn(&io::Error) -> Box<ReadError> + Send + 'a,
+    ) -> Text<'a> {
+        Text::of_fill(path, move |buffer, most| {
+            reader.by_ref().take(most as u64).read_to_end(buffer).map_err(|error| fault(&error))
+        })
     }
 
     /// A member of a zip archive.
     pub fn member(archive: &'a Archive, name: &str) -> Read<Text<'a>> {
         let (reader, name) = (archive.reader(name)?, name.to_owned());
-        Ok(Text::of_reader(archive.path_of(&name), reader, move |error| archive.fault(&name, error)))
+        Ok(Text::of_reader(archive.path_of(&name), reader, move |error| {
+            archive.fault(&name, error)
+        }))
     }
 
     /// What a gzip file gives when it is unpacked.
     pub fn gunzip(self) -> Text<'a> {
         let path = self.path.clone();
         let own = path.clone();
-        let fault = move |error: &io::Error| match error.get_ref().and_then(|inner| inner.downcast_ref::<ReadError>()) {
+        let fault = move |error: &io::Error| match error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<ReadError>())
+        {
             Some(inner) => Box::new(inner.clone()),
             None if gzip::trailing(error).is_some() => {
-                let error = ReadError::new(&own, "a gzip member of an archive is whole, and bytes follow behind its end that are no gzip");
+                let error = ReadError::new(
+                    &own,
+                    "a gzip member of an archive is whole, and bytes follow behind its end that \
+                        are no gzip",
+                );
                 Box::new(error.expected("the end of the member", "more bytes").hint(TRAILING_HINT))
             }
-            None if error.kind() == io::ErrorKind::UnexpectedEof => Box::new(ReadError::new(&own, "a gzip member of an archive is cut short")),
-            None => Box::new(ReadError::new(&own, format!("a gzip member of an archive is damaged: {error}"))),
+            None if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Box::new(ReadError::new(&own, "a gzip member of an archive is cut short"))
+            }
+            None => Box::new(ReadError::new(
+                &own,
+                format!("a gzip member of an archive is damaged: {error}"),
+            )),
         };
         let stored = Stored { text: self, bytes: Vec::new() };
         Text::of_reader(path, Members::new(BufReader::with_capacity(1 << 17, stored)), fault)
@@ -78,7 +104,8 @@ impl<'a> Text<'a> {
     pub fn copy(mut self, out: &mut impl io::Write) -> Read<u64> {
         let (mut block, mut bytes) = (Vec::new(), 0);
         while (self.fill)(&mut block, PIECE_BYTES)? > 0 {
-            out.write_all(&block).map_err(|error| Box::new(ReadError::from_io(&self.path, &error)))?;
+            out.write_all(&block)
+                .map_err(|error| Box::new(ReadError::from_io(&self.path, &error)))?;
             bytes += block.len() as u64;
             block.clear();
         }
@@ -108,7 +135,8 @@ struct Stored<'a> {
 impl io::Read for Stored<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.bytes.clear();
-        let got = (self.text.fill)(&mut self.bytes, buffer.len()).map_err(|error| io::Error::other(*error))?;
+        let got = (self.text.fill)(&mut self.bytes, buffer.len())
+            .map_err(|error| io::Error::other(*error))?;
         buffer[..got].copy_from_slice(&self.bytes);
         Ok(got)
     }
@@ -126,13 +154,23 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub fn new(byte: usize, what: impl Into<String>) -> Fault {
-        Fault { byte, what: what.into(), expected: String::new(), found: String::new(), hint: String::new() }
+        Fault {
+            byte,
+            what: what.into(),
+            expected: String::new(),
+            found: String::new(),
+            hint: String::new(),
+        }
     }
 
     /// What should stand there, and the word that does.
     pub fn expected(mut self, expected: impl Into<String>, found: &[u8]) -> Fault {
         self.expected = expected.into();
-        self.found = if found.is_empty() { "nothing".into() } else { format!("`{}`", String::from_utf8_lossy(&found[..found.len().min(60)])) };
+        self.found = if found.is_empty() {
+            "nothing".into()
+        } else {
+            format!("`{}`", String::from_utf8_lossy(&found[..found.len().min(60)]))
+        };
         self
     }
 
@@ -175,7 +213,8 @@ impl<'a> Lines<'a> {
             start.drain(..3);
         }
         if matches!(start[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
-            let error = ReadError::new(&text.path, "the file is text in UTF-16").expected("UTF-8", "UTF-16");
+            let error = ReadError::new(&text.path, "the file is text in UTF-16")
+                .expected("UTF-8", "UTF-16");
             return Err(Box::new(error.hint("convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW")));
         }
         Ok(Lines { text, start, taken: 0 })
@@ -198,7 +237,11 @@ impl<'a> Lines<'a> {
 
     /// Takes the first line off.
     pub fn skip_first(mut self) -> Read<Lines<'a>> {
-        let end = self.start.iter().position(|&byte| byte == b'\n').map_or(self.start.len(), |end| end + 1);
+        let end = self
+            .start
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(self.start.len(), |end| end + 1);
         self.start.drain(..end);
         let taken = self.taken + 1;
         if self.start.contains(&b'\n') {
@@ -213,13 +256,19 @@ impl<'a> Lines<'a> {
         Ok(Lines { taken, start, ..self })
     }
 
-    /// Gives whole lines to `see`, block by block in order; only the last block may lack its last line's end.
+    /// Gives whole lines to `see`, block by block in order; only the last block may lack its last
+    /// line's end.
     pub fn blocks(self, mut see: impl FnMut(&[u8]) -> Result<(), Fault>) -> Read<()> {
         self.blocks_into(&mut (), |(), block| see(block), |()| Ok(()))
     }
 
     /// The same; behind each block the state may put elsewhere what it holds.
-    fn blocks_into<S>(self, state: &mut S, mut see: impl FnMut(&mut S, &[u8]) -> Result<(), Fault>, mut settle: impl FnMut(&mut S) -> Read<()>) -> Read<()> {
+    fn blocks_into<S>(
+        self,
+        state: &mut S,
+        mut see: impl FnMut(&mut S, &[u8]) -> Result<(), Fault>,
+        mut settle: impl FnMut(&mut S) -> Read<()>,
+    ) -> Read<()> {
         let Lines { mut text, start, taken } = self;
         let path = text.path.clone();
         let mut lines = taken;
@@ -240,7 +289,11 @@ impl<'a> Lines<'a> {
     }
 
     /// Parses pieces of whole lines on all cores; `take` has the results in the order of the text.
-    pub fn pieces<T: Send>(self, parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send, mut take: impl FnMut(T) -> Result<(), Fault>) -> Read<()> {
+    pub fn pieces<T: Send>(
+        self,
+        parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send,
+        mut take: impl FnMut(T) -> Result<(), Fault>,
+    ) -> Read<()> {
         self.pieces_into(&mut (), parse, |(), piece| take(piece), |()| Ok(()))
     }
 
@@ -253,8 +306,13 @@ impl<'a> Lines<'a> {
         settle: impl FnMut(&mut S) -> Read<()>,
     ) -> Read<()> {
         let see = |state: &mut S, block: &[u8]| {
-            let parsed: Vec<(usize, Result<T, Fault>)> = cut(block, PIECE_BYTES).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
-            parsed.into_iter().try_for_each(|(start, result)| result.and_then(|piece| take(state, piece)).map_err(|fault| fault.behind(start)))
+            let parsed: Vec<(usize, Result<T, Fault>)> = cut(block, PIECE_BYTES)
+                .into_par_iter()
+                .map(|(start, piece)| (start, parse(piece)))
+                .collect();
+            parsed.into_iter().try_for_each(|(start, result)| {
+                result.and_then(|piece| take(state, piece)).map_err(|fault| fault.behind(start))
+            })
         };
         self.blocks_into(state, see, settle)
     }
@@ -277,8 +335,16 @@ fn without_end(line: &[u8]) -> &[u8] {
 }
 
 fn endless(path: &Path, lines: u64, start: &[u8]) -> Box<ReadError> {
-    let error = ReadError::new(path, "a line is too long").at_line(lines + 1, 1, &start[..start.len().min(200)]);
-    Box::new(error.expected(format!("at most {} MiB", LINE_MOST >> 20), "more").hint("is this a text file?"))
+    let error = ReadError::new(path, "a line is too long").at_line(
+        lines + 1,
+        1,
+        &start[..start.len().min(200)],
+    );
+    Box::new(
+        error
+            .expected(format!("at most {} MiB", LINE_MOST >> 20), "more")
+            .hint("is this a text file?"),
+    )
 }
 
 /// The error for a fault in `text`, of which `lines` lines lie before.
@@ -286,7 +352,11 @@ fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError>
     let byte = fault.byte.min(text.len());
     let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = text[start..].split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let error = ReadError::new(path, fault.what.clone()).at_line(lines + 1 + count(&text[..start]), (byte - start) as u64 + 1, without_end(line));
+    let error = ReadError::new(path, fault.what.clone()).at_line(
+        lines + 1 + count(&text[..start]),
+        (byte - start) as u64 + 1,
+        without_end(line),
+    );
     Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint.clone()))
 }
 
@@ -296,7 +366,10 @@ pub(crate) mod tests {
 
     /// The files of a published set, all folders in it; none, with a notice, where it is not there.
     pub(crate) fn shared(name: &str) -> Option<Vec<PathBuf>> {
-        let root = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), Into::into);
+        let root = std::env::var_os("WARPLOOM_SHARED").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+            Into::into,
+        );
         let folder: PathBuf = root.join("data").join(name);
         if !folder.exists() {
             println!("SKIPPED: {name}: no such folder under WARPLOOM_SHARED");
@@ -308,7 +381,10 @@ pub(crate) mod tests {
     /// All files of a folder but the note on their source, those of folders in it too.
     pub(crate) fn files_of(folder: &Path) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        entries.flat_map(|path| if path.is_dir() { files_of(&path) } else { vec![path] }).filter(|path| !path.ends_with("SOURCE.txt")).collect()
+        entries
+            .flat_map(|path| if path.is_dir() { files_of(&path) } else { vec![path] })
+            .filter(|path| !path.ends_with("SOURCE.txt"))
+            .collect()
     }
 
     /// The files of a fixture.
@@ -330,19 +406,27 @@ pub(crate) mod tests {
     }
 
     fn text_of(bytes: Vec<u8>) -> Text<'static> {
-        Text::of_reader("t".into(), io::Cursor::new(bytes), |error| Box::new(ReadError::from_io(Path::new("t"), error)))
+        Text::of_reader("t".into(), io::Cursor::new(bytes), |error| {
+            Box::new(ReadError::from_io(Path::new("t"), error))
+        })
     }
 
     fn endless_text(bytes: u64) -> Text<'static> {
-        Text::of_reader("t".into(), io::repeat(b'1').take(bytes), |error| Box::new(ReadError::from_io(Path::new("t"), error)))
+        Text::of_reader("t".into(), io::repeat(b'1').take(bytes), |error| {
+            Box::new(ReadError::from_io(Path::new("t"), error))
+        })
     }
 
     #[test]
     fn lines_come_whole_and_in_order() {
-        let bytes: Vec<u8> = (0..3_000_000u32).flat_map(|i| format!("{i}\r\n").into_bytes()).collect();
+        let bytes: Vec<u8> =
+            (0..3_000_000u32).flat_map(|i| format!("{i}\r\n").into_bytes()).collect();
         let mut seen = Vec::new();
-        let parse =
-            |piece: &[u8]| -> Result<Vec<u32>, Fault> { Ok(each(piece).map(|(_, line)| std::str::from_utf8(line).unwrap().parse().unwrap()).collect()) };
+        let parse = |piece: &[u8]| -> Result<Vec<u32>, Fault> {
+            Ok(each(piece)
+                .map(|(_, line)| std::str::from_utf8(line).unwrap().parse().unwrap())
+                .collect())
+        };
         for threads in [1, 2, 8] {
             let lines = text_of(bytes.clone()).lines().unwrap();
             assert_eq!(lines.first(), b"0");
@@ -359,16 +443,31 @@ pub(crate) mod tests {
 
     #[test]
     fn a_fault_has_its_line_and_column() {
-        let bytes: Vec<u8> = (0..2_000_000u32).flat_map(|i| format!("{i}{}\n", if i == 1_999_998 { " x" } else { "" }).into_bytes()).collect();
-        let parse = |piece: &[u8]| piece.iter().position(|&byte| byte == b'x').map_or(Ok(()), |at| Err(Fault::new(at, "bad").expected("y", b"x")));
+        let bytes: Vec<u8> = (0..2_000_000u32)
+            .flat_map(|i| format!("{i}{}\n", if i == 1_999_998 { " x" } else { "" }).into_bytes())
+            .collect();
+        let parse = |piece: &[u8]| {
+            piece
+                .iter()
+                .position(|&byte| byte == b'x')
+                .map_or(Ok(()), |at| Err(Fault::new(at, "bad").expected("y", b"x")))
+        };
         let error = text_of(bytes).lines().unwrap().pieces(parse, |()| Ok(())).unwrap_err();
-        assert_eq!(error.to_string(), "error: bad\n  --> t:1999999:9\n       |  1999998 x\n       |          ^ expected y, found `x`");
+        assert_eq!(
+            error.to_string(),
+            "error: bad\n  --> t:1999999:9\n       |  1999998 x\n       |          ^ expected y, \
+                found `x`"
+        );
     }
 
     #[test]
     fn a_line_without_end_is_refused() {
         assert!(endless_text(1 << 40).lines().err().unwrap().what.contains("too long"));
-        let two = Text::of_reader("t".into(), io::Cursor::new(b"a\n").chain(io::repeat(b'1')), |_| unreachable!());
+        let two = Text::of_reader(
+            "t".into(),
+            io::Cursor::new(b"a\n").chain(io::repeat(b'1')),
+            |_| unreachable!(),
+        );
         assert_eq!(two.lines().unwrap().blocks(|_| Ok(())).unwrap_err().location(), "t:2:1");
         assert!(text_of(b"\xff\xfea\0".to_vec()).lines().err().unwrap().hint.contains("iconv"));
     }
@@ -389,6 +488,9 @@ pub(crate) mod tests {
         let empty = text_of(Vec::new()).lines().unwrap();
         assert_eq!(empty.first(), b"");
         empty.skip_first().unwrap().blocks(|_| Err(Fault::new(0, "called"))).unwrap();
-        assert_eq!(each(b"a\n\nb\r\n").map(|(at, line)| (at, line.len())).collect::<Vec<_>>(), [(0, 1), (2, 0), (3, 1)]);
+        assert_eq!(
+            each(b"a\n\nb\r\n").map(|(at, line)| (at, line.len())).collect::<Vec<_>>(),
+            [(0, 1), (2, 0), (3, 1)]
+        );
     }
 }

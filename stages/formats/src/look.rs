@@ -1,7 +1,9 @@
 //! A look at the files of a folder, from which a format is recognised.
 //!
-//! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each at most once
-//! promises  an error of the system ends the detection: what a file is that could not be read is not known
+//! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each
+//!           at most once
+//! promises  an error of the system ends the detection: what a file is that could not be read is
+//!           not known
 //! promises  where no format is recognised, every file is named with what was found in it
 //! never     decides by name alone where the contents can tell
 pub(crate) mod strange;
@@ -44,7 +46,8 @@ impl Look {
         files.sort();
         let seen = |path: PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned();
+            let name =
+                name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned();
             Seen { path, name, head: OnceCell::new() }
         };
         Look { files: files.into_iter().map(seen).collect(), failed: OnceCell::new() }
@@ -79,7 +82,8 @@ impl Look {
         })
     }
 
-    /// What was read, if the file is sound. A damaged one is of no format that looks into it; an error of the system is kept.
+    /// What was read, if the file is sound. A damaged one is of no format that looks into it; an
+    /// error of the system is kept.
     pub(crate) fn sound<T>(&self, read: Read<T>) -> Option<T> {
         if_sound(read).unwrap_or_else(|error| {
             self.failed.get_or_init(|| error);
@@ -95,7 +99,8 @@ impl Look {
 }
 
 impl Format {
-    /// Which of the files are a data set of this format; none: it is not this one. An error of the system is no answer.
+    /// Which of the files are a data set of this format; none: it is not this one. An error of the
+    /// system is no answer.
     pub fn recognised(&self, look: &Look) -> Read<Option<Vec<PathBuf>>> {
         let files = (self.recognise)(look);
         look.failed.get().map_or(Ok(files), |error| Err(error.clone()))
@@ -113,24 +118,38 @@ pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<Pa
     Err(unrecognised(folder, &look))
 }
 
-/// Names each file with what was found in it; the first that something can be done about gives the hint.
+/// Names each file with what was found in it; the first that something can be done about gives the
+/// hint.
 fn unrecognised(folder: &Path, look: &Look) -> Box<ReadError> {
     let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let mut error = ReadError::new(folder, "no format was recognised in this folder");
-    let reasons: Vec<(&Path, strange::Strange)> = look.files().take(NAMED_MOST).map(|(path, _)| (path, strange::of(path))).collect();
-    error.notes = reasons.iter().map(|(path, reason)| format!("{}: {}", path.strip_prefix(folder).unwrap_or(path).display(), reason.found)).collect();
+    let reasons: Vec<(&Path, strange::Strange)> =
+        look.files().take(NAMED_MOST).map(|(path, _)| (path, strange::of(path))).collect();
+    error.notes = reasons
+        .iter()
+        .map(|(path, reason)| {
+            format!("{}: {}", path.strip_prefix(folder).unwrap_or(path).display(), reason.found)
+        })
+        .collect();
     let more = look.files.len() - reasons.len();
     error.notes.extend((more > 0).then(|| format!("and {more} more files")));
     let entry = "a catalogue entry names format and files:  data/catalog/<name>.yaml";
-    let hint = reasons.into_iter().find_map(|(_, reason)| reason.hint).unwrap_or_else(|| entry.to_owned());
-    Box::new(error.expected(known.join(", "), if look.files.is_empty() { "no file" } else { "" }).hint(hint))
+    let hint =
+        reasons.into_iter().find_map(|(_, reason)| reason.hint).unwrap_or_else(|| entry.to_owned());
+    Box::new(
+        error
+            .expected(known.join(", "), if look.files.is_empty() { "no file" } else { "" })
+            .hint(hint),
+    )
 }
 
 /// The file of a format that is one file.
 pub fn only(files: &[PathBuf]) -> Read<&Path> {
     match files {
         [file] => Ok(file),
-        [] => Err(Box::new(ReadError::new(Path::new(""), "no file was given").expected("one file", "none"))),
+        [] => Err(Box::new(
+            ReadError::new(Path::new(""), "no file was given").expected("one file", "none"),
+        )),
         [_, second, ..] => Err(Box::new(
             ReadError::new(second, "one file too many for this format")
                 .expected("one file", files.len().to_string())
@@ -153,11 +172,21 @@ mod tests {
         std::os::unix::fs::symlink("/proc/self/mem", path("train.txt")).unwrap();
         let files = ["list.txt", "train.txt", "valid.txt"].map(path);
         let error = detect(folder.path(), &files).err().unwrap();
-        assert!(error.path.ends_with("train.txt") && error.what.contains("cannot read: Input/output error"), "{error}");
-        for (name, end) in [("graph", "npz"), ("graph", "safetensors"), ("graph", "zip"), ("nodes", "parquet")] {
+        assert!(
+            error.path.ends_with("train.txt")
+                && error.what.contains("cannot read: Input/output error"),
+            "{error}"
+        );
+        for (name, end) in
+            [("graph", "npz"), ("graph", "safetensors"), ("graph", "zip"), ("nodes", "parquet")]
+        {
             let file = path(&format!("{name}.{end}"));
             std::os::unix::fs::symlink("/proc/self/mem", &file).unwrap();
-            assert!(detect(folder.path(), &[path("list.txt"), file]).is_err_and(|error| error.is_of_system()), "{name}.{end}");
+            assert!(
+                detect(folder.path(), &[path("list.txt"), file])
+                    .is_err_and(|error| error.is_of_system()),
+                "{name}.{end}"
+            );
         }
         // What is not there is no error, nor is damage: the other files are a set.
         std::fs::remove_file(path("train.txt")).unwrap();
@@ -167,8 +196,15 @@ mod tests {
 
     #[test]
     fn every_format_stands_on_the_page_about_data() {
-        let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md")).unwrap();
-        let missing: Vec<&str> = FORMATS.iter().map(|format| format.name).filter(|name| !page.contains(&format!("`{name}`"))).collect();
+        let page = std::fs::read_to_string(
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md"),
+        )
+        .unwrap();
+        let missing: Vec<&str> = FORMATS
+            .iter()
+            .map(|format| format.name)
+            .filter(|name| !page.contains(&format!("`{name}`")))
+            .collect();
         assert!(missing.is_empty(), "docs/data.md does not name {missing:?}");
     }
 }

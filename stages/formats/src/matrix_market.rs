@@ -1,13 +1,18 @@
-//! Matrix Market: a square matrix whose entry (row, column) is an edge from row to column, coordinate or array.
+//! Matrix Market: a square matrix whose entry (row, column) is an edge from row to column,
+//! coordinate or array.
 //!
-//! promises  edges as stored: one triangle of a symmetric matrix (each edge once, not directed, and said to be half of all: `halved`); a
-//!           skew-symmetric one lists the reverse with the negated weight right behind each entry, so it has twice as many edges as its
-//!           header says. Repeats stay
-//! promises  ids count from 1, as the file does (`first_id` says otherwise). An explicit 0 of a coordinate file is an edge of weight 0;
-//!           a 0 of an array is no edge
-//! reads     real, integer, pattern; `%%GraphBLAS type` lines, whose ranges hold; comments and blank lines anywhere; gzip, zstd
-//! refuses   complex values (unless `weight: none`), rectangles, a header that disagrees with the body, values that are not finite
-//! limits    weights are rounded to 32 bits; 16 bytes an edge at the peak, 21 with weights (measured on 5 M edges); nodes: see `counted`
+//! promises  edges as stored: one triangle of a symmetric matrix (each edge once, not directed, and
+//!           said to be half of all: `halved`); a skew-symmetric one lists the reverse with the
+//!           negated weight right behind each entry, so it has twice as many edges as its header
+//!           says. Repeats stay
+//! promises  ids count from 1, as the file does (`first_id` says otherwise). An explicit 0 of a
+//!           coordinate file is an edge of weight 0; a 0 of an array is no edge
+//! reads     real, integer, pattern; `%%GraphBLAS type` lines, whose ranges hold; comments and
+//!           blank lines anywhere; gzip, zstd
+//! refuses   complex values (unless `weight: none`), rectangles, a header that disagrees with the
+//!           body, values that are not finite
+//! limits    weights are rounded to 32 bits; 16 bytes an edge at the peak, 21 with weights
+//!           (measured on 5 M edges); nodes: see `counted`
 //! format    R. Boisvert, R. Pozo, K. Remington, The Matrix Market Exchange Formats (1996)
 mod header;
 
@@ -34,9 +39,11 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let is_matrix = |&(path, name): &(&Path, &str)| {
         let head = look.head(path);
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-        name.ends_with(".mtx") || head.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"%%MatrixMarket"))
+        name.ends_with(".mtx")
+            || head.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"%%MatrixMarket"))
     };
-    let files: Vec<PathBuf> = look.files().filter(is_matrix).map(|(path, _)| path.to_path_buf()).collect();
+    let files: Vec<PathBuf> =
+        look.files().filter(is_matrix).map(|(path, _)| path.to_path_buf()).collect();
     (!files.is_empty()).then_some(files)
 }
 
@@ -47,10 +54,17 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
 
 fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let unread = options.weight.as_deref() == Some("none");
-    let mut matrix = Matrix { reader: header::Reader::new(unread), header: None, sink: Sink::new(limit), entries: 0, next: (0, 0) };
+    let mut matrix = Matrix {
+        reader: header::Reader::new(unread),
+        header: None,
+        sink: Sink::new(limit),
+        entries: 0,
+        next: (0, 0),
+    };
     let rounded = text::parse(path, &mut matrix, sizes)?;
     let Some(header) = matrix.header else {
-        let error = ReadError::new(path, "the file ends before the sizes of the matrix").expected("a Matrix Market header and sizes", "the end of the file");
+        let error = ReadError::new(path, "the file ends before the sizes of the matrix")
+            .expected("a Matrix Market header and sizes", "the end of the file");
         return Err(Box::new(error.hint("the file may be cut short: fetch it again")));
     };
     header.entries.reached(path, items(header.layout), matrix.entries)?;
@@ -64,7 +78,18 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
     let ids = counted::ids(path, &header.nodes, matrix.entries, 1, options)?;
     let halved = header.symmetry == Symmetry::Symmetric;
     let notes = rounded.note("weights", "line").filter(|_| !unread).into_iter().collect();
-    Ok((RawGraph { ids, edges, directed: Some(!halved), halved, nodes_told: true, notes, ..RawGraph::default() }, spilled))
+    Ok((
+        RawGraph {
+            ids,
+            edges,
+            directed: Some(!halved),
+            halved,
+            nodes_told: true,
+            notes,
+            ..RawGraph::default()
+        },
+        spilled,
+    ))
 }
 
 fn items(layout: Layout) -> &'static str {
@@ -149,14 +174,28 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
         weight.push(value);
     }
     if header.values != Values::Unread {
-        let expected = if header.values == Values::Pattern { "ROW COLUMN" } else { "ROW COLUMN VALUE" };
-        scan.end("an entry has a column more than the header says", expected, "a pattern has no values; real and integer have one, complex two")?;
+        let expected =
+            if header.values == Values::Pattern { "ROW COLUMN" } else { "ROW COLUMN VALUE" };
+        scan.end(
+            "an entry has a column more than the header says",
+            expected,
+            "a pattern has no values; real and integer have one, complex two",
+        )?;
     }
     if header.symmetry == Symmetry::Skew {
         if row == column {
-            let fault = Fault::new(start, "a skew-symmetric matrix has an entry on its diagonal, where every value is 0");
-            let fault = fault.expected("row and column that differ", format!("{} {}", row + 1, column + 1).as_bytes());
-            return Err(fault.hint("take the line out, and count it off in the line of sizes; or write  general  or  symmetric  in the first line"));
+            let fault = Fault::new(
+                start,
+                "a skew-symmetric matrix has an entry on its diagonal, where every value is 0",
+            );
+            let fault = fault.expected(
+                "row and column that differ",
+                format!("{} {}", row + 1, column + 1).as_bytes(),
+            );
+            return Err(fault.hint(
+                "take the line out, and count it off in the line of sizes; or \
+                write  general  or  symmetric  in the first line",
+            ));
         }
         edges.source.push(column);
         edges.target.push(row);
@@ -167,7 +206,11 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
 
 fn read_array_value(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(), Fault> {
     let value = header::read_value(scan, header.values)?;
-    scan.end("a line of an array has a second value", "one value a line", "complex values are two, and are not read")?;
+    scan.end(
+        "a line of an array has a second value",
+        "one value a line",
+        "complex values are two, and are not read",
+    )?;
     edges.weight.iter_mut().for_each(|weight| weight.push(value));
     Ok(())
 }

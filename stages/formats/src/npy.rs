@@ -1,9 +1,12 @@
 //! Arrays as `numpy.save` writes them: `.npy`, versions 1 to 3.
 //!
-//! reads     whole numbers of 8 to 64 bits, reals of 16 to 64, bool, fixed texts (`S`, `U`), either byte order, rows or columns first;
-//!           arrays of Python objects as far as `pickle` builds them: numbers, texts, one CSR matrix
-//! promises  an array has exactly the bytes that its shape asks; a number that does not fit the asked type is an error with its position
-//! never     runs what a pickled array names (see `pickle`); rounds a whole number; reads complex numbers, dates or records
+//! reads     whole numbers of 8 to 64 bits, reals of 16 to 64, bool, fixed texts (`S`, `U`), either
+//!           byte order, rows or columns first; arrays of Python objects as far as `pickle` builds
+//!           them: numbers, texts, one CSR matrix
+//! promises  an array has exactly the bytes that its shape asks; a number that does not fit the
+//!           asked type is an error with its position
+//! never     runs what a pickled array names (see `pickle`); rounds a whole number; reads complex
+//!           numbers, dates or records
 //! bounds    the file, and once more what is converted
 //! source    numpy/lib/format.py
 pub mod meaning;
@@ -121,23 +124,39 @@ pub fn read(path: &Path) -> Read<Array> {
 
 /// Reads the bytes of a file.
 pub fn parse(from: Origin, mut bytes: Vec<u8>) -> Read<Array> {
-    let (begin, header) = header(&bytes).map_err(|(byte, what)| Box::new(from.error(what).at_byte(byte as u64)))?;
+    let (begin, header) =
+        header(&bytes).map_err(|(byte, what)| Box::new(from.error(what).at_byte(byte as u64)))?;
     let Header { dtype, by_columns, shape } = header;
     if dtype.kind == Kind::Object {
         let pickle = pickle::load(&from.path, &bytes[begin..]).map_err(|mut error| {
-            error.what = format!("{}an array of Python objects: {}", from.member.as_ref().map_or(String::new(), |member| format!("`{member}`: ")), error.what);
+            error.what = format!(
+                "{}an array of Python objects: {}",
+                from.member.as_ref().map_or(String::new(), |member| format!("`{member}`: ")),
+                error.what
+            );
             error
         })?;
         let (stored, items) = pickle.objects(pickle.root()).map_err(|what| from.error(what))?;
         if stored != shape {
-            return Err(Box::new(from.error("its header and its pickle differ in shape").expected(format!("{shape:?}"), format!("{stored:?}"))));
+            return Err(Box::new(
+                from.error("its header and its pickle differ in shape")
+                    .expected(format!("{shape:?}"), format!("{stored:?}")),
+            ));
         }
         let items = items.to_vec();
-        return Ok(Array { shape, dtype, data: Data::Objects(Arc::new(pickle), items), from, first: 0 });
+        return Ok(Array {
+            shape,
+            dtype,
+            data: Data::Objects(Arc::new(pickle), items),
+            from,
+            first: 0,
+        });
     }
     bytes.drain(..begin);
     let array = Array::new(from, shape, dtype, bytes);
-    let mut array = array.map_err(|error| error.at_byte(begin as u64).hint("was the file cut short? write it again with  numpy.save"))?;
+    let mut array = array.map_err(|error| {
+        error.at_byte(begin as u64).hint("was the file cut short? write it again with  numpy.save")
+    })?;
     if let (Data::Bytes(bytes), true, 2..) = (&mut array.data, by_columns, array.shape.len()) {
         *bytes = to_rows(bytes, &array.shape, dtype.width);
     }
@@ -159,11 +178,14 @@ fn header(bytes: &[u8]) -> Result<(usize, Header), (usize, String)> {
     let version = *bytes.get(6).ok_or_else(|| cut(6))?;
     let (length, begin): (usize, usize) = match (version, bytes.get(8..10), bytes.get(8..12)) {
         (1, Some(length), _) => (usize::from(u16::from_le_bytes([length[0], length[1]])), 10),
-        (2 | 3, _, Some(length)) => (u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize, 12),
+        (2 | 3, _, Some(length)) => {
+            (u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize, 12)
+        }
         (1..=3, ..) => return Err(cut(8)),
         _ => return Err((6, format!("version {version} is not read: expected 1, 2 or 3"))),
     };
-    let text = begin.checked_add(length).and_then(|end| bytes.get(begin..end)).ok_or_else(|| cut(8))?;
+    let text =
+        begin.checked_add(length).and_then(|end| bytes.get(begin..end)).ok_or_else(|| cut(8))?;
     let mut words = Words { text, at: 0 };
     let header = words.header().map_err(|what| (begin + words.at, what))?;
     Ok((begin + length, header))
@@ -185,7 +207,10 @@ impl<'a> Words<'a> {
             match key {
                 "descr" => {
                     if self.skip(b'[') {
-                        return Err("records with named fields are not read: save one array for each field".into());
+                        return Err(
+                            "records with named fields are not read: save one array for each field"
+                                .into(),
+                        );
                     }
                     dtype = Some(Dtype::named(self.quoted()?)?);
                 }
@@ -205,7 +230,8 @@ impl<'a> Words<'a> {
     }
 
     fn rest(&mut self) -> &'a [u8] {
-        self.at += self.text[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        self.at +=
+            self.text[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         &self.text[self.at..]
     }
 
@@ -216,16 +242,24 @@ impl<'a> Words<'a> {
     }
 
     fn sign(&mut self, sign: u8) -> Result<(), String> {
-        if self.skip(sign) { Ok(()) } else { Err(format!("the header is no Python dict: expected `{}`", char::from(sign))) }
+        if self.skip(sign) {
+            Ok(())
+        } else {
+            Err(format!("the header is no Python dict: expected `{}`", char::from(sign)))
+        }
     }
 
     fn quoted(&mut self) -> Result<&'a str, String> {
         let rest = self.rest();
         let quoted = match rest {
-            [quote @ (b'\'' | b'"'), inner @ ..] => inner.iter().position(|byte| byte == quote).map(|length| &inner[..length]),
+            [quote @ (b'\'' | b'"'), inner @ ..] => {
+                inner.iter().position(|byte| byte == quote).map(|length| &inner[..length])
+            }
             _ => None,
         };
-        let quoted = quoted.and_then(|quoted| std::str::from_utf8(quoted).ok()).ok_or("the header is no Python dict: expected a text in quotes")?;
+        let quoted = quoted
+            .and_then(|quoted| std::str::from_utf8(quoted).ok())
+            .ok_or("the header is no Python dict: expected a text in quotes")?;
         self.at += quoted.len() + 2;
         Ok(quoted)
     }
@@ -251,7 +285,12 @@ impl<'a> Words<'a> {
         while !self.skip(b')') {
             // Python 2 wrote 3L for a long 3.
             let word = std::str::from_utf8(self.word()).unwrap_or_default();
-            shape.push(word.strip_suffix('L').unwrap_or(word).parse().map_err(|_| "the shape is no tuple of whole numbers")?);
+            shape.push(
+                word.strip_suffix('L')
+                    .unwrap_or(word)
+                    .parse()
+                    .map_err(|_| "the shape is no tuple of whole numbers")?,
+            );
             if shape.len() > EXTENTS_MOST {
                 return Err(format!("the shape has more than {EXTENTS_MOST} extents"));
             }
@@ -268,7 +307,10 @@ impl<'a> Words<'a> {
 fn to_rows(stored: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     let mut rows = Vec::with_capacity(stored.len());
     let shape: Vec<usize> = shape.iter().map(|&extent| extent as usize).collect();
-    let steps: Vec<usize> = shape.iter().scan(width, |step, extent| Some(std::mem::replace(step, *step * extent))).collect();
+    let steps: Vec<usize> = shape
+        .iter()
+        .scan(width, |step, extent| Some(std::mem::replace(step, *step * extent)))
+        .collect();
     let mut at = vec![0; shape.len()];
     let mut from = 0;
     for _ in 0..stored.len() / width.max(1) {
@@ -289,14 +331,23 @@ fn to_rows(stored: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
 impl Dtype {
     /// `<f8`, `|b1`, `>U7`, `|O`, ...
     fn named(name: &str) -> Result<Dtype, String> {
-        let refused = || format!("values of the type `{}` are not read", name.chars().take(40).collect::<String>());
+        let refused = || {
+            format!(
+                "values of the type `{}` are not read",
+                name.chars().take(40).collect::<String>()
+            )
+        };
         let (order, rest) = match name.as_bytes() {
             [order @ (b'<' | b'>' | b'|' | b'='), rest @ ..] => (*order, rest),
             rest => (b'=', rest),
         };
         let (&letter, digits) = rest.split_first().ok_or_else(refused)?;
         let digits = std::str::from_utf8(digits).unwrap_or("-");
-        let size = if digits.is_empty() && letter == b'O' { Some(8) } else { digits.parse::<usize>().ok() };
+        let size = if digits.is_empty() && letter == b'O' {
+            Some(8)
+        } else {
+            digits.parse::<usize>().ok()
+        };
         let (kind, width) = match (letter, size.ok_or_else(refused)?) {
             (b'b', 1) => (Kind::Bool, 1),
             (b'i', width @ (1 | 2 | 4 | 8)) => (Kind::Signed, width),
@@ -321,7 +372,9 @@ impl Dtype {
         Some(match (self.kind, self.width) {
             (Kind::Bool, _) => Number::Unsigned(u64::from(bits != 0)),
             (Kind::Unsigned, _) => Number::Unsigned(bits),
-            (Kind::Signed, width) => Number::Signed(((bits << (64 - 8 * width as u32)) as i64) >> (64 - 8 * width as u32)),
+            (Kind::Signed, width) => Number::Signed(
+                ((bits << (64 - 8 * width as u32)) as i64) >> (64 - 8 * width as u32),
+            ),
             (Kind::Real, 2) => Number::Real(half(bits as u16)),
             (Kind::Real, 4) => Number::Real(f64::from(f32::from_bits(bits as u32))),
             (Kind::Real, _) => Number::Real(f64::from_bits(bits)),
@@ -330,10 +383,18 @@ impl Dtype {
     }
 
     fn word(self, bytes: &[u8]) -> Option<String> {
-        let end = |width: usize| bytes.chunks_exact(width).rposition(|sign| sign.iter().any(|&byte| byte != 0)).map_or(0, |last| (last + 1) * width);
+        let end = |width: usize| {
+            bytes
+                .chunks_exact(width)
+                .rposition(|sign| sign.iter().any(|&byte| byte != 0))
+                .map_or(0, |last| (last + 1) * width)
+        };
         match self.kind {
             Kind::Bytes => String::from_utf8(bytes[..end(1)].to_vec()).ok(),
-            Kind::Text => bytes[..end(4)].chunks_exact(4).map(|sign| char::from_u32(self.bits(sign) as u32)).collect(),
+            Kind::Text => bytes[..end(4)]
+                .chunks_exact(4)
+                .map(|sign| char::from_u32(self.bits(sign) as u32))
+                .collect(),
             _ => None,
         }
     }
@@ -389,7 +450,9 @@ impl Number {
         match self {
             Number::Signed(number) => u64::try_from(number).ok(),
             Number::Unsigned(number) => Some(number),
-            Number::Real(number) => (number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number)).then_some(number as u64),
+            Number::Real(number) => (number.fract() == 0.0
+                && (0.0..=9_007_199_254_740_992.0).contains(&number))
+            .then_some(number as u64),
         }
     }
 
@@ -397,7 +460,9 @@ impl Number {
         match self {
             Number::Signed(number) => Some(number),
             Number::Unsigned(number) => i64::try_from(number).ok(),
-            Number::Real(number) => (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then_some(number as i64),
+            Number::Real(number) => (number.fract() == 0.0
+                && number.abs() <= 9_007_199_254_740_992.0)
+                .then_some(number as i64),
         }
     }
 
@@ -414,7 +479,9 @@ impl Number {
         match self {
             Number::Signed(number) => number as f32 as i128 != i128::from(number),
             Number::Unsigned(number) => number as f32 as i128 != i128::from(number),
-            Number::Real(number) => number.is_finite() && number.fract() == 0.0 && f64::from(number as f32) != number,
+            Number::Real(number) => {
+                number.is_finite() && number.fract() == 0.0 && f64::from(number as f32) != number
+            }
         }
     }
 
@@ -439,21 +506,29 @@ impl fmt::Display for Number {
 impl Array {
     /// An array from the bytes of its values, the last extent fastest.
     pub fn new(from: Origin, shape: Vec<u64>, dtype: Dtype, bytes: Vec<u8>) -> Read<Array> {
-        let wanted = shape.iter().try_fold(dtype.width as u64, |size, extent| size.checked_mul(*extent));
+        let wanted =
+            shape.iter().try_fold(dtype.width as u64, |size, extent| size.checked_mul(*extent));
         let found = bytes.len() as u64;
         if wanted == Some(found) {
             return Ok(Array { shape, dtype, data: Data::Bytes(bytes), from, first: 0 });
         }
         let wanted = wanted.map_or("more than 2^64".to_owned(), |wanted| wanted.to_string());
         let error = from.error("an array's bytes do not fit its shape");
-        Err(Box::new(error.expected(format!("{wanted} bytes for {} of shape {}", dtype, Shape(&shape)), found.to_string())))
+        Err(Box::new(error.expected(
+            format!("{wanted} bytes for {} of shape {}", dtype, Shape(&shape)),
+            found.to_string(),
+        )))
     }
 
     /// Puts row i to the place `order[i]`; `order` names every row once.
     pub fn reorder_rows(&mut self, order: &[u32]) {
         match &mut self.data {
-            Data::Bytes(bytes) => *bytes = reordered(bytes, bytes.len() / order.len().max(1), order),
-            Data::Objects(_, items) => *items = reordered(items, items.len() / order.len().max(1), order),
+            Data::Bytes(bytes) => {
+                *bytes = reordered(bytes, bytes.len() / order.len().max(1), order)
+            }
+            Data::Objects(_, items) => {
+                *items = reordered(items, items.len() / order.len().max(1), order)
+            }
         }
     }
 
@@ -461,17 +536,30 @@ impl Array {
     pub fn reorder_columns(&mut self, order: &[u32]) {
         let row = self.dtype.width * order.len();
         if let Data::Bytes(bytes) = &mut self.data {
-            *bytes = bytes.chunks(row.max(1)).flat_map(|row| reordered(row, self.dtype.width, order)).collect();
+            *bytes = bytes
+                .chunks(row.max(1))
+                .flat_map(|row| reordered(row, self.dtype.width, order))
+                .collect();
         }
     }
 
     /// Some of its values, as a list.
     pub fn part(&self, range: Range<usize>) -> Array {
         let data = match &self.data {
-            Data::Bytes(bytes) => Data::Bytes(bytes[range.start * self.dtype.width..range.end * self.dtype.width].to_vec()),
-            Data::Objects(pickle, items) => Data::Objects(pickle.clone(), items[range.clone()].to_vec()),
+            Data::Bytes(bytes) => Data::Bytes(
+                bytes[range.start * self.dtype.width..range.end * self.dtype.width].to_vec(),
+            ),
+            Data::Objects(pickle, items) => {
+                Data::Objects(pickle.clone(), items[range.clone()].to_vec())
+            }
         };
-        Array { shape: vec![range.len() as u64], dtype: self.dtype, data, from: self.from.clone(), first: self.first + range.start as u64 }
+        Array {
+            shape: vec![range.len() as u64],
+            dtype: self.dtype,
+            data,
+            from: self.from.clone(),
+            first: self.first + range.start as u64,
+        }
     }
 
     /// Where its first value stands in what it is a part of.
@@ -501,8 +589,15 @@ impl Array {
         };
         let width = rest.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent));
         // Extents of 0 let the others claim anything: they are no rows that anything stands behind.
-        let sizes = width.and_then(|width| Some((usize::try_from(rows).ok()?, usize::try_from(width).ok()?)));
-        let claim = || Box::new(self.error(format!("an array of shape {} is empty or too large", Shape(&self.shape))));
+        let sizes = width
+            .and_then(|width| Some((usize::try_from(rows).ok()?, usize::try_from(width).ok()?)));
+        let claim =
+            || {
+                Box::new(self.error(format!(
+                    "an array of shape {} is empty or too large",
+                    Shape(&self.shape)
+                )))
+            };
         sizes.filter(|&(rows, width)| rows == 0 || width > 0).ok_or_else(claim)
     }
 
@@ -532,7 +627,10 @@ impl Array {
     /// Whole numbers from 0 below `end`.
     pub fn rows_below(&self, end: u64) -> Read<Vec<u32>> {
         self.convert(&format!("whole numbers from 0, below {end}"), |number| {
-            number.unsigned().filter(|&number| number < end).and_then(|number| u32::try_from(number).ok())
+            number
+                .unsigned()
+                .filter(|&number| number < end)
+                .and_then(|number| u32::try_from(number).ok())
         })
     }
 
@@ -549,7 +647,10 @@ impl Array {
             return Ok(rounded);
         }
         let others = self.convert("numbers", |number| Some(number.is_rounded()))?;
-        others.into_iter().zip(self.first..).for_each(|(is_other, place)| rounded.add(place, is_other));
+        others
+            .into_iter()
+            .zip(self.first..)
+            .for_each(|(is_other, place)| rounded.add(place, is_other));
         Ok(rounded)
     }
 
@@ -560,21 +661,37 @@ impl Array {
 
     /// Truths: bool, or 0 and 1.
     pub fn bools(&self) -> Read<Vec<bool>> {
-        self.convert("bool, or 0 and 1", |number| number.unsigned().filter(|&number| number < 2).map(|number| number == 1))
+        self.convert("bool, or 0 and 1", |number| {
+            number.unsigned().filter(|&number| number < 2).map(|number| number == 1)
+        })
     }
 
     /// Words; bytes must be UTF-8.
     pub fn words(&self) -> Read<Vec<String>> {
-        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {} is no text", self.first + at as u64)).expected("text", found));
+        let wrong = |at: usize, found: String| {
+            Box::new(
+                self.error(format!("value {} is no text", self.first + at as u64))
+                    .expected("text", found),
+            )
+        };
         match &self.data {
             Data::Objects(pickle, items) => {
-                let word = |(at, &item): (usize, &Value)| pickle.text(item).map(str::to_owned).ok_or_else(|| wrong(at, "another object".into()));
+                let word = |(at, &item): (usize, &Value)| {
+                    pickle
+                        .text(item)
+                        .map(str::to_owned)
+                        .ok_or_else(|| wrong(at, "another object".into()))
+                };
                 items.iter().enumerate().map(word).collect()
             }
             Data::Bytes(_) if !self.is_text() => Err(wrong(0, self.dtype.to_string())),
             Data::Bytes(_) if self.dtype.width == 0 => Err(wrong(0, "texts of length 0".into())),
             Data::Bytes(bytes) => {
-                let word = |(at, bytes)| self.dtype.word(bytes).ok_or_else(|| wrong(at, "bytes that are not UTF-8 or no signs".into()));
+                let word = |(at, bytes)| {
+                    self.dtype
+                        .word(bytes)
+                        .ok_or_else(|| wrong(at, "bytes that are not UTF-8 or no signs".into()))
+                };
                 bytes.chunks_exact(self.dtype.width).enumerate().map(word).collect()
             }
         }
@@ -590,15 +707,28 @@ impl Array {
         }
     }
 
-    fn convert<T: Send>(&self, expected: &str, of: impl Fn(Number) -> Option<T> + Sync) -> Read<Vec<T>> {
+    fn convert<T: Send>(
+        &self,
+        expected: &str,
+        of: impl Fn(Number) -> Option<T> + Sync,
+    ) -> Read<Vec<T>> {
         let wrong = |at: usize, found: String| {
             let hint = match &self.data {
-                Data::Objects(..) => "write plain numbers, rows of one length:  numpy.save(FILE, numpy.array(rows, dtype='float32'))",
+                Data::Objects(..) => {
+                    "write plain numbers, rows of one length:  numpy.save(FILE, numpy.array(rows, \
+                        dtype='float32'))"
+                }
                 Data::Bytes(_) if self.is_text() => "write numbers:  array.astype('float32')",
-                Data::Bytes(_) if found.starts_with('-') => "numbers of nodes, classes and rows begin at 0",
+                Data::Bytes(_) if found.starts_with('-') => {
+                    "numbers of nodes, classes and rows begin at 0"
+                }
                 Data::Bytes(_) => "write numbers that fit:  array.astype(...)",
             };
-            Box::new(self.error(format!("value {} is not usable here", self.first + at as u64)).expected(expected, found).hint(hint))
+            Box::new(
+                self.error(format!("value {} is not usable here", self.first + at as u64))
+                    .expected(expected, found)
+                    .hint(hint),
+            )
         };
         match &self.data {
             Data::Objects(_, items) => {
@@ -618,12 +748,20 @@ impl Array {
             Data::Bytes(bytes) => {
                 let (dtype, width) = (self.dtype, self.dtype.width);
                 let number = |bytes: &[u8]| dtype.number(bytes).and_then(&of);
-                let pieces: Vec<Option<Vec<T>>> = bytes.par_chunks(PIECE * width).map(|piece| piece.chunks_exact(width).map(number).collect()).collect();
+                let pieces: Vec<Option<Vec<T>>> = bytes
+                    .par_chunks(PIECE * width)
+                    .map(|piece| piece.chunks_exact(width).map(number).collect())
+                    .collect();
                 let mut all = Vec::with_capacity(self.len());
                 for piece in pieces {
                     let Some(piece) = piece else {
-                        let at = bytes.chunks_exact(width).position(|bytes| number(bytes).is_none()).unwrap_or_default();
-                        let found = dtype.number(&bytes[at * width..][..width]).map_or(String::new(), |number| number.to_string());
+                        let at = bytes
+                            .chunks_exact(width)
+                            .position(|bytes| number(bytes).is_none())
+                            .unwrap_or_default();
+                        let found = dtype
+                            .number(&bytes[at * width..][..width])
+                            .map_or(String::new(), |number| number.to_string());
                         return Err(wrong(at, found));
                     };
                     all.extend(piece);

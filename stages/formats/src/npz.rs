@@ -1,16 +1,22 @@
 //! Graphs in `.npz`: a zip of numpy arrays, told apart by the names of its arrays.
 //!
-//! reads     `src_li`, `dst_li`, `num_nodes`, perhaps `weights` (GNNAdvisor); `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` with `attr_*`, `labels`,
-//!           `node_names`, `class_names` (gnn-benchmark); `node_features`, `node_labels`, `edges`, `*_masks` (heterophilous graphs);
-//!           `data`, `shape` with `indptr`, `indices` or `row`, `col` (scipy.sparse.save_npz); a zip that holds one such file
-//! promises  nodes are 0, 1, 2, ...; edges in the order of the file; sparse features stay sparse; every published split is kept
+//! reads     `src_li`, `dst_li`, `num_nodes`, perhaps `weights` (GNNAdvisor); `adj_data`,
+//!           `adj_indices`, `adj_indptr`, `adj_shape` with `attr_*`, `labels`, `node_names`,
+//!           `class_names` (gnn-benchmark); `node_features`, `node_labels`, `edges`, `*_masks`
+//!           (heterophilous graphs); `data`, `shape` with `indptr`, `indices` or `row`, `col`
+//!           (scipy.sparse.save_npz); a zip that holds one such file
+//! promises  nodes are 0, 1, 2, ...; edges in the order of the file; sparse features stay sparse;
+//!           every published split is kept
 //! promises  values of an adjacency are weights, unless all are 1
-//! promises  arrays beside these that are called `features`, `labels`, `train_mask` and so on are what they are in a file of their own;
-//!           all others (`attr_names`, `idx_to_node`, ...) are named in `passed_over`
+//! promises  arrays beside these that are called `features`, `labels`, `train_mask` and so on are
+//!           what they are in a file of their own; all others (`attr_names`, `idx_to_node`, ...)
+//!           are named in `passed_over`
 //! never     unpacks an array that it does not read
-//! limits    as zip.rs; of arrays of edges a part at a time, else one array at a time beside what is kept
-//! source    Y. Wang et al., GNNAdvisor (2021); O. Shchur et al., Pitfalls of Graph Neural Network Evaluation (2018);
-//!           O. Platonov et al., A critical look at the evaluation of GNNs under heterophily (2023)
+//! limits    as zip.rs; of arrays of edges a part at a time, else one array at a time beside what
+//!           is kept
+//! source    Y. Wang et al., GNNAdvisor (2021); O. Shchur et al., Pitfalls of Graph Neural Network
+//!           Evaluation (2018); O. Platonov et al., A critical look at the evaluation of GNNs under
+//!           heterophily (2023)
 pub mod sparse;
 
 use crate::{
@@ -18,7 +24,9 @@ use crate::{
     attach::inside,
     look::only,
     npy::{self, Array, Order, Origin, Parts, meaning},
-    raw::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, Rounded},
+    raw::{
+        Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, Rounded,
+    },
     spill::{Found, Limit, Sink},
     zip::Archive,
 };
@@ -38,7 +46,8 @@ const EDGES_AT_ONCE: usize = 1 << 18;
 /// Graphs in `.npz`.
 pub const FORMAT: Format = Format {
     name: "npz",
-    about: "numpy arrays in one .npz: GNNAdvisor, gnn-benchmark, heterophilous graphs or a scipy sparse matrix",
+    about: "numpy arrays in one .npz: GNNAdvisor, gnn-benchmark, heterophilous graphs or a scipy \
+        sparse matrix",
     recognise,
     read_within: |files, options, limit| read(only(files)?, options, limit),
 };
@@ -70,7 +79,8 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
             Some(family) => family != Family::Scipy || !is_side_file(path),
             None => npz.lacking().is_some(),
         };
-        let is_one = |path: &&Path| look.sound(Npz::open(path)).is_some_and(|npz| is_graph(npz, path));
+        let is_one =
+            |path: &&Path| look.sound(Npz::open(path)).is_some_and(|npz| is_graph(npz, path));
         look.ending(end).into_iter().filter(is_one).map(Path::to_path_buf).collect()
     };
     let plain = graphs(".npz");
@@ -81,7 +91,8 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 /// A sparse matrix of this name holds features or labels of a graph that stands beside it.
 fn is_side_file(path: &Path) -> bool {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-    ["feat", "attr", "label"].iter().any(|word| stem.contains(word)) || ["x", "y"].contains(&stem.as_str())
+    ["feat", "attr", "label"].iter().any(|word| stem.contains(word))
+        || ["x", "y"].contains(&stem.as_str())
 }
 
 /// Reads a file of any family.
@@ -99,9 +110,16 @@ pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
                 return Err(lacking);
             }
             let error = npz.error("the arrays of this .npz are no graph that is known");
-            let expected = "src_li, dst_li, num_nodes; adj_data, adj_indices, adj_indptr, adj_shape; node_features, edges; or data, shape of scipy";
-            let error = error.expected(expected, if names.is_empty() { "none".into() } else { names.join(", ") });
-            return Err(Box::new(error.hint("write the adjacency with  scipy.sparse.save_npz  and features as features.npy beside it")));
+            let expected = "src_li, dst_li, num_nodes; adj_data, adj_indices, adj_indptr, \
+                adj_shape; node_features, edges; or data, shape of scipy";
+            let error = error.expected(
+                expected,
+                if names.is_empty() { "none".into() } else { names.join(", ") },
+            );
+            return Err(Box::new(error.hint(
+                "write the adjacency with  scipy.sparse.save_npz  and \
+                features as features.npy beside it",
+            )));
         }
     };
     let others: Vec<&str> = npz.names().filter(|name| !npz.is_taken(family, name)).collect();
@@ -147,7 +165,12 @@ impl Npz {
 
     /// The same in this order.
     pub fn parts_in(&self, name: &str, order: Order) -> Read<Parts<'_>> {
-        Parts::of_member(&self.archive, &format!("{name}.npy"), Origin::new(&self.path, Some(name)), order)
+        Parts::of_member(
+            &self.archive,
+            &format!("{name}.npy"),
+            Origin::new(&self.path, Some(name)),
+            order,
+        )
     }
 
     /// The array of this name, if there is one.
@@ -165,16 +188,27 @@ impl Npz {
         self.family() == Some(Family::Scipy)
     }
 
-    /// The error of an archive that has some arrays of a family that no other has, and lacks others.
+    /// The error of an archive that has some arrays of a family that no other has, and lacks
+    /// others.
     fn lacking(&self) -> Option<Box<ReadError>> {
-        let begun = |family: &&[&str]| family[..2].iter().any(|name| self.has(name)) && family.iter().any(|name| !self.has(name));
-        let family = [&PAIRS[..], &COMPRESSED].into_iter().find(begun).filter(|_| self.family().is_none())?;
-        let lacks: Vec<String> = family.iter().filter(|name| !self.has(name)).map(|name| format!("`{name}`")).collect();
+        let begun = |family: &&[&str]| {
+            family[..2].iter().any(|name| self.has(name))
+                && family.iter().any(|name| !self.has(name))
+        };
+        let family = [&PAIRS[..], &COMPRESSED]
+            .into_iter()
+            .find(begun)
+            .filter(|_| self.family().is_none())?;
+        let lacks: Vec<String> =
+            family.iter().filter(|name| !self.has(name)).map(|name| format!("`{name}`")).collect();
         let names: Vec<&str> = self.names().take(20).collect();
-        let error = self.error(format!("this .npz lacks {}", lacks.join(" and "))).expected(family.join(", "), names.join(", "));
-        Some(Box::new(
-            error.hint(format!("write all of them:  numpy.savez(FILE, {})", family.iter().map(|name| format!("{name}=...")).collect::<Vec<_>>().join(", "))),
-        ))
+        let error = self
+            .error(format!("this .npz lacks {}", lacks.join(" and ")))
+            .expected(family.join(", "), names.join(", "));
+        Some(Box::new(error.hint(format!(
+            "write all of them:  numpy.savez(FILE, {})",
+            family.iter().map(|name| format!("{name}=...")).collect::<Vec<_>>().join(", ")
+        ))))
     }
 
     fn family(&self) -> Option<Family> {
@@ -185,7 +219,9 @@ impl Npz {
             Some(Family::Compressed)
         } else if all(&["node_features", "edges"]) {
             Some(Family::Masked)
-        } else if all(&["data", "shape", "indices", "indptr"]) || all(&["data", "shape", "row", "col"]) {
+        } else if all(&["data", "shape", "indices", "indptr"])
+            || all(&["data", "shape", "row", "col"])
+        {
             Some(Family::Scipy)
         } else {
             None
@@ -195,12 +231,22 @@ impl Npz {
     /// Whether the reader of a family reads an array of this name.
     fn is_taken(&self, family: Option<Family>, name: &str) -> bool {
         match family {
-            Some(Family::Pairs) => ["src_li", "dst_li", "num_nodes"].contains(&name) || self.weights() == Some(name),
+            Some(Family::Pairs) => {
+                ["src_li", "dst_li", "num_nodes"].contains(&name) || self.weights() == Some(name)
+            }
             Some(Family::Compressed) if name == "labels" => !self.has("labels_data"),
             Some(Family::Compressed) if name == "attr_matrix" => !self.has("attr_data"),
             Some(Family::Compressed) if name == "class_names" => self.has("labels"),
-            Some(Family::Compressed) => name == "node_names" || ["adj_", "attr_", "labels_"].iter().any(|prefix| sparse::is_part(prefix, name)),
-            Some(Family::Masked) => ["node_features", "node_labels", "edges", "train_masks", "val_masks", "test_masks"].contains(&name),
+            Some(Family::Compressed) => {
+                name == "node_names"
+                    || ["adj_", "attr_", "labels_"]
+                        .iter()
+                        .any(|prefix| sparse::is_part(prefix, name))
+            }
+            Some(Family::Masked) => {
+                ["node_features", "node_labels", "edges", "train_masks", "val_masks", "test_masks"]
+                    .contains(&name)
+            }
             Some(Family::Scipy) => sparse::is_part("", name),
             None => false,
         }
@@ -213,7 +259,12 @@ impl Npz {
 
     /// The number of nodes, within bounds.
     fn nodes(&self, count: u64) -> Read<u32> {
-        let error = || Box::new(self.error("the graph has too many nodes").expected(format!("at most {NODES_MOST}"), count.to_string()));
+        let error = || {
+            Box::new(
+                self.error("the graph has too many nodes")
+                    .expected(format!("at most {NODES_MOST}"), count.to_string()),
+            )
+        };
         u32::try_from(count).ok().filter(|_| count <= NODES_MOST).ok_or_else(error)
     }
 
@@ -222,16 +273,24 @@ impl Npz {
         let nodes = match count.u64s()?[..] {
             [nodes] => self.nodes(nodes)?,
             ref numbers => {
-                let error = count.error("this is no number of nodes").expected("one number", format!("{} numbers", numbers.len()));
+                let error = count
+                    .error("this is no number of nodes")
+                    .expected("one number", format!("{} numbers", numbers.len()));
                 return Err(Box::new(error.hint("write it as  numpy.int64(NODES)")));
             }
         };
         let (mut sources, mut targets) = (self.parts("src_li")?, self.parts("dst_li")?);
         let unread = options.weight.as_deref() == Some("none");
-        let mut weights = self.weights().filter(|_| !unread).map(|name| self.parts(name)).transpose()?;
+        let mut weights =
+            self.weights().filter(|_| !unread).map(|name| self.parts(name)).transpose()?;
         let fits = |list: &Parts<'_>, what: &str| {
-            let error = || list.error(format!("it does not have {what} for each beginning in `src_li`"));
-            let error = || error().expected(sources.count().to_string(), list.count().to_string()).hint("write all arrays of edges in one length");
+            let error =
+                || list.error(format!("it does not have {what} for each beginning in `src_li`"));
+            let error = || {
+                error()
+                    .expected(sources.count().to_string(), list.count().to_string())
+                    .hint("write all arrays of edges in one length")
+            };
             if list.count() == sources.count() { Ok(()) } else { Err(Box::new(error())) }
         };
         fits(&targets, "an end")?;
@@ -241,21 +300,35 @@ impl Npz {
             let source = sources.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let target = targets.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let weight = weights.as_mut().map(|weights| weights.next(EDGES_AT_ONCE)).transpose()?;
-            weight.iter().try_for_each(|weight| weight.rounded().map(|part| rounded.join(part, 0)))?;
+            weight
+                .iter()
+                .try_for_each(|weight| weight.rounded().map(|part| rounded.join(part, 0)))?;
             let weight = weight.map(|weight| weight.f32s()).transpose()?;
-            weight.iter().try_for_each(|weight| self.finite(weight, sink.count(), |at| format!("edge {at}")))?;
+            weight.iter().try_for_each(|weight| {
+                self.finite(weight, sink.count(), |at| format!("edge {at}"))
+            })?;
             sink.take(Edges { source, target, weight, ..Edges::default() });
             sink.settle()?;
         }
         let (edges, spilled) = sink.finish()?;
         let notes = rounded.note("weights", "edge").into_iter().collect();
-        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, notes, ..RawGraph::default() }, spilled))
+        Ok((
+            RawGraph {
+                ids: NodeIds::Count(nodes),
+                edges,
+                nodes_told: true,
+                notes,
+                ..RawGraph::default()
+            },
+            spilled,
+        ))
     }
 
     /// Refuses weights that are not finite; `before` edges come before them.
     fn finite(&self, weights: &[f32], before: u64, name: impl Fn(u64) -> String) -> Read<()> {
         let Some(at) = weights.iter().position(|weight| !weight.is_finite()) else { return Ok(()) };
-        let error = self.error(format!("{} has a weight that is not finite", name(before + at as u64)));
+        let error =
+            self.error(format!("{} has a weight that is not finite", name(before + at as u64)));
         let hint = "write finite weights, or read none:  --set ingest.weights=drop";
         Err(Box::new(error.expected("a finite number", weights[at].to_string()).hint(hint)))
     }
@@ -267,16 +340,26 @@ impl Npz {
         let mut ones = true;
         let (rows, columns) = sparse::each(self, prefix, |part| {
             if !unread {
-                self.finite(&part.value, sink.count(), |at| format!("entry {at} of the adjacency"))?;
+                self.finite(&part.value, sink.count(), |at| {
+                    format!("entry {at} of the adjacency")
+                })?;
             }
             rounded.join(part.rounded, 0);
             ones &= part.value.iter().all(|&weight| weight == 1.0);
-            sink.take(Edges { source: part.row, target: part.column, weight: (!unread).then_some(part.value), ..Edges::default() });
+            sink.take(Edges {
+                source: part.row,
+                target: part.column,
+                weight: (!unread).then_some(part.value),
+                ..Edges::default()
+            });
             sink.settle()
         })?;
         if rows != columns {
-            let error = self.error("the adjacency is not square").expected("as many rows as columns", format!("{rows} x {columns}"));
-            let hint = "nodes of two kinds: write the entries as an edge list,  rROW cCOLUMN VALUE  a line, and add  --set ingest.ids=string";
+            let error = self
+                .error("the adjacency is not square")
+                .expected("as many rows as columns", format!("{rows} x {columns}"));
+            let hint = "nodes of two kinds: write the entries as an edge list,  rROW cCOLUMN \
+                VALUE  a line, and add  --set ingest.ids=string";
             return Err(Box::new(error.hint(hint)));
         }
         let nodes = self.nodes(u64::from(rows))?;
@@ -287,7 +370,16 @@ impl Npz {
             spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
         }
         let notes = rounded.note("weights", "entry").filter(|_| !unread).into_iter().collect();
-        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, notes, ..RawGraph::default() }, spilled))
+        Ok((
+            RawGraph {
+                ids: NodeIds::Count(nodes),
+                edges,
+                nodes_told: true,
+                notes,
+                ..RawGraph::default()
+            },
+            spilled,
+        ))
     }
 
     fn compressed(&self, options: &Options, limit: &Limit) -> Read<Found> {
@@ -297,7 +389,10 @@ impl Npz {
         graph.labels = self.labels(nodes)?;
         if let Some(names) = self.array_if("node_names")? {
             meaning::expect_rows(&names, nodes)?;
-            graph.columns.push(("name".into(), Column::Texts(names.words()?.into_iter().map(Some).collect())));
+            graph.columns.push((
+                "name".into(),
+                Column::Texts(names.words()?.into_iter().map(Some).collect()),
+            ));
         }
         Ok((graph, spilled))
     }
@@ -319,18 +414,24 @@ impl Npz {
             entries.expect_rows(self, nodes, "labels")?;
             if u64::from(entries.rows) * u64::from(entries.columns) > LABEL_VALUES_MOST {
                 let found = format!("{} x {}", entries.rows, entries.columns);
-                return Err(Box::new(self.error("labels are too large").expected(format!("at most {LABEL_VALUES_MOST} values"), found)));
+                return Err(Box::new(
+                    self.error("labels are too large")
+                        .expected(format!("at most {LABEL_VALUES_MOST} values"), found),
+                ));
             }
             let mut values = vec![0.0; nodes * entries.columns as usize];
             for (at, &value) in entries.value.iter().enumerate() {
-                values[entries.row[at] as usize * entries.columns as usize + entries.column[at] as usize] += value;
+                values[entries.row[at] as usize * entries.columns as usize
+                    + entries.column[at] as usize] += value;
             }
             return Ok(Some(Labels::Rows { columns: entries.columns, values }));
         }
         let Some(labels) = self.array_if("labels")? else { return Ok(None) };
         meaning::expect_rows(&labels, nodes)?;
         match self.array_if("class_names")? {
-            Some(names) if names.is_text() && labels.shape.len() == 1 && !labels.is_text() => meaning::named_classes(&labels, &names).map(Some),
+            Some(names) if names.is_text() && labels.shape.len() == 1 && !labels.is_text() => {
+                meaning::named_classes(&labels, &names).map(Some)
+            }
             _ => meaning::labels(&labels).map(Some),
         }
     }
@@ -340,7 +441,12 @@ impl Npz {
         let (rows, _) = features.rows()?;
         let nodes = self.nodes(rows as u64)?;
         let mut ends = self.parts("edges")?;
-        let wrong = || Box::new(ends.error("edges are no rows of two ends").expected("a shape of (edges, 2)", format!("{:?}", ends.shape)));
+        let wrong = || {
+            Box::new(
+                ends.error("edges are no rows of two ends")
+                    .expected("a shape of (edges, 2)", format!("{:?}", ends.shape)),
+            )
+        };
         if ends.shape.len() != 2 || ends.shape[1] != 2 {
             return Err(wrong());
         }
@@ -354,14 +460,18 @@ impl Npz {
         let (edges, spilled) = sink.finish()?;
         let labels = self.array_if("node_labels")?;
         labels.iter().try_for_each(|labels| meaning::expect_rows(labels, rows))?;
-        let [train, validation, test] = ["train_masks", "val_masks", "test_masks"].map(|name| self.array_if(name));
+        let [train, validation, test] =
+            ["train_masks", "val_masks", "test_masks"].map(|name| self.array_if(name));
         let (train, validation, test) = (train?, validation?, test?);
         let graph = RawGraph {
             ids: NodeIds::Count(nodes),
             edges,
             directed: Some(false),
             labels: labels.map(|labels| meaning::labels(&labels)).transpose()?,
-            splits: meaning::splits_of_masks([train.as_ref(), validation.as_ref(), test.as_ref()], rows)?,
+            splits: meaning::splits_of_masks(
+                [train.as_ref(), validation.as_ref(), test.as_ref()],
+                rows,
+            )?,
             features: Some(meaning::features(&features)?),
             ..RawGraph::default()
         };

@@ -1,15 +1,22 @@
-//! N-Triples: a statement a line, `<source> <relation> <target> .`, with classes and splits of some nodes in tables beside it.
+//! N-Triples: a statement a line, `<source> <relation> <target> .`, with classes and splits of some
+//! nodes in tables beside it.
 //!
-//! promises  nodes are the distinct subjects and objects, by the bytes of their text: IRIs bare, `_:name`, literals in quotes with `@language` or
-//!           `^^type` behind; escapes are resolved, so that one term has one node however it is spelled
-//! promises  `completeDataset*.tsv`, `trainingSet*.tsv` and `testSet*.tsv` (a header with `label...`) give classes and a split; what they name is a node
-//!           even if no statement does; whole numbers as labels are the same with `.0`
+//! promises  nodes are the distinct subjects and objects, by the bytes of their text: IRIs bare,
+//!           `_:name`, literals in quotes with `@language` or `^^type` behind; escapes are
+//!           resolved, so that one term has one node however it is spelled
+//! promises  `completeDataset*.tsv`, `trainingSet*.tsv` and `testSet*.tsv` (a header with
+//!           `label...`) give classes and a split; what they name is a node even if no statement
+//!           does; whole numbers as labels are the same with `.0`
 //! reads     comments, empty lines, several files, gzip, zstd, or an archive with them
-//! never     treats a relation that tells the label by itself: `drop_relations` names those that are to be read as if they were not there
+//! never     treats a relation that tells the label by itself: `drop_relations` names those that
+//!           are to be read as if they were not there
 //! promises  edges beyond a share of the limit go to a file (spill.rs)
-//! limits    65,535 relations; memory: each distinct term twice, and 10 bytes a statement as far as the limit goes
-//! format    W3C, RDF 1.1 N-Triples; sets: P. Ristoski et al., A Collection of Benchmark Datasets for Systematic Evaluations of Machine Learning on
-//!           the Semantic Web (2016), literals as nodes as in M. Schlichtkrull et al., Modeling Relational Data with Graph Convolutional Networks (2018)
+//! limits    65,535 relations; memory: each distinct term twice, and 10 bytes a statement as far as
+//!           the limit goes
+//! format    W3C, RDF 1.1 N-Triples; sets: P. Ristoski et al., A Collection of Benchmark Datasets
+//!           for Systematic Evaluations of Machine Learning on the Semantic Web (2016), literals as
+//!           nodes as in M. Schlichtkrull et al., Modeling Relational Data with Graph Convolutional
+//!           Networks (2018)
 mod labels;
 mod term;
 
@@ -28,24 +35,48 @@ use term::{Kind, Terms};
 pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /// N-Triples.
-pub const FORMAT: Format = Format { name: "ntriples", about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it", recognise, read_within };
+pub const FORMAT: Format = Format {
+    name: "ntriples",
+    about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it",
+    recognise,
+    read_within,
+};
 
-/// All files `.nt` that begin with a statement, and the tables of labels; else an archive with such a file.
+/// All files `.nt` that begin with a statement, and the tables of labels; else an archive with such
+/// a file.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let texts = look.ending(".nt").into_iter().filter(|path| is_statement(look.head(path))).map(PathBuf::from);
+    let texts = look
+        .ending(".nt")
+        .into_iter()
+        .filter(|path| is_statement(look.head(path)))
+        .map(PathBuf::from);
     let mut files: Vec<PathBuf> = texts.collect();
     if files.is_empty() {
-        let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| name.ends_with(".nt") || name.ends_with(".nt.gz"));
-        return look.files().find(|(path, _)| holds(path)).map(|(path, _)| vec![path.to_path_buf()]);
+        let holds = |path: &Path| {
+            names_in_archive(look, path)
+                .iter()
+                .any(|name| name.ends_with(".nt") || name.ends_with(".nt.gz"))
+        };
+        return look
+            .files()
+            .find(|(path, _)| holds(path))
+            .map(|(path, _)| vec![path.to_path_buf()]);
     }
-    files.extend(look.files().filter(|(_, name)| labels::part_of(name).is_some()).map(|(path, _)| path.to_path_buf()));
+    files.extend(
+        look.files()
+            .filter(|(_, name)| labels::part_of(name).is_some())
+            .map(|(path, _)| path.to_path_buf()),
+    );
     Some(files)
 }
 
 /// Whether the first line that is none of comment and blank begins like a statement.
 fn is_statement(head: &[u8]) -> bool {
-    let mut lines = each(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head)).map(|(_, line)| line.trim_ascii_start());
-    lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).is_some_and(|line| line.starts_with(b"<") || line.starts_with(b"_:"))
+    let mut lines = each(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head))
+        .map(|(_, line)| line.trim_ascii_start());
+    lines
+        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .is_some_and(|line| line.starts_with(b"<") || line.starts_with(b"_:"))
 }
 
 /// Reads the statements and the tables.
@@ -67,7 +98,10 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
         statements.read(bundle.text(index)?.lines()?, true, |piece| parse(piece, options))?;
     }
     if texts == 0 {
-        return Err(Box::new(ReadError::new(&first, "no file with statements was given").expected("a file  NAME.nt", "none")));
+        return Err(Box::new(
+            ReadError::new(&first, "no file with statements was given")
+                .expected("a file  NAME.nt", "none"),
+        ));
     }
     let labelled = labels::read(&bundle, options)?;
     if let Some(labelled) = &labelled {
@@ -75,7 +109,10 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
     }
     let (mut graph, spilled) = statements.build()?;
     if graph.ids.is_empty() {
-        return Err(Box::new(ReadError::new(&first, "the file holds no statement").expected("at least one line  <SOURCE> <RELATION> <TARGET> .", "none")));
+        return Err(Box::new(
+            ReadError::new(&first, "the file holds no statement")
+                .expected("at least one line  <SOURCE> <RELATION> <TARGET> .", "none"),
+        ));
     }
     if let Some(labelled) = labelled {
         labelled.put(&mut graph);
@@ -96,12 +133,15 @@ fn parse(text: &[u8], options: &Options) -> Result<Piece, Fault> {
             continue;
         }
         let (subject, predicate, object) = terms.statement().map_err(behind)?;
-        // A relation that is to be dropped is still known by its spelling, so that its name is looked at once a piece.
+        // A relation that is to be dropped is still known by its spelling, so that its name is
+        // looked at once a piece.
         let relation = relations.number(predicate.spelling, || predicate.word()).map_err(behind)?;
         if relation as usize == dropped.len() {
             dropped.push(is_dropped(&relations.words[relation as usize], &options.drop_relations));
         }
-        if dropped[relation as usize] || options.literals == Literals::Drop && object.kind == Kind::Literal {
+        if dropped[relation as usize]
+            || options.literals == Literals::Drop && object.kind == Kind::Literal
+        {
             object.word().map_err(behind)?;
             continue;
         }

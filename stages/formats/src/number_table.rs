@@ -1,6 +1,7 @@
 //! Tables of numbers in text: a row a line, columns divided by commas, semicolons, blanks or tabs.
 //!
-//! promises  every row has as many columns as the first, or as many as were asked for; a number that is none has its line and column
+//! promises  every row has as many columns as the first, or as many as were asked for; a number
+//!           that is none has its line and column
 //! reads     empty lines behind the last row; numbers as Rust reads them, whole ones also with `.0`
 //! never     passes over an empty line between rows: rows are counted by their lines
 use crate::{
@@ -45,7 +46,9 @@ impl Number for f32 {
     const EXPECTED: &'static str = "a finite number";
 
     fn read(word: &[u8]) -> Option<f32> {
-        short_decimal(word).or_else(|| std::str::from_utf8(word).ok()?.parse::<f32>().ok()).filter(|number| number.is_finite())
+        short_decimal(word)
+            .or_else(|| std::str::from_utf8(word).ok()?.parse::<f32>().ok())
+            .filter(|number| number.is_finite())
     }
 }
 
@@ -83,7 +86,8 @@ fn whole(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= (1u64 << 53) as f64).then_some(number as i64)
 }
 
-/// Decimals whose digits and power of ten are exact in f32: one division then rounds correctly. Three times as fast as the general way.
+/// Decimals whose digits and power of ten are exact in f32: one division then rounds correctly.
+/// Three times as fast as the general way.
 fn short_decimal(word: &[u8]) -> Option<f32> {
     const TENS: [f32; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
     let (negative, digits) = match word {
@@ -122,7 +126,12 @@ impl<T: Number + std::fmt::Debug> Table<T> {
     }
 
     /// Reads what follows after `before` lines that were taken off.
-    pub fn read_lines(lines: Lines, before: u64, what: &str, columns: Option<usize>) -> Read<Table<T>> {
+    pub fn read_lines(
+        lines: Lines,
+        before: u64,
+        what: &str,
+        columns: Option<usize>,
+    ) -> Read<Table<T>> {
         let path = lines.path().to_path_buf();
         let columns = columns.unwrap_or_else(|| words(lines.first()).count());
         let mut values = Vec::new();
@@ -158,8 +167,13 @@ impl<T: Number + std::fmt::Debug> Table<T> {
 
     /// An error about a row.
     pub fn error(&self, row: usize, what: impl Into<String>) -> ReadError {
-        let shown: Vec<String> = self.row(row).iter().take(20).map(|value| format!("{value:?}")).collect();
-        ReadError::new(&self.path, what).at_line(self.before + row as u64 + 1, 1, shown.join(", ").as_bytes())
+        let shown: Vec<String> =
+            self.row(row).iter().take(20).map(|value| format!("{value:?}")).collect();
+        ReadError::new(&self.path, what).at_line(
+            self.before + row as u64 + 1,
+            1,
+            shown.join(", ").as_bytes(),
+        )
     }
 
     /// Refuses another number of rows than what `other` says.
@@ -168,17 +182,30 @@ impl<T: Number + std::fmt::Debug> Table<T> {
             return Ok(());
         }
         let error = ReadError::new(&self.path, format!("the {what} do not fit {other}"));
-        Err(Box::new(error.expected(format!("{rows} rows"), self.rows().to_string()).hint("do all files belong to one set, and is none cut short?")))
+        Err(Box::new(
+            error
+                .expected(format!("{rows} rows"), self.rows().to_string())
+                .hint("do all files belong to one set, and is none cut short?"),
+        ))
     }
 }
 
 impl Table<Gap> {
-    /// Rows as labels: one column of whole numbers is classes, one of others is values, several columns are rows.
+    /// Rows as labels: one column of whole numbers is classes, one of others is values, several
+    /// columns are rows.
     pub fn labels(&self) -> Labels {
         if self.columns != 1 {
-            return Labels::Rows { columns: self.columns as u32, values: self.values.iter().map(|gap| gap.0 as f32).collect() };
+            return Labels::Rows {
+                columns: self.columns as u32,
+                values: self.values.iter().map(|gap| gap.0 as f32).collect(),
+            };
         }
-        match self.values.iter().map(|gap| if gap.0.is_nan() { Some(None) } else { whole(gap.0).map(Some) }).collect::<Option<Vec<_>>>() {
+        match self
+            .values
+            .iter()
+            .map(|gap| if gap.0.is_nan() { Some(None) } else { whole(gap.0).map(Some) })
+            .collect::<Option<Vec<_>>>()
+        {
             Some(numbers) => classes(numbers),
             None => Labels::Values(self.values.iter().map(|gap| gap.0 as f32).collect()),
         }
@@ -187,13 +214,15 @@ impl Table<Gap> {
 
 /// Classes by ascending number; none has no class.
 pub(crate) fn classes(numbers: Vec<Option<i64>>) -> Labels {
-    let mut index: BTreeMap<i64, u32> = numbers.iter().flatten().map(|&number| (number, 0)).collect();
+    let mut index: BTreeMap<i64, u32> =
+        numbers.iter().flatten().map(|&number| (number, 0)).collect();
     index.values_mut().zip(0..).for_each(|(class, next)| *class = next);
     // Neighbouring rows often have one class.
     let mut last = (None, NO_CLASS);
     let class = numbers.into_iter().map(|number| {
         if number != last.0 {
-            last = (number, number.and_then(|number| index.get(&number).copied()).unwrap_or(NO_CLASS));
+            last =
+                (number, number.and_then(|number| index.get(&number).copied()).unwrap_or(NO_CLASS));
         }
         last.1
     });
@@ -215,9 +244,11 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
             if let Some(blank) = blank {
                 return Err(empty_line(blank, what).hint("remove this line"));
             }
-            let number = T::read(word).ok_or_else(|| not_a_number::<T>(start + at, what, word, columns))?;
+            let number =
+                T::read(word).ok_or_else(|| not_a_number::<T>(start + at, what, word, columns))?;
             if values.len() - before == columns {
-                let fault = Fault::new(start + at, format!("the {what} have a line with too many columns"));
+                let fault =
+                    Fault::new(start + at, format!("the {what} have a line with too many columns"));
                 return Err(fault.expected(format!("{columns} columns"), word).hint(COLUMNS_HINT));
             }
             values.push(number);
@@ -226,8 +257,13 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
             (0, None) => blank = Some(start),
             (0, _) => {}
             (found, _) if found < columns => {
-                let fault = Fault::new(start + line.len(), format!("the {what} have a line with too few columns"));
-                return Err(fault.expected(format!("{columns} columns"), found.to_string().as_bytes()).hint(COLUMNS_HINT));
+                let fault = Fault::new(
+                    start + line.len(),
+                    format!("the {what} have a line with too few columns"),
+                );
+                return Err(fault
+                    .expected(format!("{columns} columns"), found.to_string().as_bytes())
+                    .hint(COLUMNS_HINT));
             }
             _ => {}
         }
@@ -236,22 +272,31 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
 }
 
 /// Of lines that are not as long as the first.
-const COLUMNS_HINT: &str = "all lines have as many columns as the first: mend this one, or download the file again";
+const COLUMNS_HINT: &str =
+    "all lines have as many columns as the first: mend this one, or download the file again";
 
 fn not_a_number<T: Number>(byte: usize, what: &str, word: &[u8], columns: usize) -> Fault {
-    let fault = Fault::new(byte, format!("the {what} have a value that is not {}", T::EXPECTED)).expected(T::EXPECTED, word);
+    let fault = Fault::new(byte, format!("the {what} have a value that is not {}", T::EXPECTED))
+        .expected(T::EXPECTED, word);
     if columns > 0 && byte == 0 {
         return fault.hint("if this line names the columns, remove it");
     }
-    let is_none = [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none", b""].iter().any(|none| word.eq_ignore_ascii_case(none));
-    fault.hint(if is_none { "write a number in its place: 0 where there is none" } else { "write a number in its place; is it the right file?" })
+    let is_none = [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none", b""]
+        .iter()
+        .any(|none| word.eq_ignore_ascii_case(none));
+    fault.hint(if is_none {
+        "write a number in its place: 0 where there is none"
+    } else {
+        "write a number in its place; is it the right file?"
+    })
 }
 
 fn empty_line(byte: usize, what: &str) -> Fault {
     Fault::new(byte, format!("the {what} have an empty line between rows"))
 }
 
-/// The words of a line with their first bytes; an empty one between two commas, and at the ends of a line that has commas.
+/// The words of a line with their first bytes; an empty one between two commas, and at the ends of
+/// a line that has commas.
 pub(crate) fn words(line: &[u8]) -> Words<'_> {
     Words { line, at: 0, state: State::Start }
 }
@@ -327,14 +372,25 @@ mod tests {
         assert!(gaps.err().unwrap().what.contains("too many columns"));
         let gaps = table::<Gap>(",1\nNaN,\n1 , 2\n", None).unwrap();
         let Labels::Rows { columns: 2, values } = gaps.labels() else { panic!() };
-        assert!(values[0].is_nan() && values[2].is_nan() && values[3].is_nan() && [values[1], values[4], values[5]] == [1.0, 1.0, 2.0]);
+        assert!(
+            values[0].is_nan()
+                && values[2].is_nan()
+                && values[3].is_nan()
+                && [values[1], values[4], values[5]] == [1.0, 1.0, 2.0]
+        );
         assert_eq!(table::<f32>("", None).unwrap().rows(), 0);
     }
 
     #[test]
     fn labels_are_what_their_numbers_are() {
         let labels = |text| table::<Gap>(text, Some(1)).unwrap().labels();
-        assert_eq!(labels("5\n-1\n5.0\nnan\n"), Labels::Classes { class: vec![1, 0, 1, NO_CLASS], names: vec!["-1".into(), "5".into()] });
+        assert_eq!(
+            labels("5\n-1\n5.0\nnan\n"),
+            Labels::Classes {
+                class: vec![1, 0, 1, NO_CLASS],
+                names: vec!["-1".into(), "5".into()]
+            }
+        );
         assert_eq!(labels("5\n-1.5\n"), Labels::Values(vec![5.0, -1.5]));
     }
 
@@ -356,7 +412,10 @@ mod tests {
         let many = "1\n".repeat(600_000) + "\n" + &"1\n".repeat(600_000);
         assert!(table::<u32>(&many, None).err().unwrap().what.contains("empty line"));
         for text in ["inf", "nan", "1e99", "x"] {
-            assert!(table::<f32>(text, None).err().unwrap().what.contains("not a finite number"), "{text}");
+            assert!(
+                table::<f32>(text, None).err().unwrap().what.contains("not a finite number"),
+                "{text}"
+            );
         }
         let error = table::<u32>("1,2\n3,4\n", None).unwrap().error(1, "wrong");
         assert_eq!(error.to_string(), "error: wrong\n  --> t:2:1\n       |  3, 4\n       |  ^");

@@ -1,9 +1,13 @@
 //! Reads the data in a Python pickle, without Python and without running anything.
 //!
-//! reads     protocols 0 to 5, as far as they build numpy arrays, scipy CSR matrices, dict, defaultdict, list, tuple, text, bytes and numbers
-//! promises  any bytes give a value or an error that names the byte; memory is a few dozen bytes for each byte of input
-//! never     imports, calls or evaluates what a pickle names: another name than the listed ones is an error; recurses over values
-//! source    CPython's Lib/pickletools.py; `__reduce__` of numpy.ndarray, numpy.dtype and scipy.sparse
+//! reads     protocols 0 to 5, as far as they build numpy arrays, scipy CSR matrices, dict,
+//!           defaultdict, list, tuple, text, bytes and numbers
+//! promises  any bytes give a value or an error that names the byte; memory is a few dozen bytes
+//!           for each byte of input
+//! never     imports, calls or evaluates what a pickle names: another name than the listed ones is
+//!           an error; recurses over values
+//! source    CPython's Lib/pickletools.py; `__reduce__` of numpy.ndarray, numpy.dtype and
+//!           scipy.sparse
 mod machine;
 mod numpy;
 
@@ -52,8 +56,12 @@ pub struct Pickle {
 /// Reads a pickle; `path` is what an error calls it.
 pub fn load(path: &Path, bytes: &[u8]) -> Read<Pickle> {
     let refused = |fault: machine::Fault| {
-        let error = ReadError::new(path, format!("pickle: {}", fault.what)).at_byte(fault.byte as u64);
-        Box::new(error.hint("only data is read from a pickle: numpy arrays, scipy CSR matrices, dicts, lists and numbers"))
+        let error =
+            ReadError::new(path, format!("pickle: {}", fault.what)).at_byte(fault.byte as u64);
+        Box::new(error.hint(
+            "only data is read from a pickle: numpy arrays, scipy CSR matrices, \
+            dicts, lists and numbers",
+        ))
     };
     machine::run(bytes).map(|(objects, root)| Pickle { objects, root }).map_err(refused)
 }

@@ -1,14 +1,19 @@
 //! The citation sets of Planetoid: `ind.NAME.{x, tx, allx, y, ty, ally, graph, test.index}`.
 //!
-//! promises  rows are the graph's node numbers: allx rows first, tx rows at the ids in test.index; a gap there is a node without features, label or part
+//! promises  rows are the graph's node numbers: allx rows first, tx rows at the ids in test.index;
+//!           a gap there is a node without features, label or part
 //! promises  every entry of a neighbour list is one edge, repeats too; a missing file is named
 //! never     runs what a pickle names (see `pickle`); adds reverses; drops a repeat
-//! source    Z. Yang, W. Cohen, R. Salakhutdinov, Revisiting Semi-Supervised Learning with Graph Embeddings (2016); github.com/kimiyoung/planetoid
+//! source    Z. Yang, W. Cohen, R. Salakhutdinov, Revisiting Semi-Supervised Learning with Graph
+//!           Embeddings (2016); github.com/kimiyoung/planetoid
 use super::pickle::{self, Matrix, Pickle};
 use crate::{
     Format, Look,
     decompress::Plain,
-    raw::{self, Edges, Features, IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
+    raw::{
+        self, Edges, Features, IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, Read, ReadError,
+        TEST, TRAIN, VALIDATION,
+    },
 };
 use std::path::{Path, PathBuf};
 
@@ -29,8 +34,14 @@ pub const FORMAT: Format = Format {
 
 /// Any of the eight files: what lacks is the reader's to say.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let part = |name: &str| name.starts_with("ind.") && PARTS.iter().any(|part| name.strip_suffix(part).is_some_and(|rest| rest.ends_with('.')));
-    let files: Vec<PathBuf> = look.files().filter(|(_, name)| part(name)).map(|(path, _)| path.to_path_buf()).collect();
+    let part = |name: &str| {
+        name.starts_with("ind.")
+            && PARTS
+                .iter()
+                .any(|part| name.strip_suffix(part).is_some_and(|rest| rest.ends_with('.')))
+    };
+    let files: Vec<PathBuf> =
+        look.files().filter(|(_, name)| part(name)).map(|(path, _)| path.to_path_buf()).collect();
     (!files.is_empty()).then_some(files)
 }
 
@@ -72,17 +83,32 @@ impl Files {
         // `ind.NAME.part`: a part's own name may hold a dot, and so may NAME.
         let part_of = |path: &PathBuf| {
             let name = name_of(path);
-            PARTS.into_iter().find(|part| name.strip_suffix(part).is_some_and(|rest| rest.ends_with('.')))
+            PARTS
+                .into_iter()
+                .find(|part| name.strip_suffix(part).is_some_and(|rest| rest.ends_with('.')))
         };
         let find = |part: &str| {
             let missing = || {
-                let known = paths.iter().find_map(|path| Some((path, name_of(path).strip_suffix(part_of(path)?)?.to_string())));
-                let path = known.map_or(PathBuf::from(format!("ind.NAME.{part}")), |(path, stem)| path.with_file_name(format!("{stem}{part}")));
-                let have = PARTS.into_iter().filter(|part| paths.iter().any(|path| part_of(path) == Some(part))).collect::<Vec<_>>().join(", ");
-                let error = ReadError::new(&path, format!("the Planetoid set lacks its file `{part}`"));
+                let known = paths.iter().find_map(|path| {
+                    Some((path, name_of(path).strip_suffix(part_of(path)?)?.to_string()))
+                });
+                let path = known
+                    .map_or(PathBuf::from(format!("ind.NAME.{part}")), |(path, stem)| {
+                        path.with_file_name(format!("{stem}{part}"))
+                    });
+                let have = PARTS
+                    .into_iter()
+                    .filter(|part| paths.iter().any(|path| part_of(path) == Some(part)))
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let error =
+                    ReadError::new(&path, format!("the Planetoid set lacks its file `{part}`"));
                 Box::new(
                     error
-                        .expected(PARTS.join(", "), if have.is_empty() { "none of them".into() } else { have })
+                        .expected(
+                            PARTS.join(", "),
+                            if have.is_empty() { "none of them".into() } else { have },
+                        )
                         .hint("download it with  warploom data fetch  or put it there by hand"),
                 )
             };
@@ -112,7 +138,11 @@ impl Files {
         let pickle = self.pickle(part)?;
         let matrix = pickle.matrix(pickle.root()).map_err(|what| self.error(part, what))?;
         let row = |at: usize| matrix.offsets.partition_point(|&offset| offset <= at as u64) - 1;
-        raw::refuse_infinite(&matrix.values, |at| (row(at), matrix.index[at] as usize), |what| ReadError::new(self.path(part), what))?;
+        raw::refuse_infinite(
+            &matrix.values,
+            |at| (row(at), matrix.index[at] as usize),
+            |what| ReadError::new(self.path(part), what),
+        )?;
         Ok(matrix)
     }
 
@@ -121,10 +151,19 @@ impl Files {
         let pickle = self.pickle(part)?;
         let array = pickle.array(pickle.root()).map_err(|what| self.error(part, what))?;
         let [_, classes] = array.shape[..] else {
-            return Err(self.error(part, format!("expected an array of rows and classes, found the shape {:?}", array.shape)));
+            return Err(self.error(
+                part,
+                format!("expected an array of rows and classes, found the shape {:?}", array.shape),
+            ));
         };
         let classes = usize::try_from(classes).unwrap_or(usize::MAX).max(1);
-        let class = array.values.chunks(classes).map(|row| row.iter().position(|&value| value != 0.0).map_or(NO_CLASS, |class| class as u32)).collect();
+        let class = array
+            .values
+            .chunks(classes)
+            .map(|row| {
+                row.iter().position(|&value| value != 0.0).map_or(NO_CLASS, |class| class as u32)
+            })
+            .collect();
         Ok((class, classes))
     }
 }
@@ -150,7 +189,17 @@ impl Parts {
         let (ally, ally_classes) = files.classes("ally")?;
         let (x, tx, allx) = (files.matrix("x")?, files.matrix("tx")?, files.matrix("allx")?);
         let (test, test_lines) = test_index(files)?;
-        Ok(Parts { x, tx, allx, ally, ty, y, classes: [y_classes, ty_classes, ally_classes], test, test_lines })
+        Ok(Parts {
+            x,
+            tx,
+            allx,
+            ally,
+            ty,
+            y,
+            classes: [y_classes, ty_classes, ally_classes],
+            test,
+            test_lines,
+        })
     }
 
     /// Compares the sizes that must be equal.
@@ -163,24 +212,49 @@ impl Parts {
         ];
         for (part, other, found, expected) in rows {
             if found != expected {
-                return Err(files.error(part, format!("it does not fit `{other}`: expected {expected} rows, found {found}")));
+                return Err(files.error(
+                    part,
+                    format!("it does not fit `{other}`: expected {expected} rows, found {found}"),
+                ));
             }
         }
         for (part, columns) in [("x", self.x.columns), ("tx", self.tx.columns)] {
             if columns != self.allx.columns {
-                return Err(files.error(part, format!("it does not fit `allx`: expected {} columns, found {columns}", self.allx.columns)));
+                return Err(files.error(
+                    part,
+                    format!(
+                        "it does not fit `allx`: expected {} columns, found {columns}",
+                        self.allx.columns
+                    ),
+                ));
             }
         }
         for (part, classes) in [("y", self.classes[0]), ("ty", self.classes[1])] {
             if classes != self.classes[2] {
-                return Err(files.error(part, format!("it does not fit `ally`: expected {} classes, found {classes}", self.classes[2])));
+                return Err(files.error(
+                    part,
+                    format!(
+                        "it does not fit `ally`: expected {} classes, found {classes}",
+                        self.classes[2]
+                    ),
+                ));
             }
         }
         if self.classes[2] > CLASSES_MOST {
-            return Err(files.error("ally", format!("expected at most {CLASSES_MOST} classes, found {}", self.classes[2])));
+            return Err(files.error(
+                "ally",
+                format!("expected at most {CLASSES_MOST} classes, found {}", self.classes[2]),
+            ));
         }
         if self.x.rows() > self.allx.rows() {
-            return Err(files.error("x", format!("it does not fit `allx`: expected at most {} rows, found {}", self.allx.rows(), self.x.rows())));
+            return Err(files.error(
+                "x",
+                format!(
+                    "it does not fit `allx`: expected at most {} rows, found {}",
+                    self.allx.rows(),
+                    self.x.rows()
+                ),
+            ));
         }
         let mut test = self.test.clone();
         test.sort_unstable();
@@ -190,8 +264,13 @@ impl Parts {
         }
         match test.first() {
             Some(&first) if (first as usize) < self.allx.rows() => {
-                let error = files.error("test.index", format!("it lists node {first}, which is a row of `allx`"));
-                Err(self.at_test(*error, first, &format!("ids from {} on", self.allx.rows())).into())
+                let error = files.error(
+                    "test.index",
+                    format!("it lists node {first}, which is a row of `allx`"),
+                );
+                Err(self
+                    .at_test(*error, first, &format!("ids from {} on", self.allx.rows()))
+                    .into())
             }
             _ => Ok(()),
         }
@@ -201,13 +280,17 @@ impl Parts {
     fn at_test(&self, error: ReadError, node: u32, expected: &str) -> ReadError {
         let at = self.test.iter().rposition(|&known| known == node).unwrap_or_default();
         let word = node.to_string();
-        let error = error.at_line(self.test_lines.get(at).copied().unwrap_or(1), 1, word.as_bytes()).expected(expected, word);
+        let error = error
+            .at_line(self.test_lines.get(at).copied().unwrap_or(1), 1, word.as_bytes())
+            .expected(expected, word);
         error.hint("do all files belong to one set? download them again with  warploom data fetch")
     }
 
-    /// For each node its row: below `allx`'s number of rows in that, from there on in `tx`; none in a gap.
+    /// For each node its row: below `allx`'s number of rows in that, from there on in `tx`; none in
+    /// a gap.
     fn rows_by_node(&self, nodes: usize) -> Vec<Option<usize>> {
-        let mut rows: Vec<Option<usize>> = (0..nodes).map(|node| (node < self.allx.rows()).then_some(node)).collect();
+        let mut rows: Vec<Option<usize>> =
+            (0..nodes).map(|node| (node < self.allx.rows()).then_some(node)).collect();
         for (row, &node) in self.test.iter().enumerate() {
             rows[node as usize] = Some(self.allx.rows() + row);
         }
@@ -215,13 +298,21 @@ impl Parts {
     }
 
     fn labels(&self, row_of: &[Option<usize>]) -> Labels {
-        let class = |row: &Option<usize>| row.map_or(NO_CLASS, |row| if row < self.ally.len() { self.ally[row] } else { self.ty[row - self.ally.len()] });
-        Labels::Classes { class: row_of.iter().map(class).collect(), names: (0..self.classes[2]).map(|class| class.to_string()).collect() }
+        let class = |row: &Option<usize>| {
+            row.map_or(NO_CLASS, |row| {
+                if row < self.ally.len() { self.ally[row] } else { self.ty[row - self.ally.len()] }
+            })
+        };
+        Labels::Classes {
+            class: row_of.iter().map(class).collect(),
+            names: (0..self.classes[2]).map(|class| class.to_string()).collect(),
+        }
     }
 
     fn split(&self, nodes: usize) -> Vec<u8> {
         let mut split = vec![IN_NO_PART; nodes];
-        let (train, validation) = (self.x.rows(), (self.x.rows() + VALIDATION_ROWS).min(self.allx.rows()));
+        let (train, validation) =
+            (self.x.rows(), (self.x.rows() + VALIDATION_ROWS).min(self.allx.rows()));
         split[..train].fill(TRAIN);
         split[train..validation].fill(VALIDATION);
         self.test.iter().for_each(|&node| split[node as usize] = TEST);
@@ -234,7 +325,8 @@ impl Parts {
         for row in row_of {
             if let Some(row) = *row {
                 let first = self.allx.rows();
-                let (matrix, row) = if row < first { (&self.allx, row) } else { (&self.tx, row - first) };
+                let (matrix, row) =
+                    if row < first { (&self.allx, row) } else { (&self.tx, row - first) };
                 let range = matrix.offsets[row] as usize..matrix.offsets[row + 1] as usize;
                 index.extend(&matrix.index[range.clone()]);
                 values.extend(&matrix.values[range]);
@@ -260,7 +352,10 @@ fn test_index(files: &Files) -> Read<(Vec<u32>, Vec<u64>)> {
                 ReadError::new(path, "test.index has a line that is not a node id")
                     .at_line(line as u64 + 1, 1, text)
                     .expected("a whole number from 0 to 4294967295", format!("`{}`", word.trim()))
-                    .hint("one node a line, counted from 0; download the file again with  warploom data fetch"),
+                    .hint(
+                        "one node a line, counted from 0; download the file again with  \
+                        warploom data fetch",
+                    ),
             )
         };
         ids.push(word.trim().parse().map_err(|_| bad())?);
@@ -278,18 +373,26 @@ fn neighbours(files: &Files) -> Read<Vec<(u32, Vec<u32>)>> {
         number.and_then(|id| u32::try_from(id).ok()).ok_or_else(|| {
             let found = number.map_or("another object".to_owned(), |number| number.to_string());
             let error = files.error("graph", format!("{} is no node id", of()));
-            let hint = "nodes count from 0: a dict from each node to a list of its neighbours, as  networkx.to_dict_of_lists(graph)  makes it";
+            let hint = "nodes count from 0: a dict from each node to a list of its neighbours, \
+                as  networkx.to_dict_of_lists(graph)  makes it";
             Box::new(error.expected("a whole number from 0 to 4294967295", found).hint(hint))
         })
     };
-    let pairs = pickle.dict(pickle.root()).ok_or_else(|| error("expected a dict from node to neighbours".into()))?;
+    let pairs = pickle
+        .dict(pickle.root())
+        .ok_or_else(|| error("expected a dict from node to neighbours".into()))?;
     let mut lists = Vec::with_capacity(pairs.len());
-    // A pickle may name one list many times: what they hold together is bounded by the size of the file.
+    // A pickle may name one list many times: what they hold together is bounded by the size of the
+    // file.
     let mut room = 64 * pickle.objects.len() + 16 * pairs.len() + (1 << 24);
     for &(node, list) in pairs {
         let node = id(node, &|| format!("the key {} of the dict", lists.len()))?;
-        let items = pickle.sequence(list).ok_or_else(|| error(format!("the neighbours of node {node} are no list")))?;
-        room = room.checked_sub(items.len()).ok_or_else(|| error("its lists are named again and again".into()))?;
+        let items = pickle
+            .sequence(list)
+            .ok_or_else(|| error(format!("the neighbours of node {node} are no list")))?;
+        room = room
+            .checked_sub(items.len())
+            .ok_or_else(|| error("its lists are named again and again".into()))?;
         let neighbour = |(at, &item)| id(item, &|| format!("the neighbour {at} of node {node}"));
         lists.push((node, items.iter().enumerate().map(neighbour).collect::<Read<Vec<u32>>>()?));
     }
@@ -311,14 +414,22 @@ fn count_nodes(files: &Files, parts: &Parts, neighbours: &[(u32, Vec<u32>)]) -> 
     let nodes = parts.allx.rows().max(test);
     match neighbours.iter().flat_map(|(node, list)| list.iter().chain([node])).max() {
         Some(&far) if far as usize >= nodes => {
-            let of = neighbours.iter().find(|(node, list)| *node == far || list.contains(&far)).map_or(far, |(node, _)| *node);
+            let of = neighbours
+                .iter()
+                .find(|(node, list)| *node == far || list.contains(&far))
+                .map_or(far, |(node, _)| *node);
             let what = if of == far {
                 format!("it names the node {far}, which no row has")
             } else {
                 format!("it names the neighbour {far} of node {of}, which no row has")
             };
-            let error = files.error("graph", what).expected(format!("ids below {nodes}: allx and test.index have so many rows"), far.to_string());
-            Err(Box::new(error.hint("do all files belong to one set? download them again with  warploom data fetch")))
+            let error = files.error("graph", what).expected(
+                format!("ids below {nodes}: allx and test.index have so many rows"),
+                far.to_string(),
+            );
+            Err(Box::new(error.hint(
+                "do all files belong to one set? download them again with  warploom data fetch",
+            )))
         }
         _ => Ok(nodes),
     }

@@ -1,7 +1,9 @@
 //! What every reader and generator hands over: a graph as its files tell it, in rows.
 //!
-//! promises  node rows are sorted by the data set's own ids (numbers by value, words by bytes); `source` and `target` are rows
-//! promises  an error names the file, the line and column or the byte, what was expected and what was found, and what to do
+//! promises  node rows are sorted by the data set's own ids (numbers by value, words by bytes);
+//!           `source` and `target` are rows
+//! promises  an error names the file, the line and column or the byte, what was expected and what
+//!           was found, and what to do
 //! never     merges, reverses or drops an edge: that is `transform`
 //! limits    `NODES_MOST` nodes; edges by memory (8 bytes each, 12 with weights)
 use crate::columns::Roles;
@@ -20,7 +22,8 @@ pub const VALIDATION: u8 = 2;
 /// In a split: the node is judged.
 pub const TEST: u8 = 3;
 
-/// The part of a split that a word names, in any case of letters, or a digit as artifacts have it; none: it names no part.
+/// The part of a split that a word names, in any case of letters, or a digit as artifacts have it;
+/// none: it names no part.
 pub fn part_of(word: &str) -> Option<u8> {
     match word.trim().to_lowercase().as_str() {
         "train" | "training" | "1" => Some(TRAIN),
@@ -40,20 +43,24 @@ pub struct RawGraph {
     pub edges: Edges,
     /// What the file says of directions, if it says anything.
     pub directed: Option<bool>,
-    /// Whether the file says that each of its entries stands for two, (row, column) and (column, row), and keeps one (Matrix Market:
-    /// `symmetric`): then the other direction is there whatever is asked of undirected graphs.
+    /// Whether the file says that each of its entries stands for two, (row, column) and (column,
+    /// row), and keeps one (Matrix Market: `symmetric`): then the other direction is there whatever
+    /// is asked of undirected graphs.
     pub halved: bool,
-    /// Whether the files, or what is told of them, say how many nodes there are: then no array beside them adds any.
+    /// Whether the files, or what is told of them, say how many nodes there are: then no array
+    /// beside them adds any.
     pub nodes_told: bool,
     /// Labels of nodes.
     pub labels: Option<Labels>,
-    /// Whether the names of classes are words of a column beside the labels, also where they look like numbers.
+    /// Whether the names of classes are words of a column beside the labels, also where they look
+    /// like numbers.
     pub classes_told: bool,
     /// Published splits; each has one byte a node.
     pub splits: Vec<Vec<u8>>,
     /// Features of nodes; none where kinds of nodes have features of their own.
     pub features: Option<Features>,
-    /// What a set calls labels of its nodes where something else is to be learned: they become one-hot features.
+    /// What a set calls labels of its nodes where something else is to be learned: they become
+    /// one-hot features.
     pub node_labels: Option<Labels>,
     /// Further columns of the nodes by name.
     pub columns: Vec<(String, Column)>,
@@ -71,7 +78,8 @@ pub struct RawGraph {
     pub graphs: Option<Graphs>,
     /// What the files hold and the reader passed over, a line each, for the manifest.
     pub passed_over: Vec<String>,
-    /// What was read in one way and may have been meant in another, a line each, for people and the manifest.
+    /// What was read in one way and may have been meant in another, a line each, for people and the
+    /// manifest.
     pub notes: Vec<String>,
 }
 
@@ -96,8 +104,10 @@ impl Rounded {
             .position(|&byte| byte == b'.')
             .filter(|&point| digits[point + 1..].iter().all(|&byte| byte == b'0'))
             .map_or(digits, |point| &digits[..point]);
-        let exact =
-            std::str::from_utf8(whole).ok().filter(|whole| whole.bytes().all(|byte| byte.is_ascii_digit())).and_then(|whole| whole.parse::<u128>().ok());
+        let exact = std::str::from_utf8(whole)
+            .ok()
+            .filter(|whole| whole.bytes().all(|byte| byte.is_ascii_digit()))
+            .and_then(|whole| whole.parse::<u128>().ok());
         self.add(place, exact.is_some_and(|exact| exact != read.abs() as u128));
     }
 
@@ -119,7 +129,8 @@ impl Rounded {
     pub fn note(&self, what: &str, place: &str) -> Option<String> {
         let first = self.first?;
         Some(format!(
-            "{} {what} are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in {place} {first}",
+            "{} {what} are whole numbers above 16777216 that f32 does not hold, and were rounded \
+                to 24 bits; the first is in {place} {first}",
             self.count
         ))
     }
@@ -204,7 +215,8 @@ pub enum Labels {
     Classes {
         /// Index into `names`.
         class: Vec<u32>,
-        /// The data set's own names of the classes: in its own order where it numbers them, else numbers by value, words by bytes.
+        /// The data set's own names of the classes: in its own order where it numbers them, else
+        /// numbers by value, words by bytes.
         names: Vec<String>,
     },
     /// One number a node, NaN for none.
@@ -297,7 +309,8 @@ impl Edges {
 
     /// What they take, features included.
     pub fn bytes(&self) -> u64 {
-        let weights = self.weight.as_ref().map_or(0, Vec::len) + self.features.as_ref().map_or(0, |features| features.values.len());
+        let weights = self.weight.as_ref().map_or(0, Vec::len)
+            + self.features.as_ref().map_or(0, |features| features.values.len());
         (8 * self.len() + 4 * weights + 2 * self.relation.as_ref().map_or(0, Vec::len)) as u64
     }
 }
@@ -343,7 +356,11 @@ impl RawGraph {
             NodeIds::Strings(words) => words.is_sorted_by(|a, b| a < b),
         };
         let same = |name: &str, found: usize, expected: usize| {
-            if found == expected { Ok(()) } else { Err(format!("{name}: expected {expected} rows, found {found}")) }
+            if found == expected {
+                Ok(())
+            } else {
+                Err(format!("{name}: expected {expected} rows, found {found}"))
+            }
         };
         if !ascending {
             return Err("node ids are not ascending and distinct".into());
@@ -354,14 +371,22 @@ impl RawGraph {
         }
         if let Some(relation) = &self.edges.relation {
             same("relations", relation.len(), self.edges.len())?;
-            if let Some(far) = relation.iter().find(|&&relation| usize::from(relation) >= self.relations.len()) {
+            if let Some(far) =
+                relation.iter().find(|&&relation| usize::from(relation) >= self.relations.len())
+            {
                 return Err(format!("an edge has relation {far} of {}", self.relations.len()));
             }
         }
         if let Some(features) = &self.edges.features {
-            same("features of edges", features.values.len(), self.edges.len() * features.columns as usize)?;
+            same(
+                "features of edges",
+                features.values.len(),
+                self.edges.len() * features.columns as usize,
+            )?;
         }
-        if let Some(row) = self.edges.source.iter().chain(&self.edges.target).find(|&&row| row as usize >= nodes) {
+        if let Some(row) =
+            self.edges.source.iter().chain(&self.edges.target).find(|&&row| row as usize >= nodes)
+        {
             return Err(format!("an edge names row {row} of {nodes}"));
         }
         for split in &self.splits {
@@ -370,7 +395,10 @@ impl RawGraph {
         for (name, column) in &self.columns {
             same(name, column.len(), nodes)?;
         }
-        self.labels.iter().chain(&self.node_labels).try_for_each(|labels| labels.validate(nodes))?;
+        self.labels
+            .iter()
+            .chain(&self.node_labels)
+            .try_for_each(|labels| labels.validate(nodes))?;
         self.features.iter().try_for_each(|features| features.validate(nodes))?;
         self.kinds.iter().try_for_each(|kinds| kinds.validate(nodes))?;
         self.types.iter().try_for_each(|types| types.validate(nodes))?;
@@ -390,17 +418,29 @@ impl Kinds {
         }
         let mut count = vec![0; self.names.len()];
         for &kind in &self.of_node {
-            *count.get_mut(usize::from(kind)).ok_or_else(|| format!("a node has kind {kind} of {}", self.names.len()))? += 1;
+            *count
+                .get_mut(usize::from(kind))
+                .ok_or_else(|| format!("a node has kind {kind} of {}", self.names.len()))? += 1;
         }
-        self.features.iter().zip(count).try_for_each(|(features, count)| features.iter().try_for_each(|features| features.validate(count)))
+        self.features.iter().zip(count).try_for_each(|(features, count)| {
+            features.iter().try_for_each(|features| features.validate(count))
+        })
     }
 }
 
 impl Types {
     fn validate(&self, nodes: usize) -> Result<(), String> {
-        let in_range = self.of_nodes.iter().all(|&(node, name)| (node as usize) < nodes && (name as usize) < self.names.len());
-        let ascends = self.of_nodes.is_sorted_by(|a, b| a < b) && self.names.is_sorted_by(|a, b| a < b);
-        if in_range && ascends { Ok(()) } else { Err("types: nodes and names are not in range, ascending and distinct".into()) }
+        let in_range = self
+            .of_nodes
+            .iter()
+            .all(|&(node, name)| (node as usize) < nodes && (name as usize) < self.names.len());
+        let ascends =
+            self.of_nodes.is_sorted_by(|a, b| a < b) && self.names.is_sorted_by(|a, b| a < b);
+        if in_range && ascends {
+            Ok(())
+        } else {
+            Err("types: nodes and names are not in range, ascending and distinct".into())
+        }
     }
 }
 
@@ -423,14 +463,26 @@ impl Graphs {
             return Err(format!("a node is in graph {far} of {}", self.len()));
         }
         let mut ends = edges.source.iter().zip(&edges.target);
-        if let Some((source, target)) = ends.find(|&(&source, &target)| self.of_node[source as usize] != self.of_node[target as usize]) {
+        if let Some((source, target)) = ends.find(|&(&source, &target)| {
+            self.of_node[source as usize] != self.of_node[target as usize]
+        }) {
             return Err(format!("an edge joins rows {source} and {target} of two graphs"));
         }
         if let Some(split) = self.splits.iter().find(|split| split.len() != self.len()) {
-            return Err(format!("split of graphs: expected {} rows, found {}", self.len(), split.len()));
+            return Err(format!(
+                "split of graphs: expected {} rows, found {}",
+                self.len(),
+                split.len()
+            ));
         }
-        if let Some((name, column)) = self.columns.iter().find(|(_, column)| column.len() != self.len()) {
-            return Err(format!("column `{name}` of graphs: expected {} rows, found {}", self.len(), column.len()));
+        if let Some((name, column)) =
+            self.columns.iter().find(|(_, column)| column.len() != self.len())
+        {
+            return Err(format!(
+                "column `{name}` of graphs: expected {} rows, found {}",
+                self.len(),
+                column.len()
+            ));
         }
         self.labels.iter().try_for_each(|labels| labels.validate(self.len()))
     }
@@ -440,7 +492,9 @@ impl Labels {
     fn validate(&self, nodes: usize) -> Result<(), String> {
         let (found, per_node) = match self {
             Labels::Classes { class, names } => {
-                if let Some(class) = class.iter().find(|&&class| class != NO_CLASS && class as usize >= names.len()) {
+                if let Some(class) =
+                    class.iter().find(|&&class| class != NO_CLASS && class as usize >= names.len())
+                {
                     return Err(format!("a node has class {class} of {}", names.len()));
                 }
                 (class.len(), 1)
@@ -448,17 +502,27 @@ impl Labels {
             Labels::Values(values) => (values.len(), 1),
             Labels::Rows { columns, values } => (values.len(), *columns as usize),
         };
-        if found == nodes * per_node { Ok(()) } else { Err(format!("labels: expected {}, found {found}", nodes * per_node)) }
+        if found == nodes * per_node {
+            Ok(())
+        } else {
+            Err(format!("labels: expected {}, found {found}", nodes * per_node))
+        }
     }
 }
 
 impl Features {
     fn validate(&self, nodes: usize) -> Result<(), String> {
         match self {
-            Features::Dense { columns, values } if values.len() == nodes * *columns as usize => Ok(()),
-            Features::Dense { values, .. } => Err(format!("features: found {} values for {nodes} nodes", values.len())),
+            Features::Dense { columns, values } if values.len() == nodes * *columns as usize => {
+                Ok(())
+            }
+            Features::Dense { values, .. } => {
+                Err(format!("features: found {} values for {nodes} nodes", values.len()))
+            }
             Features::Sparse { columns, offsets, index, values } => {
-                let ends = offsets.len() == nodes + 1 && offsets.first() == Some(&0) && offsets.last() == Some(&(index.len() as u64));
+                let ends = offsets.len() == nodes + 1
+                    && offsets.first() == Some(&0)
+                    && offsets.last() == Some(&(index.len() as u64));
                 if !ends || !offsets.is_sorted() || index.len() != values.len() {
                     return Err("features: the offsets do not fit the entries".into());
                 }
@@ -466,7 +530,11 @@ impl Features {
                     let row = &index[row[0] as usize..row[1] as usize];
                     row.is_sorted_by(|a, b| a < b) && row.last().is_none_or(|last| last < columns)
                 };
-                if offsets.windows(2).all(sound) { Ok(()) } else { Err("features: a row's columns are not ascending, distinct and in range".into()) }
+                if offsets.windows(2).all(sound) {
+                    Ok(())
+                } else {
+                    Err("features: a row's columns are not ascending, distinct and in range".into())
+                }
             }
         }
     }
@@ -557,14 +625,24 @@ impl ReadError {
 
     /// The operating system's error while reading a file.
     pub fn from_io(path: &Path, error: &std::io::Error) -> Self {
-        ReadError { io: Some(error.kind()), ..ReadError::new(path, format!("cannot read: {error}")) }
+        ReadError {
+            io: Some(error.kind()),
+            ..ReadError::new(path, format!("cannot read: {error}"))
+        }
     }
 
-    /// Whether the operating system failed, and may not fail again: neither is the file absent, nor are its contents at fault, which name
-    /// places that do not exist.
+    /// Whether the operating system failed, and may not fail again: neither is the file absent, nor
+    /// are its contents at fault, which name places that do not exist.
     pub fn is_of_system(&self) -> bool {
-        use std::io::ErrorKind::{InvalidData, InvalidInput, NotADirectory, NotFound, Other, UnexpectedEof};
-        self.io.is_some_and(|kind| !matches!(kind, NotFound | NotADirectory | InvalidInput | InvalidData | UnexpectedEof | Other))
+        use std::io::ErrorKind::{
+            InvalidData, InvalidInput, NotADirectory, NotFound, Other, UnexpectedEof,
+        };
+        self.io.is_some_and(|kind| {
+            !matches!(
+                kind,
+                NotFound | NotADirectory | InvalidInput | InvalidData | UnexpectedEof | Other
+            )
+        })
     }
 
     /// At a byte, from 0.
@@ -602,17 +680,23 @@ impl ReadError {
         }
     }
 
-    /// The lines between the place and the hint: the excerpt with a caret, expected against found, and the notes.
+    /// The lines between the place and the hint: the excerpt with a caret, expected against found,
+    /// and the notes.
     pub fn detail(&self) -> Option<String> {
         let mut against = String::new();
         if !self.expected.is_empty() {
             against = format!("expected {}", self.expected);
         }
         if !self.found.is_empty() {
-            against += &format!("{}found {}", if against.is_empty() { "" } else { ", " }, self.found);
+            against +=
+                &format!("{}found {}", if against.is_empty() { "" } else { ", " }, self.found);
         }
         let mut lines = match &self.excerpt {
-            Some((line, column)) => vec![format!("       |  {line}\n       |  {}^ {against}", " ".repeat(*column as usize)).trim_end().to_string()],
+            Some((line, column)) => vec![
+                format!("       |  {line}\n       |  {}^ {against}", " ".repeat(*column as usize))
+                    .trim_end()
+                    .to_string(),
+            ],
             None if against.is_empty() => Vec::new(),
             None => vec![format!("       = {against}")],
         };
@@ -622,13 +706,20 @@ impl ReadError {
 }
 
 /// What to do about a feature that is no number.
-pub const FEATURE_HINT: &str = "features are finite numbers: write 0 where there is none, as  numpy.nan_to_num(x, posinf=0, neginf=0)  does";
+pub const FEATURE_HINT: &str = "features are finite numbers: write 0 where there is none, as  \
+    numpy.nan_to_num(x, posinf=0, neginf=0)  does";
 
-/// Refuses features that are NaN or infinite: `place` says the row and the column of a value, `error` where they stand.
-pub fn refuse_infinite(values: &[f32], place: impl Fn(usize) -> (usize, usize), error: impl Fn(String) -> ReadError) -> Read<()> {
+/// Refuses features that are NaN or infinite: `place` says the row and the column of a value,
+/// `error` where they stand.
+pub fn refuse_infinite(
+    values: &[f32],
+    place: impl Fn(usize) -> (usize, usize),
+    error: impl Fn(String) -> ReadError,
+) -> Read<()> {
     let Some(at) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
     let (row, column) = place(at);
-    let error = error(format!("a feature is not a finite number: row {row}, column {column}, both from 0"));
+    let error =
+        error(format!("a feature is not a finite number: row {row}, column {column}, both from 0"));
     Err(Box::new(error.expected("a finite number", values[at].to_string()).hint(FEATURE_HINT)))
 }
 
@@ -640,10 +731,16 @@ fn clip(line: &[u8], byte: usize) -> (String, u32) {
     let start = byte.saturating_sub(EXCERPT_MOST / 2).min(line.len());
     let end = (start + EXCERPT_MOST).min(line.len());
     let fault = byte.clamp(start, end);
-    let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
+    let shown = |bytes: &[u8]| {
+        String::from_utf8_lossy(bytes)
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect::<String>()
+    };
     let before = format!("{}{}", if start > 0 { "..." } else { "" }, shown(&line[start..fault]));
     let column = before.chars().count() as u32;
-    let after = format!("{}{}", shown(&line[fault..end]), if end < line.len() { "..." } else { "" });
+    let after =
+        format!("{}{}", shown(&line[fault..end]), if end < line.len() { "..." } else { "" });
     (format!("{before}{after}").trim_end().to_string(), column)
 }
 
@@ -668,11 +765,16 @@ mod tests {
 
     #[test]
     fn an_error_reads_as_the_style_page_shows_it() {
-        let error = ReadError::new(Path::new("data/raw/mygraph/edges.txt"), "edge list has a target that is not a number")
-            .at_line(1204, 4, b"88 x\r")
-            .expected("a node id (0 to 4294967293)", "`x`")
-            .hint("if ids are words, add  --set ingest.ids=string");
-        let shown = "error: edge list has a target that is not a number\n  --> data/raw/mygraph/edges.txt:1204:4\n       |  88 x\n       |     ^ expected a node id (0 to 4294967293), found `x`\nhint: if ids are words, add  --set ingest.ids=string";
+        let error = ReadError::new(
+            Path::new("data/raw/mygraph/edges.txt"),
+            "edge list has a target that is not a number",
+        )
+        .at_line(1204, 4, b"88 x\r")
+        .expected("a node id (0 to 4294967293)", "`x`")
+        .hint("if ids are words, add  --set ingest.ids=string");
+        let shown = "error: edge list has a target that is not a number\n  --> \
+            data/raw/mygraph/edges.txt:1204:4\n       |  88 x\n       |     ^ expected a node id \
+            (0 to 4294967293), found `x`\nhint: if ids are words, add  --set ingest.ids=string";
         assert_eq!(error.to_string(), shown);
     }
 

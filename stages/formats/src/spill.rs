@@ -1,8 +1,12 @@
-//! Edges that do not fit the memory that may be used: kept in a nameless file until they are sorted.
+//! Edges that do not fit the memory that may be used: kept in a nameless file until they are
+//! sorted.
 //!
-//! promises  edges come back in the order of the file that was read, as rows; the nameless file goes with the process
-//! promises  a quarter of `Limit::memory` for edges, beside what belongs to the nodes and a few blocks of the file that is read
-//! promises  features of edges are rows of a second nameless file, by the place of their edge in the list
+//! promises  edges come back in the order of the file that was read, as rows; the nameless file
+//!           goes with the process
+//! promises  a quarter of `Limit::memory` for edges, beside what belongs to the nodes and a few
+//!           blocks of the file that is read
+//! promises  features of edges are rows of a second nameless file, by the place of their edge in
+//!           the list
 mod own_ids;
 
 use crate::raw::{EdgeFeatures, Edges, NodeIds, RawGraph, Read, ReadError};
@@ -52,7 +56,11 @@ impl Limit {
 pub fn memory_for(bytes: u64) -> String {
     let least = bytes.saturating_mul(SHARE);
     // Whole MiB would be far more than is needed of little.
-    if least < 64 << 20 { format!("--memory {}KiB", least.div_ceil(1 << 10)) } else { format!("--memory {}MiB", least.div_ceil(1 << 20)) }
+    if least < 64 << 20 {
+        format!("--memory {}KiB", least.div_ceil(1 << 10))
+    } else {
+        format!("--memory {}MiB", least.div_ceil(1 << 20))
+    }
 }
 
 /// An edge by row.
@@ -71,12 +79,21 @@ pub struct Edge {
 }
 
 /// Hands over every edge of a graph, wherever its edges are, with its place in the list.
-pub(crate) fn each(held: &Edges, spilled: Option<&Spilled>, mut take: impl FnMut(u64, Edge)) -> Read<()> {
+pub(crate) fn each(
+    held: &Edges,
+    spilled: Option<&Spilled>,
+    mut take: impl FnMut(u64, Edge),
+) -> Read<()> {
     let (weight, relation) = (held.weight.as_deref(), held.relation.as_deref());
     let ends = held.source.iter().zip(&held.target).enumerate();
     ends.for_each(|(at, (&source, &target))| {
-        let edge =
-            Edge { source, target, relation: relation.map_or(0, |relation| relation[at]), weight: weight.map_or(1.0, |weight| weight[at]), at: at as u64 };
+        let edge = Edge {
+            source,
+            target,
+            relation: relation.map_or(0, |relation| relation[at]),
+            weight: weight.map_or(1.0, |weight| weight[at]),
+            at: at as u64,
+        };
         take(at as u64, edge);
     });
     let Some(spilled) = spilled else { return Ok(()) };
@@ -89,7 +106,11 @@ pub(crate) fn each(held: &Edges, spilled: Option<&Spilled>, mut take: impl FnMut
 }
 
 /// The first edge of which this is true, and its place in the list.
-pub(crate) fn find(held: &Edges, spilled: Option<&Spilled>, mut is: impl FnMut(Edge) -> bool) -> Read<Option<(u64, Edge)>> {
+pub(crate) fn find(
+    held: &Edges,
+    spilled: Option<&Spilled>,
+    mut is: impl FnMut(Edge) -> bool,
+) -> Read<Option<(u64, Edge)>> {
     let mut found = None;
     each(held, spilled, |at, edge| {
         if found.is_none() && is(edge) {
@@ -99,7 +120,8 @@ pub(crate) fn find(held: &Edges, spilled: Option<&Spilled>, mut is: impl FnMut(E
     Ok(found)
 }
 
-/// Whether every edge is listed as often as its reverse, told by sums of hashes: of edges listed once it holds by chance in one of 2^64 cases.
+/// Whether every edge is listed as often as its reverse, told by sums of hashes: of edges listed
+/// once it holds by chance in one of 2^64 cases.
 pub fn are_both_ways(held: &Edges, spilled: Option<&Spilled>) -> Read<bool> {
     let (mut there, mut back) = (0u64, 0u64);
     // The mixing of splitmix64.
@@ -116,12 +138,14 @@ pub fn are_both_ways(held: &Edges, spilled: Option<&Spilled>) -> Read<bool> {
     Ok(there == back)
 }
 
-/// Formats whose reader does not tell itself which weights are rounded, and where: it has no words of them, or no place.
+/// Formats whose reader does not tell itself which weights are rounded, and where: it has no words
+/// of them, or no place.
 const TOLD_BY_SIZE: [&str; 1] = ["ogb"];
 
 /// Tells of weights that f32 may not hold as the files of this format have them.
 pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()> {
-    let weighted = graph.edges.weight.is_some() || spilled.as_ref().is_some_and(|spilled| spilled.weighted);
+    let weighted =
+        graph.edges.weight.is_some() || spilled.as_ref().is_some_and(|spilled| spilled.weighted);
     if !weighted || !TOLD_BY_SIZE.contains(&format) {
         return Ok(());
     }
@@ -133,7 +157,10 @@ pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()
         }
     })?;
     if count > 0 {
-        let told = format!("{count} weights are above 16777216, where f32 rounds whole numbers to 24 bits; the first is that of edge {first}");
+        let told = format!(
+            "{count} weights are above 16777216, where f32 rounds whole numbers to 24 bits; the \
+                first is that of edge {first}"
+        );
         graph.notes.push(told);
     }
     Ok(())
@@ -205,9 +232,14 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// The refusal of features in a file of their own, which is read as a whole; they would take so many bytes.
+/// The refusal of features in a file of their own, which is read as a whole; they would take so
+/// many bytes.
 pub fn features_have_to_fit(path: &Path, bytes: u64) -> Box<ReadError> {
-    let error = ReadError::new(path, "the features of edges in this file do not fit the memory that may be used: they are read as a whole");
+    let error = ReadError::new(
+        path,
+        "the features of edges in this file do not fit the memory that may be used: they are read \
+            as a whole",
+    );
     let error = error.expected("at most a quarter of --memory", format!("{bytes} bytes"));
     Box::new(error.hint(format!("allow at least  {}", memory_for(bytes))))
 }
@@ -235,7 +267,8 @@ impl FeatureRows {
         4 * self.columns as usize
     }
 
-    /// The bytes of the row of the edge with this place in the list, as they lie in memory on a little-endian machine.
+    /// The bytes of the row of the edge with this place in the list, as they lie in memory on a
+    /// little-endian machine.
     pub fn read(&self, at: u64, row: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(row, at * self.width() as u64)
     }
@@ -253,16 +286,32 @@ struct Block {
 
 impl Spill {
     fn new(limit: &Limit) -> Read<Spill> {
-        let file = tempfile::tempfile_in(&limit.folder).map_err(|error| unwritten(&limit.folder, &error))?;
-        Ok(Spill { folder: limit.folder.clone(), file: BufWriter::with_capacity(BUFFER_BYTES, file), blocks: Vec::new(), edges: 0, features: None })
+        let file = tempfile::tempfile_in(&limit.folder)
+            .map_err(|error| unwritten(&limit.folder, &error))?;
+        Ok(Spill {
+            folder: limit.folder.clone(),
+            file: BufWriter::with_capacity(BUFFER_BYTES, file),
+            blocks: Vec::new(),
+            edges: 0,
+            features: None,
+        })
     }
 
     fn write_rows(&mut self, edges: &Edges) -> Read<()> {
-        let pairs = edges.source.iter().zip(&edges.target).map(|(&source, &target)| [source, target].map(u64::from));
+        let pairs = edges
+            .source
+            .iter()
+            .zip(&edges.target)
+            .map(|(&source, &target)| [source, target].map(u64::from));
         if let Some(features) = &edges.features {
             self.write_features(features.columns, &features.values)?;
         }
-        self.write(false, pairs, edges.weight.as_deref().unwrap_or_default(), edges.relation.as_deref().unwrap_or_default())
+        self.write(
+            false,
+            pairs,
+            edges.weight.as_deref().unwrap_or_default(),
+            edges.relation.as_deref().unwrap_or_default(),
+        )
     }
 
     /// Writes the features of edges behind those of all edges before.
@@ -270,20 +319,41 @@ impl Spill {
         let fault = |error: io::Error| unwritten(&self.folder, &error);
         let (_, file) = match &mut self.features {
             Some(features) => features,
-            none => none.insert((columns, BufWriter::with_capacity(BUFFER_BYTES, tempfile::tempfile_in(&self.folder).map_err(fault)?))),
+            none => none.insert((
+                columns,
+                BufWriter::with_capacity(
+                    BUFFER_BYTES,
+                    tempfile::tempfile_in(&self.folder).map_err(fault)?,
+                ),
+            )),
         };
         values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes())).map_err(fault)
     }
 
     /// Writes edges; weights and relations are one an edge, or none at all.
-    fn write(&mut self, wide: bool, mut pairs: impl ExactSizeIterator<Item = [u64; 2]>, weight: &[f32], relation: &[u16]) -> Read<()> {
+    fn write(
+        &mut self,
+        wide: bool,
+        mut pairs: impl ExactSizeIterator<Item = [u64; 2]>,
+        weight: &[f32],
+        relation: &[u16],
+    ) -> Read<()> {
         let count = pairs.len();
         let mut at = 0;
         while at < count {
             let end = (at + BLOCK_EDGES).min(count);
-            let block = Block { wide, weighted: !weight.is_empty(), typed: !relation.is_empty(), edges: end - at };
-            let (weight, relation) = (weight.get(at..end).unwrap_or_default(), relation.get(at..end).unwrap_or_default());
-            write_block(&mut self.file, wide, pairs.by_ref().take(end - at), weight, relation).map_err(|error| unwritten(&self.folder, &error))?;
+            let block = Block {
+                wide,
+                weighted: !weight.is_empty(),
+                typed: !relation.is_empty(),
+                edges: end - at,
+            };
+            let (weight, relation) = (
+                weight.get(at..end).unwrap_or_default(),
+                relation.get(at..end).unwrap_or_default(),
+            );
+            write_block(&mut self.file, wide, pairs.by_ref().take(end - at), weight, relation)
+                .map_err(|error| unwritten(&self.folder, &error))?;
             self.edges += block.edges as u64;
             self.blocks.push(block);
             at = end;
@@ -299,14 +369,38 @@ impl Spill {
             Err(error) => Err(unwritten(&folder, error.error())),
         };
         let features = features.map(rows_of).transpose()?;
-        let (weighted, typed) = (blocks.iter().any(|block| block.weighted), blocks.iter().any(|block| block.typed));
-        Ok(Spilled { folder, file, blocks, skip_first: false, rows, has_gone: false, relation_of: None, without: None, edges, weighted, typed, features })
+        let (weighted, typed) =
+            (blocks.iter().any(|block| block.weighted), blocks.iter().any(|block| block.typed));
+        Ok(Spilled {
+            folder,
+            file,
+            blocks,
+            skip_first: false,
+            rows,
+            has_gone: false,
+            relation_of: None,
+            without: None,
+            edges,
+            weighted,
+            typed,
+            features,
+        })
     }
 }
 
-fn write_block(file: &mut impl Write, wide: bool, pairs: impl Iterator<Item = [u64; 2]>, weight: &[f32], relation: &[u16]) -> io::Result<()> {
+fn write_block(
+    file: &mut impl Write,
+    wide: bool,
+    pairs: impl Iterator<Item = [u64; 2]>,
+    weight: &[f32],
+    relation: &[u16],
+) -> io::Result<()> {
     for id in pairs.flatten() {
-        if wide { file.write_all(&id.to_le_bytes())? } else { file.write_all(&(id as u32).to_le_bytes())? }
+        if wide {
+            file.write_all(&id.to_le_bytes())?
+        } else {
+            file.write_all(&(id as u32).to_le_bytes())?
+        }
     }
     weight.iter().try_for_each(|weight| file.write_all(&weight.to_le_bytes()))?;
     relation.iter().try_for_each(|relation| file.write_all(&relation.to_le_bytes()))
@@ -316,8 +410,14 @@ fn write_block(file: &mut impl Write, wide: bool, pairs: impl Iterator<Item = [u
 fn unwritten(folder: &Path, error: &io::Error) -> Box<ReadError> {
     let what = format!("cannot keep the edges in a file while they are sorted: {error}");
     let hint = match error.kind() {
-        io::ErrorKind::FileTooLarge => "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it, or allow more memory",
-        _ => "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, allow more memory, or move the store",
+        io::ErrorKind::FileTooLarge => {
+            "files may not be larger here: raise the limit on their size, as  ulimit -f  shows \
+                it, or allow more memory"
+        }
+        _ => {
+            "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, \
+                allow more memory, or move the store"
+        }
     };
     Box::new(ReadError { io: Some(error.kind()), ..ReadError::new(folder, what).hint(hint) })
 }
@@ -400,7 +500,8 @@ impl Spilled {
         self
     }
 
-    /// The edges between nodes that stay; what was row i is `rows[i]`, and `u32::MAX` for a node that goes.
+    /// The edges between nodes that stay; what was row i is `rows[i]`, and `u32::MAX` for a node
+    /// that goes.
     pub fn only(mut self, rows: Vec<u32>) -> Read<Spilled> {
         self.has_gone |= rows.contains(&GONE);
         self.moved(rows).counted()
@@ -410,7 +511,9 @@ impl Spilled {
     pub(crate) fn name_relations(&mut self, relations: &[u16]) {
         self.relation_of = Some(match self.relation_of.take() {
             None => relations.to_vec(),
-            Some(before) => before.into_iter().map(|relation| relations[usize::from(relation)]).collect(),
+            Some(before) => {
+                before.into_iter().map(|relation| relations[usize::from(relation)]).collect()
+            }
         });
     }
 
@@ -421,7 +524,10 @@ impl Spilled {
         self.each(|edge| {
             if let Some(features) = &self.features {
                 features.read(edge.at, &mut row)?;
-                values.extend(row.chunks_exact(4).map(|bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte]))));
+                values.extend(
+                    row.chunks_exact(4)
+                        .map(|bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte]))),
+                );
             }
             graph.edges.source.push(edge.source);
             graph.edges.target.push(edge.target);
@@ -431,7 +537,10 @@ impl Spilled {
         })?;
         graph.edges.weight = self.weighted.then_some(weight);
         graph.edges.relation = self.typed.then_some(relation);
-        graph.edges.features = self.features.as_ref().map(|features| EdgeFeatures { columns: features.columns, values });
+        graph.edges.features = self
+            .features
+            .as_ref()
+            .map(|features| EdgeFeatures { columns: features.columns, values });
         Ok(())
     }
 
@@ -444,11 +553,14 @@ impl Spilled {
                 return Ok(());
             }
             let at = place.next().unwrap_or_default();
-            let relation = self.relation_of.as_ref().map_or(relation, |relations| relations.get(usize::from(relation)).copied().unwrap_or(relation));
+            let relation = self.relation_of.as_ref().map_or(relation, |relations| {
+                relations.get(usize::from(relation)).copied().unwrap_or(relation)
+            });
             if self.without == Some(relation) {
                 return Ok(());
             }
-            let relation = relation - u16::from(self.without.is_some_and(|without| relation > without));
+            let relation =
+                relation - u16::from(self.without.is_some_and(|without| relation > without));
             let weight = if self.weighted { weight } else { 1.0 };
             let (source, target) = (self.rows.of(source), self.rows.of(target));
             if self.has_gone && (source == GONE || target == GONE) {
@@ -461,7 +573,11 @@ impl Spilled {
 }
 
 /// All edges as they stand in the file.
-fn each_stored(mut file: &File, blocks: &[Block], mut take: impl FnMut(u64, u64, u16, f32) -> io::Result<()>) -> io::Result<()> {
+fn each_stored(
+    mut file: &File,
+    blocks: &[Block],
+    mut take: impl FnMut(u64, u64, u16, f32) -> io::Result<()>,
+) -> io::Result<()> {
     file.rewind()?;
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
     let (mut ends, mut weights, mut relations) = (Vec::new(), Vec::new(), Vec::new());
@@ -472,14 +588,26 @@ fn each_stored(mut file: &File, blocks: &[Block], mut take: impl FnMut(u64, u64,
         reader.read_exact(&mut ends)?;
         reader.read_exact(&mut weights)?;
         reader.read_exact(&mut relations)?;
-        let weight = |at: usize| weights.get(4 * at..4 * at + 4).map_or(1.0, |bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte])));
-        let relation = |at: usize| relations.get(2 * at..2 * at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+        let weight = |at: usize| {
+            weights
+                .get(4 * at..4 * at + 4)
+                .map_or(1.0, |bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte])))
+        };
+        let relation = |at: usize| {
+            relations
+                .get(2 * at..2 * at + 2)
+                .map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]))
+        };
         for at in 0..block.edges {
             if block.wide {
-                let id = |first: usize| u64::from_le_bytes(std::array::from_fn(|byte| ends[first + byte]));
+                let id = |first: usize| {
+                    u64::from_le_bytes(std::array::from_fn(|byte| ends[first + byte]))
+                };
                 take(id(16 * at), id(16 * at + 8), relation(at), weight(at))?;
             } else {
-                let id = |first: usize| u64::from(u32::from_le_bytes(std::array::from_fn(|byte| ends[first + byte])));
+                let id = |first: usize| {
+                    u64::from(u32::from_le_bytes(std::array::from_fn(|byte| ends[first + byte])))
+                };
                 take(id(8 * at), id(8 * at + 4), relation(at), weight(at))?;
             }
         }
@@ -495,8 +623,15 @@ mod tests {
     fn weights_that_may_be_rounded_are_told() {
         let folder = tempfile::tempdir().unwrap();
         let limit = Limit { memory: 1, folder: folder.path().to_path_buf() };
-        let edges = Edges { source: vec![0, 1, 2], target: vec![1, 2, 0], weight: Some(vec![16_777_216.0, -33_554_432.0, 1e9]), ..Edges::default() };
-        let told = ["2 weights are above 16777216, where f32 rounds whole numbers to 24 bits; the first is that of edge 2"];
+        let edges = Edges {
+            source: vec![0, 1, 2],
+            target: vec![1, 2, 0],
+            weight: Some(vec![16_777_216.0, -33_554_432.0, 1e9]),
+            ..Edges::default()
+        };
+        let told =
+            ["2 weights are above 16777216, where f32 rounds whole numbers to 24 bits; the first \
+                is that of edge 2"];
         let bare = RawGraph { ids: NodeIds::Count(3), ..RawGraph::default() };
         let mut held = (RawGraph { edges: edges.clone(), ..bare.clone() }, None);
         let mut spilled = (bare, Some(Spilled::of(edges, &limit).unwrap()));
@@ -512,11 +647,26 @@ mod tests {
     #[test]
     fn weights_that_are_rounded_are_told_with_the_line_of_the_first() {
         let cases = [
-            ("g.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 16777218\n2 3 16777217\n3 1 33554433\n", "line 4"),
-            ("g.mtx", "%%MatrixMarket matrix coordinate real general\n% one\n3 3 3\n1 2 16777217.5\n2 3 16777217\n3 1 33554433.0\n", "line 5"),
+            (
+                "g.mtx",
+                "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 16777218\n2 3 \
+                    16777217\n3 1 33554433\n",
+                "line 4",
+            ),
+            (
+                "g.mtx",
+                "%%MatrixMarket matrix coordinate real general\n% one\n3 3 3\n1 2 16777217.5\n2 3 \
+                    16777217\n3 1 33554433.0\n",
+                "line 5",
+            ),
             ("g.gr", "c one\np sp 3 3\na 1 2 16777218\na 2 3 16777217\na 3 1 33554433\n", "line 4"),
             ("g.graph", "3 1 1\n\n3 16777217\n2 16777217\n", "line 3"),
-            ("g.gml", "graph [\nnode [ id 0 ]\nedge [ source 0 target 0 value 16777217 ]\nedge [ source 0 target 0 value 33554433 ] ]\n", "line 3"),
+            (
+                "g.gml",
+                "graph [\nnode [ id 0 ]\nedge [ source 0 target 0 value 16777217 ]\nedge [ source \
+                    0 target 0 value 33554433 ] ]\n",
+                "line 3",
+            ),
             ("edges.txt", "0 1 16777218\n1 2 16777217\n2 0 33554433\n", "line 2"),
         ];
         for (name, text, place) in cases {
@@ -527,10 +677,17 @@ mod tests {
             for limit in [Limit::none(), Limit { memory: 0, folder: folder.path().to_path_buf() }] {
                 let mut found = (format.read_within)(&files, &Default::default(), &limit).unwrap();
                 note_large_weights(format.name, &mut found).unwrap();
-                let wanted = format!("2 weights are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in {place}");
+                let wanted = format!(
+                    "2 weights are whole numbers above 16777216 that f32 does not hold, and were \
+                        rounded to 24 bits; the first is in {place}"
+                );
                 assert_eq!(found.0.notes, [wanted], "{name}");
                 let unread = crate::Options { weight: Some("none".into()), ..Default::default() };
-                assert_eq!((format.read_within)(&files, &unread, &limit).unwrap().0.notes, Vec::<String>::new(), "{name}");
+                assert_eq!(
+                    (format.read_within)(&files, &unread, &limit).unwrap().0.notes,
+                    Vec::<String>::new(),
+                    "{name}"
+                );
             }
         }
     }
@@ -542,7 +699,12 @@ mod tests {
         let limit = Limit { memory: 1, folder: folder.path().to_path_buf() };
         let features = |values: &[f32]| Some(EdgeFeatures { columns: 2, values: values.to_vec() });
         let all = [1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-        let edges = Edges { source: vec![0, 1, 2], target: vec![1, 2, 0], features: features(&all), ..Edges::default() };
+        let edges = Edges {
+            source: vec![0, 1, 2],
+            target: vec![1, 2, 0],
+            features: features(&all),
+            ..Edges::default()
+        };
         let spilled = Spilled::of(edges.clone(), &limit).unwrap();
         assert_eq!(spilled.bytes(), edges.bytes());
         let held = |spilled: &Spilled| {
@@ -563,15 +725,26 @@ mod tests {
             let (source, target) = pairs.iter().copied().unzip();
             are_both_ways(&Edges { source, target, ..Edges::default() }, None).unwrap()
         };
-        assert!(both(&[]) && both(&[(0, 1), (2, 2), (1, 0)]) && both(&[(0, 1), (0, 1), (1, 0), (1, 0)]));
-        assert!(!both(&[(0, 1)]) && !both(&[(0, 1), (1, 2), (2, 0)]) && !both(&[(0, 1), (0, 1), (1, 0)]));
+        assert!(
+            both(&[]) && both(&[(0, 1), (2, 2), (1, 0)]) && both(&[(0, 1), (0, 1), (1, 0), (1, 0)])
+        );
+        assert!(
+            !both(&[(0, 1)])
+                && !both(&[(0, 1), (1, 2), (2, 0)])
+                && !both(&[(0, 1), (0, 1), (1, 0)])
+        );
     }
 
     #[test]
     fn edges_of_nodes_that_go_are_gone_and_the_others_keep_their_order() {
         let folder = tempfile::tempdir().unwrap();
         let limit = Limit { memory: 1, folder: folder.path().to_path_buf() };
-        let edges = Edges { source: vec![0, 1, 3, 2, 3], target: vec![1, 2, 0, 0, 3], weight: Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]), ..Edges::default() };
+        let edges = Edges {
+            source: vec![0, 1, 3, 2, 3],
+            target: vec![1, 2, 0, 0, 3],
+            weight: Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]),
+            ..Edges::default()
+        };
         let listed = |spilled: &Spilled| {
             let mut all = Vec::new();
             let take = |edge: Edge| {

@@ -1,8 +1,10 @@
 //! Statements `source relation target` in words, as triples and RDF have them, gathered to a graph.
 //!
-//! promises  nodes and relations are numbered by the bytes of their words; edges in the order in which they came
+//! promises  nodes and relations are numbered by the bytes of their words; edges in the order in
+//!           which they came
 //! promises  edges beyond a share of the limit go to a file (spill.rs)
-//! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as the limit goes
+//! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as
+//!           the limit goes
 use crate::{
     lines::{Fault, Lines},
     raw::{Edges, NODES_MOST, NodeIds, RawGraph, Read},
@@ -25,7 +27,11 @@ impl<'a> Spelled<'a> {
     }
 
     /// The number of a spelling; a new one is turned into its word by `word`.
-    pub fn number<E>(&mut self, spelling: &'a [u8], word: impl FnOnce() -> Result<String, E>) -> Result<u32, E> {
+    pub fn number<E>(
+        &mut self,
+        spelling: &'a [u8],
+        word: impl FnOnce() -> Result<String, E>,
+    ) -> Result<u32, E> {
         if let Some(&number) = self.known.get(spelling) {
             return Ok(number);
         }
@@ -81,24 +87,45 @@ impl<'a> Statements<'a> {
     }
 
     /// Adds the statements of a text, as `parse` finds them; they become edges only if `as_edges`.
-    pub fn read(&mut self, lines: Lines, as_edges: bool, parse: impl Fn(&[u8]) -> Result<Piece, Fault> + Sync + Send) -> Read<()> {
-        lines.pieces_into(self, parse, |statements, piece| statements.add(piece, as_edges), |statements| statements.edges.settle())
+    pub fn read(
+        &mut self,
+        lines: Lines,
+        as_edges: bool,
+        parse: impl Fn(&[u8]) -> Result<Piece, Fault> + Sync + Send,
+    ) -> Read<()> {
+        lines.pieces_into(
+            self,
+            parse,
+            |statements, piece| statements.add(piece, as_edges),
+            |statements| statements.edges.settle(),
+        )
     }
 
     fn add(&mut self, piece: Piece, as_edges: bool) -> Result<(), Fault> {
         let nodes: Vec<u32> = piece.nodes.into_iter().map(|word| self.nodes.number(word)).collect();
-        let relations: Vec<u32> = piece.relations.into_iter().map(|word| self.relations.number(word)).collect();
+        let relations: Vec<u32> =
+            piece.relations.into_iter().map(|word| self.relations.number(word)).collect();
         if self.nodes.known.len() as u64 > NODES_MOST {
-            return Err(Fault::new(0, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), b"more"));
+            return Err(Fault::new(0, "the graph has too many nodes")
+                .expected(format!("at most {NODES_MOST}"), b"more"));
         }
         if self.relations.known.len() > RELATIONS_MOST {
-            let fault = Fault::new(0, "here or soon behind, the graph has too many relations").expected(format!("at most {RELATIONS_MOST}"), b"more");
+            let fault = Fault::new(0, "here or soon behind, the graph has too many relations")
+                .expected(format!("at most {RELATIONS_MOST}"), b"more");
             return Err(fault.hint("is the relation the second column?"));
         }
         if as_edges {
-            let node = |end: usize| piece.triples.iter().map(|triple| nodes[triple[end] as usize]).collect();
-            let relation = piece.triples.iter().map(|triple| relations[triple[1] as usize] as u16).collect();
-            self.edges.take(Edges { source: node(0), target: node(2), relation: Some(relation), ..Edges::default() });
+            let node = |end: usize| {
+                piece.triples.iter().map(|triple| nodes[triple[end] as usize]).collect()
+            };
+            let relation =
+                piece.triples.iter().map(|triple| relations[triple[1] as usize] as u16).collect();
+            self.edges.take(Edges {
+                source: node(0),
+                target: node(2),
+                relation: Some(relation),
+                ..Edges::default()
+            });
         }
         Ok(())
     }
@@ -114,8 +141,16 @@ impl<'a> Statements<'a> {
         let (relations, place) = self.relations.ordered();
         let place: Vec<u16> = place.into_iter().map(|place| place as u16).collect();
         let (mut edges, spilled) = self.edges.finish()?;
-        edges.source.iter_mut().chain(&mut edges.target).for_each(|number| *number = row[*number as usize]);
-        edges.relation.get_or_insert_default().iter_mut().for_each(|number| *number = place[usize::from(*number)]);
+        edges
+            .source
+            .iter_mut()
+            .chain(&mut edges.target)
+            .for_each(|number| *number = row[*number as usize]);
+        edges
+            .relation
+            .get_or_insert_default()
+            .iter_mut()
+            .for_each(|number| *number = place[usize::from(*number)]);
         let spilled = spilled.map(|mut spilled| {
             spilled.name_relations(&place);
             spilled.moved(row)
@@ -123,7 +158,16 @@ impl<'a> Statements<'a> {
         if spilled.is_some() {
             edges = Edges::default();
         }
-        Ok((RawGraph { ids: NodeIds::Strings(words), edges, directed: Some(true), relations, ..RawGraph::default() }, spilled))
+        Ok((
+            RawGraph {
+                ids: NodeIds::Strings(words),
+                edges,
+                directed: Some(true),
+                relations,
+                ..RawGraph::default()
+            },
+            spilled,
+        ))
     }
 }
 
@@ -133,11 +177,16 @@ mod tests {
 
     #[test]
     fn too_many_relations_are_refused() {
-        let piece = |count: usize| Piece { relations: (0..count).map(|number| number.to_string()).collect(), ..Piece::default() };
+        let piece = |count: usize| Piece {
+            relations: (0..count).map(|number| number.to_string()).collect(),
+            ..Piece::default()
+        };
         let limit = Limit::none();
         let mut statements = Statements::new(&limit);
         statements.add(piece(RELATIONS_MOST), true).unwrap();
-        let fault = statements.add(Piece { relations: vec!["one more".into()], ..Piece::default() }, true).unwrap_err();
+        let fault = statements
+            .add(Piece { relations: vec!["one more".into()], ..Piece::default() }, true)
+            .unwrap_err();
         assert!(fault.what.contains("too many relations") && fault.expected == "at most 65535");
     }
 
@@ -146,13 +195,34 @@ mod tests {
         let limit = Limit::none();
         let mut statements = Statements::new(&limit);
         let words = |words: [&str; 2]| words.map(String::from).to_vec();
-        statements.add(Piece { nodes: words(["b", "a"]), relations: words(["s", "r"]), triples: vec![[0, 0, 1], [1, 1, 1]] }, true).unwrap();
-        statements.add(Piece { nodes: words(["c", "b"]), relations: words(["t", "r"]), triples: vec![[0, 0, 1]] }, false).unwrap();
+        statements
+            .add(
+                Piece {
+                    nodes: words(["b", "a"]),
+                    relations: words(["s", "r"]),
+                    triples: vec![[0, 0, 1], [1, 1, 1]],
+                },
+                true,
+            )
+            .unwrap();
+        statements
+            .add(
+                Piece {
+                    nodes: words(["c", "b"]),
+                    relations: words(["t", "r"]),
+                    triples: vec![[0, 0, 1]],
+                },
+                false,
+            )
+            .unwrap();
         statements.add_node("Z");
         let (graph, _) = statements.build().unwrap();
         assert_eq!(graph.validate(), Ok(()));
         assert_eq!(graph.ids, NodeIds::Strings(["Z", "a", "b", "c"].map(String::from).to_vec()));
-        assert_eq!((graph.edges.source, graph.edges.target, graph.edges.relation), (vec![2, 1], vec![1, 1], Some(vec![1, 0])));
+        assert_eq!(
+            (graph.edges.source, graph.edges.target, graph.edges.relation),
+            (vec![2, 1], vec![1, 1], Some(vec![1, 0]))
+        );
         assert_eq!(graph.relations, ["r", "s", "t"]);
     }
 }

@@ -1,8 +1,10 @@
 //! Tar archives, packed or not: the members' names, and the text of a member.
 //!
-//! promises  a header's sum is checked; names are relative, below the archive, and distinct: `../` and absolute names refuse the whole archive
+//! promises  a header's sum is checked; names are relative, below the archive, and distinct: `../`
+//!           and absolute names refuse the whole archive
 //! reads     ustar, the older form, long names of GNU and POSIX (pax)
-//! never     writes a file, follows a link, believes a claimed size: memory holds one block of a member, or the members of a small archive
+//! never     writes a file, follows a link, believes a claimed size: memory holds one block of a
+//!           member, or the members of a small archive
 //! limits    links, devices and sparse files are passed over; a long name has at most 64 KiB
 //! format    POSIX.1-2017, pax: ustar Interchange Format
 use crate::{
@@ -21,7 +23,8 @@ const BLOCK: usize = 512;
 /// The most bytes that are passed over at once.
 const STEP: u64 = 1 << 18;
 const NAME_MOST: u64 = 1 << 16;
-/// Members that have no more bytes together are held, so that a packed archive is unpacked once, and not again for each of them.
+/// Members that have no more bytes together are held, so that a packed archive is unpacked once,
+/// and not again for each of them.
 const HELD_MOST: u64 = 64 << 20;
 
 const AGAIN: &str = "download it again: remove the file, then  warploom data fetch";
@@ -57,26 +60,47 @@ impl Archive {
         loop {
             let header_at = walk.at;
             let Some(header) = walk.header()? else { break };
-            let bytes = size_of(&header).ok_or_else(|| walk.error("the size of a tar member is no number", header_at).hint(AGAIN))?;
+            let bytes = size_of(&header).ok_or_else(|| {
+                walk.error("the size of a tar member is no number", header_at).hint(AGAIN)
+            })?;
             match header[156] {
                 b'L' | b'x' => {
                     let text = walk.name_text(bytes, header_at)?;
-                    let name = if header[156] == b'L' { Some(until_zero(&text).to_vec()) } else { pax_path(&text) };
+                    let name = if header[156] == b'L' {
+                        Some(until_zero(&text).to_vec())
+                    } else {
+                        pax_path(&text)
+                    };
                     long_name = name.or(long_name);
                 }
                 b'0' | b'7' | 0 => {
                     let name = long_name.take().unwrap_or_else(|| name_of(&header));
                     let name = judge(&name).map_err(|name| {
-                        let error = walk.error(&format!("the member `{name}` of the tar archive leads out of the archive"), header_at);
-                        error.expected("a relative name without `..`", format!("`{name}`")).hint("take the archive from a source that you trust")
+                        let error = walk.error(
+                            &format!(
+                                "the member `{name}` of the tar archive leads out of the archive"
+                            ),
+                            header_at,
+                        );
+                        error
+                            .expected("a relative name without `..`", format!("`{name}`"))
+                            .hint("take the archive from a source that you trust")
                     })?;
                     if !names.insert(name.clone()) {
                         return Err(Box::new(
-                            walk.error(&format!("the tar archive has two members `{name}`"), header_at).expected("names that differ", "one twice"),
+                            walk.error(
+                                &format!("the tar archive has two members `{name}`"),
+                                header_at,
+                            )
+                            .expected("names that differ", "one twice"),
                         ));
                     }
                     let at = walk.at;
-                    let held = if bytes <= room { Some(walk.contents(bytes)?) } else { walk.skip(bytes, true).map(|()| None)? };
+                    let held = if bytes <= room {
+                        Some(walk.contents(bytes)?)
+                    } else {
+                        walk.skip(bytes, true).map(|()| None)?
+                    };
                     room = if held.is_some() { room - bytes } else { 0 };
                     members.push(Member { name, bytes, at, held });
                 }
@@ -107,12 +131,15 @@ impl Archive {
     pub(crate) fn text(&self, name: &str) -> Read<Text<'_>> {
         let Some(member) = self.members.iter().find(|member| member.name == name) else {
             let names: Vec<&str> = self.names().take(20).collect();
-            let error = ReadError::new(&self.path, format!("the tar archive has no member `{name}`"));
+            let error =
+                ReadError::new(&self.path, format!("the tar archive has no member `{name}`"));
             return Err(Box::new(error.expected("one of its members", names.join(", "))));
         };
         let path = self.path.join(name);
         if let Some(held) = &member.held {
-            return Ok(Text::of_reader(path.clone(), &held[..], move |error| Box::new(ReadError::from_io(&path, error))));
+            return Ok(Text::of_reader(path.clone(), &held[..], move |error| {
+                Box::new(ReadError::from_io(&path, error))
+            }));
         }
         let mut walk = Walk { path: &self.path, plain: Plain::open(&self.path)?, at: 0 };
         walk.skip(member.at, false)?;
@@ -122,7 +149,10 @@ impl Archive {
             let got = plain.fill(buffer, most)?;
             left -= got as u64;
             if got < most {
-                return Err(Box::new(ReadError::new(&self.path, "the tar archive changed while it was read").at_byte(at)));
+                return Err(Box::new(
+                    ReadError::new(&self.path, "the tar archive changed while it was read")
+                        .at_byte(at),
+                ));
             }
             Ok(got)
         };
@@ -156,7 +186,9 @@ impl Walk<'_> {
             return Ok(None);
         }
         if !sum_fits(&header) {
-            let error = self.error("the header of a tar member is damaged", at).expected("a header whose sum fits", "another sum");
+            let error = self
+                .error("the header of a tar member is damaged", at)
+                .expected("a header whose sum fits", "another sum");
             return Err(Box::new(error.hint(AGAIN)));
         }
         Ok(Some(header))
@@ -164,7 +196,11 @@ impl Walk<'_> {
 
     /// Passes over contents, with what fills their last block if `whole_blocks`.
     fn skip(&mut self, bytes: u64, whole_blocks: bool) -> Read<()> {
-        let mut left = if whole_blocks { bytes.div_ceil(BLOCK as u64).saturating_mul(BLOCK as u64) } else { bytes };
+        let mut left = if whole_blocks {
+            bytes.div_ceil(BLOCK as u64).saturating_mul(BLOCK as u64)
+        } else {
+            bytes
+        };
         let mut passed = Vec::new();
         while left > 0 {
             passed.clear();
@@ -180,7 +216,9 @@ impl Walk<'_> {
     /// The contents of a member that names the next one.
     fn name_text(&mut self, bytes: u64, header_at: u64) -> Read<Vec<u8>> {
         if bytes > NAME_MOST {
-            let error = self.error("a name in the tar archive is too long", header_at).expected(format!("at most {NAME_MOST} bytes"), bytes.to_string());
+            let error = self
+                .error("a name in the tar archive is too long", header_at)
+                .expected(format!("at most {NAME_MOST} bytes"), bytes.to_string());
             return Err(Box::new(error));
         }
         self.contents(bytes)
@@ -216,7 +254,10 @@ fn octal(field: &[u8]) -> Option<u64> {
 fn size_of(header: &[u8; BLOCK]) -> Option<u64> {
     let field = &header[124..136];
     match field[0] {
-        0x80 => field[1..4].iter().all(|&byte| byte == 0).then(|| field[4..].iter().fold(0, |size, &byte| size << 8 | u64::from(byte))),
+        0x80 => field[1..4]
+            .iter()
+            .all(|&byte| byte == 0)
+            .then(|| field[4..].iter().fold(0, |size, &byte| size << 8 | u64::from(byte))),
         _ => octal(field),
     }
 }
@@ -228,7 +269,11 @@ fn until_zero(field: &[u8]) -> &[u8] {
 fn name_of(header: &[u8; BLOCK]) -> Vec<u8> {
     let (name, prefix) = (until_zero(&header[..100]), until_zero(&header[345..500]));
     // GNU's own form puts other things where POSIX has the prefix.
-    if &header[257..263] != b"ustar\0" || prefix.is_empty() { name.to_vec() } else { [prefix, b"/", name].concat() }
+    if &header[257..263] != b"ustar\0" || prefix.is_empty() {
+        name.to_vec()
+    } else {
+        [prefix, b"/", name].concat()
+    }
 }
 
 /// The path among the records `LENGTH KEY=VALUE\n`.
@@ -250,7 +295,10 @@ fn judge(name: &[u8]) -> Result<String, String> {
     let name = String::from_utf8_lossy(name).into_owned();
     let plain = name.trim_start_matches("./");
     let drive = plain.as_bytes().get(1) == Some(&b':');
-    let leads_out = plain.is_empty() || plain.starts_with(['/', '\\']) || drive || plain.split(['/', '\\']).any(|step| step == "..");
+    let leads_out = plain.is_empty()
+        || plain.starts_with(['/', '\\'])
+        || drive
+        || plain.split(['/', '\\']).any(|step| step == "..");
     if leads_out { Err(name) } else { Ok(plain.to_owned()) }
 }
 
@@ -282,7 +330,8 @@ pub(crate) mod tests {
 
     /// An archive of plain files.
     pub fn archive_of(files: &[(&str, &[u8])]) -> Vec<u8> {
-        let members: Vec<u8> = files.iter().flat_map(|(name, contents)| member(b'0', name, contents)).collect();
+        let members: Vec<u8> =
+            files.iter().flat_map(|(name, contents)| member(b'0', name, contents)).collect();
         [members, vec![0; 2 * BLOCK]].concat()
     }
 
@@ -320,13 +369,17 @@ pub(crate) mod tests {
         let found = open(&bytes.concat()).unwrap();
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["one", &long, "other/name", "folder/name", "binary"]);
-        assert_eq!((found[0].1.len(), &found[1].1[..], &found[4].1[..]), (600, &b"2"[..], &b"bin"[..]));
+        assert_eq!(
+            (found[0].1.len(), &found[1].1[..], &found[4].1[..]),
+            (600, &b"2"[..], &b"bin"[..])
+        );
     }
 
     #[test]
     fn a_large_archive_is_read_again_for_each_member() {
         let large = vec![b'x'; (HELD_MOST + 5) as usize];
-        let found = open(&archive_of(&[("first", b"1"), ("large", &large), ("last", b"3")])).unwrap();
+        let found =
+            open(&archive_of(&[("first", b"1"), ("large", &large), ("last", b"3")])).unwrap();
         assert!(found[1].1 == large);
         assert_eq!((&found[0].1[..], &found[2].1[..]), (&b"1"[..], &b"3"[..]));
     }
@@ -335,7 +388,10 @@ pub(crate) mod tests {
     fn names_that_lead_out_refuse_the_archive() {
         for name in ["../evil", "a/../../b", "/etc/passwd", "..", "C:\\x", "a\\..\\b", "./"] {
             let error = open(&archive_of(&[("good", b"x"), (name, b"x")])).unwrap_err();
-            assert!(error.what.contains("leads out of the archive") && !error.hint.is_empty(), "{name}: {error}");
+            assert!(
+                error.what.contains("leads out of the archive") && !error.hint.is_empty(),
+                "{name}: {error}"
+            );
         }
     }
 
@@ -351,7 +407,12 @@ pub(crate) mod tests {
         let mut damaged = sound.clone();
         damaged[3] ^= 1;
         assert!(open(&damaged).unwrap_err().what.contains("header of a tar member is damaged"));
-        assert!(open(&archive_of(&[("one", b""), ("one", b"")])).unwrap_err().what.contains("two members `one`"));
+        assert!(
+            open(&archive_of(&[("one", b""), ("one", b"")]))
+                .unwrap_err()
+                .what
+                .contains("two members `one`")
+        );
         let mut claims = sound.clone();
         claims[124..136].copy_from_slice(b"77777777777\0");
         seal(&mut claims);

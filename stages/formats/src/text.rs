@@ -1,7 +1,9 @@
 //! Text with an item a line: read in blocks of whole lines, parsed in pieces on all cores.
 //!
-//! promises  the same result for any number of threads and any size of block; of several faults the first in the file is told
-//! reads     gzip, zstd, a byte-order mark, CRLF, a last line without end; UTF-16 is refused by name
+//! promises  the same result for any number of threads and any size of block; of several faults the
+//!           first in the file is told
+//! reads     gzip, zstd, a byte-order mark, CRLF, a last line without end; UTF-16 is refused by
+//!           name
 //! never     holds more than a few blocks, beside what the grammar keeps
 //! limits    a line of 64 MiB
 //! to add    a format that has a header and then items: a `Grammar`
@@ -25,13 +27,16 @@ pub struct Sizes {
     pub piece: usize,
 }
 
-/// How the lines of a format are read. All text that it is given is whole lines, only the file's last may lack its end.
+/// How the lines of a format are read. All text that it is given is whole lines, only the file's
+/// last may lack its end.
 pub trait Grammar: Sync {
     /// What some lines of the body hold.
     type Piece: Default + Send;
-    /// Reads lines of the header, of which `before` lie before `lines`: the byte at which the body begins, or none if it begins later.
+    /// Reads lines of the header, of which `before` lie before `lines`: the byte at which the body
+    /// begins, or none if it begins later.
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault>;
-    /// Reads the lines of the body before a scan into an empty piece, on any thread. What it read before a fault is accepted before the fault is told.
+    /// Reads the lines of the body before a scan into an empty piece, on any thread. What it read
+    /// before a fault is accepted before the fault is told.
     fn body(&self, scan: &mut Scan<'_>, piece: &mut Self::Piece) -> Result<(), Fault>;
     /// Takes the pieces in the order of the file, each with its lines.
     fn accept(&mut self, piece: Self::Piece, lines: &[u8]) -> Result<(), Fault>;
@@ -55,12 +60,21 @@ pub struct Fault {
 impl Fault {
     /// A fault at a byte.
     pub fn new(byte: usize, what: impl Into<String>) -> Fault {
-        Fault { byte, what: what.into(), expected: String::new(), found: String::new(), hint: String::new() }
+        Fault {
+            byte,
+            what: what.into(),
+            expected: String::new(),
+            found: String::new(),
+            hint: String::new(),
+        }
     }
 
     /// What should stand there, and the word that does; an empty one is the end of the line.
     pub fn expected(mut self, expected: impl Into<String>, found: &[u8]) -> Fault {
-        (self.expected, self.found) = (expected.into(), if found.is_empty() { "the end of the line".into() } else { quote(found) });
+        (self.expected, self.found) = (
+            expected.into(),
+            if found.is_empty() { "the end of the line".into() } else { quote(found) },
+        );
         self
     }
 
@@ -92,7 +106,11 @@ impl Mark {
         let line = first_line(&text[start..]);
         // Enough for the excerpt of an error.
         let kept = line.len().min(byte - start + 256);
-        Mark { line: before + 1 + count(&text[..start]), column: (byte - start) as u64 + 1, text: line[..kept].to_vec() }
+        Mark {
+            line: before + 1 + count(&text[..start]),
+            column: (byte - start) as u64 + 1,
+            text: line[..kept].to_vec(),
+        }
     }
 
     /// An error at this place.
@@ -101,15 +119,26 @@ impl Mark {
     }
 }
 
-/// Reads a file from its first line to its last; of the numbers read by `finite` or noted in `Scan::rounded`, those that were rounded come
-/// back, the first one's place as its line.
+/// Reads a file from its first line to its last; of the numbers read by `finite` or noted in
+/// `Scan::rounded`, those that were rounded come back, the first one's place as its line.
 pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes) -> Read<Rounded> {
     let mut plain = Plain::open(path)?;
-    stream(path, Vec::new(), sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| parse_blocks(path, grammar, sizes, blocks))
+    stream(
+        path,
+        Vec::new(),
+        sizes.block,
+        move |buffer, most| plain.fill(buffer, most),
+        |blocks| parse_blocks(path, grammar, sizes, blocks),
+    )
 }
 
 /// Parses blocks in order; all pieces of a block at once.
-fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: mpsc::Receiver<Message>) -> Read<Rounded> {
+fn parse_blocks<G: Grammar>(
+    path: &Path,
+    grammar: &mut G,
+    sizes: Sizes,
+    blocks: mpsc::Receiver<Message>,
+) -> Read<Rounded> {
     let (mut lines, mut rounded) = (0, Rounded::default());
     let (mut first, mut in_header) = (true, true);
     for message in blocks {
@@ -128,7 +157,8 @@ fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: 
         }
         let mut body = 0;
         if in_header {
-            let begins = grammar.header(text, lines).map_err(|fault| report(path, lines, text, fault))?;
+            let begins =
+                grammar.header(text, lines).map_err(|fault| report(path, lines, text, fault))?;
             in_header = begins.is_none();
             body = begins.unwrap_or(text.len());
         }
@@ -142,7 +172,9 @@ fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: 
             .collect();
         for (start, piece_lines, piece, read) in pieces {
             let accepted = grammar.accept(piece, piece_lines).and(read);
-            let part = accepted.map_err(|fault| report(path, lines, text, Fault { byte: fault.byte + start, ..fault }))?;
+            let part = accepted.map_err(|fault| {
+                report(path, lines, text, Fault { byte: fault.byte + start, ..fault })
+            })?;
             let line = |byte: u64| lines + count(&text[..=start + byte as usize]);
             rounded.join(Rounded { first: part.first.map(line), ..part }, 0);
         }
@@ -156,7 +188,9 @@ fn refuse_wide_text(path: &Path, text: &[u8]) -> Read<()> {
     if !matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
         return Ok(());
     }
-    let error = ReadError::new(path, "the file is text in UTF-16").at_line(1, 1, first_line(text)).expected("text in UTF-8", "a UTF-16 byte-order mark");
+    let error = ReadError::new(path, "the file is text in UTF-16")
+        .at_line(1, 1, first_line(text))
+        .expected("text in UTF-8", "a UTF-16 byte-order mark");
     Err(Box::new(error.hint("convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW")))
 }
 
@@ -181,7 +215,8 @@ pub fn first_line(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == b'\n').next().unwrap_or(text)
 }
 
-/// The byte at which the line stands that `counts` is true of for the `index`-th time; it sees lines from their first byte that is no blank.
+/// The byte at which the line stands that `counts` is true of for the `index`-th time; it sees
+/// lines from their first byte that is no blank.
 pub fn nth_line(text: &[u8], index: u64, counts: impl Fn(&[u8]) -> bool) -> usize {
     let mut scan = Scan::new(text);
     let mut seen = 0;
@@ -277,7 +312,9 @@ impl<'a> Scan<'a> {
         }
         let digits = self.at - start;
         // 19 digits always fit; longer ones (rare) are read again with care.
-        let fits = digits <= 19 || std::str::from_utf8(&self.text[start..self.at]).is_ok_and(|word| word.parse::<u64>().is_ok());
+        let fits = digits <= 19
+            || std::str::from_utf8(&self.text[start..self.at])
+                .is_ok_and(|word| word.parse::<u64>().is_ok());
         if digits > 0 && fits && (is_blank(self.byte()) || self.byte() == b'\n') {
             return Some(value);
         }
@@ -290,12 +327,18 @@ impl<'a> Scan<'a> {
         self.skip_blanks();
         let start = self.at;
         let value = self.whole();
-        if let Some(row) = value.and_then(|value| value.checked_sub(first)).filter(|&row| row < u64::from(nodes)) {
+        if let Some(row) =
+            value.and_then(|value| value.checked_sub(first)).filter(|&row| row < u64::from(nodes))
+        {
             return Ok(row as u32);
         }
         self.at = start;
         let word = self.word();
-        let range = if nodes == 0 { "no node: the header says 0".into() } else { format!("{first} to {}", first + u64::from(nodes) - 1) };
+        let range = if nodes == 0 {
+            "no node: the header says 0".into()
+        } else {
+            format!("{first} to {}", first + u64::from(nodes) - 1)
+        };
         let what = match word {
             [] => "is missing",
             _ if !word.iter().all(u8::is_ascii_digit) => "is not a number",
@@ -304,9 +347,13 @@ impl<'a> Scan<'a> {
         let hint = match value {
             Some(0) if first == 1 => "this format counts nodes from 1: add 1 to all of them",
             Some(_) => {
-                "correct the number of nodes in the header, or the id: ids are counted from the first node without gaps; as an edge list,  SOURCE TARGET  a line, they may be any numbers"
+                "correct the number of nodes in the header, or the id: ids are counted from the \
+                    first node without gaps; as an edge list,  SOURCE TARGET  a line, they may be \
+                    any numbers"
             }
-            None => "a node is its number here: write names as an edge list,  SOURCE TARGET  a line",
+            None => {
+                "a node is its number here: write names as an edge list,  SOURCE TARGET  a line"
+            }
         };
         Err(Fault::new(start, format!("{name} {what}")).expected(range, word).hint(hint))
     }
@@ -323,7 +370,9 @@ impl<'a> Scan<'a> {
             None if word.is_empty() => "is missing",
             None => "is not a number",
         };
-        Err(Fault::new(self.at - word.len(), format!("{name} {what}")).expected("a finite number", word).hint(hint))
+        Err(Fault::new(self.at - word.len(), format!("{name} {what}"))
+            .expected("a finite number", word)
+            .hint(hint))
     }
 
     /// Refuses whatever is left of the line.

@@ -1,4 +1,5 @@
-//! What tests of readers share: real data, fixtures, files that live for one call, and the tiny graph.
+//! What tests of readers share: real data, fixtures, files that live for one call, and the tiny
+//! graph.
 use crate::{
     Options, edge_list,
     raw::{NodeIds, RawGraph, Read},
@@ -11,7 +12,12 @@ use std::{
 };
 
 /// Sizes that cut even the smallest file.
-pub const CUTS: [Sizes; 4] = [SIZES, Sizes { block: 1, piece: 1 }, Sizes { block: 7, piece: 3 }, Sizes { block: 64, piece: 9 }];
+pub const CUTS: [Sizes; 4] = [
+    SIZES,
+    Sizes { block: 1, piece: 1 },
+    Sizes { block: 7, piece: 3 },
+    Sizes { block: 64, piece: 9 },
+];
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -19,9 +25,15 @@ fn workspace() -> PathBuf {
 
 /// Real data; none, with a line that says so, if it is not there.
 pub fn shared(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("WARPLOOM_SHARED").map_or(workspace().join("../shared"), PathBuf::from).join("data").join(name);
+    let path = std::env::var_os("WARPLOOM_SHARED")
+        .map_or(workspace().join("../shared"), PathBuf::from)
+        .join("data")
+        .join(name);
     if !path.exists() {
-        println!("SKIPPED: {name} because {} is not there (WARPLOOM_SHARED names its folder)", path.display());
+        println!(
+            "SKIPPED: {name} because {} is not there (WARPLOOM_SHARED names its folder)",
+            path.display()
+        );
     }
     path.exists().then_some(path)
 }
@@ -32,7 +44,11 @@ pub fn fixture(name: &str) -> PathBuf {
 }
 
 /// Reads a file of this name and contents; what comes out holds its promises.
-pub fn read_written(name: &str, contents: &[u8], read: impl FnOnce(&Path) -> Read<RawGraph>) -> Read<RawGraph> {
+pub fn read_written(
+    name: &str,
+    contents: &[u8],
+    read: impl FnOnce(&Path) -> Read<RawGraph>,
+) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, contents).unwrap();
@@ -41,7 +57,8 @@ pub fn read_written(name: &str, contents: &[u8], read: impl FnOnce(&Path) -> Rea
     Ok(graph)
 }
 
-/// Reads with all edges in memory, and with no memory for them: both ways give one graph, or one error.
+/// Reads with all edges in memory, and with no memory for them: both ways give one graph, or one
+/// error.
 pub fn both_ways(read: impl Fn(&Limit) -> Read<Found>) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();
     let whole = read(&Limit::none()).map(held);
@@ -70,8 +87,12 @@ pub fn edges_by_id(graph: &RawGraph, weights: bool) -> Vec<(u64, u64, Option<Str
         NodeIds::Numbers(ids) => ids[row as usize],
         NodeIds::Strings(_) => panic!("expected numbers"),
     };
-    let weight = |at: usize| graph.edges.weight.as_ref().filter(|_| weights).map(|weight| weight[at].to_string());
-    let mut edges: Vec<_> = (0..graph.edges.len()).map(|at| (id(graph.edges.source[at]), id(graph.edges.target[at]), weight(at))).collect();
+    let weight = |at: usize| {
+        graph.edges.weight.as_ref().filter(|_| weights).map(|weight| weight[at].to_string())
+    };
+    let mut edges: Vec<_> = (0..graph.edges.len())
+        .map(|at| (id(graph.edges.source[at]), id(graph.edges.target[at]), weight(at)))
+        .collect();
     edges.sort();
     edges
 }
@@ -83,7 +104,9 @@ pub fn tiny_edges(weights: bool) -> Vec<(u64, u64, Option<String>)> {
 
 /// An error as far as tests compare it: what and where.
 pub fn told(result: Read<RawGraph>) -> Result<RawGraph, String> {
-    result.map_err(|error| format!("{} {:?} {} {}", error.what, error.place, error.expected, error.found))
+    result.map_err(|error| {
+        format!("{} {:?} {} {}", error.what, error.place, error.expected, error.found)
+    })
 }
 
 /// The text with one byte changed, where it stays text.

@@ -1,16 +1,22 @@
-//! Triples of knowledge graphs: `train`, `valid` and `test` with `head relation tail` in words, or the numbered form of OpenKE.
+//! Triples of knowledge graphs: `train`, `valid` and `test` with `head relation tail` in words, or
+//! the numbered form of OpenKE.
 //!
-//! promises  edges are the statements of the parts that `parts` names, by default those to train on, in that order; nodes and relations are those
-//!           of all parts, so that they are the same whatever is chosen; head to tail, directed
-//! promises  both forms give one graph: nodes and relations go by the bytes of their names; the number of a node in entity2id is the column `number`
-//! reads     words: three columns divided by tabs; numbers: `train2id.txt` and so on with `head tail relation` behind a line with their number,
-//!           `entity2id.txt` and `relation2id.txt`; packed or not, or all in a tar or zip archive
+//! promises  edges are the statements of the parts that `parts` names, by default those to train
+//!           on, in that order; nodes and relations are those of all parts, so that they are the
+//!           same whatever is chosen; head to tail, directed
+//! promises  both forms give one graph: nodes and relations go by the bytes of their names; the
+//!           number of a node in entity2id is the column `number`
+//! reads     words: three columns divided by tabs; numbers: `train2id.txt` and so on with `head
+//!           tail relation` behind a line with their number, `entity2id.txt` and `relation2id.txt`;
+//!           packed or not, or all in a tar or zip archive
 //! promises  parts whose statements are no edges are named as passed over
-//! promises  a file of types of entities beside them (`entity2type.txt` with `ENTITY TYPE`, or the one that `types` names) is told, not made use of
+//! promises  a file of types of entities beside them (`entity2type.txt` with `ENTITY TYPE`, or the
+//!           one that `types` names) is told, not made use of
 //! promises  edges beyond a share of the limit go to a file (spill.rs)
-//! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as the limit goes; of the numbered form one
-//!           file of numbers, 12 bytes a statement
-//! source    A. Bordes et al., Translating Embeddings for Modeling Multi-relational Data (2013); github.com/thunlp/OpenKE
+//! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as
+//!           the limit goes; of the numbered form one file of numbers, 12 bytes a statement
+//! source    A. Bordes et al., Translating Embeddings for Modeling Multi-relational Data (2013);
+//!           github.com/thunlp/OpenKE
 mod numbered;
 mod types;
 
@@ -29,7 +35,8 @@ use std::path::{Path, PathBuf};
 /// Triples.
 pub const FORMAT: Format = Format {
     name: "triples",
-    about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, entity2id.txt, ...",
+    about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, \
+        entity2id.txt, ...",
     recognise,
     read_within,
 };
@@ -37,7 +44,8 @@ pub const FORMAT: Format = Format {
 /// The part that a file of words is by its name.
 fn part_of(name: &str) -> Option<Part> {
     let name = last(name);
-    let stem = name.strip_suffix(".txt").or(name.strip_suffix(".tsv")).filter(|_| !types::is(name))?;
+    let stem =
+        name.strip_suffix(".txt").or(name.strip_suffix(".tsv")).filter(|_| !types::is(name))?;
     match stem.rsplit(['-', '_', '.']).next().unwrap_or(stem) {
         "train" => Some(Part::Train),
         "valid" | "val" | "dev" => Some(Part::Valid),
@@ -46,25 +54,44 @@ fn part_of(name: &str) -> Option<Part> {
     }
 }
 
-/// The numbered form; else words of at least two parts, each with a table of types; else an archive with one of these.
+/// The numbered form; else words of at least two parts, each with a table of types; else an archive
+/// with one of these.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let with_types = |files: Vec<PathBuf>| {
-        let types = look.files().filter(|(_, name)| types::is(name)).map(|(path, _)| path.to_path_buf());
+        let types =
+            look.files().filter(|(_, name)| types::is(name)).map(|(path, _)| path.to_path_buf());
         Some(files.into_iter().chain(types).collect())
     };
-    let of_name = |is: &dyn Fn(&str) -> bool| look.files().filter(|(_, name)| is(name)).map(|(path, _)| path.to_path_buf()).collect::<Vec<PathBuf>>();
+    let of_name = |is: &dyn Fn(&str) -> bool| {
+        look.files()
+            .filter(|(_, name)| is(name))
+            .map(|(path, _)| path.to_path_buf())
+            .collect::<Vec<PathBuf>>()
+    };
     let numbered_train = of_name(&|name| numbered::is(name, "train"));
     if numbered_train.iter().any(|path| is_numbered(look.head(path))) {
         return with_types(of_name(&numbered::belongs));
     }
-    let parts: Vec<PathBuf> = look.files().filter(|(path, name)| part_of(name).is_some() && is_words(look.head(path))).map(|(path, _)| path.into()).collect();
-    let has_train = look.files().any(|(path, name)| part_of(name) == Some(Part::Train) && parts.iter().any(|part| part == path));
+    let parts: Vec<PathBuf> = look
+        .files()
+        .filter(|(path, name)| part_of(name).is_some() && is_words(look.head(path)))
+        .map(|(path, _)| path.into())
+        .collect();
+    let has_train = look.files().any(|(path, name)| {
+        part_of(name) == Some(Part::Train) && parts.iter().any(|part| part == path)
+    });
     let alone = |path: &PathBuf| are_surely_statements(look.head(path));
     if has_train && (parts.len() > 1 || parts.iter().all(alone)) {
         return with_types(parts);
     }
-    let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| part_of(name) == Some(Part::Train) || numbered::is(name, "train"));
-    look.files().find(|(path, _)| holds(path) && look.sound(holds_triples(path)) == Some(true)).map(|(path, _)| vec![path.to_path_buf()])
+    let holds = |path: &Path| {
+        names_in_archive(look, path)
+            .iter()
+            .any(|name| part_of(name) == Some(Part::Train) || numbered::is(name, "train"))
+    };
+    look.files()
+        .find(|(path, _)| holds(path) && look.sound(holds_triples(path)) == Some(true))
+        .map(|(path, _)| vec![path.to_path_buf()])
 }
 
 /// Whether an archive has a set of triples in it.
@@ -73,7 +100,8 @@ fn holds_triples(path: &Path) -> Read<bool> {
     let parts = bundle.names().filter(|(_, name)| part_of(name).is_some()).count();
     for (index, name) in bundle.names() {
         let is_train = part_of(name) == Some(Part::Train) && parts > 1;
-        if numbered::is(name, "train") || is_train && is_words(bundle.text(index)?.lines()?.first()) {
+        if numbered::is(name, "train") || is_train && is_words(bundle.text(index)?.lines()?.first())
+        {
             return Ok(true);
         }
     }
@@ -83,25 +111,32 @@ fn holds_triples(path: &Path) -> Read<bool> {
 /// Whether text begins with a line of three words with tabs between.
 fn is_words(head: &[u8]) -> bool {
     let line = each(head).next().map_or(&[][..], |(_, line)| line);
-    line.split(|&byte| byte == b'\t').filter(|word| !word.is_empty()).count() == 3 && line.iter().filter(|&&byte| byte == b'\t').count() == 2
+    line.split(|&byte| byte == b'\t').filter(|word| !word.is_empty()).count() == 3
+        && line.iter().filter(|&&byte| byte == b'\t').count() == 2
 }
 
-/// Whether text is statements also by itself: a third column of numbers may be weights, and a first line may name the columns.
+/// Whether text is statements also by itself: a third column of numbers may be weights, and a first
+/// line may name the columns.
 fn are_surely_statements(head: &[u8]) -> bool {
     let lines = || {
-        each(head)
-            .filter(|(_, line)| !line.is_empty())
-            .filter_map(|(_, line)| <[&[u8]; 3]>::try_from(line.split(|&byte| byte == b'\t').collect::<Vec<_>>()).ok())
+        each(head).filter(|(_, line)| !line.is_empty()).filter_map(|(_, line)| {
+            <[&[u8]; 3]>::try_from(line.split(|&byte| byte == b'\t').collect::<Vec<_>>()).ok()
+        })
     };
     let Some(first) = lines().next() else { return false };
-    let between_numbers = [first[0], first[2]].iter().all(|word| edge_list::looks_like_number(word)) && !edge_list::looks_like_number(first[1]);
-    let is_tail = edge_list::Third::of(first) == edge_list::Third::Tail || between_numbers && edge_list::are_statements(lines());
+    let between_numbers =
+        [first[0], first[2]].iter().all(|word| edge_list::looks_like_number(word))
+            && !edge_list::looks_like_number(first[1]);
+    let is_tail = edge_list::Third::of(first) == edge_list::Third::Tail
+        || between_numbers && edge_list::are_statements(lines());
     is_tail && !edge_list::names_statements(head)
 }
 
 /// Whether text begins with a number and then three.
 fn is_numbered(head: &[u8]) -> bool {
-    let mut counts = each(head).take(2).map(|(_, line)| words(line).filter(|(_, word)| u32::read(word).is_some()).count());
+    let mut counts = each(head)
+        .take(2)
+        .map(|(_, line)| words(line).filter(|(_, word)| u32::read(word).is_some()).count());
     (counts.next(), counts.next()) == (Some(1), Some(3))
 }
 
@@ -112,38 +147,53 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 
 fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let bundle = Bundle::open(files)?;
-    let wanted = if options.parts.is_empty() { vec![Part::Train] } else { in_order(&options.parts) };
+    let wanted =
+        if options.parts.is_empty() { vec![Part::Train] } else { in_order(&options.parts) };
     let (mut graph, spilled) = match bundle.names().any(|(_, name)| numbered::belongs(name)) {
         true => numbered::read(&bundle, &wanted, limit)?,
         false => read_words(&bundle, options, &wanted, limit)?,
     };
     types::put(&bundle, options, &mut graph)?;
-    let is_there = |part: Part| bundle.names().any(|(_, name)| part_of(name) == Some(part) || numbered::is(name, name_of(part)));
-    let left: Vec<&str> = [Part::Train, Part::Valid, Part::Test].into_iter().filter(|part| !wanted.contains(part) && is_there(*part)).map(name_of).collect();
+    let is_there = |part: Part| {
+        bundle
+            .names()
+            .any(|(_, name)| part_of(name) == Some(part) || numbered::is(name, name_of(part)))
+    };
+    let left: Vec<&str> = [Part::Train, Part::Valid, Part::Test]
+        .into_iter()
+        .filter(|part| !wanted.contains(part) && is_there(*part))
+        .map(name_of)
+        .collect();
     if !left.is_empty() {
         let wanted: Vec<&str> = wanted.into_iter().map(name_of).collect();
         let what = format!(
-            "statements of {}: edges are those of {}, because tasks of links come later ( read: {{parts: [train, valid, test]}}  in an entry takes all)",
+            "statements of {}: edges are those of {}, because tasks of links come later ( read: \
+                {{parts: [train, valid, test]}}  in an entry takes all)",
             left.join(" and "),
             wanted.join(" and ")
         );
         graph.passed_over.push(what);
     }
     graph.passed_over.extend(unread(&bundle, |name| {
-        [Part::Train, Part::Valid, Part::Test].into_iter().any(|part| part_of(name) == Some(part) || numbered::is(name, name_of(part)))
+        [Part::Train, Part::Valid, Part::Test]
+            .into_iter()
+            .any(|part| part_of(name) == Some(part) || numbered::is(name, name_of(part)))
     }));
     Ok((graph, spilled))
 }
 
 fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part], limit: &Limit) -> Read<Found> {
-    let mut texts = bundle.names().filter(|(_, name)| !types::is_chosen(name, options)).map(|(index, _)| index);
+    let mut texts =
+        bundle.names().filter(|(_, name)| !types::is_chosen(name, options)).map(|(index, _)| index);
     let alone = texts.next().filter(|_| texts.next().is_none());
     let path = bundle.names().next().map_or(Path::new(""), |(index, _)| bundle.path(index));
     let mut statements = Statements::new(limit);
     for part in [Part::Train, Part::Valid, Part::Test] {
         let found = match alone {
             Some(only) => Some(only).filter(|_| part == Part::Train),
-            None => bundle.only(&format!("the part `{}`", name_of(part)), |name| part_of(name) == Some(part))?,
+            None => bundle.only(&format!("the part `{}`", name_of(part)), |name| {
+                part_of(name) == Some(part)
+            })?,
         };
         let is_wanted = wanted.contains(&part);
         match found {
@@ -158,7 +208,10 @@ fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part], limit: &Limit
     }
     let found = statements.build()?;
     if found.0.ids.is_empty() {
-        return Err(Box::new(ReadError::new(path, "the set holds no statement").expected("at least one line  HEAD RELATION TAIL", "none")));
+        return Err(Box::new(
+            ReadError::new(path, "the set holds no statement")
+                .expected("at least one line  HEAD RELATION TAIL", "none"),
+        ));
     }
     Ok(found)
 }
@@ -168,9 +221,17 @@ fn refuse_names(path: &Path, first: &[u8]) -> Read<()> {
     if !edge_list::names_statements(first) {
         return Ok(());
     }
-    let error = ReadError::new(path, "the first line names the columns, and statements are expected from the first line on").at_line(1, 1, first);
+    let error = ReadError::new(
+        path,
+        "the first line names the columns, and statements are expected from the first line on",
+    )
+    .at_line(1, 1, first);
     let found = format!("`{}`", String::from_utf8_lossy(first.trim_ascii()));
-    Err(Box::new(error.expected("HEAD, RELATION and TAIL with tabs between", found).hint("take that line out:  sed -i 1d FILE")))
+    Err(Box::new(
+        error
+            .expected("HEAD, RELATION and TAIL with tabs between", found)
+            .hint("take that line out:  sed -i 1d FILE"),
+    ))
 }
 
 /// Training first; each part once.
@@ -192,8 +253,15 @@ fn name_of(part: Part) -> &'static str {
 fn lacks(bundle: &Bundle, file: &str) -> Box<ReadError> {
     let known = bundle.names().next().map(|(index, _)| bundle.path(index).with_file_name(file));
     let have: Vec<&str> = bundle.names().map(|(_, name)| last(name)).take(20).collect();
-    let error = ReadError::new(&known.unwrap_or_else(|| file.into()), format!("the set of triples lacks its file `{file}`"));
-    Box::new(error.expected(format!("`{file}`"), have.join(", ")).hint("download it with  warploom data fetch  or put it there by hand"))
+    let error = ReadError::new(
+        &known.unwrap_or_else(|| file.into()),
+        format!("the set of triples lacks its file `{file}`"),
+    );
+    Box::new(
+        error
+            .expected(format!("`{file}`"), have.join(", "))
+            .hint("download it with  warploom data fetch  or put it there by hand"),
+    )
 }
 
 /// Columns between tabs, each with the byte at which it stands; `start` is that of the line.
@@ -217,19 +285,27 @@ fn parse(text: &[u8]) -> Result<Piece, Fault> {
         let mut cells = cells(start, line);
         let mut next = |what: &str| match cells.next() {
             Some((at, cell)) if !cell.is_empty() => Ok((at, cell)),
-            Some((at, _)) => Err(Fault::new(at, format!("a statement has an empty {what}")).expected("HEAD, RELATION and TAIL with tabs between", b"")),
+            Some((at, _)) => Err(Fault::new(at, format!("a statement has an empty {what}"))
+                .expected("HEAD, RELATION and TAIL with tabs between", b"")),
             None => {
-                let fault = Fault::new(start + line.len(), format!("a statement has no {what}")).expected("HEAD, RELATION and TAIL with tabs between", line);
-                Err(fault.hint("columns are divided by tabs; with blanks between, convert the file:  tr ' ' '\\t' < FILE > NEW"))
+                let fault = Fault::new(start + line.len(), format!("a statement has no {what}"))
+                    .expected("HEAD, RELATION and TAIL with tabs between", line);
+                Err(fault.hint(
+                    "columns are divided by tabs; with blanks between, convert the \
+                    file:  tr ' ' '\\t' < FILE > NEW",
+                ))
             }
         };
         let (head, relation, tail) = (next("head")?, next("relation")?, next("tail")?);
         if let Some((at, cell)) = cells.next() {
-            return Err(Fault::new(at, "a statement has more than three columns").expected("the end of the line", cell));
+            return Err(Fault::new(at, "a statement has more than three columns")
+                .expected("the end of the line", cell));
         }
         let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
             Ok(word) => Ok(word.to_owned()),
-            Err(_) => Err(Fault::new(at, "a name is not UTF-8").expected("text in UTF-8", cell).hint("convert the file with  iconv")),
+            Err(_) => Err(Fault::new(at, "a name is not UTF-8")
+                .expected("text in UTF-8", cell)
+                .hint("convert the file with  iconv")),
         };
         let source = nodes.number(head.1, || word(head))?;
         let relation = relations.number(relation.1, || word(relation))?;

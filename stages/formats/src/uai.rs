@@ -1,11 +1,14 @@
-//! Sets of AM-GCN (`uai.zip` and its kin): `NAME.edge`, `NAME.feature`, `NAME.label`, `train20.txt`, `test20.txt`, as files or in a zip archive.
+//! Sets of AM-GCN (`uai.zip` and its kin): `NAME.edge`, `NAME.feature`, `NAME.label`,
+//! `train20.txt`, `test20.txt`, as files or in a zip archive.
 //!
-//! promises  nodes are the rows of the features, from 0; the class of each is its line of the labels; every pair `trainK`, `testK` is a split,
-//!           by ascending K
+//! promises  nodes are the rows of the features, from 0; the class of each is its line of the
+//!           labels; every pair `trainK`, `testK` is a split, by ascending K
 //! promises  features stay sparse where less than a quarter of them is not zero
-//! never     reads the graphs of nearest neighbours (`knn/c5.txt`) that lie beside: `passed_over` names them
+//! never     reads the graphs of nearest neighbours (`knn/c5.txt`) that lie beside: `passed_over`
+//!           names them
 //! limits    each member as a whole in memory; features have 65,536 columns at most
-//! format    X. Wang and others, AM-GCN: Adaptive Multi-channel Graph Convolutional Networks (2020), github.com/zhumeiqiBUPT/AM-GCN
+//! format    X. Wang and others, AM-GCN: Adaptive Multi-channel Graph Convolutional Networks
+//!           (2020), github.com/zhumeiqiBUPT/AM-GCN
 use crate::{
     Format, Ids, Look, Options,
     decompress::Plain,
@@ -17,20 +20,36 @@ use crate::{
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// Sets of AM-GCN.
-pub const FORMAT: Format =
-    Format { name: "uai", about: "NAME.edge, NAME.feature, NAME.label, trainK.txt and testK.txt, as files or in one zip archive", recognise, read_within };
+pub const FORMAT: Format = Format {
+    name: "uai",
+    about: "NAME.edge, NAME.feature, NAME.label, trainK.txt and testK.txt, as files or in one zip \
+        archive",
+    recognise,
+    read_within,
+};
 
 const COLUMNS_MOST: usize = 1 << 16;
 
 /// An archive with such members, or such files.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let has_all = |names: &[&str]| [".edge", ".feature", ".label"].iter().all(|end| names.iter().filter(|name| name.ends_with(end)).count() == 1);
+    let has_all = |names: &[&str]| {
+        [".edge", ".feature", ".label"]
+            .iter()
+            .all(|end| names.iter().filter(|name| name.ends_with(end)).count() == 1)
+    };
     let names: Vec<&str> = look.files().map(|(_, name)| name).collect();
     if has_all(&names) {
-        return Some(look.files().filter(|(_, name)| role(name).is_some()).map(|(path, _)| path.to_path_buf()).collect());
+        return Some(
+            look.files()
+                .filter(|(_, name)| role(name).is_some())
+                .map(|(path, _)| path.to_path_buf())
+                .collect(),
+        );
     }
     let mut archives = look.files().map(|(path, _)| path);
-    let archive = archives.find(|path| look.zip(path).is_some_and(|archive| has_all(&archive.names().collect::<Vec<_>>())))?;
+    let archive = archives.find(|path| {
+        look.zip(path).is_some_and(|archive| has_all(&archive.names().collect::<Vec<_>>()))
+    })?;
     Some(vec![archive.to_path_buf()])
 }
 
@@ -47,7 +66,9 @@ enum Role {
 
 fn role(name: &str) -> Option<Role> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let number = |start: &str| -> Option<u32> { name.strip_prefix(start)?.strip_suffix(".txt")?.parse().ok() };
+    let number = |start: &str| -> Option<u32> {
+        name.strip_prefix(start)?.strip_suffix(".txt")?.parse().ok()
+    };
     match name.rsplit_once('.') {
         Some((_, "edge")) => Some(Role::Edge),
         Some((_, "feature")) => Some(Role::Feature),
@@ -80,9 +101,16 @@ struct Parts {
 
 impl Parts {
     fn of(files: &[PathBuf]) -> Read<Parts> {
-        let mut parts = Parts { place: files.first().cloned().unwrap_or_default(), sources: BTreeMap::new(), beside: Vec::new() };
+        let mut parts = Parts {
+            place: files.first().cloned().unwrap_or_default(),
+            sources: BTreeMap::new(),
+            beside: Vec::new(),
+        };
         for path in files {
-            let name = Look::new(std::slice::from_ref(path)).files().map(|(_, name)| name.to_owned()).collect::<String>();
+            let name = Look::new(std::slice::from_ref(path))
+                .files()
+                .map(|(_, name)| name.to_owned())
+                .collect::<String>();
             if is_zip_file(path)? {
                 let archive = Arc::new(Archive::open(path)?);
                 for name in archive.names() {
@@ -103,7 +131,8 @@ impl Parts {
         match self.sources.insert(role, source) {
             None => Ok(()),
             Some(_) => {
-                let error = ReadError::new(&self.place, format!("two files could be `{name}`")).expected("one file of each sort", "two");
+                let error = ReadError::new(&self.place, format!("two files could be `{name}`"))
+                    .expected("one file of each sort", "two");
                 Err(Box::new(error.hint("name the files of one set")))
             }
         }
@@ -111,7 +140,8 @@ impl Parts {
 
     fn get(&self, role: Role, end: &str) -> Read<&Source> {
         self.sources.get(&role).ok_or_else(|| {
-            let error = ReadError::new(&self.place, format!("the set lacks its file `{end}`")).expected(format!("a file whose name ends in `{end}`"), "none");
+            let error = ReadError::new(&self.place, format!("the set lacks its file `{end}`"))
+                .expected(format!("a file whose name ends in `{end}`"), "none");
             Box::new(error.hint("download it again, or copy the file beside the others"))
         })
     }
@@ -124,10 +154,14 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let edges = parts.get(Role::Edge, ".edge")?;
     let (features, nodes) = read_features(parts.get(Role::Feature, ".feature")?.open()?)?;
     let found = read_known(edges.open()?, &options, &Known::default(), limit)?;
-    let (mut graph, spilled) = onto(found, NodeIds::Count(nodes), &options, &Known::default(), || edges.open())?;
+    let (mut graph, spilled) =
+        onto(found, NodeIds::Count(nodes), &options, &Known::default(), || edges.open())?;
     graph.features = Some(features);
     graph.labels = Some(read_labels(parts.get(Role::Label, ".label")?.open()?, nodes)?);
-    let numbers = parts.sources.keys().filter_map(|role| if let Role::Train(number) = role { Some(*number) } else { None });
+    let numbers = parts
+        .sources
+        .keys()
+        .filter_map(|role| if let Role::Train(number) = role { Some(*number) } else { None });
     for number in numbers.collect::<Vec<_>>() {
         let mut split = vec![IN_NO_PART; nodes as usize];
         mark(parts.get(Role::Train(number), "train.txt")?.open()?, TRAIN, &mut split)?;
@@ -171,10 +205,18 @@ fn read_features(plain: Plain) -> Read<(Features, u32)> {
         for (start, word) in words(line, at) {
             let value = match word {
                 [digit @ b'0'..=b'9'] => f32::from(digit - b'0'),
-                _ => match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()).filter(|value| value.is_finite()) {
+                _ => match std::str::from_utf8(word)
+                    .ok()
+                    .and_then(|word| word.parse::<f32>().ok())
+                    .filter(|value| value.is_finite())
+                {
                     Some(value) => value,
                     None => {
-                        let fault = Fault::new(start, "a feature is not a finite number", "a line holds the features of one node");
+                        let fault = Fault::new(
+                            start,
+                            "a feature is not a finite number",
+                            "a line holds the features of one node",
+                        );
                         return Err(fault_at(&path, &text, &fault.against("a number", word)));
                     }
                 },
@@ -187,17 +229,27 @@ fn read_features(plain: Plain) -> Read<(Features, u32)> {
         }
         let expected = *columns.get_or_insert(column);
         if column != expected || column as usize > COLUMNS_MOST {
-            let fault =
-                Fault::new(at + line.trim_ascii_end().len(), "a line has another number of features than the first", "a line holds the features of one node");
+            let fault = Fault::new(
+                at + line.trim_ascii_end().len(),
+                "a line has another number of features than the first",
+                "a line holds the features of one node",
+            );
             let expected = format!("{} features", (expected as usize).min(COLUMNS_MOST));
-            return Err(fault_at(&path, &text, &Fault { expected, found: column.to_string(), ..fault }));
+            return Err(fault_at(
+                &path,
+                &text,
+                &Fault { expected, found: column.to_string(), ..fault },
+            ));
         }
         offsets.push(index.len() as u64);
     }
     let (rows, columns) = (offsets.len() - 1, columns.unwrap_or(0));
     if rows == 0 || rows as u64 > NODES_MOST {
-        let error = ReadError::new(&path, "the file of features has no row, or too many").expected(format!("1 to {NODES_MOST} lines"), rows.to_string());
-        return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
+        let error = ReadError::new(&path, "the file of features has no row, or too many")
+            .expected(format!("1 to {NODES_MOST} lines"), rows.to_string());
+        return Err(Box::new(
+            error.hint("is this the right file? a download that failed may have left it empty"),
+        ));
     }
     if index.len() < rows * columns as usize / 4 {
         return Ok((Features::Sparse { columns, offsets, index, values }, rows as u32));
@@ -218,12 +270,19 @@ fn read_labels(plain: Plain, nodes: u32) -> Read<Labels> {
     let mut found = Vec::new();
     for (at, line) in lines(&text) {
         let word = line.trim_ascii();
-        let name = std::str::from_utf8(word)
-            .map_err(|_| fault_at(&path, &text, &Fault::new(at, "a label is not UTF-8", "a line holds one class").against("text", word)))?;
+        let name = std::str::from_utf8(word).map_err(|_| {
+            fault_at(
+                &path,
+                &text,
+                &Fault::new(at, "a label is not UTF-8", "a line holds one class")
+                    .against("text", word),
+            )
+        })?;
         found.push(name);
     }
     if found.len() != nodes as usize {
-        let error = ReadError::new(&path, "there are not as many labels as nodes").expected(format!("{nodes} lines"), found.len().to_string());
+        let error = ReadError::new(&path, "there are not as many labels as nodes")
+            .expected(format!("{nodes} lines"), found.len().to_string());
         return Err(Box::new(error.hint("a line of labels belongs to the same line of features")));
     }
     let mut names = found.clone();
@@ -232,7 +291,8 @@ fn read_labels(plain: Plain, nodes: u32) -> Read<Labels> {
     if names.iter().all(|name| name.parse::<i64>().is_ok()) {
         names.sort_by_key(|name| name.parse::<i64>().unwrap_or(0));
     }
-    let of_name: BTreeMap<&str, u32> = names.iter().zip(0..).map(|(&name, class)| (name, class)).collect();
+    let of_name: BTreeMap<&str, u32> =
+        names.iter().zip(0..).map(|(&name, class)| (name, class)).collect();
     let class = found.iter().map(|name| of_name[name]).collect();
     Ok(Labels::Classes { class, names: names.into_iter().map(String::from).collect() })
 }
@@ -243,12 +303,25 @@ fn mark(plain: Plain, part: u8, split: &mut [u8]) -> Read<()> {
     let text = plain.read_all()?;
     for (start, word) in lines(&text).flat_map(|(at, line)| words(line, at)) {
         let fault = |what: &'static str, expected: String| {
-            fault_at(&path, &text, &Fault::new(start, what, "a split lists the lines of features, from 0").against(expected, word))
+            fault_at(
+                &path,
+                &text,
+                &Fault::new(start, what, "a split lists the lines of features, from 0")
+                    .against(expected, word),
+            )
         };
-        let row = std::str::from_utf8(word).ok().and_then(|word| word.parse::<usize>().ok()).filter(|&row| row < split.len());
-        let row = row.ok_or_else(|| fault("a split names no node", format!("a number below {}", split.len())))?;
+        let row = std::str::from_utf8(word)
+            .ok()
+            .and_then(|word| word.parse::<usize>().ok())
+            .filter(|&row| row < split.len());
+        let row = row.ok_or_else(|| {
+            fault("a split names no node", format!("a number below {}", split.len()))
+        })?;
         if split[row] != IN_NO_PART && split[row] != part {
-            return Err(fault("a node is in two parts of a split", "one that is not trained on".into()));
+            return Err(fault(
+                "a node is in two parts of a split",
+                "one that is not trained on".into(),
+            ));
         }
         split[row] = part;
     }

@@ -1,4 +1,5 @@
-//! Every format of text, in every packing and with every line end, is the same graph; and what is wrong with any file is an error.
+//! Every format of text, in every packing and with every line end, is the same graph; and what is
+//! wrong with any file is an error.
 use flate2::{Compression, write::GzEncoder};
 use std::{
     fs,
@@ -62,7 +63,9 @@ fn contents(names: &[&str]) -> Vec<(PathBuf, Vec<u8>)> {
     while let Some(path) = open.pop() {
         match path.is_dir() {
             true => open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path())),
-            false => found.push((path.strip_prefix(&root).unwrap().to_owned(), fs::read(&path).unwrap())),
+            false => {
+                found.push((path.strip_prefix(&root).unwrap().to_owned(), fs::read(&path).unwrap()))
+            }
         }
     }
     found.sort();
@@ -83,7 +86,8 @@ fn written(files: &[(PathBuf, Vec<u8>)]) -> (tempfile::TempDir, Vec<PathBuf>) {
 }
 
 /// Formats of these whose edges go to a file as they are read.
-const STREAMED: [&str; 8] = ["edge_list", "csv", "matrix_market", "metis", "dimacs", "ascii_graph", "road", "communities"];
+const STREAMED: [&str; 8] =
+    ["edge_list", "csv", "matrix_market", "metis", "dimacs", "ascii_graph", "road", "communities"];
 
 /// Further sets that do.
 const BEYOND_MEMORY: [(&str, &[&str]); 8] = [
@@ -108,14 +112,20 @@ fn edges_beyond_memory_are_those_in_memory() {
             paths = fs::read_dir(&paths[0]).unwrap().map(|entry| entry.unwrap().path()).collect();
         }
         let found = find(format).unwrap();
-        let whole = found.read(&paths, &options(format)).unwrap_or_else(|error| panic!("{names:?}: {error}"));
+        let whole = found
+            .read(&paths, &options(format))
+            .unwrap_or_else(|error| panic!("{names:?}: {error}"));
         let folder = tempfile::tempdir().unwrap();
         for (threads, memory) in [(1, 0), (2, 8), (8, 0)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let limit = Limit { memory, folder: folder.path().to_path_buf() };
-            let (mut graph, spilled) = pool.install(|| (found.read_within)(&paths, &options(format), &limit)).unwrap();
+            let (mut graph, spilled) =
+                pool.install(|| (found.read_within)(&paths, &options(format), &limit)).unwrap();
             assert!(graph.edges.is_empty(), "{names:?}");
-            spilled.unwrap_or_else(|| panic!("{names:?}: edges are in memory")).hold(&mut graph).unwrap();
+            spilled
+                .unwrap_or_else(|| panic!("{names:?}: edges are in memory"))
+                .hold(&mut graph)
+                .unwrap();
             assert_eq!(format!("{graph:?}"), format!("{whole:?}"), "{names:?}");
         }
         // Nameless files leave nothing behind.
@@ -130,7 +140,10 @@ fn packings_line_ends_and_marks_change_nothing() {
         // As text: a label that is not a number is not equal to itself.
         let mut first: Option<String> = None;
         for (number, (end, way)) in WAYS.iter().enumerate() {
-            let files: Vec<_> = contents(names).into_iter().map(|(name, text)| (PathBuf::from(format!("{}{end}", name.display())), way(&text))).collect();
+            let files: Vec<_> = contents(names)
+                .into_iter()
+                .map(|(name, text)| (PathBuf::from(format!("{}{end}", name.display())), way(&text)))
+                .collect();
             let (folder, paths) = written(&files);
             let graph = detect(folder.path(), &paths).and_then(|(found, chosen)| {
                 let graph = found.read(&chosen, &options(format))?;
@@ -140,14 +153,18 @@ fn packings_line_ends_and_marks_change_nothing() {
             let graph = graph.unwrap_or_else(|error| error.to_string());
             let expected = first.get_or_insert_with(|| graph.clone());
             if graph != *expected || !graph.starts_with(&format!("{format} of {}", paths.len())) {
-                wrong.push(format!("{names:?}, way {number}: {}", graph.chars().take(200).collect::<String>()));
+                wrong.push(format!(
+                    "{names:?}, way {number}: {}",
+                    graph.chars().take(200).collect::<String>()
+                ));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A packed file that ends early, a folder in its place, a file that is not there: each file of each set in turn.
+/// A packed file that ends early, a folder in its place, a file that is not there: each file of
+/// each set in turn.
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
     let mut wrong = Vec::new();
@@ -159,10 +176,17 @@ fn a_file_that_cannot_be_read_is_named() {
             cut[place].1 = packed[..packed.len() - 6].to_vec();
             let (_folder, paths) = written(&cut);
             let mut expect = |says: &[&str]| {
-                let told = find(format).unwrap().read(&paths, &options(format)).err().map_or("no error".to_owned(), |error| error.to_string());
+                let told = find(format)
+                    .unwrap()
+                    .read(&paths, &options(format))
+                    .err()
+                    .map_or("no error".to_owned(), |error| error.to_string());
                 let name = paths[place].file_name().unwrap().to_str().unwrap();
                 if !told.contains(name) || !says.iter().any(|says| told.contains(says)) {
-                    wrong.push(format!("{}: expected one of {says:?}: {told}", files[place].0.display()));
+                    wrong.push(format!(
+                        "{}: expected one of {says:?}: {told}",
+                        files[place].0.display()
+                    ));
                 }
             };
             expect(&["gzip file is cut short"]);
@@ -181,12 +205,18 @@ fn a_set_of_empty_files_is_an_error() {
     let mut wrong = Vec::new();
     for (format, names) in SETS {
         for text in ["", "\n", " \r\n\n", "\u{feff}"] {
-            let files: Vec<_> = contents(names).into_iter().map(|(name, _)| (name, text.as_bytes().to_vec())).collect();
+            let files: Vec<_> = contents(names)
+                .into_iter()
+                .map(|(name, _)| (name, text.as_bytes().to_vec()))
+                .collect();
             let (_folder, paths) = written(&files);
             match find(format).unwrap().read(&paths, &options(format)) {
                 Err(error) if paths.contains(&error.path) => {}
-                Err(error) => wrong.push(format!("{names:?} of {text:?} is an error of no file: {error}")),
-                Ok(graph) => wrong.push(format!("{names:?} of {text:?} is a graph of {} nodes", graph.nodes())),
+                Err(error) => {
+                    wrong.push(format!("{names:?} of {text:?} is an error of no file: {error}"))
+                }
+                Ok(graph) => wrong
+                    .push(format!("{names:?} of {text:?} is a graph of {} nodes", graph.nodes())),
             }
         }
     }

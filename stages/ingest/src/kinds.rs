@@ -1,9 +1,13 @@
-//! Kinds of nodes made of types of entities: those that the statements of one relation name, or a table beside triples.
+//! Kinds of nodes made of types of entities: those that the statements of one relation name, or a
+//! table beside triples.
 //!
-//! promises  of several types the one that comes first in the order that was given is the kind, else the first by bytes; an entity
-//!           without a type is of the kind `entity`, a literal of RDF of the kind `literal`
-//! promises  kinds ascend by the bytes of their types' names; each has a node; features of all nodes stay one table
-//! never     makes kinds unless it is told to; changes a label, a split or, unless statements of types are to go, an edge
+//! promises  of several types the one that comes first in the order that was given is the kind,
+//!           else the first by bytes; an entity without a type is of the kind `entity`, a literal
+//!           of RDF of the kind `literal`
+//! promises  kinds ascend by the bytes of their types' names; each has a node; features of all
+//!           nodes stay one table
+//! never     makes kinds unless it is told to; changes a label, a split or, unless statements of
+//!           types are to go, an edge
 use std::collections::BTreeSet;
 
 use warploom_catalog::entry;
@@ -58,10 +62,19 @@ pub enum Refused {
 /// What the pipeline says, else the catalogue; none: nodes stay as they are.
 pub fn rule(request: &IngestRequest) -> Option<Rule> {
     let literals = request.entry.format.as_str() == ntriples::FORMAT.name;
-    let made = |relation: &String, order: &[String], keeps_edges| Rule { relation: relation.clone(), order: order.to_vec(), keeps_edges, literals };
+    let made = |relation: &String, order: &[String], keeps_edges| Rule {
+        relation: relation.clone(),
+        order: order.to_vec(),
+        keeps_edges,
+        literals,
+    };
     match (&request.spec.entity_types, &request.entry.entity_types) {
-        (Some(told), _) => Some(made(&told.relation, &told.order, told.edges == spec::TypeEdges::Keep)),
-        (None, Some(usual)) => Some(made(&usual.relation, &usual.order, usual.edges == entry::TypeEdges::Keep)),
+        (Some(told), _) => {
+            Some(made(&told.relation, &told.order, told.edges == spec::TypeEdges::Keep))
+        }
+        (None, Some(usual)) => {
+            Some(made(&usual.relation, &usual.order, usual.edges == entry::TypeEdges::Keep))
+        }
         (None, None) => None,
     }
 }
@@ -78,8 +91,16 @@ pub enum Trouble {
 /// Gives the nodes kinds.
 pub fn of_types(graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
     let relation = relation_of(&graph, rule)?;
-    let ends = graph.edges.source.iter().zip(&graph.edges.target).zip(graph.edges.relation.iter().flatten());
-    let stated = ends.filter(|(_, of_edge)| Some(**of_edge) == relation).map(|((&source, &target), _)| (source, target)).collect();
+    let ends = graph
+        .edges
+        .source
+        .iter()
+        .zip(&graph.edges.target)
+        .zip(graph.edges.relation.iter().flatten());
+    let stated = ends
+        .filter(|(_, of_edge)| Some(**of_edge) == relation)
+        .map(|((&source, &target), _)| (source, target))
+        .collect();
     let (graph, is_typed) = with_kinds(graph, rule, stated)?;
     match relation {
         Some(relation) if !rule.keeps_edges => Ok(without_relation(graph, relation, &is_typed)),
@@ -87,8 +108,13 @@ pub fn of_types(graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
     }
 }
 
-/// Gives nodes kinds whose edges are in a file: those are gone through, and what states a type is held, 8 bytes a statement.
-pub fn of_types_in_file(graph: RawGraph, spilled: Spilled, rule: &Rule) -> Result<(RawGraph, Spilled), Trouble> {
+/// Gives nodes kinds whose edges are in a file: those are gone through, and what states a type is
+/// held, 8 bytes a statement.
+pub fn of_types_in_file(
+    graph: RawGraph,
+    spilled: Spilled,
+    rule: &Rule,
+) -> Result<(RawGraph, Spilled), Trouble> {
     let relation = relation_of(&graph, rule).map_err(Trouble::Refused)?;
     let mut stated = Vec::new();
     if let Some(relation) = relation {
@@ -100,9 +126,14 @@ pub fn of_types_in_file(graph: RawGraph, spilled: Spilled, rule: &Rule) -> Resul
     }
     let targets: BTreeSet<u32> = stated.iter().map(|(_, target)| *target).collect();
     let (mut graph, is_typed) = with_kinds(graph, rule, stated).map_err(Trouble::Refused)?;
-    let Some(relation) = relation.filter(|_| !rule.keeps_edges) else { return Ok((graph, spilled)) };
+    let Some(relation) = relation.filter(|_| !rule.keeps_edges) else {
+        return Ok((graph, spilled));
+    };
     let mut stays = vec![true; graph.ids.len()];
-    targets.iter().for_each(|&target| stays[target as usize] = is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize));
+    targets.iter().for_each(|&target| {
+        stays[target as usize] =
+            is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize)
+    });
     let spilled = spilled.without(relation).map_err(Trouble::Read)?;
     let keep = |edge: Edge| {
         (stays[edge.source as usize], stays[edge.target as usize]) = (true, true);
@@ -114,8 +145,13 @@ pub fn of_types_in_file(graph: RawGraph, spilled: Spilled, rule: &Rule) -> Resul
     Ok((subset::keep(graph, &stays), spilled))
 }
 
-/// Kinds of nodes from statements of types, of node and type, and from a table; with which nodes have a type.
-fn with_kinds(mut graph: RawGraph, rule: &Rule, stated: Vec<(u32, u32)>) -> Result<(RawGraph, Vec<bool>), Refused> {
+/// Kinds of nodes from statements of types, of node and type, and from a table; with which nodes
+/// have a type.
+fn with_kinds(
+    mut graph: RawGraph,
+    rule: &Rule,
+    stated: Vec<(u32, u32)>,
+) -> Result<(RawGraph, Vec<bool>), Refused> {
     let types = Types::new(&graph, stated);
     let kind_of = types.chosen(&rule.order)?;
     let names: Vec<String> = types.names;
@@ -123,14 +159,18 @@ fn with_kinds(mut graph: RawGraph, rule: &Rule, stated: Vec<(u32, u32)>) -> Resu
         NodeIds::Strings(ids) if rule.literals && is_literal(&ids[row]) => LITERAL,
         _ => ENTITY,
     };
-    let name_of = |row: usize| if kind_of[row] == NONE { usual(row) } else { names[kind_of[row] as usize].as_str() };
+    let name_of = |row: usize| {
+        if kind_of[row] == NONE { usual(row) } else { names[kind_of[row] as usize].as_str() }
+    };
     let is_typed: Vec<bool> = kind_of.iter().map(|kind| *kind != NONE).collect();
     let used: BTreeSet<&str> = (0..kind_of.len()).map(name_of).collect();
     let used: Vec<&str> = used.into_iter().collect();
     if used.len() > usize::from(u16::MAX) {
         return Err(Refused::TooMany(used.len()));
     }
-    let of_node: Vec<u16> = (0..kind_of.len()).map(|row| used.partition_point(|name| *name < name_of(row)) as u16).collect();
+    let of_node: Vec<u16> = (0..kind_of.len())
+        .map(|row| used.partition_point(|name| *name < name_of(row)) as u16)
+        .collect();
     let names: Vec<String> = used.into_iter().map(str::to_owned).collect();
     graph.kinds = Some(Kinds { of_node, features: vec![None; names.len()], names });
     graph.types = None;
@@ -143,16 +183,21 @@ fn relation_of(graph: &RawGraph, rule: &Rule) -> Result<Option<u16>, Refused> {
         return Err(Refused::OwnKinds(kinds.names.clone()));
     }
     let wanted = if rule.relation == TYPE_SHORT { ntriples::TYPE } else { &rule.relation };
-    let number = |name: &String| graph.relations.iter().position(|known| known == name).map(|place| place as u16);
+    let number = |name: &String| {
+        graph.relations.iter().position(|known| known == name).map(|place| place as u16)
+    };
     if let Some(whole) = number(&wanted.to_owned()) {
         return Ok(Some(whole));
     }
-    let ending: Vec<&String> = graph.relations.iter().filter(|name| last_step(name) == wanted).collect();
+    let ending: Vec<&String> =
+        graph.relations.iter().filter(|name| last_step(name) == wanted).collect();
     match ending[..] {
         [only] => Ok(number(only)),
         [] if graph.types.is_some() && wanted == ntriples::TYPE => Ok(None),
         [] => Err(Refused::NoRelation(wanted.to_owned(), graph.relations.clone())),
-        _ => Err(Refused::SeveralRelations(wanted.to_owned(), ending.into_iter().cloned().collect())),
+        _ => {
+            Err(Refused::SeveralRelations(wanted.to_owned(), ending.into_iter().cloned().collect()))
+        }
     }
 }
 
@@ -176,11 +221,17 @@ impl Types {
         names.dedup();
         let place = |name: &String| names.partition_point(|known| known < name) as u32;
         let mut place_of = vec![NONE; graph.ids.len()];
-        targets.iter().for_each(|&target| place_of[target as usize] = place(&id(&graph.ids, target)));
-        let mut of_nodes: Vec<(u32, u32)> = stated.into_iter().map(|(source, target)| (source, place_of[target as usize])).collect();
+        targets
+            .iter()
+            .for_each(|&target| place_of[target as usize] = place(&id(&graph.ids, target)));
+        let mut of_nodes: Vec<(u32, u32)> = stated
+            .into_iter()
+            .map(|(source, target)| (source, place_of[target as usize]))
+            .collect();
         if let Some(table) = table {
             let places: Vec<u32> = table.names.iter().map(place).collect();
-            of_nodes.extend(table.of_nodes.iter().map(|&(node, name)| (node, places[name as usize])));
+            of_nodes
+                .extend(table.of_nodes.iter().map(|&(node, name)| (node, places[name as usize])));
         }
         Types { nodes: graph.ids.len(), names, of_nodes }
     }
@@ -190,7 +241,8 @@ impl Types {
         let mut rank = vec![order.len(); self.names.len()];
         for (place, wanted) in order.iter().enumerate().rev() {
             let is_meant = |name: &String| name == wanted || last_step(name) == wanted;
-            let meant: Vec<usize> = (0..self.names.len()).filter(|&name| is_meant(&self.names[name])).collect();
+            let meant: Vec<usize> =
+                (0..self.names.len()).filter(|&name| is_meant(&self.names[name])).collect();
             if meant.is_empty() {
                 return Err(Refused::NoType(wanted.clone(), self.names.clone()));
             }
@@ -217,17 +269,31 @@ fn id(ids: &NodeIds, row: u32) -> String {
     }
 }
 
-/// Takes out the statements of a relation, and the nodes that are nothing but types: named by such statements, without an edge, a type
-/// or a label of their own.
+/// Takes out the statements of a relation, and the nodes that are nothing but types: named by such
+/// statements, without an edge, a type or a label of their own.
 fn without_relation(mut graph: RawGraph, relation: u16, is_typed: &[bool]) -> RawGraph {
     let of_edge = graph.edges.relation.clone().unwrap_or_default();
     let mut stays = vec![true; graph.ids.len()];
-    let targets = graph.edges.target.iter().zip(&of_edge).filter(|(_, of_edge)| **of_edge == relation);
-    targets.for_each(|(&target, _)| stays[target as usize] = is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize));
+    let targets =
+        graph.edges.target.iter().zip(&of_edge).filter(|(_, of_edge)| **of_edge == relation);
+    targets.for_each(|(&target, _)| {
+        stays[target as usize] =
+            is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize)
+    });
     let edge_stays: Vec<bool> = of_edge.iter().map(|of_edge| *of_edge != relation).collect();
     graph.edges = subset::edges_that(graph.edges, &edge_stays);
-    graph.edges.source.iter().chain(&graph.edges.target).for_each(|&row| stays[row as usize] = true);
-    graph.edges.relation.iter_mut().flatten().for_each(|of_edge| *of_edge -= u16::from(*of_edge > relation));
+    graph
+        .edges
+        .source
+        .iter()
+        .chain(&graph.edges.target)
+        .for_each(|&row| stays[row as usize] = true);
+    graph
+        .edges
+        .relation
+        .iter_mut()
+        .flatten()
+        .for_each(|of_edge| *of_edge -= u16::from(*of_edge > relation));
     graph.relations.remove(usize::from(relation));
     subset::keep(graph, &stays)
 }
@@ -237,11 +303,15 @@ fn is_labelled(labels: Option<&Labels>, row: usize) -> bool {
         None => false,
         Some(Labels::Classes { class, .. }) => class[row] != NO_CLASS,
         Some(Labels::Values(values)) => !values[row].is_nan(),
-        Some(Labels::Rows { columns, values }) => values[row * *columns as usize..][..*columns as usize].iter().any(|value| !value.is_nan()),
+        Some(Labels::Rows { columns, values }) => values[row * *columns as usize..]
+            [..*columns as usize]
+            .iter()
+            .any(|value| !value.is_nan()),
     }
 }
 
-/// Gives kinds names that files and parameters can have; those that differ from the data's own come back as a fact for the manifest.
+/// Gives kinds names that files and parameters can have; those that differ from the data's own come
+/// back as a fact for the manifest.
 pub fn name_plainly(graph: &mut RawGraph) -> Option<serde_json::Value> {
     let kinds = graph.kinds.as_mut()?;
     let plain = graph::kind_names(&kinds.names);
@@ -249,7 +319,15 @@ pub fn name_plainly(graph: &mut RawGraph) -> Option<serde_json::Value> {
     if own == kinds.names {
         return None;
     }
-    Some(kinds.names.iter().cloned().zip(own.into_iter().map(serde_json::Value::from)).collect::<serde_json::Map<_, _>>().into())
+    Some(
+        kinds
+            .names
+            .iter()
+            .cloned()
+            .zip(own.into_iter().map(serde_json::Value::from))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+    )
 }
 
 #[cfg(test)]

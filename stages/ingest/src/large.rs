@@ -1,12 +1,17 @@
-//! The way of a graph whose edges do not fit the memory that may be used: from a list in a file by way of sorted runs to the artifact.
+//! The way of a graph whose edges do not fit the memory that may be used: from a list in a file by
+//! way of sorted runs to the artifact.
 //!
 //! promises  the same bytes as the way in memory
-//! promises  components cost 8 bytes a node, degrees 4, communities 32: their edges are sorted once more, both ways, and gone through in rounds
-//! promises  features of edges are gathered row by row while edges are merged, in a file of their own
+//! promises  components cost 8 bytes a node, degrees 4, communities 32: their edges are sorted once
+//!           more, both ways, and gone through in rounds
+//! promises  features of edges are gathered row by row while edges are merged, in a file of their
+//!           own
 //! never     holds the features of more than a group of edges
-//! bounds    `--memory`, from `MEMORY_LEAST` on, beside what belongs to the nodes; less is told on screen
-//! bounds    gathered features are mapped while they are written: pages that the system may take back (3 M edges with 8 features, both ways, under
-//!           `--memory 64MiB`: 29 MiB of its own, 216 MiB with such pages)
+//! bounds    `--memory`, from `MEMORY_LEAST` on, beside what belongs to the nodes; less is told on
+//!           screen
+//! bounds    gathered features are mapped while they are written: pages that the system may take
+//!           back (3 M edges with 8 features, both ways, under `--memory 64MiB`: 29 MiB of its own,
+//!           216 MiB with such pages)
 use std::{
     fs::File,
     io::{BufWriter, Write},
@@ -36,12 +41,13 @@ use crate::{
     write,
 };
 
-/// What the process takes for itself, for blocks of a file and of the table that is written, on any number of threads up to 8: 5 M edges of text
-/// take 39 MiB with 1 thread under `--memory 1MiB`, and 46 MiB with 8.
+/// What the process takes for itself, for blocks of a file and of the table that is written, on any
+/// number of threads up to 8: 5 M edges of text take 39 MiB with 1 thread under `--memory 1MiB`,
+/// and 46 MiB with 8.
 pub const MEMORY_LEAST: u64 = 48 << 20;
 
-/// The edges, where they do not fit the memory that may be used: those that were read that way, or that are held and take too much to be
-/// sorted.
+/// The edges, where they do not fit the memory that may be used: those that were read that way, or
+/// that are held and take too much to be sorted.
 pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spilled>, StageError> {
     let limit = source::limit(context);
     let edges = &narrowed.graph.edges;
@@ -50,7 +56,10 @@ pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spille
     }
     if context.memory < MEMORY_LEAST {
         let least = MEMORY_LEAST >> 20;
-        context.progress.warn(&format!("--memory is less than ingest takes for itself: up to {least} MiB are used, and what belongs to the nodes"));
+        context.progress.warn(&format!(
+            "--memory is less than ingest takes for itself: up to \
+            {least} MiB are used, and what belongs to the nodes"
+        ));
     }
     if narrowed.spilled.is_none() {
         let edges = std::mem::take(&mut narrowed.graph.edges);
@@ -60,7 +69,13 @@ pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spille
 }
 
 /// Sorts, merges and writes.
-pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest, mut narrowed: Narrowed, spilled: &Spilled) -> Result<(), StageError> {
+pub fn ingest(
+    context: &Context,
+    outputs: &mut Outputs,
+    request: &IngestRequest,
+    mut narrowed: Narrowed,
+    spilled: &Spilled,
+) -> Result<(), StageError> {
     let options = target::options(request, &narrowed.graph);
     // How often an edge stands in a list without weights is a sum of ones.
     let weighted = options.duplicates == Duplicates::Sum
@@ -69,13 +84,16 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
             Weights::Drop => false,
             Weights::One => true,
         };
-    let (inverse, nodes, relations) = (narrowed.inverse, narrowed.graph.nodes(), narrowed.graph.relations.len());
+    let (inverse, nodes, relations) =
+        (narrowed.inverse, narrowed.graph.nodes(), narrowed.graph.relations.len());
     let sorting = Sorting { context, spilled, inverse, nodes, relations, weighted };
-    let mut neighbours = match target::needs_communities(request, &narrowed.graph, narrowed.community.is_some()) {
-        true => Some(sorting.neighbours()?),
-        false => None,
-    };
-    let mut in_degrees = target::needs_degrees(request, &narrowed.graph).then(|| vec![0u32; narrowed.graph.nodes() as usize]);
+    let mut neighbours =
+        match target::needs_communities(request, &narrowed.graph, narrowed.community.is_some()) {
+            true => Some(sorting.neighbours()?),
+            false => None,
+        };
+    let mut in_degrees = target::needs_degrees(request, &narrowed.graph)
+        .then(|| vec![0u32; narrowed.graph.nodes() as usize]);
     let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
     let weight = |edge: &Edge| if ones { 1.0 } else { edge.weight };
     let beside = (in_degrees.as_mut(), neighbours.as_mut());
@@ -83,7 +101,10 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
         if spilled.edges >= u64::from(NOT_LISTED) {
             return Err(target::transform_error(transform::Refused::TooManyWithFeatures));
         }
-        sorting.sort_and_write(outputs, options, beside, |edge| Listed { weight: weight(edge), at: edge.at as u32 })?
+        sorting.sort_and_write(outputs, options, beside, |edge| Listed {
+            weight: weight(edge),
+            at: edge.at as u32,
+        })?
     } else if sorting.weighted {
         sorting.sort_and_write(outputs, options, beside, weight)?
     } else {
@@ -95,8 +116,10 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     if let Some(neighbours) = neighbours {
         context.progress.begin("looking for communities", 0, "nodes");
         let limit = source::limit(context);
-        let found = neighbours.communities(request.spec.seed, &limit, &|nodes| context.progress.advance(nodes));
-        narrowed.community = Some(found.map_err(|error| StageError::io("write beside", &limit.folder, &error))?);
+        let found = neighbours
+            .communities(request.spec.seed, &limit, &|nodes| context.progress.advance(nodes));
+        narrowed.community =
+            Some(found.map_err(|error| StageError::io("write beside", &limit.folder, &error))?);
     }
     let found = narrowed.provenance;
     let Filled { mut graph, made_up, short } = target::filled_in(context, request, narrowed)?;
@@ -107,19 +130,25 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     if let Some(own_names) = kinds::name_plainly(&mut graph) {
         outputs.fact(Kind::Graph, "kinds", own_names);
     }
-    let writing = Piece::begin(context.progress, "writing", u64::from(graph.nodes()), "nodes").passes(write::TABLES);
+    let writing = Piece::begin(context.progress, "writing", u64::from(graph.nodes()), "nodes")
+        .passes(write::TABLES);
     write::write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))
 }
 
-/// The nodes that are to stay, and the edges between them: these are gone through once for the components and once to be counted, and
-/// for kinds of types some times more.
-pub fn parts_that_stay(request: &IngestRequest, mut graph: RawGraph, mut spilled: Spilled) -> Result<(RawGraph, Spilled), StageError> {
+/// The nodes that are to stay, and the edges between them: these are gone through once for the
+/// components and once to be counted, and for kinds of types some times more.
+pub fn parts_that_stay(
+    request: &IngestRequest,
+    mut graph: RawGraph,
+    mut spilled: Spilled,
+) -> Result<(RawGraph, Spilled), StageError> {
     let fault = |error: Box<ReadError>| read_error(&error);
     if let Some(rule) = kinds::rule(request) {
-        (graph, spilled) = kinds::of_types_in_file(graph, spilled, &rule).map_err(|error| match error {
-            kinds::Trouble::Refused(refused) => target::kinds_error(request, refused),
-            kinds::Trouble::Read(error) => read_error(&error),
-        })?;
+        (graph, spilled) =
+            kinds::of_types_in_file(graph, spilled, &rule).map_err(|error| match error {
+                kinds::Trouble::Refused(refused) => target::kinds_error(request, refused),
+                kinds::Trouble::Read(error) => read_error(&error),
+            })?;
     }
     if let Some(stays) = target::of_kept_classes(request, &graph)? {
         spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
@@ -154,12 +183,15 @@ impl Sorting<'_> {
     fn neighbours(&self) -> Result<Neighbours, StageError> {
         let limit = source::limit(self.context);
         let options = transform::Options { symmetrize: true, ..transform::Options::default() };
-        let layout = transform::layout(self.nodes, 0, false, &options).map_err(target::transform_error)?;
-        let runs = Runs::new(layout, self.nodes, options, &limit).map_err(|error| StageError::io("write beside", &limit.folder, &error))?;
+        let layout =
+            transform::layout(self.nodes, 0, false, &options).map_err(target::transform_error)?;
+        let runs = Runs::new(layout, self.nodes, options, &limit)
+            .map_err(|error| StageError::io("write beside", &limit.folder, &error))?;
         Ok(Neighbours { runs, nodes: self.nodes })
     }
 
-    /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by the way.
+    /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by
+    /// the way.
     fn sort_and_write<C: Stored + Carries>(
         &self,
         outputs: &mut Outputs,
@@ -170,7 +202,8 @@ impl Sorting<'_> {
         let Sorting { context, spilled, .. } = self;
         let limit = source::limit(context);
         let fault = |error: std::io::Error| StageError::io("write beside", &limit.folder, &error);
-        let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options).map_err(target::transform_error)?;
+        let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options)
+            .map_err(target::transform_error)?;
         let mut runs = Runs::<C>::new(layout, self.nodes, options, &limit).map_err(fault)?;
         context.progress.begin("sorting", spilled.edges, "edges");
         let mut pushed = 0u64;
@@ -182,16 +215,33 @@ impl Sorting<'_> {
             let carried = carried(&edge);
             runs.push(edge, carried)?;
             match self.inverse {
-                Some(first) => runs.push(Edge { source: edge.target, target: edge.source, relation: edge.relation + first, ..edge }, carried),
+                Some(first) => runs.push(
+                    Edge {
+                        source: edge.target,
+                        target: edge.source,
+                        relation: edge.relation + first,
+                        ..edge
+                    },
+                    carried,
+                ),
                 None => Ok(()),
             }
         };
         spilled.each(push).map_err(|error| read_error(&error))?;
         context.progress.begin("merging", spilled.edges, "edges");
         let mut writer = EdgeWriter::create(outputs, self.weighted, spilled.typed)?;
-        let empty = || EdgeTable { kind: spilled.typed.then(Vec::new), weight: self.weighted.then(Vec::new), ..EdgeTable::default() };
+        let empty = || EdgeTable {
+            kind: spilled.typed.then(Vec::new),
+            weight: self.weighted.then(Vec::new),
+            ..EdgeTable::default()
+        };
         let mut group = empty();
-        let mut features = spilled.features.as_ref().map(|rows| Gathered::new(rows, &limit)).transpose().map_err(fault)?;
+        let mut features = spilled
+            .features
+            .as_ref()
+            .map(|rows| Gathered::new(rows, &limit))
+            .transpose()
+            .map_err(fault)?;
         let counts = runs.merge(|source, target, relation, carried: C| -> Result<(), Fault> {
             if let Some(degrees) = in_degrees.as_mut() {
                 degrees[target as usize] = degrees[target as usize].saturating_add(1);
@@ -205,7 +255,9 @@ impl Sorting<'_> {
             group.kind.iter_mut().for_each(|kind| kind.push(relation));
             group.weight.iter_mut().for_each(|weight| weight.push(carried.weight()));
             if group.source.len() == ROWS_WRITTEN {
-                writer.write(std::mem::replace(&mut group, empty()), &|edges| context.progress.advance(edges))?;
+                writer.write(std::mem::replace(&mut group, empty()), &|edges| {
+                    context.progress.advance(edges)
+                })?;
             }
             Ok(())
         });
@@ -223,7 +275,8 @@ impl Sorting<'_> {
     }
 }
 
-/// The edges once more, for what is made up of communities: each with its reverse, in runs of their own.
+/// The edges once more, for what is made up of communities: each with its reverse, in runs of their
+/// own.
 struct Neighbours {
     runs: Runs<()>,
     nodes: u32,
@@ -324,7 +377,11 @@ impl Carries for Listed {
 pub fn facts(outputs: &mut Outputs, request: &IngestRequest, read: &Read) {
     let Read { graph, provenance, report, .. } = read;
     outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
-    outputs.fact(Kind::Graph, "format", if *provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" });
+    outputs.fact(
+        Kind::Graph,
+        "format",
+        if *provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" },
+    );
     outputs.fact(Kind::Graph, "task", target::task(graph, request.union));
     if !graph.passed_over.is_empty() {
         outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
@@ -337,7 +394,8 @@ pub fn facts(outputs: &mut Outputs, request: &IngestRequest, read: &Read) {
     }
 }
 
-/// The fact of the manifest that says where a split is shorter than it should be; also for both ways.
+/// The fact of the manifest that says where a split is shorter than it should be; also for both
+/// ways.
 pub fn split_facts(outputs: &mut Outputs, short: &[String]) {
     if !short.is_empty() {
         outputs.fact(Kind::Graph, "split_short", short.to_vec());

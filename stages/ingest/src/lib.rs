@@ -2,9 +2,11 @@
 //!
 //! reads   raw files of a data set                keeps   the data set's own ids, sorted
 //! writes  graph                                  bounds  nodes < 2^32 - 1; memory for nodes and features once, and 33 bytes an edge, 50 with
-//!                                                        weights; beyond `--memory` edges are sorted on disk, and those of most formats read so
-//! never   downloads (the chain of keys decides where data come from); publishes a graph whose counts are not those of the
-//!         catalogue; makes anything up silently
+//!                                                        weights; beyond `--memory` edges are
+//!                                                        sorted on disk, and those of most formats
+//!                                                        read so
+//! never   downloads (the chain of keys decides where data come from); publishes a graph whose
+//!         counts are not those of the catalogue; makes anything up silently
 pub mod fill;
 pub mod generate;
 pub mod kinds;
@@ -29,11 +31,18 @@ impl Stage for Ingest {
     type Request = IngestRequest;
     const CONTRACT: Contract = contracts::INGEST;
 
-    fn run(context: &Context, outputs: &mut Outputs, _inputs: &Inputs, request: &IngestRequest) -> Result<(), StageError> {
+    fn run(
+        context: &Context,
+        outputs: &mut Outputs,
+        _inputs: &Inputs,
+        request: &IngestRequest,
+    ) -> Result<(), StageError> {
         target::refuse_shares(request)?;
         let read = source::read(context, request)?;
         large::facts(outputs, request, &read);
-        if let Some(graphs) = read.graph.graphs.as_ref().filter(|_| request.union && request.needs.node_labels) {
+        if let Some(graphs) =
+            read.graph.graphs.as_ref().filter(|_| request.union && request.needs.node_labels)
+        {
             context.progress.say(&union::told(&request.entry.name, graphs.len()));
         }
         let mut narrowed = target::narrow(request, read)?;
@@ -53,7 +62,12 @@ impl Stage for Ingest {
     }
 
     /// Reads the artifact back and tests, edge by edge with sets, what the settings promise of it.
-    fn check(_context: &Context, outputs: &Inputs, _inputs: &Inputs, request: &IngestRequest) -> Result<(), Violation> {
+    fn check(
+        _context: &Context,
+        outputs: &Inputs,
+        _inputs: &Inputs,
+        request: &IngestRequest,
+    ) -> Result<(), Violation> {
         prove::graph_keeps_settings(outputs.get(Kind::Graph)?, request)
     }
 }

@@ -1,7 +1,9 @@
 //! Relations of edges: the reverse of every edge under a relation of its own, as R-GCN wants it.
 //!
-//! promises  the inverse of relation r is called `inverse_<r>` and numbered behind all others; weights and features are those of the edge
-//! never     reverses a self loop's direction into a repeat: it is an edge of the inverse relation as well
+//! promises  the inverse of relation r is called `inverse_<r>` and numbered behind all others;
+//!           weights and features are those of the edge
+//! never     reverses a self loop's direction into a repeat: it is an edge of the inverse relation
+//!           as well
 use warploom_formats::raw::{EdgeFeatures, RawGraph};
 
 /// Why there are no inverse relations.
@@ -19,7 +21,10 @@ pub fn name_inverses(names: &mut Vec<String>) -> Result<u16, Refused> {
     if count == 0 {
         return Err(Refused::NoRelations);
     }
-    let first = u16::try_from(count).ok().filter(|first| first.checked_mul(2).is_some()).ok_or(Refused::TooMany(count))?;
+    let first = u16::try_from(count)
+        .ok()
+        .filter(|first| first.checked_mul(2).is_some())
+        .ok_or(Refused::TooMany(count))?;
     let inverse: Vec<String> = names.iter().map(|name| format!("inverse_{name}")).collect();
     names.extend(inverse);
     Ok(first)
@@ -50,11 +55,25 @@ mod tests {
 
     #[test]
     fn every_edge_has_its_inverse() {
-        let edges = Edges { source: vec![0, 1], target: vec![1, 1], relation: Some(vec![0, 1]), weight: Some(vec![2.0, 3.0]), ..Edges::default() };
-        let mut graph = RawGraph { ids: NodeIds::Count(2), edges, relations: vec!["cites".into(), "is".into()], ..RawGraph::default() };
+        let edges = Edges {
+            source: vec![0, 1],
+            target: vec![1, 1],
+            relation: Some(vec![0, 1]),
+            weight: Some(vec![2.0, 3.0]),
+            ..Edges::default()
+        };
+        let mut graph = RawGraph {
+            ids: NodeIds::Count(2),
+            edges,
+            relations: vec!["cites".into(), "is".into()],
+            ..RawGraph::default()
+        };
         add_inverses(&mut graph).unwrap();
         graph.validate().unwrap();
-        assert_eq!((&graph.edges.source[..], &graph.edges.target[..]), (&[0, 1, 1, 1][..], &[1, 1, 0, 1][..]));
+        assert_eq!(
+            (&graph.edges.source[..], &graph.edges.target[..]),
+            (&[0, 1, 1, 1][..], &[1, 1, 0, 1][..])
+        );
         assert_eq!(graph.edges.relation, Some(vec![0, 1, 2, 3]));
         assert_eq!(graph.relations, ["cites", "is", "inverse_cites", "inverse_is"]);
         assert_eq!(graph.edges.weight, Some(vec![2.0, 3.0, 2.0, 3.0]));

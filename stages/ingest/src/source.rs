@@ -1,6 +1,7 @@
 //! Where a graph comes from: the reader of its format, or the generator.
 //!
-//! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be overlooked
+//! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be
+//!           overlooked
 use warploom_catalog::{Catalog, Source, imported::ENTRY_FILE};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError, stage::Piece};
 use warploom_shell::{
@@ -47,53 +48,101 @@ pub struct Read {
 pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
     match &request.source {
         Source::Real { folder, files } => {
-            let bytes = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|facts| facts.len()).sum();
+            let bytes = files
+                .iter()
+                .filter_map(|file| fs::metadata(file).ok())
+                .map(|facts| facts.len())
+                .sum();
             let reading = Piece::begin(context.progress, "reading", bytes, "bytes");
             let own_words = |hint: &str| match request.entry.inferred {
                 true => hints::for_folder(hint, files.first().unwrap_or(folder)),
                 false => hints::for_entry(hint, &request.entry.place),
             };
-            let (mut graph, spilled) = watched(&reading, || read_files(context, request, files)).map_err(|error| {
-                let error = read_error(&error);
-                StageError { hint: error.hint.as_deref().map(own_words), ..error }
-            })?;
-            graph.notes.extend(one_way_note(request, &graph, spilled.as_ref()).map_err(|error| read_error(&error))?);
+            let (mut graph, spilled) = watched(&reading, || read_files(context, request, files))
+                .map_err(|error| {
+                    let error = read_error(&error);
+                    StageError { hint: error.hint.as_deref().map(own_words), ..error }
+                })?;
+            graph.notes.extend(
+                one_way_note(request, &graph, spilled.as_ref())
+                    .map_err(|error| read_error(&error))?,
+            );
             graph.notes.iter_mut().for_each(|note| *note = own_words(note));
             drop(reading);
             graph.passed_over.extend(links_beside(request, folder)?);
             if request.entry.inferred {
-                graph.passed_over.extend(warploom_catalog::others(folder, files).map_err(|error| catalog_error(&error))?);
+                graph.passed_over.extend(
+                    warploom_catalog::others(folder, files)
+                        .map_err(|error| catalog_error(&error))?,
+                );
             }
             if graph.types.is_some() && kinds::rule(request).is_none() {
-                graph.passed_over.push("types of entities, of which  ingest.entity_types  makes kinds".to_owned());
+                graph.passed_over.push(
+                    "types of entities, of which  ingest.entity_types  makes kinds".to_owned(),
+                );
             }
             if !graph.passed_over.is_empty() {
-                context.progress.warn(&format!("`{}`: passed over: {}", request.entry.name, graph.passed_over.join(", ")));
+                context.progress.warn(&format!(
+                    "`{}`: passed over: {}",
+                    request.entry.name,
+                    graph.passed_over.join(", ")
+                ));
             }
-            if !std::iter::once(&request.entry.name).chain(&request.entry.found_as).any(|name| folder.ends_with(name)) {
-                context.progress.say(&format!("`{}`: its files were found in  {}", request.entry.name, folder.display()));
+            if !std::iter::once(&request.entry.name)
+                .chain(&request.entry.found_as)
+                .any(|name| folder.ends_with(name))
+            {
+                context.progress.say(&format!(
+                    "`{}`: its files were found in  {}",
+                    request.entry.name,
+                    folder.display()
+                ));
             }
             let edge_columns = graph.edges.features.as_ref().map(|features| features.columns);
-            let edge_columns = edge_columns.or(spilled.as_ref().and_then(|spilled| Some(spilled.features.as_ref()?.columns))).unwrap_or(0);
+            let edge_columns = edge_columns
+                .or(spilled.as_ref().and_then(|spilled| Some(spilled.features.as_ref()?.columns)))
+                .unwrap_or(0);
             let report = columns::report(&graph, edge_columns);
-            let mut report: Vec<String> = report.into_iter().map(|(what, text)| format!("{what}: {}", own_words(&text))).collect();
-            report.extend(direction_line(request, &graph, spilled.as_ref()).map_err(|error| read_error(&error))?);
-            report.iter().for_each(|line| context.progress.say(&format!("`{}`: {line}", request.entry.name)));
-            graph.notes.iter().for_each(|note| context.progress.warn(&format!("`{}`: {note}", request.entry.name)));
-            if request.entry.home.is_some() && Catalog::here().has(&request.entry.name).map_err(|error| catalog_error(&error))? {
-                context.progress.say(&format!("`{}`: its entry is  {} , not the catalogue's", request.entry.name, request.entry.place));
+            let mut report: Vec<String> = report
+                .into_iter()
+                .map(|(what, text)| format!("{what}: {}", own_words(&text)))
+                .collect();
+            report.extend(
+                direction_line(request, &graph, spilled.as_ref())
+                    .map_err(|error| read_error(&error))?,
+            );
+            report.iter().for_each(|line| {
+                context.progress.say(&format!("`{}`: {line}", request.entry.name))
+            });
+            graph.notes.iter().for_each(|note| {
+                context.progress.warn(&format!("`{}`: {note}", request.entry.name))
+            });
+            if request.entry.home.is_some()
+                && Catalog::here()
+                    .has(&request.entry.name)
+                    .map_err(|error| catalog_error(&error))?
+            {
+                context.progress.say(&format!(
+                    "`{}`: its entry is  {} , not the catalogue's",
+                    request.entry.name, request.entry.place
+                ));
             }
-            if let Some(old) = Catalog::here().written_by_import(&request.entry.name).filter(|_| request.entry.home.is_none()) {
+            if let Some(old) = Catalog::here()
+                .written_by_import(&request.entry.name)
+                .filter(|_| request.entry.home.is_none())
+            {
                 let (name, new) = (&request.entry.name, folder.join(ENTRY_FILE));
                 context.progress.warn(&format!(
-                    "the entry of `{name}` is found from here alone: an earlier version wrote it; to have it found with its files:  mv {} {}",
+                    "the entry of `{name}` is found from here alone: an earlier version wrote it; \
+                        to have it found with its files:  mv {} {}",
                     old.display(),
                     new.display()
                 ));
             }
             if request.entry.inherited.stand_in {
                 context.progress.warn(&format!(
-                    "`{}` was made of files that came out of a STAND-IN: a generated graph; results say nothing about real data",
+                    "`{}` was made of files that came out of a STAND-IN: a generated graph; \
+                        results say nothing about real data",
                     request.entry.name
                 ));
             }
@@ -103,7 +152,8 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         Source::StandIn { why } => {
             let name = &request.entry.name;
             context.progress.warn(&format!(
-                "`{name}` is a STAND-IN: a generated graph with its counts, because {why}\n         results say nothing about the real data; get them with  {}",
+                "`{name}` is a STAND-IN: a generated graph with its counts, because \
+                    {why}\n         results say nothing about the real data; get them with  {}",
                 request.entry.how_to_get()
             ));
             stand_in(context, request)
@@ -119,7 +169,10 @@ fn watched<T>(reading: &Piece<'_>, read: impl FnOnce() -> T) -> T {
         let mut told = stored_bytes_read();
         let mut guard = is_over();
         while !*guard {
-            guard = over.1.wait_timeout(guard, LOOK_EVERY).map_or_else(|error| error.into_inner().0, |(guard, _)| guard);
+            guard = over
+                .1
+                .wait_timeout(guard, LOOK_EVERY)
+                .map_or_else(|error| error.into_inner().0, |(guard, _)| guard);
             let read = stored_bytes_read();
             reading.add(read - told);
             told = read;
@@ -143,27 +196,53 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Says that edges of a user's own files lead one way, where neither files nor settings say anything of it.
-fn direction_line(request: &IngestRequest, graph: &RawGraph, spilled: Option<&Spilled>) -> Result<Option<String>, Box<ReadError>> {
+/// Says that edges of a user's own files lead one way, where neither files nor settings say
+/// anything of it.
+fn direction_line(
+    request: &IngestRequest,
+    graph: &RawGraph,
+    spilled: Option<&Spilled>,
+) -> Result<Option<String>, Box<ReadError>> {
     let is_own = request.entry.inferred || request.entry.home.is_some();
-    let leads_one_way = request.entry.inferred && graph.directed.is_none() || request.entry.home.is_some() && !request.entry.symmetrize;
-    if !is_own || !leads_one_way || request.spec.symmetrize != Symmetrize::Auto || are_both_ways(&graph.edges, spilled)? {
+    let leads_one_way = request.entry.inferred && graph.directed.is_none()
+        || request.entry.home.is_some() && !request.entry.symmetrize;
+    if !is_own
+        || !leads_one_way
+        || request.spec.symmetrize != Symmetrize::Auto
+        || are_both_ways(&graph.edges, spilled)?
+    {
         return Ok(None);
     }
     Ok(Some(match graph.relations.is_empty() {
         true => format!("{ONE_WAY}  --set ingest.symmetrize=true"),
-        false => format!("{ONE_WAY}  --set ingest.symmetrize=true , or under relations of their own:  --set ingest.inverse_relations=true"),
+        false => format!(
+            "{ONE_WAY}  --set ingest.symmetrize=true , or under relations of their own:  --set \
+                ingest.inverse_relations=true"
+        ),
     }))
 }
 
-/// Tells of edges without a direction that are listed once, where settings leave them so: they lead one way then.
-fn one_way_note(request: &IngestRequest, graph: &RawGraph, spilled: Option<&Spilled>) -> Result<Option<String>, Box<ReadError>> {
-    let undirected = if request.entry.inferred { graph.directed == Some(false) } else { !request.entry.directed && request.entry.symmetrize };
-    if request.spec.symmetrize != Symmetrize::False || graph.halved || !undirected || are_both_ways(&graph.edges, spilled)? {
+/// Tells of edges without a direction that are listed once, where settings leave them so: they lead
+/// one way then.
+fn one_way_note(
+    request: &IngestRequest,
+    graph: &RawGraph,
+    spilled: Option<&Spilled>,
+) -> Result<Option<String>, Box<ReadError>> {
+    let undirected = if request.entry.inferred {
+        graph.directed == Some(false)
+    } else {
+        !request.entry.directed && request.entry.symmetrize
+    };
+    if request.spec.symmetrize != Symmetrize::False
+        || graph.halved
+        || !undirected
+        || are_both_ways(&graph.edges, spilled)?
+    {
         return Ok(None);
     }
-    let what =
-        "edges have no direction and are listed once, and  ingest.symmetrize: false  lets each lead one way; for both ways:  --set ingest.symmetrize=true";
+    let what = "edges have no direction and are listed once, and  ingest.symmetrize: false  lets \
+        each lead one way; for both ways:  --set ingest.symmetrize=true";
     Ok(Some(what.to_owned()))
 }
 
@@ -176,7 +255,9 @@ fn links_beside(request: &IngestRequest, folder: &Path) -> Result<Option<String>
     // `split/HOW/valid_edge.csv`
     for path in below(&folder.join("split"))? {
         let files = if path.is_dir() { below(&path)? } else { vec![path] };
-        names.extend(files.iter().filter_map(|path| Some(path.strip_prefix(folder).ok()?.to_string_lossy().into_owned())));
+        names.extend(files.iter().filter_map(|path| {
+            Some(path.strip_prefix(folder).ok()?.to_string_lossy().into_owned())
+        }));
     }
     Ok(ogb::passed_over(names.iter().map(String::as_str)))
 }
@@ -190,8 +271,13 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>, StageError> {
     list().map_err(|error| StageError::io("list", folder, &error))
 }
 
-/// Where the graph of a request comes from, and what of it was drawn: for files that came out of another graph also what was so there.
-pub fn provenance(request: &IngestRequest, found: Provenance, mut made_up: Vec<String>) -> (Provenance, Vec<String>) {
+/// Where the graph of a request comes from, and what of it was drawn: for files that came out of
+/// another graph also what was so there.
+pub fn provenance(
+    request: &IngestRequest,
+    found: Provenance,
+    mut made_up: Vec<String>,
+) -> (Provenance, Vec<String>) {
     let inherited = &request.entry.inherited;
     if !matches!(request.source, Source::Real { .. }) {
         return (found, made_up);
@@ -199,7 +285,14 @@ pub fn provenance(request: &IngestRequest, found: Provenance, mut made_up: Vec<S
     if inherited.stand_in {
         return (Provenance::StandIn, Vec::new());
     }
-    made_up.extend(inherited.made_up.iter().filter(|what| !made_up.contains(what)).cloned().collect::<Vec<_>>());
+    made_up.extend(
+        inherited
+            .made_up
+            .iter()
+            .filter(|what| !made_up.contains(what))
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
     (found, made_up)
 }
 
@@ -208,7 +301,11 @@ pub fn limit(context: &Context) -> Limit {
     Limit { memory: context.memory, folder: context.store.root().to_path_buf() }
 }
 
-fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> Result<Found, Box<ReadError>> {
+fn read_files(
+    context: &Context,
+    request: &IngestRequest,
+    files: &[PathBuf],
+) -> Result<Found, Box<ReadError>> {
     let mut options = request.entry.read.clone();
     match request.spec.ids {
         Ids::Auto => {}
@@ -233,23 +330,39 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
     note_large_weights(format.name, &mut found)?;
     let used = attach::attach_within(&mut found, &beside)?;
     if request.entry.inferred {
-        let unused = beside.iter().filter(|path| !used.contains(path)).filter_map(|path| path.file_name());
-        found
-            .0
-            .passed_over
-            .extend(unused.map(|name| format!("the file `{}` (arrays of other names than `features`, `labels` and so on)", name.to_string_lossy())));
+        let unused =
+            beside.iter().filter(|path| !used.contains(path)).filter_map(|path| path.file_name());
+        found.0.passed_over.extend(unused.map(|name| {
+            format!(
+                "the file `{}` (arrays of other names than `features`, `labels` and so on)",
+                name.to_string_lossy()
+            )
+        }));
     }
     Ok(found)
 }
 
 /// The files of the format, and the arrays beside them.
-fn apart(format: &Format, files: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<ReadError>> {
-    let Some(own) = format.recognised(&Look::new(files))? else { return Ok((files.to_vec(), Vec::new())) };
-    Ok(files.iter().cloned().partition(|path| own.contains(path) || !attach::may_stand_beside(path)))
+fn apart(
+    format: &Format,
+    files: &[PathBuf],
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<ReadError>> {
+    let Some(own) = format.recognised(&Look::new(files))? else {
+        return Ok((files.to_vec(), Vec::new()));
+    };
+    Ok(files
+        .iter()
+        .cloned()
+        .partition(|path| own.contains(path) || !attach::may_stand_beside(path)))
 }
 
 fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
-    let missing = || StageError::new(ErrorKind::Input, format!("`{}` is not here, and it has no stand-in", request.entry.name));
+    let missing = || {
+        StageError::new(
+            ErrorKind::Input,
+            format!("`{}` is not here, and it has no stand-in", request.entry.name),
+        )
+    };
     let recipe = request.entry.stand_in.ok_or_else(missing)?;
     made::planted(context, request, &recipe, Provenance::StandIn)
 }

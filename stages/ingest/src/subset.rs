@@ -1,9 +1,12 @@
 //! A part of a graph: some of its nodes and the edges among them.
 //!
-//! promises  nodes, edges and graphs keep their order and their own ids; all that belongs to a node goes or stays with it
+//! promises  nodes, edges and graphs keep their order and their own ids; all that belongs to a node
+//!           goes or stays with it
 //! never     changes a value
 use rayon::prelude::*;
-use warploom_formats::raw::{Column, EdgeFeatures, Edges, Features, Graphs, Kinds, Labels, NodeIds, RawGraph};
+use warploom_formats::raw::{
+    Column, EdgeFeatures, Edges, Features, Graphs, Kinds, Labels, NodeIds, RawGraph,
+};
 
 const GONE: u32 = u32::MAX;
 
@@ -20,7 +23,11 @@ pub fn keep(graph: RawGraph, stays: &[bool]) -> RawGraph {
         splits: graph.splits.into_iter().map(|split| kept(split, stays, 1)).collect(),
         features: graph.features.map(|features| rows_of_features(features, stays)),
         node_labels: graph.node_labels.map(|labels| rows_of_labels(labels, stays)),
-        columns: graph.columns.into_iter().map(|(name, column)| (name, rows_of_column(column, stays))).collect(),
+        columns: graph
+            .columns
+            .into_iter()
+            .map(|(name, column)| (name, rows_of_column(column, stays)))
+            .collect(),
         kinds: graph.kinds.map(|kinds| rows_of_kinds(kinds, stays)),
         graphs: graph.graphs.map(|graphs| rows_of_graphs(graphs, stays)),
         ..graph
@@ -50,7 +57,9 @@ fn kept<T>(values: Vec<T>, stays: &[bool], width: usize) -> Vec<T> {
 
 fn ids(ids: NodeIds, stays: &[bool]) -> NodeIds {
     match ids {
-        NodeIds::Count(count) => NodeIds::from_ascending(kept((0..u64::from(count)).collect(), stays, 1)),
+        NodeIds::Count(count) => {
+            NodeIds::from_ascending(kept((0..u64::from(count)).collect(), stays, 1))
+        }
         NodeIds::Numbers(numbers) => NodeIds::from_ascending(kept(numbers, stays, 1)),
         NodeIds::Strings(words) => NodeIds::Strings(kept(words, stays, 1)),
     }
@@ -58,9 +67,18 @@ fn ids(ids: NodeIds, stays: &[bool]) -> NodeIds {
 
 fn edges(edges: Edges, new_of_old: &[u32]) -> Edges {
     let new = |old: &u32| new_of_old[*old as usize];
-    let stays: Vec<bool> = edges.source.par_iter().zip(&edges.target).map(|(source, target)| new(source) != GONE && new(target) != GONE).collect();
+    let stays: Vec<bool> = edges
+        .source
+        .par_iter()
+        .zip(&edges.target)
+        .map(|(source, target)| new(source) != GONE && new(target) != GONE)
+        .collect();
     let left = edges_that(edges, &stays);
-    Edges { source: left.source.par_iter().map(new).collect(), target: left.target.par_iter().map(new).collect(), ..left }
+    Edges {
+        source: left.source.par_iter().map(new).collect(),
+        target: left.target.par_iter().map(new).collect(),
+        ..left
+    }
 }
 
 /// The edges that `stays` says, between the same rows.
@@ -70,7 +88,10 @@ pub fn edges_that(edges: Edges, stays: &[bool]) -> Edges {
         target: kept(edges.target, stays, 1),
         weight: edges.weight.map(|weight| kept(weight, stays, 1)),
         relation: edges.relation.map(|relation| kept(relation, stays, 1)),
-        features: edges.features.map(|features| EdgeFeatures { values: kept(features.values, stays, features.columns as usize), ..features }),
+        features: edges.features.map(|features| EdgeFeatures {
+            values: kept(features.values, stays, features.columns as usize),
+            ..features
+        }),
     }
 }
 
@@ -79,13 +100,17 @@ fn rows_of_labels(labels: Labels, stays: &[bool]) -> Labels {
     match labels {
         Labels::Classes { class, names } => Labels::Classes { class: kept(class, stays, 1), names },
         Labels::Values(values) => Labels::Values(kept(values, stays, 1)),
-        Labels::Rows { columns, values } => Labels::Rows { columns, values: kept(values, stays, columns as usize) },
+        Labels::Rows { columns, values } => {
+            Labels::Rows { columns, values: kept(values, stays, columns as usize) }
+        }
     }
 }
 
 fn rows_of_features(features: Features, stays: &[bool]) -> Features {
     match features {
-        Features::Dense { columns, values } => Features::Dense { columns, values: kept(values, stays, columns as usize) },
+        Features::Dense { columns, values } => {
+            Features::Dense { columns, values: kept(values, stays, columns as usize) }
+        }
         Features::Sparse { columns, offsets, index, values } => {
             let mut left = (vec![0], Vec::new(), Vec::new());
             for row in (0..stays.len()).filter(|&row| stays[row]) {
@@ -110,42 +135,78 @@ fn rows_of_column(column: Column, stays: &[bool]) -> Column {
 /// Kinds without a node that stays are gone too.
 fn rows_of_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
     let mut left = vec![false; kinds.names.len()];
-    kinds.of_node.iter().zip(stays).filter(|(_, stays)| **stays).for_each(|(&kind, _)| left[usize::from(kind)] = true);
+    kinds
+        .of_node
+        .iter()
+        .zip(stays)
+        .filter(|(_, stays)| **stays)
+        .for_each(|(&kind, _)| left[usize::from(kind)] = true);
     let number = numbered(&left);
-    let of_kind =
-        |kind: usize| -> Vec<bool> { kinds.of_node.iter().zip(stays).filter(|(of_node, _)| usize::from(**of_node) == kind).map(|(_, stays)| *stays).collect() };
-    let features = kinds.features.iter().enumerate().map(|(kind, features)| features.clone().map(|features| rows_of_features(features, &of_kind(kind))));
+    let of_kind = |kind: usize| -> Vec<bool> {
+        kinds
+            .of_node
+            .iter()
+            .zip(stays)
+            .filter(|(of_node, _)| usize::from(**of_node) == kind)
+            .map(|(_, stays)| *stays)
+            .collect()
+    };
+    let features = kinds.features.iter().enumerate().map(|(kind, features)| {
+        features.clone().map(|features| rows_of_features(features, &of_kind(kind)))
+    });
     Kinds {
         features: kept(features.collect(), &left, 1),
-        of_node: kept(kinds.of_node.clone(), stays, 1).iter().map(|&kind| number[usize::from(kind)] as u16).collect(),
+        of_node: kept(kinds.of_node.clone(), stays, 1)
+            .iter()
+            .map(|&kind| number[usize::from(kind)] as u16)
+            .collect(),
         names: kept(kinds.names, &left, 1),
     }
 }
 
 /// The new number of each thing that is left.
 fn numbered(left: &[bool]) -> Vec<u32> {
-    left.iter().scan(0, |next, &left| Some(std::mem::replace(next, *next + u32::from(left)))).collect()
+    left.iter()
+        .scan(0, |next, &left| Some(std::mem::replace(next, *next + u32::from(left))))
+        .collect()
 }
 
 /// Graphs without a node that stays are gone too.
 fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
     let mut left = vec![false; graphs.len()];
-    graphs.of_node.iter().zip(stays).filter(|(_, stays)| **stays).for_each(|(&graph, _)| left[graph as usize] = true);
+    graphs
+        .of_node
+        .iter()
+        .zip(stays)
+        .filter(|(_, stays)| **stays)
+        .for_each(|(&graph, _)| left[graph as usize] = true);
     let number = numbered(&left);
     Graphs {
         classes_told: graphs.classes_told,
-        of_node: kept(graphs.of_node, stays, 1).iter().map(|&graph| number[graph as usize]).collect(),
+        of_node: kept(graphs.of_node, stays, 1)
+            .iter()
+            .map(|&graph| number[graph as usize])
+            .collect(),
         ids: ids(graphs.ids, &left),
         labels: graphs.labels.map(|labels| rows_of_labels(labels, &left)),
         splits: graphs.splits.into_iter().map(|split| kept(split, &left, 1)).collect(),
-        columns: graphs.columns.into_iter().map(|(name, column)| (name, rows_of_column(column, &left))).collect(),
+        columns: graphs
+            .columns
+            .into_iter()
+            .map(|(name, column)| (name, rows_of_column(column, &left)))
+            .collect(),
     }
 }
 
-/// Which nodes are in the largest weakly connected component; of equals, in the one with the first node.
+/// Which nodes are in the largest weakly connected component; of equals, in the one with the first
+/// node.
 pub fn largest_component(edges: &Edges, nodes: u32) -> Vec<bool> {
     let mut components = Components::new(nodes);
-    edges.source.iter().zip(&edges.target).for_each(|(&source, &target)| components.join(source, target));
+    edges
+        .source
+        .iter()
+        .zip(&edges.target)
+        .for_each(|(&source, &target)| components.join(source, target));
     components.largest()
 }
 
@@ -190,11 +251,19 @@ fn root(parent: &mut [u32], mut node: u32) -> u32 {
 
 /// Which nodes have one of these classes; an unknown name is answered with all names.
 pub fn of_classes(labels: Option<&Labels>, wanted: &[String]) -> Result<Vec<bool>, String> {
-    let Some(Labels::Classes { class, names }) = labels else { return Err("the nodes of this set have no classes".to_owned()) };
+    let Some(Labels::Classes { class, names }) = labels else {
+        return Err("the nodes of this set have no classes".to_owned());
+    };
     if let Some(unknown) = wanted.iter().find(|wanted| !names.contains(wanted)) {
-        return Err(format!("no class is called `{unknown}`: expected some of {}", names.join(", ")));
+        return Err(format!(
+            "no class is called `{unknown}`: expected some of {}",
+            names.join(", ")
+        ));
     }
-    Ok(class.iter().map(|&class| names.get(class as usize).is_some_and(|name| wanted.contains(name))).collect())
+    Ok(class
+        .iter()
+        .map(|&class| names.get(class as usize).is_some_and(|name| wanted.contains(name)))
+        .collect())
 }
 
 #[cfg(test)]
@@ -203,7 +272,12 @@ mod tests {
     use warploom_formats::raw::NO_CLASS;
 
     fn graph() -> RawGraph {
-        let features = Features::Sparse { columns: 3, offsets: vec![0, 1, 1, 3, 3, 4], index: vec![0, 1, 2, 2], values: vec![1.0, 2.0, 3.0, 4.0] };
+        let features = Features::Sparse {
+            columns: 3,
+            offsets: vec![0, 1, 1, 3, 3, 4],
+            index: vec![0, 1, 2, 2],
+            values: vec![1.0, 2.0, 3.0, 4.0],
+        };
         RawGraph {
             ids: NodeIds::Count(5),
             edges: Edges {
@@ -211,12 +285,21 @@ mod tests {
                 target: vec![1, 2, 4, 3, 0],
                 weight: Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]),
                 relation: Some(vec![0, 1, 0, 1, 0]),
-                features: Some(EdgeFeatures { columns: 2, values: (0..10).map(|value| value as f32).collect() }),
+                features: Some(EdgeFeatures {
+                    columns: 2,
+                    values: (0..10).map(|value| value as f32).collect(),
+                }),
             },
-            labels: Some(Labels::Classes { class: vec![0, 1, 0, NO_CLASS, 1], names: vec!["a".into(), "b".into()] }),
+            labels: Some(Labels::Classes {
+                class: vec![0, 1, 0, NO_CLASS, 1],
+                names: vec!["a".into(), "b".into()],
+            }),
             splits: vec![vec![1, 2, 3, 0, 1]],
             features: Some(features),
-            columns: vec![("age".into(), Column::Integers(vec![Some(1), None, Some(3), Some(4), Some(5)]))],
+            columns: vec![(
+                "age".into(),
+                Column::Integers(vec![Some(1), None, Some(3), Some(4), Some(5)]),
+            )],
             relations: vec!["r".into(), "s".into()],
             graphs: Some(Graphs {
                 classes_told: false,
@@ -237,9 +320,20 @@ mod tests {
         assert_eq!(part.ids, NodeIds::Numbers(vec![0, 2]));
         assert_eq!((&part.edges.source[..], &part.edges.target[..]), (&[1][..], &[0][..]));
         assert_eq!(part.edges.features, Some(EdgeFeatures { columns: 2, values: vec![8.0, 9.0] }));
-        assert_eq!(part.features, Some(Features::Sparse { columns: 3, offsets: vec![0, 1, 3], index: vec![0, 1, 2], values: vec![1.0, 2.0, 3.0] }));
+        assert_eq!(
+            part.features,
+            Some(Features::Sparse {
+                columns: 3,
+                offsets: vec![0, 1, 3],
+                index: vec![0, 1, 2],
+                values: vec![1.0, 2.0, 3.0]
+            })
+        );
         let graphs = part.graphs.unwrap();
-        assert_eq!((graphs.of_node, graphs.ids, graphs.labels), (vec![0, 0], NodeIds::Numbers(vec![1]), Some(Labels::Values(vec![1.5]))));
+        assert_eq!(
+            (graphs.of_node, graphs.ids, graphs.labels),
+            (vec![0, 0], NodeIds::Numbers(vec![1]), Some(Labels::Values(vec![1.5])))
+        );
         assert_eq!(graphs.columns, [("year".to_owned(), Column::Integers(vec![Some(2001)]))]);
     }
 
@@ -254,8 +348,15 @@ mod tests {
     #[test]
     fn classes_are_known_by_name() {
         let graph = graph();
-        assert_eq!(of_classes(graph.labels.as_ref(), &["b".into()]).unwrap(), [false, true, false, false, true]);
-        assert!(of_classes(graph.labels.as_ref(), &["c".into()]).unwrap_err().contains("expected some of a, b"));
+        assert_eq!(
+            of_classes(graph.labels.as_ref(), &["b".into()]).unwrap(),
+            [false, true, false, false, true]
+        );
+        assert!(
+            of_classes(graph.labels.as_ref(), &["c".into()])
+                .unwrap_err()
+                .contains("expected some of a, b")
+        );
         assert!(of_classes(None, &[]).is_err());
     }
 }

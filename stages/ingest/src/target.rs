@@ -1,7 +1,8 @@
 //! From a graph as listed to a graph as asked: edges transformed, and what a run needs filled in.
 //!
-//! promises  counts that the catalogue expects are compared before anything is written; everything drawn for a real graph
-//!           is named in the list that is returned (a stand-in is drawn as a whole and says so itself)
+//! promises  counts that the catalogue expects are compared before anything is written; everything
+//!           drawn for a real graph is named in the list that is returned (a stand-in is drawn as a
+//!           whole and says so itself)
 use warploom_catalog::{
     Source,
     digests::RECORD_FILE,
@@ -56,7 +57,8 @@ pub struct Narrowed {
     pub provenance: Provenance,
     /// Communities that the generator planted.
     pub community: Option<Vec<u32>>,
-    /// How many edges end at each node, where the sorted edges are in a file and features need that.
+    /// How many edges end at each node, where the sorted edges are in a file and features need
+    /// that.
     pub in_degrees: Option<Vec<u32>>,
     listed_nodes: u32,
     listed: u64,
@@ -65,7 +67,8 @@ pub struct Narrowed {
 /// Takes what was not asked for out of the graph.
 pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageError> {
     let Read { mut graph, provenance, community, mut spilled, .. } = read;
-    let (listed_nodes, listed) = (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
+    let (listed_nodes, listed) =
+        (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
         compare_holds(request, &graph)?;
     }
@@ -75,7 +78,11 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
         (graph, stays) = large::parts_that_stay(request, graph, listed)?;
         let spilled = spilled.insert(stays);
         if request.spec.inverse_relations {
-            let named = if spilled.typed { relations::name_inverses(&mut graph.relations) } else { Err(relations::Refused::NoRelations) };
+            let named = if spilled.typed {
+                relations::name_inverses(&mut graph.relations)
+            } else {
+                Err(relations::Refused::NoRelations)
+            };
             inverse = Some(named.map_err(|refused| inverse_error(request, refused))?);
         }
     } else {
@@ -86,12 +93,25 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
     }
     // Communities that were planted are known by row.
     let community = community.filter(|_| graph.nodes() == listed_nodes);
-    Ok(Narrowed { graph, spilled, inverse, provenance, community, in_degrees: None, listed_nodes, listed })
+    Ok(Narrowed {
+        graph,
+        spilled,
+        inverse,
+        provenance,
+        community,
+        in_degrees: None,
+        listed_nodes,
+        listed,
+    })
 }
 
 impl Narrowed {
     /// Compares with what the catalogue expects; `counts` are of what was sorted.
-    pub fn compare_counts(&self, request: &IngestRequest, counts: &Counts) -> Result<(), StageError> {
+    pub fn compare_counts(
+        &self,
+        request: &IngestRequest,
+        counts: &Counts,
+    ) -> Result<(), StageError> {
         if self.provenance != Provenance::Real {
             return Ok(());
         }
@@ -107,8 +127,13 @@ pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
     if sum <= 1.0 + 1e-9 {
         return Ok(());
     }
-    let what = format!("ingest.split: the shares of train, validation and test sum to {sum:.3}, and there is no more than 1");
-    Err(StageError::new(ErrorKind::Specification, what).hint("for example  --set 'ingest.split={fractions: {train: 0.6, validation: 0.2, test: 0.2}}'"))
+    let what = format!(
+        "ingest.split: the shares of train, validation and test sum to {sum:.3}, and there is no \
+            more than 1"
+    );
+    Err(StageError::new(ErrorKind::Specification, what).hint(
+        "for example  --set 'ingest.split={fractions: {train: 0.6, validation: 0.2, test: 0.2}}'",
+    ))
 }
 
 /// A graph with all that it lacked.
@@ -122,55 +147,94 @@ pub struct Filled {
 }
 
 /// Transforms and fills in.
-pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<Filled, StageError> {
+pub fn complete(
+    context: &Context,
+    request: &IngestRequest,
+    mut narrowed: Narrowed,
+) -> Result<Filled, StageError> {
     let edges = std::mem::take(&mut narrowed.graph.edges);
     let options = options(request, &narrowed.graph);
     let nodes = narrowed.graph.nodes();
-    let sorting = Piece::begin(context.progress, "sorting", edges.len() as u64, "edges").passes(transform::passes(&options));
-    let transformed =
-        transform::transform_told(edges, (nodes, narrowed.graph.relations.len()), &options, &|edges| sorting.add(edges)).map_err(transform_error)?;
+    let sorting = Piece::begin(context.progress, "sorting", edges.len() as u64, "edges")
+        .passes(transform::passes(&options));
+    let transformed = transform::transform_told(
+        edges,
+        (nodes, narrowed.graph.relations.len()),
+        &options,
+        &|edges| sorting.add(edges),
+    )
+    .map_err(transform_error)?;
     drop(sorting);
     narrowed.compare_counts(request, &transformed.counts)?;
     narrowed.graph.edges = transformed.edges;
     filled_in(context, request, narrowed)
 }
 
-/// Says what was made up of a real graph: because it has none and the program reads it, or because other features than its own were asked for.
+/// Says what was made up of a real graph: because it has none and the program reads it, or because
+/// other features than its own were asked for.
 fn announce(context: &Context, request: &IngestRequest, had_features: bool, made_up: &[String]) {
     let name = &request.entry.name;
-    let (replaced, lacking): (Vec<String>, Vec<String>) = made_up.iter().cloned().partition(|what| had_features && what == "features");
+    let (replaced, lacking): (Vec<String>, Vec<String>) =
+        made_up.iter().cloned().partition(|what| had_features && what == "features");
     let lacking = request.needs.of_made_up(&lacking);
     if !replaced.is_empty() {
         context.progress.warn(&format!(
-            "`{name}` has features, and they are passed over: those of `ingest.features: random` are MADE UP from communities of the real graph"
+            "`{name}` has features, and they are passed over: those of `ingest.features: random` \
+                are MADE UP from communities of the real graph"
         ));
     }
     if !lacking.is_empty() {
-        context.progress.warn(&format!("`{name}` has no {}: they are MADE UP from communities of the real graph", lacking.join(" and no ")));
+        context.progress.warn(&format!(
+            "`{name}` has no {}: they are MADE UP from communities of the real graph",
+            lacking.join(" and no ")
+        ));
     }
 }
 
 /// The graph with all that it lacked.
-pub fn filled_in(context: &Context, request: &IngestRequest, narrowed: Narrowed) -> Result<Filled, StageError> {
+pub fn filled_in(
+    context: &Context,
+    request: &IngestRequest,
+    narrowed: Narrowed,
+) -> Result<Filled, StageError> {
     let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
     let had_features = graph.features.is_some();
     let community = community.or_else(|| find_communities(context, request, &graph));
-    let filling = Piece::begin(context.progress, "filling in labels, features and splits", u64::from(graph.nodes()), "nodes").passes(FILLINGS);
-    let (made_up, short) = fill_in(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
+    let filling = Piece::begin(
+        context.progress,
+        "filling in labels, features and splits",
+        u64::from(graph.nodes()),
+        "nodes",
+    )
+    .passes(FILLINGS);
+    let (made_up, short) =
+        fill_in(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
     drop(filling);
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
     }
     if !short.is_empty() {
-        context.progress.warn(&format!("`{}`: the split is shorter than asked for: {}", request.entry.name, shown(&short)));
+        context.progress.warn(&format!(
+            "`{}`: the split is shorter than asked for: {}",
+            request.entry.name,
+            shown(&short)
+        ));
     }
     if provenance != Provenance::Real {
         return Ok(Filled { graph, made_up: Vec::new(), short });
     }
     announce(context, request, had_features, &made_up);
-    if request.needs.features && graph.features.is_none() && graph.kinds.is_none() && request.spec.features == spec::Features::Auto {
+    if request.needs.features
+        && graph.features.is_none()
+        && graph.kinds.is_none()
+        && request.spec.features == spec::Features::Auto
+    {
         let nodes = graph.nodes();
-        context.progress.say(&format!("`{}`: no features: a program that reads them gets a column for each node (one-hot, {nodes})", request.entry.name));
+        context.progress.say(&format!(
+            "`{}`: no features: a program that reads them gets a column \
+            for each node (one-hot, {nodes})",
+            request.entry.name
+        ));
     }
     Ok(Filled { graph, made_up, short })
 }
@@ -183,17 +247,40 @@ fn shown(lines: &[String]) -> String {
 }
 
 /// Communities of a graph in memory, where anything is made up of them.
-fn find_communities(context: &Context, request: &IngestRequest, graph: &RawGraph) -> Option<Vec<u32>> {
+fn find_communities(
+    context: &Context,
+    request: &IngestRequest,
+    graph: &RawGraph,
+) -> Option<Vec<u32>> {
     needs_communities(request, graph, false).then(|| {
         context.progress.begin("looking for communities", 0, "nodes");
-        fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, request.spec.seed, &|nodes| context.progress.advance(nodes))
+        fill::communities::find(
+            &graph.edges,
+            graph.nodes(),
+            COMMUNITY,
+            request.spec.seed,
+            &|nodes| context.progress.advance(nodes),
+        )
     })
 }
 
-/// Labels, features and splits that are missing; returns what was made up, and where parts of the split are short.
-fn fill_in(request: &IngestRequest, graph: &mut RawGraph, (community, in_degrees): Known, told: Told<'_>) -> Result<(Vec<String>, Vec<String>), StageError> {
+/// Labels, features and splits that are missing; returns what was made up, and where parts of the
+/// split are short.
+fn fill_in(
+    request: &IngestRequest,
+    graph: &mut RawGraph,
+    (community, in_degrees): Known,
+    told: Told<'_>,
+) -> Result<(Vec<String>, Vec<String>), StageError> {
     let nodes = u64::from(graph.nodes());
-    let mut filler = Filler { request, community, in_degrees, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
+    let mut filler = Filler {
+        request,
+        community,
+        in_degrees,
+        made_up: Vec::new(),
+        short: Vec::new(),
+        seed: request.spec.seed,
+    };
     filler.labels(graph);
     told(nodes);
     filler.features(graph, told)?;
@@ -203,7 +290,12 @@ fn fill_in(request: &IngestRequest, graph: &mut RawGraph, (community, in_degrees
     let given = !filler.made_up.iter().any(|what| what == "features");
     if given && request.spec.normalize == spec::Normalize::Row {
         graph.features.iter_mut().for_each(fill::features::normalize_rows);
-        graph.kinds.iter_mut().flat_map(|kinds| &mut kinds.features).flatten().for_each(fill::features::normalize_rows);
+        graph
+            .kinds
+            .iter_mut()
+            .flat_map(|kinds| &mut kinds.features)
+            .flatten()
+            .for_each(fill::features::normalize_rows);
     }
     Ok((filler.made_up, filler.short))
 }
@@ -233,8 +325,12 @@ fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<Raw
 }
 
 /// Which nodes have a class that is to be kept; none: all stay.
-pub fn of_kept_classes(request: &IngestRequest, graph: &RawGraph) -> Result<Option<Vec<bool>>, StageError> {
-    let (name, wanted, labels) = (&request.entry.name, &request.spec.keep_classes, graph.labels.as_ref());
+pub fn of_kept_classes(
+    request: &IngestRequest,
+    graph: &RawGraph,
+) -> Result<Option<Vec<bool>>, StageError> {
+    let (name, wanted, labels) =
+        (&request.entry.name, &request.spec.keep_classes, graph.labels.as_ref());
     if wanted.is_empty() {
         return Ok(None);
     }
@@ -242,12 +338,17 @@ pub fn of_kept_classes(request: &IngestRequest, graph: &RawGraph) -> Result<Opti
 }
 
 fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError {
-    let error = StageError::new(ErrorKind::Specification, format!("`ingest.keep_classes` of `{name}`: {what}"));
+    let error = StageError::new(
+        ErrorKind::Specification,
+        format!("`ingest.keep_classes` of `{name}`: {what}"),
+    );
     match labels {
         // As JSON, which is YAML too: names with commas and colons stay whole.
         Some(Labels::Classes { names, .. }) => {
             let some = serde_json::to_string(&names[..names.len().min(2)]).unwrap_or_default();
-            error.hint(format!("name classes as the data have them:  --set 'ingest.keep_classes={some}'"))
+            error.hint(format!(
+                "name classes as the data have them:  --set 'ingest.keep_classes={some}'"
+            ))
         }
         _ => error.hint("leave out  ingest.keep_classes"),
     }
@@ -256,31 +357,68 @@ fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError 
 fn inverse_error(request: &IngestRequest, refused: relations::Refused) -> StageError {
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     match refused {
-        relations::Refused::NoRelations => refuse(format!("`ingest.inverse_relations`, and edges of `{}` have no relations", request.entry.name))
-            .hint("for a reverse of each edge without relations add  --set ingest.symmetrize=true"),
-        relations::Refused::TooMany(count) => refuse(format!("`ingest.inverse_relations`: twice {count} relations are more than 65535")),
+        relations::Refused::NoRelations => refuse(format!(
+            "`ingest.inverse_relations`, and edges of `{}` have no relations",
+            request.entry.name
+        ))
+        .hint("for a reverse of each edge without relations add  --set ingest.symmetrize=true"),
+        relations::Refused::TooMany(count) => refuse(format!(
+            "`ingest.inverse_relations`: twice {count} relations are more than 65535"
+        )),
     }
 }
 
 pub fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageError {
     let name = &request.entry.name;
-    let refuse = |what: String| StageError::new(ErrorKind::Specification, format!("`ingest.entity_types` of `{name}`: {what}"));
+    let refuse = |what: String| {
+        StageError::new(
+            ErrorKind::Specification,
+            format!("`ingest.entity_types` of `{name}`: {what}"),
+        )
+    };
     let some = |names: &[String]| match names {
         [] => "none".to_owned(),
-        _ => names.iter().take(12).cloned().chain((names.len() > 12).then(|| format!("{} more", names.len() - 12))).collect::<Vec<_>>().join(", "),
+        _ => names
+            .iter()
+            .take(12)
+            .cloned()
+            .chain((names.len() > 12).then(|| format!("{} more", names.len() - 12)))
+            .collect::<Vec<_>>()
+            .join(", "),
     };
     match refused {
-        kinds::Refused::OwnKinds(names) => refuse(format!("its nodes have kinds of their own: {}", some(&names))).hint("leave out  ingest.entity_types"),
+        kinds::Refused::OwnKinds(names) => {
+            refuse(format!("its nodes have kinds of their own: {}", some(&names)))
+                .hint("leave out  ingest.entity_types")
+        }
         kinds::Refused::NoRelation(..) if matches!(request.source, Source::StandIn { .. }) => {
-            refuse("its stand-in has no types of entities".to_owned()).hint(format!("get the real files with  {}", request.entry.how_to_get()))
+            refuse("its stand-in has no types of entities".to_owned()).hint(format!(
+                "get the real \
+                files with  {}",
+                request.entry.how_to_get()
+            ))
         }
-        kinds::Refused::NoRelation(relation, known) => refuse(format!("no relation is called `{relation}`: expected one of {}", some(&known)))
-            .hint("name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a table of types beside triples: entity2type.txt"),
+        kinds::Refused::NoRelation(relation, known) => refuse(format!(
+            "no relation is called \
+            `{relation}`: expected one of {}",
+            some(&known)
+        ))
+        .hint(
+            "name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a \
+                table of types beside triples: entity2type.txt",
+        ),
         kinds::Refused::SeveralRelations(relation, known) => {
-            refuse(format!("several relations end in `{relation}`: {}", some(&known))).hint("write its whole name:  ingest.entity_types.relation")
+            refuse(format!("several relations end in `{relation}`: {}", some(&known)))
+                .hint("write its whole name:  ingest.entity_types.relation")
         }
-        kinds::Refused::NoType(wanted, known) => refuse(format!("no node has the type `{wanted}` of `order`: expected some of {}", some(&known))),
-        kinds::Refused::TooMany(count) => refuse(format!("{count} types are more kinds than 65535")),
+        kinds::Refused::NoType(wanted, known) => refuse(format!(
+            "no node has the type `{wanted}` \
+            of `order`: expected some of {}",
+            some(&known)
+        )),
+        kinds::Refused::TooMany(count) => {
+            refuse(format!("{count} types are more kinds than 65535"))
+        }
     }
 }
 
@@ -288,17 +426,26 @@ pub fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageErr
 pub fn transform_error(refused: transform::Refused) -> StageError {
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     match refused {
-        transform::Refused::TooMany { nodes, relations } => {
-            refuse(format!("{nodes} nodes and {relations} relations are too many at once: expected at most 64 bits for two nodes and a relation"))
-        }
-        transform::Refused::LoopOfNoRelation => {
-            refuse("self loops were to be added, and edges have relations: an added loop would belong to none".to_owned()).hint("leave out  ingest.self_loops")
-        }
-        transform::Refused::TooManyWithFeatures => refuse("expected at most 4294967294 edges with features, found more".to_owned()),
+        transform::Refused::TooMany { nodes, relations } => refuse(format!(
+            "{nodes} nodes and {relations} relations are too many at once: \
+                expected at most 64 bits for two nodes and a relation"
+        )),
+        transform::Refused::LoopOfNoRelation => refuse(
+            "self loops were to be added, and edges have relations: an added loop would \
+                belong to none"
+                .to_owned(),
+        )
+        .hint("leave out  ingest.self_loops"),
+        transform::Refused::TooManyWithFeatures => refuse(
+            "expected at most 4294967294 edges with \
+            features, found more"
+                .to_owned(),
+        ),
     }
 }
 
-/// What is done with the edges. A file that keeps half of a symmetric matrix has the other half whatever is asked: no setting takes it away.
+/// What is done with the edges. A file that keeps half of a symmetric matrix has the other half
+/// whatever is asked: no setting takes it away.
 pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
     let wanted = match request.spec.symmetrize {
         // A folder without a catalogue entry says it by its format, if at all.
@@ -325,50 +472,84 @@ pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options 
     transform::Options { symmetrize, self_loops, duplicates }
 }
 
-/// Compares graphs, features, classes and relations with what the catalogue says that the files hold.
+/// Compares graphs, features, classes and relations with what the catalogue says that the files
+/// hold.
 fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
     let holds = &request.entry.holds;
-    let labels = graph.graphs.as_ref().map_or(graph.labels.as_ref(), |graphs| graphs.labels.as_ref());
+    let labels =
+        graph.graphs.as_ref().map_or(graph.labels.as_ref(), |graphs| graphs.labels.as_ref());
     let (classes, labelled) = match labels {
-        Some(Labels::Classes { class, names }) => (names.len(), class.iter().filter(|&&class| class != NO_CLASS).count()),
-        Some(Labels::Rows { columns, values }) => {
-            (*columns as usize, values.chunks((*columns).max(1) as usize).filter(|row| row.iter().any(|value| !value.is_nan())).count())
+        Some(Labels::Classes { class, names }) => {
+            (names.len(), class.iter().filter(|&&class| class != NO_CLASS).count())
         }
+        Some(Labels::Rows { columns, values }) => (
+            *columns as usize,
+            values
+                .chunks((*columns).max(1) as usize)
+                .filter(|row| row.iter().any(|value| !value.is_nan()))
+                .count(),
+        ),
         Some(Labels::Values(values)) => (0, values.iter().filter(|value| !value.is_nan()).count()),
         None => (0, 0),
     };
     let features = graph.features.as_ref().map_or(0, |features| u64::from(features.columns()));
     let found = [
         ("graphs", holds.graphs, graph.graphs.as_ref().map_or(0, |graphs| graphs.len() as u64)),
-        ("feature columns", holds.features.filter(|_| graph.kinds.is_none()).map(u64::from), features),
+        (
+            "feature columns",
+            holds.features.filter(|_| graph.kinds.is_none()).map(u64::from),
+            features,
+        ),
         ("classes", holds.classes.map(u64::from), classes as u64),
         ("labelled rows", holds.labelled, labelled as u64),
         ("relations", holds.relations.map(u64::from), graph.relations.len() as u64),
     ];
-    match found.into_iter().find(|(_, expected, found)| expected.is_some_and(|expected| expected != *found)) {
+    match found
+        .into_iter()
+        .find(|(_, expected, found)| expected.is_some_and(|expected| expected != *found))
+    {
         Some((what, Some(expected), found)) => Err(not_the_set(request, what, expected, found)),
         _ => Ok(()),
     }
 }
 
 fn not_the_set(request: &IngestRequest, what: &str, expected: u64, found: u64) -> StageError {
-    let message = format!("`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}", request.entry.name);
+    let message = format!(
+        "`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}",
+        request.entry.name
+    );
     // What is there is not fetched again, so it has to go first.
     let (place, gone) = match &request.source {
         Source::Real { folder, files } => {
             let shown = |path: &std::path::Path| path.display().to_string();
-            let gone: Vec<String> = files.iter().map(|file| shown(file)).chain([shown(&folder.join(RECORD_FILE))]).collect();
-            (files.first().map(|file| shown(file)).unwrap_or_default(), format!("rm -f {}  and  ", gone.join(" ")))
+            let gone: Vec<String> = files
+                .iter()
+                .map(|file| shown(file))
+                .chain([shown(&folder.join(RECORD_FILE))])
+                .collect();
+            (
+                files.first().map(|file| shown(file)).unwrap_or_default(),
+                format!("rm -f {}  and  ", gone.join(" ")),
+            )
         }
         _ => (String::new(), String::new()),
     };
     let name = &request.entry.name;
-    let hint = format!("to fetch it again:  {gone}warploom data fetch {name};  or put the file under another name with a catalogue entry of its own");
+    let hint = format!(
+        "to fetch it again:  {gone}warploom data fetch {name};  or put the file under another \
+            name with a catalogue entry of its own"
+    );
     StageError::new(ErrorKind::Data, message).at(place).hint(hint)
 }
 
-/// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if it stayed whole.
-fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Option<&Counts>) -> Result<(), StageError> {
+/// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if
+/// it stayed whole.
+fn compare_counts(
+    request: &IngestRequest,
+    nodes: u32,
+    edges: u64,
+    counts: Option<&Counts>,
+) -> Result<(), StageError> {
     let Expected { nodes: expected_nodes, listed, distinct, symmetric } = request.entry.expected;
     let found = [
         ("nodes", expected_nodes, Some(u64::from(nodes))),
@@ -388,25 +569,41 @@ fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Optio
 
 /// What can be learned from a graph, as manifests call it.
 pub fn task(graph: &RawGraph, union: bool) -> &'static str {
-    let of_graphs = graph.graphs.as_ref().filter(|_| !union).and_then(|graphs| graphs.labels.as_ref());
-    let binary = |values: &[f32]| values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
+    let of_graphs =
+        graph.graphs.as_ref().filter(|_| !union).and_then(|graphs| graphs.labels.as_ref());
+    let binary = |values: &[f32]| {
+        values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0)
+    };
     match (of_graphs, graph.labels.as_ref()) {
         (Some(Labels::Classes { .. }), _) => "graph_classification",
-        (Some(Labels::Rows { values, .. }), _) if binary(values) => "graph_multi_label_classification",
+        (Some(Labels::Rows { values, .. }), _) if binary(values) => {
+            "graph_multi_label_classification"
+        }
         (Some(Labels::Values(_) | Labels::Rows { .. }), _) => "graph_regression",
         (None, Some(Labels::Classes { .. })) => "node_classification",
-        (None, Some(Labels::Rows { values, .. })) if binary(values) => "node_multi_label_classification",
+        (None, Some(Labels::Rows { values, .. })) if binary(values) => {
+            "node_multi_label_classification"
+        }
         (None, Some(Labels::Values(_) | Labels::Rows { .. })) => "node_regression",
         (None, None) => "none",
     }
 }
 
-/// Whether anything is made up of communities that are to be found in the edges. `planted`: they are known.
+/// Whether anything is made up of communities that are to be found in the edges. `planted`: they
+/// are known.
 pub fn needs_communities(request: &IngestRequest, graph: &RawGraph, planted: bool) -> bool {
     use spec::Features as Wanted;
-    let filler = Filler { request, community: None, in_degrees: None, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
+    let filler = Filler {
+        request,
+        community: None,
+        in_degrees: None,
+        made_up: Vec::new(),
+        short: Vec::new(),
+        seed: request.spec.seed,
+    };
     let labels = !filler.is_labelled(graph) && filler.classes() > 0;
-    let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
+    let given = graph.features.is_some()
+        || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
     let features = match request.spec.features {
         _ if graph.kinds.is_some() => false,
         Wanted::Random => true,
@@ -419,8 +616,11 @@ pub fn needs_communities(request: &IngestRequest, graph: &RawGraph, planted: boo
 /// Whether features are made of in-degrees, and edges that are in a file have to be counted.
 pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
     use spec::Features as Wanted;
-    let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
-    graph.kinds.is_none() && (request.spec.features == Wanted::Degree || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
+    let given = graph.features.is_some()
+        || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
+    graph.kinds.is_none()
+        && (request.spec.features == Wanted::Degree
+            || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
 }
 
 /// Communities of the nodes and their in-degrees, where they are known already.
@@ -442,19 +642,27 @@ impl Filler<'_> {
     /// The class that each node's community stands for.
     fn planted(&mut self, graph: &RawGraph, classes: u32) -> Vec<u32> {
         let seed = self.seed;
-        let community = self.community.get_or_insert_with(|| fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed, &|_| {}));
+        let community = self.community.get_or_insert_with(|| {
+            fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed, &|_| {})
+        });
         fill::labels::planted_classes(community, classes.max(1))
     }
 
     /// Features that are in-degrees.
     fn degree(&mut self, graph: &RawGraph) -> Features {
-        let degrees = self.in_degrees.take().unwrap_or_else(|| fill::features::in_degrees(&graph.edges, graph.nodes()));
+        let degrees = self
+            .in_degrees
+            .take()
+            .unwrap_or_else(|| fill::features::in_degrees(&graph.edges, graph.nodes()));
         fill::features::degree(&degrees, DEGREE_MOST)
     }
 
     /// The recipe, where the graph is a stand-in.
     fn recipe(&self) -> Option<Recipe> {
-        self.request.entry.stand_in.filter(|_| matches!(self.request.source, Source::StandIn { .. }))
+        self.request
+            .entry
+            .stand_in
+            .filter(|_| matches!(self.request.source, Source::StandIn { .. }))
     }
 
     /// Classes of labels that are made up.
@@ -484,14 +692,18 @@ impl Filler<'_> {
         let planted = self.planted(graph, classes);
         graph.labels = Some(fill::labels::noisy(&planted, classes, self.seed));
         // A run that learns the graphs learns nothing that was made up.
-        let graphs_are_labelled = graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
+        let graphs_are_labelled =
+            graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
         self.made_up.push(if graphs_are_labelled { NODE_LABELS } else { "labels" }.to_owned());
     }
 
     fn features(&mut self, graph: &mut RawGraph, told: Told<'_>) -> Result<(), StageError> {
         use spec::Features as Wanted;
         let name = &self.request.entry.name;
-        let refuse = |what: String| StageError::new(ErrorKind::Specification, what).hint("let them be made:  --set ingest.features=random");
+        let refuse = |what: String| {
+            StageError::new(ErrorKind::Specification, what)
+                .hint("let them be made:  --set ingest.features=random")
+        };
         let wanted = self.request.spec.features;
         if let Some(kinds) = &mut graph.kinds {
             return match wanted {
@@ -502,8 +714,14 @@ impl Filler<'_> {
                     Ok(())
                 }
                 other => {
-                    let what = format!("`ingest.features: {other}` is for nodes of one kind, and `{name}` has {}", kinds.names.join(", "));
-                    Err(StageError::new(ErrorKind::Specification, what).hint("leave it out: kinds without features get a row of parameters for each node"))
+                    let what = format!(
+                        "`ingest.features: {other}` is for nodes of one kind, and `{name}` has {}",
+                        kinds.names.join(", ")
+                    );
+                    Err(StageError::new(ErrorKind::Specification, what).hint(
+                        "leave it out: kinds \
+                        without features get a row of parameters for each node",
+                    ))
                 }
             };
         }
@@ -512,14 +730,26 @@ impl Filler<'_> {
         let given = std::mem::take(&mut graph.features);
         graph.features = match (wanted, given, one_hot) {
             (Wanted::None, ..) => None,
-            (Wanted::Auto, Some(given), Some(one_hot)) => Some(fill::features::beside(given, one_hot)),
-            (Wanted::Auto, given @ Some(_), None) | (Wanted::Given, given @ Some(_), _) => given,
-            (Wanted::Auto, None, one_hot @ Some(_)) | (Wanted::OneHotLabel, _, one_hot @ Some(_)) => one_hot,
-            (Wanted::Given, None, _) => return Err(refuse(format!("`ingest.features: given`, and `{name}` has no features"))),
-            (Wanted::OneHotLabel, _, None) => {
-                return Err(refuse(format!("`ingest.features: one_hot_label`, and `{name}` has no node labels beside what is learned")));
+            (Wanted::Auto, Some(given), Some(one_hot)) => {
+                Some(fill::features::beside(given, one_hot))
             }
-            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => Some(self.degree(graph)),
+            (Wanted::Auto, given @ Some(_), None) | (Wanted::Given, given @ Some(_), _) => given,
+            (Wanted::Auto, None, one_hot @ Some(_))
+            | (Wanted::OneHotLabel, _, one_hot @ Some(_)) => one_hot,
+            (Wanted::Given, None, _) => {
+                return Err(refuse(format!(
+                    "`ingest.features: given`, and `{name}` has no features"
+                )));
+            }
+            (Wanted::OneHotLabel, _, None) => {
+                return Err(refuse(format!(
+                    "`ingest.features: one_hot_label`, and `{name}` has no node labels beside \
+                        what is learned"
+                )));
+            }
+            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => {
+                Some(self.degree(graph))
+            }
             (Wanted::Auto, None, None) if width == 0 => None,
             (Wanted::Degree, ..) => Some(self.degree(graph)),
             (Wanted::Constant, ..) => Some(fill::features::constant(graph.nodes(), 1)),
@@ -530,7 +760,12 @@ impl Filler<'_> {
                 };
                 let planted = self.planted(graph, classes);
                 self.made_up.push("features".to_owned());
-                Some(fill::features::around_classes(&planted, if width == 0 { WIDTH } else { width }, self.seed, told))
+                Some(fill::features::around_classes(
+                    &planted,
+                    if width == 0 { WIDTH } else { width },
+                    self.seed,
+                    told,
+                ))
             }
         };
         self.made_up.sort();
@@ -568,13 +803,20 @@ impl Filler<'_> {
             }
             Rule::Fractions(rule) => {
                 let split = vec![fill::split::fractions(labels, rows, &rule, seed)];
-                let short = fill::split::empty_parts(&split, [rule.train, rule.validation, rule.test].map(|share| share > 0.0), of);
+                let short = fill::split::empty_parts(
+                    &split,
+                    [rule.train, rule.validation, rule.test].map(|share| share > 0.0),
+                    of,
+                );
                 (split, short)
             }
             Rule::Folds(count) => {
                 let splits = fill::split::folds(labels, rows, count, seed);
                 let empty = fill::split::empty_parts(&splits, [true; 3], of);
-                let short = fill::split::small_classes(labels, count, of).into_iter().chain(empty).collect();
+                let short = fill::split::small_classes(labels, count, of)
+                    .into_iter()
+                    .chain(empty)
+                    .collect();
                 (splits, short)
             }
             Rule::Usual => {
@@ -600,18 +842,31 @@ enum Rule {
 fn rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule> {
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     Some(match (&request.spec.split, request.entry.split) {
-        (Some(spec::Split::PerClass(rule)), _) => {
-            Rule::PerClass(PerClass { train: narrow(rule.train), validation: narrow(rule.validation), test: narrow(rule.test) })
-        }
-        (Some(spec::Split::Fractions(rule)), _) => Rule::Fractions(Fractions { train: rule.train, validation: rule.validation, test: rule.test }),
+        (Some(spec::Split::PerClass(rule)), _) => Rule::PerClass(PerClass {
+            train: narrow(rule.train),
+            validation: narrow(rule.validation),
+            test: narrow(rule.test),
+        }),
+        (Some(spec::Split::Fractions(rule)), _) => Rule::Fractions(Fractions {
+            train: rule.train,
+            validation: rule.validation,
+            test: rule.test,
+        }),
         (Some(spec::Split::Folds(rule)), _) => Rule::Folds(narrow(rule.count)),
         (None, _) if published => return None,
         (None, SplitRule::None) if !request.entry.inferred => return None,
-        (None, SplitRule::PerClass { train, validation, test }) => Rule::PerClass(PerClass { train, validation, test }),
-        (None, SplitRule::Fractions { train, validation, test }) => Rule::Fractions(Fractions { train, validation, test }),
+        (None, SplitRule::PerClass { train, validation, test }) => {
+            Rule::PerClass(PerClass { train, validation, test })
+        }
+        (None, SplitRule::Fractions { train, validation, test }) => {
+            Rule::Fractions(Fractions { train, validation, test })
+        }
         (None, SplitRule::Folds { count }) => Rule::Folds(count),
-        // The published split belongs to the real files; a stand-in, or a folder that says nothing, gets one of the usual kind.
-        (None, SplitRule::Given | SplitRule::None) if of == GRAPH => Rule::Fractions(fill::split::EIGHTY_TEN_TEN),
+        // The published split belongs to the real files; a stand-in, or a folder that says nothing,
+        // gets one of the usual kind.
+        (None, SplitRule::Given | SplitRule::None) if of == GRAPH => {
+            Rule::Fractions(fill::split::EIGHTY_TEN_TEN)
+        }
         (None, SplitRule::Given | SplitRule::None) => Rule::Usual,
     })
 }

@@ -8,22 +8,29 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use warploom_contract::{
     Outputs, StageError,
     kinds::graph::{
-        EdgeTable, FeatureRows, GraphTable, Ids, Labels, NODE_COLUMNS, Names, NodeTable, nodes_of_kinds, write_edge_features, write_edges, write_features,
-        write_graphs, write_kinds, write_nodes,
+        EdgeTable, FeatureRows, GraphTable, Ids, Labels, NODE_COLUMNS, Names, NodeTable,
+        nodes_of_kinds, write_edge_features, write_edges, write_features, write_graphs,
+        write_kinds, write_nodes,
     },
     stage::{Piece, Progress, Told},
 };
 use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
 
-/// Features stay sparse below this share of values that are not zero: a sparse product then reads less than a dense one.
+/// Features stay sparse below this share of values that are not zero: a sparse product then reads
+/// less than a dense one.
 const SPARSE_BELOW: f64 = 0.1;
 
 /// How often nodes are told of as they are written: their features, and their table.
 pub const TABLES: u64 = 2;
 
 /// Writes all files of the graph.
-pub fn write(outputs: &mut Outputs, mut graph: RawGraph, progress: &dyn Progress) -> Result<(), StageError> {
-    let writing = Piece::begin(progress, "writing", u64::from(graph.nodes()), "nodes").passes(TABLES);
+pub fn write(
+    outputs: &mut Outputs,
+    mut graph: RawGraph,
+    progress: &dyn Progress,
+) -> Result<(), StageError> {
+    let writing =
+        Piece::begin(progress, "writing", u64::from(graph.nodes()), "nodes").passes(TABLES);
     write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))?;
     drop(writing);
     let edges = graph.edges;
@@ -31,14 +38,32 @@ pub fn write(outputs: &mut Outputs, mut graph: RawGraph, progress: &dyn Progress
     if let Some(features) = edges.features {
         write_edge_features(outputs, features.columns as usize, features.values)?;
     }
-    write_edges(outputs, EdgeTable { source: edges.source, target: edges.target, weight: edges.weight, kind: edges.relation }, &|count| writing.add(count))
+    write_edges(
+        outputs,
+        EdgeTable {
+            source: edges.source,
+            target: edges.target,
+            weight: edges.weight,
+            kind: edges.relation,
+        },
+        &|count| writing.add(count),
+    )
 }
 
 /// Writes nodes, features, kinds, graphs and names, and takes them from the graph.
-pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph, told: Told<'_>) -> Result<(), StageError> {
+pub fn write_all_but_edges(
+    outputs: &mut Outputs,
+    graph: &mut RawGraph,
+    told: Told<'_>,
+) -> Result<(), StageError> {
     let nodes = graph.nodes();
-    let target = graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref()).or(graph.labels.as_ref());
-    let classes = if let Some(raw::Labels::Classes { names, .. }) = target { names.clone() } else { Vec::new() };
+    let target =
+        graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref()).or(graph.labels.as_ref());
+    let classes = if let Some(raw::Labels::Classes { names, .. }) = target {
+        names.clone()
+    } else {
+        Vec::new()
+    };
     let kinds = graph.kinds.as_ref().map(|kinds| kinds.names.clone()).unwrap_or_default();
     let names = Names { kinds, relations: std::mem::take(&mut graph.relations), classes };
     if let Some(features) = graph.features.take() {
@@ -71,17 +96,26 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph, told: To
     match graphs {
         Some(graphs) => {
             let columns = columns(graphs.columns);
-            let graphs = GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits, columns };
+            let graphs = GraphTable {
+                ids: ids(graphs.ids),
+                labels: graphs.labels.map(labels),
+                splits: graphs.splits,
+                columns,
+            };
             write_graphs(outputs, &graphs, nodes_are_labelled)
         }
         None => Ok(()),
     }
 }
 
-/// Further columns by ascending name, as not every format has an order of them; `label` and other names that mean something to us become
-/// `own_label` and so on.
+/// Further columns by ascending name, as not every format has an order of them; `label` and other
+/// names that mean something to us become `own_label` and so on.
 fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
-    let mut taken: BTreeSet<String> = columns.iter().map(|(name, _)| name.clone()).chain(NODE_COLUMNS.map(str::to_owned)).collect();
+    let mut taken: BTreeSet<String> = columns
+        .iter()
+        .map(|(name, _)| name.clone())
+        .chain(NODE_COLUMNS.map(str::to_owned))
+        .collect();
     let mut named = |name: String| {
         if !NODE_COLUMNS.contains(&name.as_str()) {
             return name;
@@ -92,7 +126,8 @@ fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
         }
         own
     };
-    let mut all: Vec<(String, ArrayRef)> = columns.into_iter().map(|(name, values)| (named(name), column(values))).collect();
+    let mut all: Vec<(String, ArrayRef)> =
+        columns.into_iter().map(|(name, values)| (named(name), column(values))).collect();
     all.sort_by(|(name, _), (other, _)| name.cmp(other));
     all
 }
@@ -107,7 +142,9 @@ fn ids(ids: NodeIds) -> Ids {
 
 fn labels(labels: raw::Labels) -> Labels {
     match labels {
-        raw::Labels::Classes { class, .. } => Labels::Classes(class.into_iter().map(|class| (class != NO_CLASS).then_some(class)).collect()),
+        raw::Labels::Classes { class, .. } => Labels::Classes(
+            class.into_iter().map(|class| (class != NO_CLASS).then_some(class)).collect(),
+        ),
         raw::Labels::Values(values) => Labels::Values(values),
         raw::Labels::Rows { columns, values } => Labels::Rows { columns: columns as usize, values },
     }
@@ -117,7 +154,9 @@ fn labels(labels: raw::Labels) -> Labels {
 fn column(values: Column) -> ArrayRef {
     match values {
         Column::Integers(values) => Arc::new(Int64Array::from(values)),
-        Column::Reals(values) => Arc::new(Float64Array::from_iter(values.into_iter().map(|value| value.filter(|number| !number.is_nan())))),
+        Column::Reals(values) => Arc::new(Float64Array::from_iter(
+            values.into_iter().map(|value| value.filter(|number| !number.is_nan())),
+        )),
         Column::Texts(values) => Arc::new(StringArray::from(values)),
     }
 }
@@ -125,8 +164,11 @@ fn column(values: Column) -> ArrayRef {
 /// As they will be stored, whichever way they were read: sparse where that is less to read.
 fn rows(features: raw::Features, rows: usize) -> FeatureRows {
     match features {
-        raw::Features::Dense { columns, values } if is_sparse(values.iter().filter(|value| **value != 0.0).count(), rows, columns) => {
-            let (mut offsets, mut index, mut entries) = (Vec::with_capacity(rows + 1), Vec::new(), Vec::new());
+        raw::Features::Dense { columns, values }
+            if is_sparse(values.iter().filter(|value| **value != 0.0).count(), rows, columns) =>
+        {
+            let (mut offsets, mut index, mut entries) =
+                (Vec::with_capacity(rows + 1), Vec::new(), Vec::new());
             offsets.push(0);
             for row in values.chunks_exact(columns as usize) {
                 let there = row.iter().zip(0u32..).filter(|(value, _)| **value != 0.0);
@@ -138,11 +180,18 @@ fn rows(features: raw::Features, rows: usize) -> FeatureRows {
             }
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values: entries }
         }
-        raw::Features::Dense { columns, values } => FeatureRows::Dense { columns: columns as usize, values },
-        raw::Features::Sparse { columns, offsets, index, values } if is_sparse(index.len(), rows, columns) => {
+        raw::Features::Dense { columns, values } => {
+            FeatureRows::Dense { columns: columns as usize, values }
+        }
+        raw::Features::Sparse { columns, offsets, index, values }
+            if is_sparse(index.len(), rows, columns) =>
+        {
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values }
         }
-        sparse => FeatureRows::Dense { columns: sparse.columns() as usize, values: sparse.into_dense(rows) },
+        sparse => FeatureRows::Dense {
+            columns: sparse.columns() as usize,
+            values: sparse.into_dense(rows),
+        },
     }
 }
 
@@ -157,10 +206,18 @@ mod tests {
     #[test]
     fn a_column_with_a_name_of_ours_gets_another() {
         let named = |names: &[&str]| {
-            let made = columns(names.iter().map(|name| ((*name).to_owned(), Column::Integers(vec![Some(1)]))).collect());
+            let made = columns(
+                names
+                    .iter()
+                    .map(|name| ((*name).to_owned(), Column::Integers(vec![Some(1)])))
+                    .collect(),
+            );
             made.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(named(&["label", "age", "own_label", "kind"]), ["age", "own_kind", "own_label", "own_own_label"]);
+        assert_eq!(
+            named(&["label", "age", "own_label", "kind"]),
+            ["age", "own_kind", "own_label", "own_own_label"]
+        );
         assert_eq!(named(&["Label", "id_2"]), ["Label", "id_2"]);
         let expected: ArrayRef = Arc::new(Float64Array::from(vec![None, None, Some(0.5)]));
         assert_eq!(&column(Column::Reals(vec![Some(f64::NAN), None, Some(0.5)])), &expected);
@@ -172,11 +229,32 @@ mod tests {
         let sparse = |entries: u64| {
             let index: Vec<u32> = (0..entries as u32).collect();
             let values = vec![2.0; entries as usize];
-            rows(raw::Features::Sparse { columns: 10, offsets: vec![0, entries, entries], index, values }, 2)
+            rows(
+                raw::Features::Sparse {
+                    columns: 10,
+                    offsets: vec![0, entries, entries],
+                    index,
+                    values,
+                },
+                2,
+            )
         };
-        assert_eq!(sparse(1), FeatureRows::Sparse { columns: 10, offsets: vec![0, 1, 1], index: vec![0], values: vec![2.0] });
-        let FeatureRows::Dense { columns: 10, values } = sparse(2) else { panic!("expected dense rows") };
-        assert_eq!((values[..3].to_vec(), values.len(), values.iter().sum::<f32>()), (vec![2.0, 2.0, 0.0], 20, 4.0));
+        assert_eq!(
+            sparse(1),
+            FeatureRows::Sparse {
+                columns: 10,
+                offsets: vec![0, 1, 1],
+                index: vec![0],
+                values: vec![2.0]
+            }
+        );
+        let FeatureRows::Dense { columns: 10, values } = sparse(2) else {
+            panic!("expected dense rows")
+        };
+        assert_eq!(
+            (values[..3].to_vec(), values.len(), values.iter().sum::<f32>()),
+            (vec![2.0, 2.0, 0.0], 20, 4.0)
+        );
         // Rows that were read with their zeros are stored as those that were not.
         let dense = |entries: usize| {
             let mut values = vec![0.0; 20];
@@ -184,6 +262,9 @@ mod tests {
             rows(raw::Features::Dense { columns: 10, values }, 2)
         };
         assert_eq!((dense(1), dense(2)), (sparse(1), sparse(2)));
-        assert_eq!(rows(raw::Features::Dense { columns: 0, values: Vec::new() }, 2), FeatureRows::Dense { columns: 0, values: Vec::new() });
+        assert_eq!(
+            rows(raw::Features::Dense { columns: 0, values: Vec::new() }, 2),
+            FeatureRows::Dense { columns: 0, values: Vec::new() }
+        );
     }
 }

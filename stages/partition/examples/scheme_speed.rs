@@ -1,4 +1,5 @@
-//! Times every scheme on a csr without writing files: what it takes is foreseen, its tables are built, and, apart, they are proved. One JSON line for each.
+//! Times every scheme on a csr without writing files: what it takes is foreseen, its tables are
+//! built, and, apart, they are proved. One JSON line for each.
 //!
 //! usage: scheme_speed CSR_FOLDER THREADS [SETTING=VALUE ...]      (CSR_FOLDER: an artifact of kind `csr`; settings: those of `partition`;
 //!        without `scheme=...` all schemes)
@@ -19,20 +20,32 @@ const ROUNDS: usize = 5;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
-    let settings: Vec<String> = arguments[3..].iter().map(|setting| format!("partition.{setting}")).collect();
-    let pipelines = read_text("dataset: none\nplan: {program: none.py}\n", Path::new("none.yaml"), &settings);
+    let (folder, threads) =
+        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .expect("the first pool of the process");
+    let settings: Vec<String> =
+        arguments[3..].iter().map(|setting| format!("partition.{setting}")).collect();
+    let pipelines =
+        read_text("dataset: none\nplan: {program: none.py}\n", Path::new("none.yaml"), &settings);
     let spec = pipelines.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0).partition;
     let asked = spec.scheme.clone();
     let request = PartitionRequest { spec, groups_digest: None };
-    let csr = Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
+    let csr =
+        Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
     let edges = csr.edges() as f64;
     let csr_bytes = 24 * csr.edges() as u64 + 16 * (csr.nodes() as u64 + 1);
-    let wanted = |scheme: &&Scheme| !matches!(scheme, Scheme::Auto | Scheme::File) && (asked.contains(&Scheme::Auto) || asked.contains(scheme));
+    let wanted = |scheme: &&Scheme| {
+        !matches!(scheme, Scheme::Auto | Scheme::File)
+            && (asked.contains(&Scheme::Auto) || asked.contains(scheme))
+    };
     for &scheme in Scheme::ALL.iter().filter(wanted) {
         let Ok(foreseen) = outline(scheme, &csr, &request, Room(u64::MAX)) else {
-            println!("{{\"scheme\": \"{scheme}\", \"left_out\": \"the graph lacks what it divides by\"}}");
+            println!(
+                "{{\"scheme\": \"{scheme}\", \"left_out\": \"the graph lacks what it divides by\"}}"
+            );
             continue;
         };
         let once = |_| {
@@ -41,10 +54,13 @@ fn main() {
             let tables = build(&outline.scheme, &csr, &request).expect("it can be built");
             (begun.elapsed().as_secs_f64(), tables)
         };
-        let seconds = (0..ROUNDS).map(once).fold(f64::INFINITY, |best, (seconds, _)| best.min(seconds));
-        let tables: Tables = build(&foreseen.scheme, &csr, &request).expect("it can be built").into_iter().collect();
+        let seconds =
+            (0..ROUNDS).map(once).fold(f64::INFINITY, |best, (seconds, _)| best.min(seconds));
+        let tables: Tables =
+            build(&foreseen.scheme, &csr, &request).expect("it can be built").into_iter().collect();
         let begun = Instant::now();
-        prove(&foreseen.scheme, &csr, &tables).unwrap_or_else(|wrong| panic!("{scheme}: {}", wrong.0));
+        prove(&foreseen.scheme, &csr, &tables)
+            .unwrap_or_else(|wrong| panic!("{scheme}: {}", wrong.0));
         println!(
             "{{\"scheme\": \"{scheme}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": {seconds:.4}, \"edges_per_second\": {:.0}, \
              \"bytes_peak\": {}, \"bytes_peak_of_csr\": {:.3}, \"prove_seconds\": {:.4}}}",

@@ -27,36 +27,67 @@ impl Stage for PartitionStage {
     type Request = PartitionRequest;
     const CONTRACT: Contract = contracts::PARTITION;
 
-    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PartitionRequest) -> Result<(), StageError> {
+    fn run(
+        context: &Context,
+        outputs: &mut Outputs,
+        inputs: &Inputs,
+        request: &PartitionRequest,
+    ) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         // What any of them needs is known, and refused, before the first is made.
         let outlines = outlines(&csr, request, Room(context.memory))?;
         let mut schemes = Vec::new();
         for (outline, why) in outlines {
-            context.progress.begin(&format!("dividing: {}", outline.scheme.name()), csr.edges() as u64, "edges");
+            context.progress.begin(
+                &format!("dividing: {}", outline.scheme.name()),
+                csr.edges() as u64,
+                "edges",
+            );
             let made = schemes::build(&outline.scheme, &csr, request)?;
             let facts: Vec<TableFacts> = made.iter().map(|table| table.facts()).collect();
             if facts != outline.tables {
-                return Err(StageError::defect(format!("scheme `{}` made {facts:?} where {:?} was foreseen", outline.scheme.name(), outline.tables)));
+                return Err(StageError::defect(format!(
+                    "scheme `{}` made {facts:?} where {:?} was foreseen",
+                    outline.scheme.name(),
+                    outline.tables
+                )));
             }
             made.iter().try_for_each(|table| partition::write_table(outputs, table))?;
-            schemes.push(Division { scheme: outline.scheme, why: why.to_owned(), tables: facts, padding: outline.padding });
+            schemes.push(Division {
+                scheme: outline.scheme,
+                why: why.to_owned(),
+                tables: facts,
+                padding: outline.padding,
+            });
             context.progress.advance(csr.edges() as u64);
         }
-        partition::write(outputs, &Partition { parts: request.spec.parts, schemes }, (csr.nodes() as u64, csr.edges() as u64))
+        partition::write(
+            outputs,
+            &Partition { parts: request.spec.parts, schemes },
+            (csr.nodes() as u64, csr.edges() as u64),
+        )
     }
 
-    /// Expands every division to edges and compares them with the csr; settings and sizes are compared with what was asked for.
-    fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, request: &PartitionRequest) -> Result<(), Violation> {
+    /// Expands every division to edges and compares them with the csr; settings and sizes are
+    /// compared with what was asked for.
+    fn check(
+        _context: &Context,
+        outputs: &Inputs,
+        inputs: &Inputs,
+        request: &PartitionRequest,
+    ) -> Result<(), Violation> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         let artifact = outputs.get(Kind::Partition)?;
         let page = partition::open(artifact)?;
         let expected = outlines(&csr, request, Room(u64::MAX))?;
-        let names = |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
+        let names =
+            |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
         let asked = names(&mut expected.iter().map(|(outline, _)| outline.scheme.name()));
         let found = names(&mut page.schemes.iter().map(|division| division.scheme.name()));
         if asked != found {
-            return Err(Violation::new(format!("partition.json: expected the schemes {asked}, found {found}")));
+            return Err(Violation::new(format!(
+                "partition.json: expected the schemes {asked}, found {found}"
+            )));
         }
         for (division, (outline, _)) in page.schemes.iter().zip(expected) {
             let name = outline.scheme.name();
@@ -66,19 +97,38 @@ impl Stage for PartitionStage {
                     outline.scheme, outline.tables, division.scheme, division.tables
                 )));
             }
-            let padding = schemes::prove(&division.scheme, &csr, &Tables::open(&artifact.path, division)?)?;
+            let padding =
+                schemes::prove(&division.scheme, &csr, &Tables::open(&artifact.path, division)?)?;
             if padding != division.padding {
-                return Err(Violation::new(format!("scheme `{name}`: expected the padding {padding:?}, found {:?}", division.padding)));
+                return Err(Violation::new(format!(
+                    "scheme `{name}`: expected the padding {padding:?}, found {:?}",
+                    division.padding
+                )));
             }
         }
         Ok(())
     }
 }
 
-/// What each scheme that is asked for will take, and why it is there: `rows` first, whatever is asked.
-fn outlines(csr: &Csr, request: &PartitionRequest, room: Room) -> Result<Vec<(Outline, &'static str)>, StageError> {
+/// What each scheme that is asked for will take, and why it is there: `rows` first, whatever is
+/// asked.
+fn outlines(
+    csr: &Csr,
+    request: &PartitionRequest,
+    room: Room,
+) -> Result<Vec<(Outline, &'static str)>, StageError> {
     let asked = &request.spec.scheme;
-    let of_rows = if asked.contains(&Asked::Rows) { "asked for" } else { "the one scheme that the CPU executor reads" };
-    let others = asked.iter().filter(|scheme| !matches!(scheme, Asked::Auto | Asked::Rows)).map(|&scheme| (scheme, "asked for"));
-    std::iter::once((Asked::Rows, of_rows)).chain(others).map(|(scheme, why)| Ok((schemes::outline(scheme, csr, request, room)?, why))).collect()
+    let of_rows = if asked.contains(&Asked::Rows) {
+        "asked for"
+    } else {
+        "the one scheme that the CPU executor reads"
+    };
+    let others = asked
+        .iter()
+        .filter(|scheme| !matches!(scheme, Asked::Auto | Asked::Rows))
+        .map(|&scheme| (scheme, "asked for"));
+    std::iter::once((Asked::Rows, of_rows))
+        .chain(others)
+        .map(|(scheme, why)| Ok((schemes::outline(scheme, csr, request, room)?, why)))
+        .collect()
 }

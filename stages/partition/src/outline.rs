@@ -38,10 +38,18 @@ impl Room {
         if needed <= self.0 {
             return Ok(());
         }
-        let what =
-            format!("scheme `{scheme}` needs {} ({needed} bytes) of memory, and {} ({} bytes) may be used", show_size(needed), show_size(self.0), self.0);
+        let what = format!(
+            "scheme `{scheme}` needs {} ({needed} bytes) of memory, and {} ({} bytes) may be used",
+            show_size(needed),
+            show_size(self.0),
+            self.0
+        );
         // Rows are there whatever is asked for.
-        let other = if scheme == "rows" { String::new() } else { format!("; or leave `{scheme}` out of  partition.scheme") };
+        let other = if scheme == "rows" {
+            String::new()
+        } else {
+            format!("; or leave `{scheme}` out of  partition.scheme")
+        };
         let hint = memory_option(needed) + &other;
         Err(StageError::new(ErrorKind::Memory, what).at("partition.scheme").hint(hint))
     }

@@ -1,4 +1,5 @@
-//! The judge of every division of edges: entries are told one by one, and each must be an edge of the csr that was not told before.
+//! The judge of every division of edges: entries are told one by one, and each must be an edge of
+//! the csr that was not told before.
 //!
 //! promises  an error names table, entry, slot and row
 //! never     knows how a table was built
@@ -21,9 +22,19 @@ impl<'a> Cover<'a> {
     /// An entry says that a slot is an edge of a row.
     pub fn edge(&mut self, entry: usize, row: u64, slot: u64) -> Result<(), Violation> {
         let offsets = self.rows.offsets;
-        let span = if row < self.rows.len() as u64 { offsets[row as usize]..offsets[row as usize + 1] } else { 0..0 };
+        let span = if row < self.rows.len() as u64 {
+            offsets[row as usize]..offsets[row as usize + 1]
+        } else {
+            0..0
+        };
         if !span.contains(&slot) {
-            return Err(self.wrong(entry, format!("slot {slot} is no edge of row {row}, which has the slots {} to {}", span.start, span.end)));
+            return Err(self.wrong(
+                entry,
+                format!(
+                    "slot {slot} is no edge of row {row}, which has the slots {} to {}",
+                    span.start, span.end
+                ),
+            ));
         }
         let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
         if self.told[word] & bit != 0 {
@@ -34,17 +45,30 @@ impl<'a> Cover<'a> {
     }
 
     /// An entry that names the neighbour too.
-    pub fn coordinate(&mut self, entry: usize, (row, neighbour): (u64, u64), slot: u64) -> Result<(), Violation> {
+    pub fn coordinate(
+        &mut self,
+        entry: usize,
+        (row, neighbour): (u64, u64),
+        slot: u64,
+    ) -> Result<(), Violation> {
         self.edge(entry, row, slot)?;
         let expected = u64::from(self.rows.neighbours[slot as usize]);
         if neighbour == expected {
             return Ok(());
         }
-        Err(self.wrong(entry, format!("expected neighbour {expected} at slot {slot} of row {row}, found {neighbour}")))
+        Err(self.wrong(
+            entry,
+            format!("expected neighbour {expected} at slot {slot} of row {row}, found {neighbour}"),
+        ))
     }
 
     /// Entries of a run of slots.
-    pub fn run(&mut self, entry: usize, row: u64, slots: std::ops::Range<u64>) -> Result<(), Violation> {
+    pub fn run(
+        &mut self,
+        entry: usize,
+        row: u64,
+        slots: std::ops::Range<u64>,
+    ) -> Result<(), Violation> {
         slots.into_iter().try_for_each(|slot| self.edge(entry, row, slot))
     }
 
@@ -52,7 +76,10 @@ impl<'a> Cover<'a> {
     pub fn done(self) -> Result<(), Violation> {
         let edges = self.rows.neighbours.len();
         match (0..edges).find(|&slot| self.told[slot / 64] & (1 << (slot % 64)) == 0) {
-            Some(slot) => Err(Violation::new(format!("{}: slot {slot} of {edges} is in no entry", self.table))),
+            Some(slot) => Err(Violation::new(format!(
+                "{}: slot {slot} of {edges} is in no entry",
+                self.table
+            ))),
             None => Ok(()),
         }
     }
@@ -72,12 +99,24 @@ pub fn same(what: impl FnOnce() -> String, expected: u64, found: u64) -> Result<
 }
 
 /// Every row stands once; gives the place of each.
-pub fn rows_once(table: &str, rows: impl Iterator<Item = u64>, count: usize) -> Result<Vec<usize>, Violation> {
+pub fn rows_once(
+    table: &str,
+    rows: impl Iterator<Item = u64>,
+    count: usize,
+) -> Result<Vec<usize>, Violation> {
     let mut place_of = vec![usize::MAX; count];
     for (place, row) in rows.enumerate() {
         match place_of.get_mut(row as usize) {
-            None => return Err(Violation::new(format!("{table}, place {place}: row {row} of only {count}"))),
-            Some(known) if *known != usize::MAX => return Err(Violation::new(format!("{table}, place {place}: row {row} stands at place {known} too"))),
+            None => {
+                return Err(Violation::new(format!(
+                    "{table}, place {place}: row {row} of only {count}"
+                )));
+            }
+            Some(known) if *known != usize::MAX => {
+                return Err(Violation::new(format!(
+                    "{table}, place {place}: row {row} stands at place {known} too"
+                )));
+            }
             Some(known) => *known = place,
         }
     }
@@ -88,10 +127,17 @@ pub fn rows_once(table: &str, rows: impl Iterator<Item = u64>, count: usize) -> 
 }
 
 /// The first entry of each row, and the number of entries, by counting the rows that entries name.
-pub fn firsts(table: &str, found: impl Iterator<Item = u64>, rows_of_entries: impl Iterator<Item = u64>, rows: usize) -> Result<(), Violation> {
+pub fn firsts(
+    table: &str,
+    found: impl Iterator<Item = u64>,
+    rows_of_entries: impl Iterator<Item = u64>,
+    rows: usize,
+) -> Result<(), Violation> {
     let mut counts = vec![0u64; rows];
     for (entry, row) in rows_of_entries.enumerate() {
-        let count = counts.get_mut(row as usize).ok_or_else(|| Violation::new(format!("{table}: entry {entry} is of row {row} of only {rows}")))?;
+        let count = counts.get_mut(row as usize).ok_or_else(|| {
+            Violation::new(format!("{table}: entry {entry} is of row {row} of only {rows}"))
+        })?;
         *count += 1;
     }
     let mut expected = 0;

@@ -1,6 +1,7 @@
 //! The two directions of a csr, as schemes see them.
 //!
-//! promises  both are worked on at the same time, and what comes of them stands in one order: in-edges, then out-edges
+//! promises  both are worked on at the same time, and what comes of them stands in one order:
+//!           in-edges, then out-edges
 //! never     knows a scheme
 use warploom_contract::{
     Violation,
@@ -63,12 +64,18 @@ pub fn tables(csr: &Csr, build: impl Fn(Side<'_>) -> Vec<Table> + Sync) -> Vec<T
 }
 
 /// Proves both, and adds their padding up.
-pub fn prove(csr: &Csr, prove: impl Fn(Side<'_>) -> Result<Option<Padding>, Violation> + Sync) -> Result<Option<Padding>, Violation> {
+pub fn prove(
+    csr: &Csr,
+    prove: impl Fn(Side<'_>) -> Result<Option<Padding>, Violation> + Sync,
+) -> Result<Option<Padding>, Violation> {
     let [of_in, of_out] = each(csr, prove);
     Ok(added(of_in?, of_out?))
 }
 
 /// Padding of two directions.
 pub fn added(left: Option<Padding>, right: Option<Padding>) -> Option<Padding> {
-    left.zip(right).map(|(left, right)| Padding { places: left.places + right.places, empty: left.empty + right.empty })
+    left.zip(right).map(|(left, right)| Padding {
+        places: left.places + right.places,
+        empty: left.empty + right.empty,
+    })
 }

@@ -40,9 +40,11 @@ pub enum Command {
         /// Pipeline file (YAML)
         file: Option<PathBuf>,
     },
-    /// Verify every stage's output with an independent method; or check a program without running it
+    /// Verify every stage's output with an independent method; or check a program without running
+    /// it
     Check {
-        /// Pipeline file (YAML), or a program (.py): its shapes, names and settings, without running it
+        /// Pipeline file (YAML), or a program (.py): its shapes, names and settings, without
+        /// running it
         file: Option<PathBuf>,
         /// Data set that a program is checked against, if its graph is in the store
         #[arg(long, value_name = "NAME")]
@@ -53,12 +55,14 @@ pub enum Command {
     },
     /// Write what an artifact holds for other programs: edges, nodes, features, results, parameters
     Export {
-        /// Key, the first digits of one, KIND/DIGITS, `last` for the last run, or a kind: the only one in the store, or that of `--pipeline`
+        /// Key, the first digits of one, KIND/DIGITS, `last` for the last run, or a kind: the only
+        /// one in the store, or that of `--pipeline`
         key: String,
         /// Of this data set: the newest artifact of a KIND
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
-        /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters as safetensors]
+        /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters
+        /// as safetensors]
         #[arg(long = "as", value_enum, value_name = "FORM")]
         form: Option<crate::export::As>,
         /// Folder, made if needed; files in it are replaced with `--force` alone
@@ -69,7 +73,8 @@ pub enum Command {
     New {
         /// Name of the function and of both files
         name: String,
-        /// The shipped program that they begin as: gcn, gat, sage, pagerank, and all others of `pipelines/`
+        /// The shipped program that they begin as: gcn, gat, sage, pagerank, and all others of
+        /// `pipelines/`
         #[arg(long, value_name = "PROGRAM", default_value = "gcn")]
         like: String,
     },
@@ -99,7 +104,8 @@ pub enum Command {
     },
     /// Say what this machine has, what is missing, and how to mend it
     Doctor {
-        /// Measure the rates of the GPUs that are here, or of the one that `--device` names, and keep them for plans
+        /// Measure the rates of the GPUs that are here, or of the one that `--device` names, and
+        /// keep them for plans
         #[arg(long)]
         measure: bool,
     },
@@ -158,7 +164,8 @@ pub enum StoreAction {
         /// Key, the first digits of one, or `last` for the last run
         key: Option<String>,
     },
-    /// Remove artifacts by key; refuses what a process uses and what a kept plan or run was made from, unless `--force`
+    /// Remove artifacts by key; refuses what a process uses and what a kept plan or run was made
+    /// from, unless `--force`
     Rm {
         /// Keys, or the first digits of them
         #[arg(required = true, value_name = "KEY")]
@@ -166,7 +173,8 @@ pub enum StoreAction {
     },
     /// Remove what killed writers left, and artifacts by age, size and reachability
     Gc {
-        /// Artifacts not used for so long, such as 30d; uses are noted to the hour, and what may have been used since stays
+        /// Artifacts not used for so long, such as 30d; uses are noted to the hour, and what may
+        /// have been used since stays
         #[arg(long, value_name = "AGE", value_parser = parse_age)]
         older_than: Option<std::time::Duration>,
         /// The least recently used, until so much is left, such as 50GiB
@@ -193,7 +201,8 @@ pub enum StoreAction {
 pub enum DataAction {
     /// List the catalogue: what is here, what would be a stand-in
     Ls,
-    /// What the catalogue knows of a data set, and what its graph is like; makes graph and profile if need be
+    /// What the catalogue knows of a data set, and what its graph is like; makes graph and profile
+    /// if need be
     Show {
         /// Its name
         name: String,
@@ -213,7 +222,8 @@ pub enum DataAction {
         /// Its name
         name: String,
     },
-    /// Make a data set of files of one's own: copy them to the data folder and write their entry beside them; --force replaces an imported one
+    /// Make a data set of files of one's own: copy them to the data folder and write their entry
+    /// beside them; --force replaces an imported one
     Import(Import),
 }
 
@@ -222,13 +232,15 @@ pub enum DataAction {
 pub struct Import {
     /// Name of the new data set
     pub name: String,
-    /// Edges: Parquet, Arrow, CSV, TSV, npy, npz, safetensors, or a file of any other format that is read
+    /// Edges: Parquet, Arrow, CSV, TSV, npy, npz, safetensors, or a file of any other format that
+    /// is read
     #[arg(long, value_name = "FILE", required_unless_present = "from")]
     pub edges: Option<PathBuf>,
     /// All files of a graph that `warploom export` wrote, in any form
     #[arg(long, value_name = "DIR", conflicts_with_all = ["edges", "nodes", "graphs", "features", "labels", "split", "ids", "names"])]
     pub from: Option<PathBuf>,
-    /// Nodes, by name of columns: CSV or TSV where the edges are text, else Parquet, Arrow, npz, safetensors
+    /// Nodes, by name of columns: CSV or TSV where the edges are text, else Parquet, Arrow, npz,
+    /// safetensors
     #[arg(long, value_name = "FILE")]
     pub nodes: Option<PathBuf>,
     /// Graphs of a set of many, in the forms of nodes
@@ -240,19 +252,23 @@ pub struct Import {
     /// Labels, one for each node: npy, npz, safetensors
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
-    /// Parts of a split, one for each node (0 none, 1 train, 2 validation, 3 test): npy, npz, safetensors
+    /// Parts of a split, one for each node (0 none, 1 train, 2 validation, 3 test): npy, npz,
+    /// safetensors
     #[arg(long, value_name = "FILE")]
     pub split: Option<PathBuf>,
-    /// The node that each row of features, labels and split is of: npy, npz, safetensors [default: in order of ids]
+    /// The node that each row of features, labels and split is of: npy, npz, safetensors [default:
+    /// in order of ids]
     #[arg(long, value_name = "FILE")]
     pub ids: Option<PathBuf>,
-    /// Names of classes, relations and kinds, in their order: a names.json as `warploom export` writes it
+    /// Names of classes, relations and kinds, in their order: a names.json as `warploom export`
+    /// writes it
     #[arg(long, value_name = "FILE")]
     pub names: Option<PathBuf>,
     /// Every edge stands for both directions
     #[arg(long)]
     pub undirected: bool,
-    /// What the format leaves open, as `read:` of a catalogue entry: source=COLUMN, label=COLUMN, weight=none; may be repeated
+    /// What the format leaves open, as `read:` of a catalogue entry: source=COLUMN, label=COLUMN,
+    /// weight=none; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub read: Vec<String>,
 }
@@ -261,10 +277,20 @@ impl Command {
     /// The error of a sub-command that is not in this version.
     pub fn later(&self) -> Option<StageError> {
         let (name, instead) = match self {
-            Command::Submit(_) => ("submit", "run  warploom pipeline FILE  inside a batch job: it stops and resumes on signals"),
-            Command::Report(_) => ("report", "look at record.json and metrics.parquet of the run:  warploom export KEY -o DIR"),
-            Command::Compare(_) => ("compare", "look at the record.json of both runs:  warploom export KEY -o DIR"),
-            Command::Tune(_) => ("tune", "choices are made by predicted bytes:  warploom explain FILE"),
+            Command::Submit(_) => (
+                "submit",
+                "run  warploom pipeline FILE  inside a batch job: it stops and resumes on signals",
+            ),
+            Command::Report(_) => (
+                "report",
+                "look at record.json and metrics.parquet of the run:  warploom export KEY -o DIR",
+            ),
+            Command::Compare(_) => {
+                ("compare", "look at the record.json of both runs:  warploom export KEY -o DIR")
+            }
+            Command::Tune(_) => {
+                ("tune", "choices are made by predicted bytes:  warploom explain FILE")
+            }
             Command::Status(_) => ("status", "ask the scheduler itself"),
             Command::Cancel(_) => ("cancel", "ask the scheduler itself"),
             _ => return None,

@@ -1,4 +1,5 @@
-//! `warploom data`: the catalogue, what of it is here, what a data set is like, downloads, stand-ins and files of one's own.
+//! `warploom data`: the catalogue, what of it is here, what a data set is like, downloads,
+//! stand-ins and files of one's own.
 mod fetch;
 mod generate;
 mod import;
@@ -15,17 +16,28 @@ use warploom_shell::{Environment, Options, requests::catalog_error, talk::Talk};
 use crate::arguments::DataAction;
 use ls::state;
 
-/// The pipeline of a command without one. It must name a program, and no stage of these commands reads it, so it says what `auto`
-/// would ask of the program.
+/// The pipeline of a command without one. It must name a program, and no stage of these commands
+/// reads it, so it says what `auto` would ask of the program.
 const WITHOUT_PROGRAM: &str = "ingest: {graphs: separate}\nplan: {program: none.py}\n";
 
 /// Runs a sub-command.
-pub fn run(environment: &Environment, talk: &Talk, options: &Options, action: &DataAction) -> Result<(), StageError> {
+pub fn run(
+    environment: &Environment,
+    talk: &Talk,
+    options: &Options,
+    action: &DataAction,
+) -> Result<(), StageError> {
     match action {
         DataAction::Ls => ls::list(environment, talk),
-        DataAction::Show { name } => show::show(environment, talk, options, &entry_or_folder(environment, name)?),
-        DataAction::Fetch { name } => fetch::fetch_files(environment, talk, &entry(environment, name)?),
-        DataAction::Generate { name } => generate::generate(environment, talk, options, &entry(environment, name)?),
+        DataAction::Show { name } => {
+            show::show(environment, talk, options, &entry_or_folder(environment, name)?)
+        }
+        DataAction::Fetch { name } => {
+            fetch::fetch_files(environment, talk, &entry(environment, name)?)
+        }
+        DataAction::Generate { name } => {
+            generate::generate(environment, talk, options, &entry(environment, name)?)
+        }
         DataAction::Rm { name } => rm::remove(environment, name),
         DataAction::Import(files) => import::import(environment, talk, files),
     }

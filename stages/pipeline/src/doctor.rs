@@ -1,7 +1,9 @@
-//! `warploom doctor`: what this machine has and what is missing, each failing line with its fix. `--measure`: the rates of its GPUs.
+//! `warploom doctor`: what this machine has and what is missing, each failing line with its fix.
+//! `--measure`: the rates of its GPUs.
 //!
-//! promises  leaves nothing behind in the store; exits 0 when everything needed works, 1 otherwise: a machine without a GPU or its
-//!           compiler is told how to get them, and is as good as another; what was measured is kept where planning finds it
+//! promises  leaves nothing behind in the store; exits 0 when everything needed works, 1 otherwise:
+//!           a machine without a GPU or its compiler is told how to get them, and is as good as
+//!           another; what was measured is kept where planning finds it
 //! never     measures unless it is asked to
 use std::{
     collections::BTreeSet,
@@ -13,7 +15,9 @@ use std::{
 
 use serde_json::json;
 use warploom_contract::{ErrorKind, StageError, mapped};
-use warploom_device::{AUTO, Code, Facts, Fault, Gpu, Nvrtc, Rates, gpu::Device, kept, measure as rates};
+use warploom_device::{
+    AUTO, Code, Facts, Fault, Gpu, Nvrtc, Rates, gpu::Device, kept, measure as rates,
+};
 use warploom_shell::{Environment, limits, limits::show_size};
 
 struct Line {
@@ -35,7 +39,10 @@ impl Line {
         match found {
             Ok(found) => Line { what, found, fix: None, advice: None },
             Err(fault) => {
-                let (found, advice) = (fault.to_string(), fault.hint.unwrap_or_else(|| "only work on a GPU needs it".to_owned()));
+                let (found, advice) = (
+                    fault.to_string(),
+                    fault.hint.unwrap_or_else(|| "only work on a GPU needs it".to_owned()),
+                );
                 Line { what, found, fix: None, advice: Some(advice) }
             }
         }
@@ -64,12 +71,21 @@ pub fn measure(environment: &Environment) -> Result<(), StageError> {
         None | Some(AUTO) => every_gpu(),
         Some(name) => match warploom_device::ordinal(name) {
             Some(ordinal) => Gpu::look(ordinal).map(|device| vec![device]),
-            None => return Err(crate::usage(format!("`{name}` is no GPU that is here"), "warploom doctor --measure --device cuda:0")),
+            None => {
+                return Err(crate::usage(
+                    format!("`{name}` is no GPU that is here"),
+                    "warploom doctor --measure --device cuda:0",
+                ));
+            }
         },
     };
     let devices = devices.map_err(failed)?;
     if devices.is_empty() {
-        return Err(StageError::new(ErrorKind::Input, "there is no GPU whose rates could be measured").hint("`warploom doctor` says what is missing"));
+        return Err(StageError::new(
+            ErrorKind::Input,
+            "there is no GPU whose rates could be measured",
+        )
+        .hint("`warploom doctor` says what is missing"));
     }
     let nvrtc = Nvrtc::find().map_err(failed)?;
     let maps = numbers(environment.store.root())?;
@@ -92,7 +108,11 @@ fn told(environment: &Environment, lines: &[Line]) -> Result<(), StageError> {
         || {
             let mut text = String::new();
             for line in lines {
-                let verdict = if line.fix.is_some() { "BAD" } else { line.advice.as_ref().map_or("ok", |_| "-") };
+                let verdict = if line.fix.is_some() {
+                    "BAD"
+                } else {
+                    line.advice.as_ref().map_or("ok", |_| "-")
+                };
                 text += &format!("{verdict:<4} {:<22} {}\n", line.what, line.found);
                 if let Some(hint) = line.hint() {
                     text += &format!("     hint: {hint}\n");
@@ -100,11 +120,17 @@ fn told(environment: &Environment, lines: &[Line]) -> Result<(), StageError> {
             }
             text
         },
-        || lines.iter().map(|line| json!({"what": line.what, "found": line.found, "ok": line.fix.is_none(), "hint": line.hint()})).collect(),
+        || {
+            lines.iter().map(|line| json!({"what": line.what, "found": line.found, "ok": line.fix.is_none(), "hint": line.hint()})).collect()
+        },
     );
     match failed {
         0 => Ok(()),
-        some => Err(StageError::new(ErrorKind::Input, format!("{some} of {} lines are bad", lines.len())).hint("each bad line above says what to do")),
+        some => Err(StageError::new(
+            ErrorKind::Input,
+            format!("{some} of {} lines are bad", lines.len()),
+        )
+        .hint("each bad line above says what to do")),
     }
 }
 
@@ -114,7 +140,9 @@ fn failed(fault: Fault) -> StageError {
     let error = warploom_run::gpu::failed(fault);
     match code {
         Code::Absent => StageError { kind: ErrorKind::Input, ..error },
-        Code::Memory { .. } => error.hint("wait until others have left the device's memory: `nvidia-smi` lists them"),
+        Code::Memory { .. } => {
+            error.hint("wait until others have left the device's memory: `nvidia-smi` lists them")
+        }
         _ => error,
     }
 }
@@ -124,15 +152,18 @@ fn every_gpu() -> Result<Vec<Device>, Fault> {
     (0..Gpu::count()?).map(Gpu::look).collect()
 }
 
-/// A file of numbers, mapped as often as it is uploaded: a run maps anew what it reads, and touches it then. It goes with its last map.
+/// A file of numbers, mapped as often as it is uploaded: a run maps anew what it reads, and touches
+/// it then. It goes with its last map.
 fn numbers(root: &Path) -> Result<Vec<impl Deref<Target = [u8]>>, StageError> {
     let folder = existing(root);
     let path = folder.join(format!(".tmp-doctor-{}-numbers", std::process::id()));
-    let some: Vec<u8> = (0..1 << 18).flat_map(|number: u32| (number as f32).to_le_bytes()).collect();
-    let written = fs::File::create(&path).and_then(|mut file| (0..UPLOADED / some.len()).try_for_each(|_| file.write_all(&some)));
-    let mapped = written
-        .map_err(|error| StageError::io("write", &path, &error))
-        .and_then(|()| (0..=rates::ROUNDS).map(|_| mapped::map_file(&path)).collect::<Result<Vec<_>, _>>());
+    let some: Vec<u8> =
+        (0..1 << 18).flat_map(|number: u32| (number as f32).to_le_bytes()).collect();
+    let written = fs::File::create(&path)
+        .and_then(|mut file| (0..UPLOADED / some.len()).try_for_each(|_| file.write_all(&some)));
+    let mapped = written.map_err(|error| StageError::io("write", &path, &error)).and_then(|()| {
+        (0..=rates::ROUNDS).map(|_| mapped::map_file(&path)).collect::<Result<Vec<_>, _>>()
+    });
     let _gone = fs::remove_file(&path);
     mapped
 }
@@ -142,15 +173,29 @@ fn rates_of(device: &Device) -> Line {
     let what = "GPU rates";
     let number = device.ordinal;
     match warploom_device::rates(device) {
-        Err(fault) => Line { what, found: format!("{number}: {fault}"), fix: fault.hint, advice: None },
+        Err(fault) => {
+            Line { what, found: format!("{number}: {fault}"), fix: fault.hint, advice: None }
+        }
         Ok((facts, rates)) => {
             let copied = format!("{} copied", per_second(facts.bytes_per_second));
             let (found, advice) = match rates {
-                Rates::Kept(file) => (format!("{number}: measured here, {copied}: {}", file.display()), None),
-                Rates::Shipped => (format!("{number}: measured on another `{}`, {copied}", facts.name), Some(kept::COMMAND)),
-                Rates::Estimated => (format!("{number}: estimated from clocks, {copied}"), Some(kept::COMMAND)),
+                Rates::Kept(file) => {
+                    (format!("{number}: measured here, {copied}: {}", file.display()), None)
+                }
+                Rates::Shipped => (
+                    format!("{number}: measured on another `{}`, {copied}", facts.name),
+                    Some(kept::COMMAND),
+                ),
+                Rates::Estimated => {
+                    (format!("{number}: estimated from clocks, {copied}"), Some(kept::COMMAND))
+                }
             };
-            Line { what, found, fix: None, advice: advice.map(|command| format!("{command}  measures them for plans, once")) }
+            Line {
+                what,
+                found,
+                fix: None,
+                advice: advice.map(|command| format!("{command}  measures them for plans, once")),
+            }
         }
     }
 }
@@ -159,21 +204,52 @@ fn rates_of(device: &Device) -> Line {
 fn found(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
     let plain = |what, found: String| Line { what, found, fix: None, advice: None };
     let mut lines = vec![
-        plain("GPU", format!("{}: {}, {} and {} MHz at most", device.ordinal, device.name, device.clock_khz / 1000, device.memory_clock_khz / 1000)),
+        plain(
+            "GPU",
+            format!(
+                "{}: {}, {} and {} MHz at most",
+                device.ordinal,
+                device.name,
+                device.clock_khz / 1000,
+                device.memory_clock_khz / 1000
+            ),
+        ),
         plain("copy", per_second(facts.bytes_per_second)),
     ];
     for gather in &facts.gather {
-        let of_table = |[bytes, rate]: &[u64; 2]| format!("{} MB {}", bytes / 1_000_000, per_second(*rate));
+        let of_table =
+            |[bytes, rate]: &[u64; 2]| format!("{} MB {}", bytes / 1_000_000, per_second(*rate));
         let rates: Vec<String> = gather.tables.iter().map(of_table).collect();
-        lines.push(plain("rows at random", format!("{} bytes of tables of {}", gather.row_bytes, rates.join(", "))));
+        lines.push(plain(
+            "rows at random",
+            format!("{} bytes of tables of {}", gather.row_bytes, rates.join(", ")),
+        ));
     }
-    let flops = [facts.flops_per_second.f32, facts.flops_per_second.f64].map(|flops| flops as f64 / 1e12);
-    lines.push(plain("arithmetic", format!("{:.3} TFLOP/s in f32, {:.3} in f64; a launch takes {} ns", flops[0], flops[1], facts.launch_nanoseconds)));
-    lines.push(plain("read by kernels", format!("{} of the host's memory", per_second(facts.bytes_per_second_of_host()))));
+    let flops =
+        [facts.flops_per_second.f32, facts.flops_per_second.f64].map(|flops| flops as f64 / 1e12);
+    lines.push(plain(
+        "arithmetic",
+        format!(
+            "{:.3} TFLOP/s in f32, {:.3} in f64; a launch takes {} ns",
+            flops[0], flops[1], facts.launch_nanoseconds
+        ),
+    ));
+    lines.push(plain(
+        "read by kernels",
+        format!("{} of the host's memory", per_second(facts.bytes_per_second_of_host())),
+    ));
     if let Some(measured) = &facts.measured {
-        let (share, pinned) = (measured.upload_share(), per_second(measured.pinned_bytes_per_second));
-        let found = format!("{} of a mapped file, {share:.2} of a pinned copy's {pinned}", per_second(measured.upload_bytes_per_second));
-        let advice = (share < SHARE_LEAST).then(|| format!("{SHARE_LEAST} is the aim: is the machine busy, or are threads few ( --threads N )?"));
+        let (share, pinned) =
+            (measured.upload_share(), per_second(measured.pinned_bytes_per_second));
+        let found = format!(
+            "{} of a mapped file, {share:.2} of a pinned copy's {pinned}",
+            per_second(measured.upload_bytes_per_second)
+        );
+        let advice = (share < SHARE_LEAST).then(|| {
+            format!(
+                "{SHARE_LEAST} is the aim: is the machine busy, or are threads few ( --threads N )?"
+            )
+        });
         lines.push(Line { what: "upload", found, fix: None, advice });
     }
     lines.push(plain("kept", place.display().to_string()));
@@ -188,7 +264,10 @@ fn per_second(bytes: u64) -> String {
 
 /// The first folder on the way that is there.
 fn existing(root: &Path) -> PathBuf {
-    let existing = root.ancestors().find(|folder| folder.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    let existing = root
+        .ancestors()
+        .find(|folder| folder.is_dir())
+        .map_or_else(|| PathBuf::from("."), Path::to_path_buf);
     if existing.as_os_str().is_empty() { PathBuf::from(".") } else { existing }
 }
 
@@ -198,23 +277,48 @@ fn machine(environment: &Environment) -> Vec<Line> {
     let free = limits::meminfo("MemAvailable:").unwrap_or(0);
     let group = limits::cgroup_memory().map_or_else(|| "no limit".to_owned(), show_size);
     vec![
-        plain("processor", format!("{} ({}, {})", warploom_device::processor(), std::env::consts::ARCH, warploom_device::simd_class())),
+        plain(
+            "processor",
+            format!(
+                "{} ({}, {})",
+                warploom_device::processor(),
+                std::env::consts::ARCH,
+                warploom_device::simd_class()
+            ),
+        ),
         plain("threads", format!("{} to use", environment.threads)),
         plain("memory", format!("{} in all, {} free", show_size(total), show_size(free))),
         plain("memory of the cgroup", group),
-        plain("scheduler", if limits::under_scheduler() { "a batch job: --real and --verify are on" } else { "none" }.to_owned()),
-        plain("devices", "cpu, and `cuda` where GPUs of NVIDIA are (programs that learn)".to_owned()),
+        plain(
+            "scheduler",
+            if limits::under_scheduler() {
+                "a batch job: --real and --verify are on"
+            } else {
+                "none"
+            }
+            .to_owned(),
+        ),
+        plain(
+            "devices",
+            "cpu, and `cuda` where GPUs of NVIDIA are (programs that learn)".to_owned(),
+        ),
     ]
 }
 
 fn store(root: &Path) -> Vec<Line> {
     let existing = existing(root);
     let mut lines = vec![space(root, &existing)];
-    let fix = || Some("choose another place:  --store DIR  or  export WARPLOOM_STORE=DIR".to_owned());
+    let fix =
+        || Some("choose another place:  --store DIR  or  export WARPLOOM_STORE=DIR".to_owned());
     let probe = existing.join(format!(".tmp-doctor-{}", std::process::id()));
     let tried = |what: &'static str, result: std::io::Result<String>| match result {
         Ok(found) => Line { what, found, fix: None, advice: None },
-        Err(error) => Line { what, found: format!("{}: {error}", existing.display()), fix: fix(), advice: None },
+        Err(error) => Line {
+            what,
+            found: format!("{}: {error}", existing.display()),
+            fix: fix(),
+            advice: None,
+        },
     };
     let written = fs::create_dir(&probe).and_then(|()| {
         let mut file = fs::File::create(probe.join("a"))?;
@@ -225,7 +329,8 @@ fn store(root: &Path) -> Vec<Line> {
     lines.push(tried("store: write and fsync", written.map(|()| "works".to_owned())));
     let twin = existing.join(format!(".tmp-doctor-{}-renamed", std::process::id()));
     let renamed = fs::rename(&probe, &twin).and_then(|()| {
-        // A rename onto a directory that is not empty must fail: that is how the first of two writers wins.
+        // A rename onto a directory that is not empty must fail: that is how the first of two
+        // writers wins.
         fs::create_dir(&probe)?;
         fs::write(probe.join("b"), b"")?;
         match fs::rename(&probe, &twin) {
@@ -234,12 +339,17 @@ fn store(root: &Path) -> Vec<Line> {
         }
     });
     lines.push(tried("store: rename", renamed));
-    let mapped = mapped::map_file(&twin.join("a")).map_err(|error| std::io::Error::other(error.what));
+    let mapped =
+        mapped::map_file(&twin.join("a")).map_err(|error| std::io::Error::other(error.what));
     lines.push(tried(
         "store: mmap",
-        mapped.and_then(
-            |bytes| if bytes.iter().all(|&byte| byte == 7) { Ok("works".to_owned()) } else { Err(std::io::Error::other("other bytes than written")) },
-        ),
+        mapped.and_then(|bytes| {
+            if bytes.iter().all(|&byte| byte == 7) {
+                Ok("works".to_owned())
+            } else {
+                Err(std::io::Error::other("other bytes than written"))
+            }
+        }),
     ));
     for folder in [&probe, &twin] {
         let _gone = fs::remove_dir_all(folder);
@@ -249,21 +359,46 @@ fn store(root: &Path) -> Vec<Line> {
 
 fn space(root: &Path, existing: &Path) -> Line {
     match rustix::fs::statvfs(existing) {
-        Err(error) => Line { what: "store: space", found: error.to_string(), fix: None, advice: None },
+        Err(error) => {
+            Line { what: "store: space", found: error.to_string(), fix: None, advice: None }
+        }
         Ok(facts) => {
             let free = facts.f_bavail.saturating_mul(facts.f_frsize);
-            let fix = (free < 1 << 30).then(|| "free some:  warploom store gc --keep 10GiB  or choose another place with  --store DIR".to_owned());
-            Line { what: "store: space", found: format!("{} free at {}", show_size(free), root.display()), fix, advice: None }
+            let fix = (free < 1 << 30).then(|| {
+                "free some:  warploom store gc --keep 10GiB  or \
+                choose another place with  --store DIR"
+                    .to_owned()
+            });
+            Line {
+                what: "store: space",
+                found: format!("{} free at {}", show_size(free), root.display()),
+                fix,
+                advice: None,
+            }
         }
     }
 }
 
 fn catalog() -> Line {
     let names = warploom_catalog::names();
-    let broken: Vec<String> = names.iter().filter_map(|name| warploom_catalog::find(name).err()).map(|error| error.what).collect();
+    let broken: Vec<String> = names
+        .iter()
+        .filter_map(|name| warploom_catalog::find(name).err())
+        .map(|error| error.what)
+        .collect();
     match broken.first() {
-        None => Line { what: "catalogue", found: format!("{} data sets", names.len()), fix: None, advice: None },
-        Some(what) => Line { what: "catalogue", found: what.clone(), fix: Some("mend the entry, or unset WARPLOOM_CATALOG".to_owned()), advice: None },
+        None => Line {
+            what: "catalogue",
+            found: format!("{} data sets", names.len()),
+            fix: None,
+            advice: None,
+        },
+        Some(what) => Line {
+            what: "catalogue",
+            found: what.clone(),
+            fix: Some("mend the entry, or unset WARPLOOM_CATALOG".to_owned()),
+            advice: None,
+        },
     }
 }
 
@@ -273,7 +408,11 @@ fn driver() -> Line {
         let devices = (0..Gpu::count()?).map(|ordinal| {
             let device = Gpu::look(ordinal)?;
             let (major, minor) = device.capability;
-            Ok(format!("{ordinal}: {}, {}, compute capability {major}.{minor}", device.name, show_size(device.memory_bytes)))
+            Ok(format!(
+                "{ordinal}: {}, {}, compute capability {major}.{minor}",
+                device.name,
+                show_size(device.memory_bytes)
+            ))
         });
         let devices = devices.collect::<Result<Vec<_>, Fault>>()?;
         let all = if devices.is_empty() { "no device".to_owned() } else { devices.join("; ") };
@@ -286,7 +425,13 @@ fn driver() -> Line {
 fn compiler() -> Line {
     let found = Nvrtc::find().map(|nvrtc| {
         let (major, minor) = nvrtc.version;
-        format!("{major}.{minor}, {}", nvrtc.file.map_or_else(|| "where the system looks for libraries".to_owned(), |file| file.display().to_string()))
+        format!(
+            "{major}.{minor}, {}",
+            nvrtc.file.map_or_else(
+                || "where the system looks for libraries".to_owned(),
+                |file| file.display().to_string()
+            )
+        )
     });
     Line::extra("NVRTC", found)
 }

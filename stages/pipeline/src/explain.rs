@@ -1,7 +1,8 @@
 //! `warploom explain`: hit or miss by stage, and the choices of the plan with their reasons.
 //!
-//! promises  what decided on a page, equal reasons once; with `-v` every table, launch and reason, in the same units; the saved state
-//!           that a run would go on from; nothing of a device that was not asked for
+//! promises  what decided on a page, equal reasons once; with `-v` every table, launch and reason,
+//!           in the same units; the saved state that a run would go on from; nothing of a device
+//!           that was not asked for
 use std::collections::BTreeMap;
 
 use warploom_contract::{Key, Kind, StageError, kinds};
@@ -15,7 +16,11 @@ use warploom_spec::Pipeline;
 use warploom_vertex::launch::{LaunchList, Reason};
 
 /// Explains every variant of a pipeline file.
-pub fn explain(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+pub fn explain(
+    environment: &Environment,
+    talk: &Talk,
+    pipelines: &[Pipeline],
+) -> Result<(), StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     for pipeline in pipelines {
@@ -37,7 +42,12 @@ pub fn explain(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
                 }
                 text
             },
-            || all.iter().map(|explanation| explanation.to_json()).chain(choices.iter().map(|choice| choice.json.clone())).collect(),
+            || {
+                all.iter()
+                    .map(|explanation| explanation.to_json())
+                    .chain(choices.iter().map(|choice| choice.json.clone()))
+                    .collect()
+            },
         );
     }
     Ok(())
@@ -46,9 +56,21 @@ pub fn explain(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
 /// Of a run that is missing: the saved state that it goes on from.
 fn tell_saved(chain: &Chain<'_>, run: &mut Explanation) {
     let key = run.key.as_deref().filter(|_| run.status == "miss").and_then(Key::parse);
-    let Some(step) = key.and_then(|key| kinds::checkpoint::steps(&chain.environment.store, &key).pop()) else { return };
-    let learns = chain.available(Kind::Plan).and_then(|plan| kinds::plan::open(plan).ok()).is_some_and(|plan| plan.mode == "train");
-    run.why = format!("resumes after {} {}; {}", if learns { "epoch" } else { "superstep" }, step.number, run.why);
+    let Some(step) =
+        key.and_then(|key| kinds::checkpoint::steps(&chain.environment.store, &key).pop())
+    else {
+        return;
+    };
+    let learns = chain
+        .available(Kind::Plan)
+        .and_then(|plan| kinds::plan::open(plan).ok())
+        .is_some_and(|plan| plan.mode == "train");
+    run.why = format!(
+        "resumes after {} {}; {}",
+        if learns { "epoch" } else { "superstep" },
+        step.number,
+        run.why
+    );
 }
 
 /// Launches that are told one by one.
@@ -57,15 +79,26 @@ const TOLD: usize = 8;
 /// What a step should take, the launches that take most of it, and how their edges are cut.
 fn predicted(predicted: &kinds::plan::Predicted) -> String {
     let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
-    let mut text = format!("predicted step: {}, most of it in\n", milliseconds(predicted.nanoseconds_step));
+    let mut text =
+        format!("predicted step: {}, most of it in\n", milliseconds(predicted.nanoseconds_step));
     let mut launches: Vec<&kinds::plan::PredictedLaunch> = predicted.launches.iter().collect();
     launches.sort_by_key(|launch| std::cmp::Reverse(launch.nanoseconds));
     for launch in launches.into_iter().take(TOLD) {
-        text += &format!("  {}: {} ({})\n", launch.name, milliseconds(launch.nanoseconds), launch.limit);
+        text += &format!(
+            "  {}: {} ({})\n",
+            launch.name,
+            milliseconds(launch.nanoseconds),
+            launch.limit
+        );
         if let Some(grouping) = &launch.grouping {
             text += &format!(
-                "      groups of {} neighbours, {} lanes each, {} threads a block, {} bytes shared ({})\n",
-                grouping.neighbours, grouping.lanes, grouping.threads, grouping.shared_bytes, grouping.why
+                "      groups of {} neighbours, {} lanes each, {} threads a block, {} bytes \
+                    shared ({})\n",
+                grouping.neighbours,
+                grouping.lanes,
+                grouping.threads,
+                grouping.shared_bytes,
+                grouping.why
             );
             for (name, nanoseconds) in &grouping.alternatives {
                 text += &format!("      {name}: {}\n", milliseconds(*nanoseconds));
@@ -83,19 +116,25 @@ fn predicted_in_short(predicted: &kinds::plan::Predicted) -> String {
     let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
     let mut groups: BTreeMap<(String, &str), (u64, u64)> = BTreeMap::new();
     for launch in &predicted.launches {
-        let (count, nanoseconds) = groups.entry((family(&launch.name), launch.limit.as_str())).or_default();
+        let (count, nanoseconds) =
+            groups.entry((family(&launch.name), launch.limit.as_str())).or_default();
         (*count, *nanoseconds) = (*count + 1, *nanoseconds + launch.nanoseconds);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, (_, nanoseconds))| std::cmp::Reverse(*nanoseconds));
-    let mut text = format!("predicted step: {}, {} launches, most of it in\n", milliseconds(predicted.nanoseconds_step), predicted.launches.len());
+    let mut text = format!(
+        "predicted step: {}, {} launches, most of it in\n",
+        milliseconds(predicted.nanoseconds_step),
+        predicted.launches.len()
+    );
     for ((name, limit), (count, nanoseconds)) in groups.into_iter().take(GROUPS_TOLD) {
         text += &format!("  {name}{}: {} ({limit})\n", times(count), milliseconds(nanoseconds));
     }
     text
 }
 
-/// What launches of one kind are called: their name up to its first number, of which two parts say enough.
+/// What launches of one kind are called: their name up to its first number, of which two parts say
+/// enough.
 fn family(name: &str) -> String {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = name.split('.').take_while(|part| !is_number(part)).take(2).collect();
@@ -116,27 +155,46 @@ fn reasons_in_short(reasons: &[Reason]) -> String {
     }
     let mut groups: Vec<(String, Group)> = Vec::new();
     for reason in reasons {
-        let key = format!("{}: {} ({})", without_numbers(&reason.what), reason.chosen, without_numbers(&reason.why));
+        let key = format!(
+            "{}: {} ({})",
+            without_numbers(&reason.what),
+            reason.chosen,
+            without_numbers(&reason.why)
+        );
         let at = groups.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
             groups.push((key, Group { first: reason, count: 0, bytes: BTreeMap::new() }));
             groups.len() - 1
         });
         let group = &mut groups[at].1;
         group.count += 1;
-        reason.alternatives.iter().for_each(|(name, bytes)| *group.bytes.entry(name).or_default() += bytes);
+        reason
+            .alternatives
+            .iter()
+            .for_each(|(name, bytes)| *group.bytes.entry(name).or_default() += bytes);
     }
     let mut text = String::new();
     for (_, Group { first, count, bytes }) in groups {
-        let bytes: Vec<String> = bytes.into_iter().map(|(name, bytes)| format!("{name}: {}", show_size(bytes))).collect();
-        let bytes = if bytes.is_empty() { String::new() } else { format!("; {}", bytes.join(", ")) };
-        text += &format!("  {}{}: {} ({}){bytes}\n", first.what, times(count), first.chosen, in_sizes(&first.why));
+        let bytes: Vec<String> = bytes
+            .into_iter()
+            .map(|(name, bytes)| format!("{name}: {}", show_size(bytes)))
+            .collect();
+        let bytes =
+            if bytes.is_empty() { String::new() } else { format!("; {}", bytes.join(", ")) };
+        text += &format!(
+            "  {}{}: {} ({}){bytes}\n",
+            first.what,
+            times(count),
+            first.chosen,
+            in_sizes(&first.why)
+        );
     }
     text
 }
 
 /// A text without its numbers.
 fn without_numbers(text: &str) -> String {
-    let mut plain: String = text.chars().map(|letter| if letter.is_ascii_digit() { '#' } else { letter }).collect();
+    let mut plain: String =
+        text.chars().map(|letter| if letter.is_ascii_digit() { '#' } else { letter }).collect();
     while plain.contains("##") {
         plain = plain.replace("##", "#");
     }
@@ -161,7 +219,11 @@ fn in_sizes(text: &str) -> String {
                 made.push(format!("{shown}{behind}"));
                 of_bytes = true;
             }
-            Some(shown) if of_bytes && (made.ends_with(&["against".to_owned()]) || made.ends_with(&["instead".to_owned(), "of".to_owned()])) => {
+            Some(shown)
+                if of_bytes
+                    && (made.ends_with(&["against".to_owned()])
+                        || made.ends_with(&["instead".to_owned(), "of".to_owned()])) =>
+            {
                 made.push(shown)
             }
             _ => made.push((*word).to_owned()),
@@ -172,7 +234,9 @@ fn in_sizes(text: &str) -> String {
 
 /// What each division takes, and why it is there.
 fn divided_in_short(page: &kinds::partition::Partition) -> String {
-    let told = |division: &kinds::partition::Division| format!("{} ({}), {}", division.scheme.name(), division.why, show_size(division.bytes()));
+    let told = |division: &kinds::partition::Division| {
+        format!("{} ({}), {}", division.scheme.name(), division.why, show_size(division.bytes()))
+    };
     format!("partition: {}\n", page.schemes.iter().map(told).collect::<Vec<_>>().join("; "))
 }
 
@@ -180,7 +244,10 @@ fn divided_in_short(page: &kinds::partition::Partition) -> String {
 fn order_in_short(quality: &kinds::permutation::Quality) -> String {
     let aes = match quality.method.as_str() {
         "none" => String::new(),
-        _ => format!("; an edge spans {:.0} rows on average, {:.0} before", quality.after.order.aes, quality.before.order.aes),
+        _ => format!(
+            "; an edge spans {:.0} rows on average, {:.0} before",
+            quality.after.order.aes, quality.before.order.aes
+        ),
     };
     format!("\nreorder: {}, {}{aes}\n", quality.method, quality.why)
 }
@@ -189,11 +256,28 @@ fn order_in_short(quality: &kinds::permutation::Quality) -> String {
 fn divided(page: &kinds::partition::Partition) -> String {
     let mut text = String::new();
     for division in &page.schemes {
-        let padding = division.padding.map_or_else(String::new, |padding| format!(", {} of {} places empty", padding.empty, padding.places));
-        text += &format!("\npartition: {} ({}), {}{padding}\n", division.scheme.name(), division.why, show_size(division.bytes()));
+        let padding = division.padding.map_or_else(String::new, |padding| {
+            format!(", {} of {} places empty", padding.empty, padding.places)
+        });
+        text += &format!(
+            "\npartition: {} ({}), {}{padding}\n",
+            division.scheme.name(),
+            division.why,
+            show_size(division.bytes())
+        );
         for table in &division.tables {
-            let columns: Vec<String> = table.columns.iter().map(|column| format!("{} {}", column.name, column.width.name())).collect();
-            text += &format!("      {}: {} rows, {} ({})\n", table.name, table.rows, show_size(table.bytes()), columns.join(", "));
+            let columns: Vec<String> = table
+                .columns
+                .iter()
+                .map(|column| format!("{} {}", column.name, column.width.name()))
+                .collect();
+            text += &format!(
+                "      {}: {} rows, {} ({})\n",
+                table.name,
+                table.rows,
+                show_size(table.bytes()),
+                columns.join(", ")
+            );
         }
     }
     text
@@ -217,23 +301,54 @@ struct Choice {
 fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
     let (before, after) = (&quality.before, &quality.after);
     let (was, is) = (&before.order, &after.order);
-    let weighed = quality.weighed.as_ref().map_or_else(String::new, |weighed| format!("\n         {weighed}"));
+    let weighed = quality
+        .weighed
+        .as_ref()
+        .map_or_else(String::new, |weighed| format!("\n         {weighed}"));
     let mut text = format!(
-        "\nreorder: {}, {}{weighed}\n         AES {:.1} -> {:.1}, bandwidth {} -> {}, profile {} -> {}, lines per 32 edges {:.2} -> {:.2}\n",
-        quality.method, quality.why, was.aes, is.aes, was.bandwidth, is.bandwidth, before.profile, after.profile, was.lines_per_32_edges, is.lines_per_32_edges
+        "\nreorder: {}, {}{weighed}\n         AES {:.1} -> {:.1}, bandwidth {} -> {}, profile {} \
+            -> {}, lines per 32 edges {:.2} -> {:.2}\n",
+        quality.method,
+        quality.why,
+        was.aes,
+        is.aes,
+        was.bandwidth,
+        is.bandwidth,
+        before.profile,
+        after.profile,
+        was.lines_per_32_edges,
+        is.lines_per_32_edges
     );
     for (was, is) in before.windows.iter().zip(&after.windows) {
-        text += &format!("         windows of {} rows: {:.1}% -> {:.1}% full\n", was.rows, 100.0 * was.density, 100.0 * is.density);
+        text += &format!(
+            "         windows of {} rows: {:.1}% -> {:.1}% full\n",
+            was.rows,
+            100.0 * was.density,
+            100.0 * is.density
+        );
     }
-    for (was, is) in before.predicted.iter().zip(&after.predicted).filter(|(was, _)| was.device == device) {
-        let [from, to, through] = [was.memory_bytes, is.memory_bytes, is.cache_bytes].map(warploom_shell::limits::show_size);
-        text += &format!("         a sum of {} columns on {}: {from} -> {to} to and from memory, {through} through the cache\n", is.columns, is.device);
+    for (was, is) in
+        before.predicted.iter().zip(&after.predicted).filter(|(was, _)| was.device == device)
+    {
+        let [from, to, through] = [was.memory_bytes, is.memory_bytes, is.cache_bytes]
+            .map(warploom_shell::limits::show_size);
+        text += &format!(
+            "         a sum of {} columns on {}: {from} -> {to} to and from memory, {through} \
+                through the cache\n",
+            is.columns, is.device
+        );
     }
     if let Some(found) = &quality.communities {
-        text += &format!("         communities: {}, modularity {:.4}, largest of {} nodes\n", found.count, found.modularity, found.largest);
+        text += &format!(
+            "         communities: {}, modularity {:.4}, largest of {} nodes\n",
+            found.count, found.modularity, found.largest
+        );
     }
     if let Some(cut) = &quality.cut {
-        text += &format!("         {} parts, {} pairs of neighbours cut, largest part {:.3} of the mean\n", cut.parts, cut.pairs, cut.imbalance);
+        text += &format!(
+            "         {} parts, {} pairs of neighbours cut, largest part {:.3} of the mean\n",
+            cut.parts, cut.pairs, cut.imbalance
+        );
     }
     text
 }
@@ -241,7 +356,9 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
 /// The predicted peak of memory, and what to ask a scheduler for.
 fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
     let own = budget::peak_of_run(memory, (&chain.pipeline.run, chain.environment.threads));
-    let slurm = budget::slurm_words(own, memory.bytes_mapped).map(|words| format!("  {words}\n")).unwrap_or_default();
+    let slurm = budget::slurm_words(own, memory.bytes_mapped)
+        .map(|words| format!("  {words}\n"))
+        .unwrap_or_default();
     format!("  peak memory: predicted {}\n{slurm}", budget::peak_words(own, memory.bytes_mapped))
 }
 
@@ -250,28 +367,46 @@ fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageErro
     let device = chain.environment.device_facts(chain.pipeline)?.name;
     let mut found = Vec::new();
     if let Some(artifact) = chain.available(Kind::Permutation) {
-        let quality: kinds::permutation::Quality = kinds::read_json(&artifact.file(kinds::permutation::QUALITY_FILE))?;
-        let text = if is_verbose { order_text(&quality, &device) } else { order_in_short(&quality) };
-        found.push(Choice { text, json: serde_json::json!({"choice": "reorder", "quality": quality}) });
+        let quality: kinds::permutation::Quality =
+            kinds::read_json(&artifact.file(kinds::permutation::QUALITY_FILE))?;
+        let text =
+            if is_verbose { order_text(&quality, &device) } else { order_in_short(&quality) };
+        found.push(Choice {
+            text,
+            json: serde_json::json!({"choice": "reorder", "quality": quality}),
+        });
     }
     if let Some(artifact) = chain.available(Kind::Partition) {
         let page = kinds::partition::open(artifact)?;
         let text = if is_verbose { divided(&page) } else { divided_in_short(&page) };
-        found.push(Choice { text, json: serde_json::json!({"choice": "partition", "schemes": page.schemes}) });
+        found.push(Choice {
+            text,
+            json: serde_json::json!({"choice": "partition", "schemes": page.schemes}),
+        });
     }
     if let Some(artifact) = chain.available(Kind::Plan) {
         let (plan, advice) = (kinds::plan::open(artifact)?, kinds::plan::open_advice(artifact)?);
-        let wrong = |error: serde_json::Error| StageError::damaged(&artifact.file(kinds::plan::ADVICE_FILE), error.to_string());
+        let wrong = |error: serde_json::Error| {
+            StageError::damaged(&artifact.file(kinds::plan::ADVICE_FILE), error.to_string())
+        };
         let reasons: Vec<Reason> = serde_json::from_value(advice.reasons).map_err(wrong)?;
-        let list: LaunchList =
-            serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
+        let list: LaunchList = serde_json::from_value(plan.launches.clone())
+            .map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
         let before = if is_verbose { "\n" } else { "" };
-        let mut text = format!("{before}plan: {} for {}\n{}", plan.mode, plan.device["name"], peak_text(&advice.memory, chain));
+        let mut text = format!(
+            "{before}plan: {} for {}\n{}",
+            plan.mode,
+            plan.device["name"],
+            peak_text(&advice.memory, chain)
+        );
         if is_verbose {
             text += &predicted(&advice.predicted);
             reasons.iter().for_each(|reason| text += &reason_text(reason));
             let listing = LaunchList { reasons: Vec::new(), ..list.clone() }.render();
-            text += &format!("\n{}", listing.lines().map(|line| in_sizes(line) + "\n").collect::<String>());
+            text += &format!(
+                "\n{}",
+                listing.lines().map(|line| in_sizes(line) + "\n").collect::<String>()
+            );
         } else {
             text += &predicted_in_short(&advice.predicted);
             text += &reasons_in_short(&reasons);
@@ -286,20 +421,38 @@ mod tests {
     use super::*;
 
     fn reason(what: &str, why: &str, alternatives: &[(&str, u64)]) -> Reason {
-        let alternatives = alternatives.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect();
-        Reason { what: what.to_owned(), chosen: "the other way".to_owned(), why: why.to_owned(), alternatives }
+        let alternatives =
+            alternatives.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect();
+        Reason {
+            what: what.to_owned(),
+            chosen: "the other way".to_owned(),
+            why: why.to_owned(),
+            alternatives,
+        }
     }
 
     #[test]
     fn reasons_that_differ_in_numbers_alone_are_one_line() {
         let of = |number: u64| {
-            let why = format!("the product makes 4 columns of 16; {} bytes an epoch against 9824640", 4_000_000 + number);
-            reason(&format!("product transposed (%{number})"), &why, &[("as written", 1 << 20), ("the other way", 1 << 19)])
+            let why = format!(
+                "the product makes 4 columns of 16; {} bytes an epoch against 9824640",
+                4_000_000 + number
+            );
+            reason(
+                &format!("product transposed (%{number})"),
+                &why,
+                &[("as written", 1 << 20), ("the other way", 1 << 19)],
+            )
         };
-        let text = reasons_in_short(&[of(10), of(11), reason("fusion", "fewer launches", &[]), of(12)]);
+        let text =
+            reasons_in_short(&[of(10), of(11), reason("fusion", "fewer launches", &[]), of(12)]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
-        assert!(lines[0].starts_with("  product transposed (%10) x 3: the other way (") && lines[0].contains("3.81 MiB an epoch against 9.37 MiB"), "{text}");
+        assert!(
+            lines[0].starts_with("  product transposed (%10) x 3: the other way (")
+                && lines[0].contains("3.81 MiB an epoch against 9.37 MiB"),
+            "{text}"
+        );
         assert!(lines[0].ends_with("; as written: 3.00 MiB, the other way: 1.50 MiB"), "{text}");
         assert_eq!(lines[1], "  fusion: the other way (fewer launches)");
     }
@@ -308,8 +461,14 @@ mod tests {
     fn bytes_are_said_as_sizes() {
         let fused = "5437 launches instead of 6846, 2846882680 bytes instead of 3739654640";
         assert_eq!(in_sizes(fused), "5437 launches instead of 6846, 2.65 GiB instead of 3.48 GiB");
-        assert_eq!(in_sizes("h = sum(x) | 21668 bytes, rows of 16"), "h = sum(x) | 21.2 KiB, rows of 16");
+        assert_eq!(
+            in_sizes("h = sum(x) | 21668 bytes, rows of 16"),
+            "h = sum(x) | 21.2 KiB, rows of 16"
+        );
         assert_eq!(family("back.sum.1"), "back.sum");
-        assert_eq!([family("divide.6232"), family("update.rgcn.relational.0.w"), family("7")], ["divide", "update.rgcn", "7"]);
+        assert_eq!(
+            [family("divide.6232"), family("update.rgcn.relational.0.w"), family("7")],
+            ["divide", "update.rgcn", "7"]
+        );
     }
 }

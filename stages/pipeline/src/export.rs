@@ -1,9 +1,10 @@
 //! `warploom export`: what an artifact holds, as files that other programs open.
 //!
-//! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or of a pipeline's; `last` is the run that
-//!           `warploom pipeline` built or found last
-//! promises  each file stands under its name whole, or not at all, and an error or a signal leaves none; nothing is replaced without
-//!           `--force`; `manifest.json` goes along and comes last, so that a stand-in stays known as one and an export that was killed has none;
+//! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or
+//!           of a pipeline's; `last` is the run that `warploom pipeline` built or found last
+//! promises  each file stands under its name whole, or not at all, and an error or a signal leaves
+//!           none; nothing is replaced without `--force`; `manifest.json` goes along and comes
+//!           last, so that a stand-in stays known as one and an export that was killed has none;
 //!           what a killed export left is removed by the next one into the same folder
 //! never     changes the store
 mod arrays;
@@ -19,7 +20,10 @@ use std::{
 use arrow_array::ArrayRef;
 use arrow_array::{
     PrimitiveArray,
-    types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
+    types::{
+        Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+        UInt64Type,
+    },
 };
 use arrow_schema::Field;
 use clap::ValueEnum;
@@ -88,7 +92,8 @@ pub struct Asked<'a> {
     pub brief: bool,
 }
 
-/// What an artifact is of: a run's pipeline, data set, seed and metric; of anything else its data set.
+/// What an artifact is of: a run's pipeline, data set, seed and metric; of anything else its data
+/// set.
 fn title(environment: &Environment, artifact: &Artifact) -> String {
     let all = store::all(environment);
     let dataset = store::data_sets(&all).get(artifact.manifest.key.as_str()).copied();
@@ -101,49 +106,105 @@ fn title(environment: &Environment, artifact: &Artifact) -> String {
     format!("{}{mark}", dataset.unwrap_or("of a graph that is gone"))
 }
 
-/// The run that a pipeline file made last, if that is in the store and a run is asked for by the file; and how to export it.
-fn other_than_last(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'_>) -> Option<(Key, String)> {
+/// The run that a pipeline file made last, if that is in the store and a run is asked for by the
+/// file; and how to export it.
+fn other_than_last(
+    environment: &Environment,
+    pipelines: &[Pipeline],
+    asked: &Asked<'_>,
+) -> Option<(Key, String)> {
     let file = &pipelines.first().filter(|_| asked.what == Kind::Run.name())?.file;
     let key = environment.store.last_run(Some(file))?;
     let artifact = environment.store.find(Kind::Run, &key).ok().flatten()?;
     let run = Run::open(artifact, None).ok()?;
-    let form = asked.form.and_then(|form| form.to_possible_value()).map_or_else(String::new, |form| format!(" --as {}", form.get_name()));
+    let form = asked
+        .form
+        .and_then(|form| form.to_possible_value())
+        .map_or_else(String::new, |form| format!(" --as {}", form.get_name()));
     let command = export_command(environment, &key, &asked.output.to_string_lossy());
     Some((key, format!("that one ({}) is exported by  {command}{form}", run.title())))
 }
 
 /// Writes the artifacts into a folder; several get a folder each.
-pub fn export(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], asked: &Asked<'_>) -> Result<(), StageError> {
+pub fn export(
+    environment: &Environment,
+    talk: &Talk,
+    pipelines: &[Pipeline],
+    asked: &Asked<'_>,
+) -> Result<(), StageError> {
     let other = || other_than_last(environment, pipelines, asked);
     let artifacts = match asked.dataset {
         Some(dataset) => vec![newest_of(environment, talk, pipelines, (asked.what, dataset))?],
         None => wanted(environment, pipelines, asked.what).map_err(|error| match pipelines {
-            [pipeline, ..] if error.kind == ErrorKind::Input && asked.what == Kind::Run.name() => no_such_run(environment, pipeline, asked, error),
-            [pipeline, ..] if error.kind == ErrorKind::Input => stand_in::explain(environment, pipeline, error),
+            [pipeline, ..] if error.kind == ErrorKind::Input && asked.what == Kind::Run.name() => {
+                no_such_run(environment, pipeline, asked, error)
+            }
+            [pipeline, ..] if error.kind == ErrorKind::Input => {
+                stand_in::explain(environment, pipeline, error)
+            }
             _ => error,
         })?,
     };
-    if let Some((last, hint)) = other().filter(|(last, _)| artifacts.iter().all(|artifact| artifact.kind == Kind::Run && artifact.manifest.key != *last)) {
-        talk.say(&format!("warning: this is not the run {} that this pipeline file made last, with other settings\nhint: {hint}", last.short()));
+    if let Some((last, hint)) = other().filter(|(last, _)| {
+        artifacts
+            .iter()
+            .all(|artifact| artifact.kind == Kind::Run && artifact.manifest.key != *last)
+    }) {
+        talk.say(&format!(
+            "warning: this is not the run {} that this pipeline file made last, \
+            with other settings\nhint: {hint}",
+            last.short()
+        ));
     }
     let several = artifacts.len() > 1;
-    let leased = artifacts.iter().map(|artifact| store::leased(environment, artifact)).collect::<Result<Vec<_>, _>>()?;
+    let leased = artifacts
+        .iter()
+        .map(|artifact| store::leased(environment, artifact))
+        .collect::<Result<Vec<_>, _>>()?;
     for (_lease, artifact) in leased {
         artifact.manifest.check_digests(&artifact.path)?;
-        let target = if several { asked.output.join(artifact.kind.name()) } else { asked.output.to_path_buf() };
-        let written = panics::catch(|| write_whole(&target, environment.force, |folder| write_all(&artifact, asked.form, folder)));
-        let files = written.unwrap_or_else(|panic| Err(panics::to_error(panic))).map_err(|error| artifact.blame(error))?;
-        let bytes: u64 = files.iter().filter_map(|file| fs::metadata(target.join(file)).ok()).map(|facts| facts.len()).sum();
+        let target = if several {
+            asked.output.join(artifact.kind.name())
+        } else {
+            asked.output.to_path_buf()
+        };
+        let written = panics::catch(|| {
+            write_whole(&target, environment.force, |folder| {
+                write_all(&artifact, asked.form, folder)
+            })
+        });
+        let files = written
+            .unwrap_or_else(|panic| Err(panics::to_error(panic)))
+            .map_err(|error| artifact.blame(error))?;
+        let bytes: u64 = files
+            .iter()
+            .filter_map(|file| fs::metadata(target.join(file)).ok())
+            .map(|facts| facts.len())
+            .sum();
         crate::print_as(
             environment,
             || {
                 let (kind, key) = (artifact.kind.name(), artifact.manifest.key.short());
-                let head = format!("{kind} {key} ({}) -> {} ({})\n", title(environment, &artifact), target.display(), show_size(bytes));
-                files.iter().filter(|_| !asked.brief).fold(head, |text, file| text + "  " + file + "\n")
+                let head = format!(
+                    "{kind} {key} ({}) -> {} ({})\n",
+                    title(environment, &artifact),
+                    target.display(),
+                    show_size(bytes)
+                );
+                files
+                    .iter()
+                    .filter(|_| !asked.brief)
+                    .fold(head, |text, file| text + "  " + file + "\n")
             },
             || {
-                let (kind, key, provenance) = (artifact.kind.name(), &artifact.manifest.key, artifact.manifest.provenance.name());
-                vec![json!({"kind": kind, "key": key, "path": target.to_string_lossy(), "files": files, "bytes": bytes, "provenance": provenance})]
+                let (kind, key, provenance) = (
+                    artifact.kind.name(),
+                    &artifact.manifest.key,
+                    artifact.manifest.provenance.name(),
+                );
+                vec![
+                    json!({"kind": kind, "key": key, "path": target.to_string_lossy(), "files": files, "bytes": bytes, "provenance": provenance}),
+                ]
             },
         );
     }
@@ -151,62 +212,114 @@ pub fn export(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], as
 }
 
 /// The newest artifact of a kind and a data set.
-fn newest_of(environment: &Environment, talk: &Talk, pipelines: &[Pipeline], (what, dataset): (&str, &str)) -> Result<Artifact, StageError> {
+fn newest_of(
+    environment: &Environment,
+    talk: &Talk,
+    pipelines: &[Pipeline],
+    (what, dataset): (&str, &str),
+) -> Result<Artifact, StageError> {
     let kind = Kind::parse(what).filter(|_| pipelines.is_empty());
     let Some(kind) = kind else {
         return Err(crate::usage(
             "`--dataset` is for a kind, and neither for a key nor with `--pipeline`",
-            format!("warploom export graph --dataset {} -o DIR{}", shell_word(dataset), store::option(environment)),
+            format!(
+                "warploom export graph --dataset {} -o DIR{}",
+                shell_word(dataset),
+                store::option(environment)
+            ),
         ));
     };
     let all = store::all(environment);
     let sets = store::data_sets(&all);
-    let is_of_set = |artifact: &&Artifact| artifact.kind == kind && sets.get(artifact.manifest.key.as_str()).copied() == Some(dataset);
+    let is_of_set = |artifact: &&Artifact| {
+        artifact.kind == kind && sets.get(artifact.manifest.key.as_str()).copied() == Some(dataset)
+    };
     let mut found: Vec<&Artifact> = all.iter().filter(is_of_set).collect();
     found.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
     let Some(newest) = found.first() else {
         let known: BTreeSet<&str> = sets.values().copied().collect();
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        let error =
-            StageError::new(ErrorKind::Input, format!("no `{what}` of the data set `{dataset}` is in the store")).at(environment.store.root().display());
-        return Err(error.detail(format!("  data sets in it: {known}")).hint(list_command(environment)));
+        let error = StageError::new(
+            ErrorKind::Input,
+            format!("no `{what}` of the data set `{dataset}` is in the store"),
+        )
+        .at(environment.store.root().display());
+        return Err(error
+            .detail(format!("  data sets in it: {known}"))
+            .hint(list_command(environment)));
     };
     if found.len() > 1 {
         let (count, key) = (found.len(), newest.manifest.key.short());
-        let all = format!("warploom store ls --dataset {}{}", shell_word(dataset), store::option(environment));
-        talk.say(&format!("{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  {all}"));
+        let all = format!(
+            "warploom store ls --dataset {}{}",
+            shell_word(dataset),
+            store::option(environment)
+        );
+        talk.say(&format!(
+            "{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  {all}"
+        ));
     }
     Ok((*newest).clone())
 }
 
-/// The error where no run of these exact settings is there: the runs of the file that are, those of this data set first, and how to export the
-/// newest of these. A run of another data set is no answer.
-fn no_such_run(environment: &Environment, pipeline: &Pipeline, asked: &Asked<'_>, error: StageError) -> StageError {
-    let (of_set, others): (Vec<Run>, Vec<Run>) = runs::of_file(environment, &pipeline.file).into_iter().partition(|run| run.dataset() == pipeline.dataset);
+/// The error where no run of these exact settings is there: the runs of the file that are, those of
+/// this data set first, and how to export the newest of these. A run of another data set is no
+/// answer.
+fn no_such_run(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    asked: &Asked<'_>,
+    error: StageError,
+) -> StageError {
+    let (of_set, others): (Vec<Run>, Vec<Run>) = runs::of_file(environment, &pipeline.file)
+        .into_iter()
+        .partition(|run| run.dataset() == pipeline.dataset);
     if of_set.is_empty() && others.is_empty() {
         return stand_in::explain(environment, pipeline, error);
     }
     let newest = of_set.first().map(|run| run.artifact.manifest.key.clone());
     let artifacts = |runs: Vec<Run>| runs.into_iter().map(|run| run.artifact).collect::<Vec<_>>();
     let lists = [artifacts(of_set), artifacts(others)].into_iter().filter(|runs| !runs.is_empty());
-    let runs = lists.map(|runs| store::candidates(environment, &runs)).collect::<Vec<_>>().join("\n");
+    let runs =
+        lists.map(|runs| store::candidates(environment, &runs)).collect::<Vec<_>>().join("\n");
     let file = pipeline.file.display();
-    let what = format!("no run of `{}` on `{}` with these settings is in the store; other runs of {file} are", pipeline.name, pipeline.dataset);
+    let what = format!(
+        "no run of `{}` on `{}` with these settings is in the store; other runs of {file} are",
+        pipeline.name, pipeline.dataset
+    );
     let output = asked.output.to_string_lossy();
-    let of_set = || format!("list the runs on it:  warploom runs --dataset {}{}", shell_word(&pipeline.dataset), store::option(environment));
+    let of_set = || {
+        format!(
+            "list the runs on it:  warploom runs --dataset {}{}",
+            shell_word(&pipeline.dataset),
+            store::option(environment)
+        )
+    };
     let first = newest.map_or_else(of_set, |key| export_command(environment, &key, &output));
     let last = export_command_of(environment, store::LAST, &output);
-    let error = StageError::new(ErrorKind::Input, what).at(environment.store.kind_directory(Kind::Run).display());
+    let error = StageError::new(ErrorKind::Input, what)
+        .at(environment.store.kind_directory(Kind::Run).display());
     let error = error.detail(runs).hint(format!("{first}\n  or the last run of any file:  {last}"));
     stand_in::explain(environment, pipeline, error)
 }
 
 /// `KIND`, `KIND/DIGITS` or `DIGITS`.
-fn wanted(environment: &Environment, pipelines: &[Pipeline], what: &str) -> Result<Vec<Artifact>, StageError> {
+fn wanted(
+    environment: &Environment,
+    pipelines: &[Pipeline],
+    what: &str,
+) -> Result<Vec<Artifact>, StageError> {
     if let Some(kind) = Kind::parse(what) {
         return match pipelines {
             [] => only_one(environment, environment.store.list(kind), what),
-            pipelines => only_one(environment, pipelines.iter().map(|pipeline| of_pipeline(environment, pipeline, kind)).collect::<Result<_, _>>()?, what),
+            pipelines => only_one(
+                environment,
+                pipelines
+                    .iter()
+                    .map(|pipeline| of_pipeline(environment, pipeline, kind))
+                    .collect::<Result<_, _>>()?,
+                what,
+            ),
         };
     }
     match what.split_once('/').and_then(|(kind, digits)| Some((Kind::parse(kind)?, digits))) {
@@ -220,16 +333,19 @@ fn wanted(environment: &Environment, pipelines: &[Pipeline], what: &str) -> Resu
     }
 }
 
-fn only_one(environment: &Environment, mut found: Vec<Artifact>, what: &str) -> Result<Vec<Artifact>, StageError> {
+fn only_one(
+    environment: &Environment,
+    mut found: Vec<Artifact>,
+    what: &str,
+) -> Result<Vec<Artifact>, StageError> {
     found.dedup_by(|left, right| left.path == right.path);
     match found.len() {
         1 => Ok(found),
-        0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`")).hint(list_command(environment))),
-        many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`")).detail(store::candidates(environment, &found)).hint(which(
-            environment,
-            &found,
-            what,
-        ))),
+        0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`"))
+            .hint(list_command(environment))),
+        many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`"))
+            .detail(store::candidates(environment, &found))
+            .hint(which(environment, &found, what))),
     }
 }
 
@@ -240,20 +356,34 @@ fn list_command(environment: &Environment) -> String {
 /// How one of several is named.
 fn which(environment: &Environment, found: &[Artifact], what: &str) -> String {
     let (key, option) = (found[0].manifest.key.short(), store::option(environment));
-    let by_key = format!("give the first digits of one:  warploom export {what}/{key}{option}  or name a pipeline:  --pipeline FILE");
+    let by_key = format!(
+        "give the first digits of one:  warploom export {what}/{key}{option}  or name a \
+            pipeline:  --pipeline FILE"
+    );
     let all = store::all(environment);
     match store::data_sets(&all).get(found[0].manifest.key.as_str()) {
-        Some(_) if what == Kind::Run.name() => format!("{by_key}  or the last run:  warploom export {}{option}", store::LAST),
-        Some(dataset) => format!("{by_key}  or the newest of a data set:  warploom export {what} --dataset {}{option}", shell_word(dataset)),
+        Some(_) if what == Kind::Run.name() => {
+            format!("{by_key}  or the last run:  warploom export {}{option}", store::LAST)
+        }
+        Some(dataset) => format!(
+            "{by_key}  or the newest of a data set:  warploom export {what} --dataset {}{option}",
+            shell_word(dataset)
+        ),
         None => by_key,
     }
 }
 
-/// A pipeline's artifact: that of the first stage that writes the kind, which is the data set's own order for `csr`.
-fn of_pipeline(environment: &Environment, pipeline: &Pipeline, kind: Kind) -> Result<Artifact, StageError> {
+/// A pipeline's artifact: that of the first stage that writes the kind, which is the data set's own
+/// order for `csr`.
+fn of_pipeline(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    kind: Kind,
+) -> Result<Artifact, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
-    let Some(writer) = contracts::ALL.iter().position(|contract| contract.writes.contains(&kind)) else {
+    let Some(writer) = contracts::ALL.iter().position(|contract| contract.writes.contains(&kind))
+    else {
         return Err(crate::usage(
             format!("no stage of a pipeline leaves a `{}`", kind.name()),
             format!("list what there is with  warploom store ls{}", store::option(environment)),
@@ -261,11 +391,19 @@ fn of_pipeline(environment: &Environment, pipeline: &Pipeline, kind: Kind) -> Re
     };
     let mut chain = Chain::new(&quiet, pipeline);
     chain.follow_to(contracts::ALL.get(writer + 1).map_or("", |contract| contract.name))?;
-    chain.available(kind).cloned().ok_or_else(|| StageError::defect("a stage that was found did not leave its kind"))
+    chain
+        .available(kind)
+        .cloned()
+        .ok_or_else(|| StageError::defect("a stage that was found did not leave its kind"))
 }
 
-/// Lets files be written into a folder beside, and gives them their names when all are whole; their names come back.
-fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result<(), StageError>) -> Result<Vec<String>, StageError> {
+/// Lets files be written into a folder beside, and gives them their names when all are whole; their
+/// names come back.
+fn write_whole(
+    target: &Path,
+    replace: bool,
+    write: impl FnOnce(&Path) -> Result<(), StageError>,
+) -> Result<Vec<String>, StageError> {
     let there = |path: &Path| {
         StageError::new(ErrorKind::Input, "the file is there already")
             .at(path.display())
@@ -276,35 +414,53 @@ fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result
     if may_be_there(&manifest) && !replace {
         return Err(there(&manifest));
     }
-    // Beside the place where it will be: a folder that is not there yet gets its name at once, with all that is in it.
-    let home = target.ancestors().find(|folder| folder.as_os_str().is_empty() || folder.exists()).unwrap_or(target);
+    // Beside the place where it will be: a folder that is not there yet gets its name at once, with
+    // all that is in it.
+    let home = target
+        .ancestors()
+        .find(|folder| folder.as_os_str().is_empty() || folder.exists())
+        .unwrap_or(target);
     let home = if home.as_os_str().is_empty() { Path::new(".") } else { home };
     target.parent().into_iter().for_each(|parent| drafts::sweep(parent, DRAFT));
     let done = Beside::begin(home, DRAFT).and_then(|draft| {
         let shown = |error: StageError| error.instead_of(draft.path(), target);
         write(draft.path()).map_err(shown)?;
         let files = names_in(draft.path())?;
-        if let Some(path) = files.iter().map(|file| target.join(file)).find(|path| path.is_dir() || !replace && may_be_there(path)) {
+        if let Some(path) = files
+            .iter()
+            .map(|file| target.join(file))
+            .find(|path| path.is_dir() || !replace && may_be_there(path))
+        {
             return Err(there(&path));
         }
         for file in &files {
             let from = draft.path().join(file);
-            File::open(&from).and_then(|file| file.sync_all()).map_err(|error| shown(StageError::io("write", &from, &error)))?;
+            File::open(&from)
+                .and_then(|file| file.sync_all())
+                .map_err(|error| shown(StageError::io("write", &from, &error)))?;
         }
         drafts::undisturbed(|| give_names(draft.path(), target, &files))?;
         Ok(files)
     });
     // Of the store nothing is written, so a hint about another place means the folder.
-    done.map_err(|error| if error.what.starts_with("cannot read") { error } else { error.elsewhere("-o DIR") })
+    done.map_err(|error| {
+        if error.what.starts_with("cannot read") { error } else { error.elsewhere("-o DIR") }
+    })
 }
 
 /// Gives files their names in a folder, the manifest last; a folder that is not there gets its own.
 fn give_names(draft: &Path, target: &Path, files: &[String]) -> Result<(), StageError> {
     if !target.is_dir() {
-        let above = target.parent().filter(|above| !above.as_os_str().is_empty()).map_or(Ok(()), fs::create_dir_all);
-        return above.and_then(|()| fs::rename(draft, target)).map_err(|error| StageError::io("write", target, &error));
+        let above = target
+            .parent()
+            .filter(|above| !above.as_os_str().is_empty())
+            .map_or(Ok(()), fs::create_dir_all);
+        return above
+            .and_then(|()| fs::rename(draft, target))
+            .map_err(|error| StageError::io("write", target, &error));
     }
-    let (last, first): (Vec<&String>, Vec<&String>) = files.iter().partition(|file| *file == MANIFEST_FILE);
+    let (last, first): (Vec<&String>, Vec<&String>) =
+        files.iter().partition(|file| *file == MANIFEST_FILE);
     for file in first.into_iter().chain(last) {
         let to = target.join(file);
         fs::rename(draft.join(file), &to).map_err(|error| StageError::io("write", &to, &error))?;
@@ -319,7 +475,9 @@ fn may_be_there(path: &Path) -> bool {
 
 fn names_in(folder: &Path) -> Result<Vec<String>, StageError> {
     let entries = fs::read_dir(folder).map_err(|error| StageError::io("list", folder, &error))?;
-    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<std::io::Result<Vec<String>>>();
+    let names = entries
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect::<std::io::Result<Vec<String>>>();
     let mut names = names.map_err(|error| StageError::io("list", folder, &error))?;
     names.sort();
     Ok(names)
@@ -339,7 +497,10 @@ fn write_all(artifact: &Artifact, form: Option<As>, folder: &Path) -> Result<(),
             Item::Page(path) => copy(path)?,
             Item::Table(table) => write_table(&table, form.unwrap_or(As::Parquet), folder)?,
             // As it is, with the facts in its header.
-            Item::Arrays(arrays) if form.unwrap_or(arrays.usual) == As::Safetensors && artifact.kind == Kind::Run => {
+            Item::Arrays(arrays)
+                if form.unwrap_or(arrays.usual) == As::Safetensors
+                    && artifact.kind == Kind::Run =>
+            {
                 copy(artifact.file(&format!("{}.safetensors", arrays.name)))?;
             }
             Item::Arrays(arrays) => write_arrays(arrays, form, folder)?,
@@ -349,16 +510,24 @@ fn write_all(artifact: &Artifact, form: Option<As>, folder: &Path) -> Result<(),
 }
 
 fn write_table(table: &Table, form: As, folder: &Path) -> Result<(), StageError> {
-    let pieces = || (0..table.count).step_by(ROW_GROUP).map(|first| (table.rows)(first..table.count.min(first + ROW_GROUP)));
+    let pieces = || {
+        (0..table.count)
+            .step_by(ROW_GROUP)
+            .map(|first| (table.rows)(first..table.count.min(first + ROW_GROUP)))
+    };
     match form {
         As::Parquet => {
-            let mut writer = TableWriter::create_for_others(&folder.join(format!("{}.parquet", table.name)), table.fields.clone())?;
+            let mut writer = TableWriter::create_for_others(
+                &folder.join(format!("{}.parquet", table.name)),
+                table.fields.clone(),
+            )?;
             pieces().try_for_each(|columns| writer.write(columns))?;
             writer.finish()
         }
         As::Csv => {
             let path = folder.join(format!("{}.csv", table.name));
-            let columns: Vec<(&str, Option<usize>)> = table.fields.iter().map(|field| (field.name().as_str(), width_of(field))).collect();
+            let columns: Vec<(&str, Option<usize>)> =
+                table.fields.iter().map(|field| (field.name().as_str(), width_of(field))).collect();
             let mut csv = files::Csv::create(&path, &columns)?;
             pieces().try_for_each(|columns| csv.write(&columns))?;
             csv.finish()
@@ -370,8 +539,17 @@ fn write_table(table: &Table, form: As, folder: &Path) -> Result<(), StageError>
             for piece in pieces().chain(empty) {
                 columns.iter_mut().zip(piece).for_each(|(column, piece)| column.push(piece));
             }
-            let encoded = table.fields.iter().zip(&columns).map(|(field, pieces)| encode(field.name(), pieces)).collect::<Result<Vec<_>, _>>()?;
-            let arrays = Arrays { name: table.name.clone(), arrays: encoded.into_iter().flatten().collect(), usual: array_form };
+            let encoded = table
+                .fields
+                .iter()
+                .zip(&columns)
+                .map(|(field, pieces)| encode(field.name(), pieces))
+                .collect::<Result<Vec<_>, _>>()?;
+            let arrays = Arrays {
+                name: table.name.clone(),
+                arrays: encoded.into_iter().flatten().collect(),
+                usual: array_form,
+            };
             write_arrays(arrays, Some(array_form), folder)
         }
     }
@@ -388,13 +566,21 @@ fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), Stag
     let form = form.unwrap_or(all.usual);
     match form {
         As::Npz => return files::npz(&folder.join(format!("{}.npz", all.name)), &all.arrays),
-        As::Safetensors => return files::tensors(&folder.join(format!("{}.safetensors", all.name)), &all.arrays),
+        As::Safetensors => {
+            return files::tensors(&folder.join(format!("{}.safetensors", all.name)), &all.arrays);
+        }
         _ => {}
     }
     let mut taken = BTreeSet::new();
     for array in all.arrays {
-        let plain = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
-        let mut name: String = if array.name == all.name { array.name.clone() } else { format!("{}.{}", all.name, array.name).chars().map(plain).collect() };
+        let plain = |letter: char| {
+            if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' }
+        };
+        let mut name: String = if array.name == all.name {
+            array.name.clone()
+        } else {
+            format!("{}.{}", all.name, array.name).chars().map(plain).collect()
+        };
         while !taken.insert(name.clone()) {
             name.push('_');
         }
@@ -404,8 +590,13 @@ fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), Stag
             let column = column_of(&array)?;
             let count = array.shape.first().copied().unwrap_or(1);
             let field = Field::new(&array.name, column.data_type().clone(), false);
-            let rows = move |range: std::ops::Range<usize>| vec![column.slice(range.start, range.len())];
-            write_table(&Table { name, fields: vec![field], count, rows: Box::new(rows) }, form, folder)?;
+            let rows =
+                move |range: std::ops::Range<usize>| vec![column.slice(range.start, range.len())];
+            write_table(
+                &Table { name, fields: vec![field], count, rows: Box::new(rows) },
+                form,
+                folder,
+            )?;
         }
     }
     Ok(())
@@ -415,8 +606,9 @@ fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), Stag
 pub(crate) fn column_of(array: &Dense) -> Result<ArrayRef, StageError> {
     macro_rules! numbers {
         ($arrow:ty, $native:ty) => {
-            std::sync::Arc::new(PrimitiveArray::<$arrow>::from_iter_values(array.bytes.as_chunks().0.iter().map(|&bytes| <$native>::from_le_bytes(bytes))))
-                as ArrayRef
+            std::sync::Arc::new(PrimitiveArray::<$arrow>::from_iter_values(
+                array.bytes.as_chunks().0.iter().map(|&bytes| <$native>::from_le_bytes(bytes)),
+            )) as ArrayRef
         };
     }
     let values = match array.dtype {
@@ -428,7 +620,9 @@ pub(crate) fn column_of(array: &Dense) -> Result<ArrayRef, StageError> {
         Dtype::I64 => numbers!(Int64Type, i64),
         Dtype::F32 => numbers!(Float32Type, f32),
         Dtype::F64 => numbers!(Float64Type, f64),
-        Dtype::Bool | Dtype::Ascii(_) | Dtype::Text(_) => return Err(StageError::defect(format!("`{}` cannot be a column", array.name))),
+        Dtype::Bool | Dtype::Ascii(_) | Dtype::Text(_) => {
+            return Err(StageError::defect(format!("`{}` cannot be a column", array.name)));
+        }
     };
     Ok(match array.shape.get(1..).unwrap_or_default() {
         [] => values,

@@ -1,7 +1,8 @@
 //! pipeline: the front door, binary `warploom`.
 //!
 //! reads     a pipeline file; the store
-//! promises  runs the six stages in order in one process, by the same code as their own binaries; ends with a summary table
+//! promises  runs the six stages in order in one process, by the same code as their own binaries;
+//!           ends with a summary table
 //! never     does a stage's work itself; runs a stage after one that failed
 pub mod arguments;
 pub mod data;
@@ -24,7 +25,10 @@ use clap::{CommandFactory, FromArgMatches};
 use warploom_contract::{ErrorKind, StageError};
 use warploom_shell::{
     Environment, Options,
-    binary::{finish_with, guarded, matches_of, print_data, print_text, read_pipelines, start, with_short_help},
+    binary::{
+        finish_with, guarded, matches_of, print_data, print_text, read_pipelines, start,
+        with_short_help,
+    },
     command_line,
     flags::Format,
     talk::Talk,
@@ -57,42 +61,87 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         return finish_with(&talk, environment.format, &error);
     }
     let done = match command {
-        Command::Pipeline { file } => return with_pipelines(&talk, &environment, &options, file, run_all::run_all),
-        Command::Explain { file } => match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {
-            Ok(pipelines) => explain::explain(&environment, &talk, &pipelines),
-            Err(refusal) => return refusal.finish(&talk, environment.format),
-        },
-        Command::Check { file: Some(program), dataset, show } if programs::is_program(&program) => {
-            programs::check(&environment, &talk, &options, &programs::Asked { path: &program, dataset: dataset.as_deref(), show: show.as_deref() })
+        Command::Pipeline { file } => {
+            return with_pipelines(&talk, &environment, &options, file, run_all::run_all);
         }
-        Command::Check { dataset: Some(_), .. } => Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME")),
-        Command::Check { show: Some(_), .. } => Err(usage("`--show` is for programs", "warploom check FILE.py --show gir")),
-        Command::Check { file, .. } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
+        Command::Explain { file } => {
+            match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {
+                Ok(pipelines) => explain::explain(&environment, &talk, &pipelines),
+                Err(refusal) => return refusal.finish(&talk, environment.format),
+            }
+        }
+        Command::Check { file: Some(program), dataset, show } if programs::is_program(&program) => {
+            programs::check(
+                &environment,
+                &talk,
+                &options,
+                &programs::Asked {
+                    path: &program,
+                    dataset: dataset.as_deref(),
+                    show: show.as_deref(),
+                },
+            )
+        }
+        Command::Check { dataset: Some(_), .. } => {
+            Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME"))
+        }
+        Command::Check { show: Some(_), .. } => {
+            Err(usage("`--show` is for programs", "warploom check FILE.py --show gir"))
+        }
+        Command::Check { file, .. } => {
+            return with_pipelines(&talk, &environment, &options, file, run_all::check_all);
+        }
         Command::Export { key, dataset, output, form } => {
-            let pipelines = match options.pipeline.clone().map(|file| read_pipelines(&options, Some(file))).transpose() {
+            let pipelines = match options
+                .pipeline
+                .clone()
+                .map(|file| read_pipelines(&options, Some(file)))
+                .transpose()
+            {
                 Ok(pipelines) => pipelines.unwrap_or_default(),
                 Err(refusal) => return refusal.finish(&talk, environment.format),
             };
-            let asked = export::Asked { what: &key, dataset: dataset.as_deref(), output: &output, form, brief: options.quiet };
+            let asked = export::Asked {
+                what: &key,
+                dataset: dataset.as_deref(),
+                output: &output,
+                form,
+                brief: options.quiet,
+            };
             export::export(&environment, &talk, &pipelines, &asked)
         }
         Command::New { name, like } => new::write(&environment, &name, &like),
         Command::Runs { dataset, sort, format } => {
-            let pipeline = options.pipeline.as_ref().map(|file| file.to_string_lossy().into_owned());
-            runs::list(&environment, &runs::Asked { dataset: dataset.as_deref(), pipeline: pipeline.as_deref(), sort: sort.as_deref(), format })
+            let pipeline =
+                options.pipeline.as_ref().map(|file| file.to_string_lossy().into_owned());
+            runs::list(
+                &environment,
+                &runs::Asked {
+                    dataset: dataset.as_deref(),
+                    pipeline: pipeline.as_deref(),
+                    sort: sort.as_deref(),
+                    format,
+                },
+            )
         }
         Command::Store { action } => store::run(&environment, &talk, &action),
         Command::Data { action } => data::run(&environment, &talk, &options, &action),
         Command::Doctor { measure: false } => doctor::run(&environment),
         Command::Doctor { measure: true } => doctor::measure(&environment),
         Command::Schema => {
-            let text = serde_json::to_string_pretty(&warploom_spec::json_schema()).unwrap_or_default();
+            let text =
+                serde_json::to_string_pretty(&warploom_spec::json_schema()).unwrap_or_default();
             print_data(&format!("{text}\n"));
             Ok(())
         }
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut with_short_help(Arguments::command()), "warploom", &mut text);
+            clap_complete::generate(
+                shell,
+                &mut with_short_help(Arguments::command()),
+                "warploom",
+                &mut text,
+            );
             print_data(&String::from_utf8_lossy(&text));
             Ok(())
         }
@@ -100,7 +149,12 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             print_data(&manual::page());
             Ok(())
         }
-        Command::Submit(_) | Command::Report(_) | Command::Compare(_) | Command::Tune(_) | Command::Status(_) | Command::Cancel(_) => Ok(()),
+        Command::Submit(_)
+        | Command::Report(_)
+        | Command::Compare(_)
+        | Command::Tune(_)
+        | Command::Status(_)
+        | Command::Cancel(_) => Ok(()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -130,7 +184,11 @@ fn with_pipelines(
 }
 
 /// Prints text for a person, or an object a line.
-pub(crate) fn print_as(environment: &Environment, text: impl FnOnce() -> String, lines: impl FnOnce() -> Vec<serde_json::Value>) {
+pub(crate) fn print_as(
+    environment: &Environment,
+    text: impl FnOnce() -> String,
+    lines: impl FnOnce() -> Vec<serde_json::Value>,
+) {
     match environment.format {
         Format::Human => print_text(&text()),
         _ => lines().iter().for_each(|line| print_data(&format!("{line}\n"))),

@@ -1,4 +1,5 @@
-//! `warploom man`: the manual page: every sub-command with its options, the environment and the exit codes.
+//! `warploom man`: the manual page: every sub-command with its options, the environment and the
+//! exit codes.
 //!
 //! promises  one page; what the help says is what stands here
 //! never     lists a sub-command that this version does not have
@@ -28,8 +29,16 @@ const EXIT_CODES: [(&str, &str); 8] = [
     ("2", "Usage."),
     ("3", "A check failed, or a limit was reached: not converged."),
     ("4", "A fault of device, node or file system that may pass; safe to start again."),
-    ("75", "Stopped by SIGTERM, SIGHUP or SIGUSR1 after saving what can be saved: the same command resumes."),
-    ("130", "Interrupted (Ctrl-C) after saving what can be saved: the same command resumes. A second Ctrl-C ends at once."),
+    (
+        "75",
+        "Stopped by SIGTERM, SIGHUP or SIGUSR1 after saving what can be saved: the same command \
+            resumes.",
+    ),
+    (
+        "130",
+        "Interrupted (Ctrl-C) after saving what can be saved: the same command resumes. A second \
+            Ctrl-C ends at once.",
+    ),
     ("255", "A defect of Warploom."),
 ];
 
@@ -37,9 +46,15 @@ const EXIT_CODES: [(&str, &str); 8] = [
 pub fn below_help() -> String {
     let section = |title: &str, rows: &[(&str, &str)]| {
         let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        rows.iter().fold(format!("{title}:\n"), |text, (name, about)| text + &format!("  {name:<widest$}  {}\n", about.trim_end_matches('.')))
+        rows.iter().fold(format!("{title}:\n"), |text, (name, about)| {
+            text + &format!("  {name:<widest$}  {}\n", about.trim_end_matches('.'))
+        })
     };
-    format!("{}\n{}", section("Environment", &ENVIRONMENT), section("Exit codes", &EXIT_CODES).trim_end())
+    format!(
+        "{}\n{}",
+        section("Environment", &ENVIRONMENT),
+        section("Exit codes", &EXIT_CODES).trim_end()
+    )
 }
 
 /// The page.
@@ -49,8 +64,13 @@ pub fn page() -> String {
     let man = Man::new(command.clone());
     let mut text = Vec::new();
     // Writing into memory cannot fail.
-    let _infallible = man.render_title(&mut text).and_then(|()| man.render_name_section(&mut text)).and_then(|()| man.render_synopsis_section(&mut text));
-    let _infallible = man.render_description_section(&mut text).and_then(|()| man.render_options_section(&mut text));
+    let _infallible = man
+        .render_title(&mut text)
+        .and_then(|()| man.render_name_section(&mut text))
+        .and_then(|()| man.render_synopsis_section(&mut text));
+    let _infallible = man
+        .render_description_section(&mut text)
+        .and_then(|()| man.render_options_section(&mut text));
     let mut roff = Roff::new();
     roff.control("SH", ["COMMANDS"]);
     describe(&command, "warploom", &mut roff);
@@ -69,13 +89,22 @@ pub fn page() -> String {
 fn describe(command: &clap::Command, path: &str, roff: &mut Roff) {
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         let path = format!("{path} {}", sub.get_name());
-        let own: Vec<&clap::Arg> = sub.get_arguments().filter(|arg| !arg.is_global_set() && !arg.is_hide_set()).collect();
-        let places: String = own.iter().filter(|arg| arg.is_positional()).map(|arg| format!(" {}", arg.get_id().as_str().to_uppercase())).collect();
+        let own: Vec<&clap::Arg> =
+            sub.get_arguments().filter(|arg| !arg.is_global_set() && !arg.is_hide_set()).collect();
+        let places: String = own
+            .iter()
+            .filter(|arg| arg.is_positional())
+            .map(|arg| format!(" {}", arg.get_id().as_str().to_uppercase()))
+            .collect();
         roff.control("SS", [format!("{path}{places}").as_str()]);
         roff.text([roman(sub.get_about().map(ToString::to_string).unwrap_or_default())]);
         for arg in own {
-            let name = arg.get_long().map_or_else(|| arg.get_id().as_str().to_uppercase(), |long| format!("--{long}"));
-            roff.control("TP", []).text([bold(name)]).text([roman(arg.get_help().map(ToString::to_string).unwrap_or_default())]);
+            let name = arg
+                .get_long()
+                .map_or_else(|| arg.get_id().as_str().to_uppercase(), |long| format!("--{long}"));
+            roff.control("TP", [])
+                .text([bold(name)])
+                .text([roman(arg.get_help().map(ToString::to_string).unwrap_or_default())]);
         }
         describe(sub, &path, roff);
     }

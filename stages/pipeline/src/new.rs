@@ -1,6 +1,7 @@
 //! `warploom new`: a program and its pipeline of one's own, after a shipped one.
 //!
-//! promises  both run as they are, from the folder where they were written; the function, the file and the pipeline have one name
+//! promises  both run as they are, from the folder where they were written; the function, the file
+//!           and the pipeline have one name
 //! never     replaces a file without `--force`
 use std::{
     fs::File,
@@ -16,7 +17,8 @@ use warploom_shell::Environment;
 const SHIPPED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 /// Words that no function of Python can be called.
 const KEYWORDS: [&str; 20] = [
-    "and", "as", "assert", "break", "class", "def", "del", "elif", "else", "except", "for", "from", "if", "import", "in", "is", "lambda", "not", "or", "while",
+    "and", "as", "assert", "break", "class", "def", "del", "elif", "else", "except", "for", "from",
+    "if", "import", "in", "is", "lambda", "not", "or", "while",
 ];
 
 /// Writes NAME.py and NAME.yaml into the current folder.
@@ -25,13 +27,21 @@ pub fn write(environment: &Environment, name: &str, like: &str) -> Result<(), St
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
         && !KEYWORDS.contains(&name);
     if !is_name {
-        let what = format!("`{name}` cannot be the name of a function: expected letters, digits and `_`, with no digit first");
+        let what = format!(
+            "`{name}` cannot be the name of a function: expected letters, digits and `_`, with no \
+                digit first"
+        );
         return Err(crate::usage(what, "for example  warploom new my_model"));
     }
     let (program, pipeline) = texts(name, like)?;
     let [program_file, pipeline_file] = [format!("{name}.py"), format!("{name}.yaml")];
-    if let Some(there) = [&program_file, &pipeline_file].into_iter().find(|file| Path::new(file).exists() && !environment.force) {
-        return Err(StageError::new(ErrorKind::Input, "the file is there already").at(there).hint("choose another name, or replace it with  --force"));
+    if let Some(there) = [&program_file, &pipeline_file]
+        .into_iter()
+        .find(|file| Path::new(file).exists() && !environment.force)
+    {
+        return Err(StageError::new(ErrorKind::Input, "the file is there already")
+            .at(there)
+            .hint("choose another name, or replace it with  --force"));
     }
     create(&program_file, &program, environment.force)?;
     create(&pipeline_file, &pipeline, environment.force)?;
@@ -52,7 +62,9 @@ fn create(file: &str, text: &str, force: bool) -> Result<(), StageError> {
     let opened = if force { File::create(file) } else { File::create_new(file) };
     let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        Io::AlreadyExists => StageError::new(ErrorKind::Input, "the file is there already").at(file).hint("choose another name, or replace it with  --force"),
+        Io::AlreadyExists => StageError::new(ErrorKind::Input, "the file is there already")
+            .at(file)
+            .hint("choose another name, or replace it with  --force"),
         _ => StageError::io("write", Path::new(file), &error).elsewhere("cd DIR"),
     })
 }
@@ -62,13 +74,18 @@ fn texts(name: &str, like: &str) -> Result<(String, String), StageError> {
     let Some((_, pipeline, program)) = SHIPPED.iter().find(|(shipped, ..)| *shipped == like) else {
         let names: Vec<&str> = SHIPPED.iter().map(|(shipped, ..)| *shipped).collect();
         let near = warploom_spec::nearest(like, names.iter().copied()).unwrap_or("gcn");
-        let error = crate::usage(format!("no shipped program is called `{like}`"), format!("warploom new {name} --like {near}"));
+        let error = crate::usage(
+            format!("no shipped program is called `{like}`"),
+            format!("warploom new {name} --like {near}"),
+        );
         return Err(error.detail(format!("  there are  {}", names.join(", "))));
     };
     let program = program.replace(&format!("def {like}("), &format!("def {name}("));
     // The schema lies beside the shipped pipelines alone; parameters are called after the program.
     let lines = pipeline.lines().filter(|line| !line.contains("$schema=")).map(|line| {
-        let line = line.replace(&format!("programs/{like}.py"), &format!("{name}.py")).replace(&format!("[{like}.{like}."), &format!("[{name}.{name}."));
+        let line = line
+            .replace(&format!("programs/{like}.py"), &format!("{name}.py"))
+            .replace(&format!("[{like}.{like}."), &format!("[{name}.{name}."));
         if line == format!("pipeline: {like}") { format!("pipeline: {name}") } else { line }
     });
     Ok((program, lines.collect::<Vec<_>>().join("\n") + "\n"))
@@ -83,11 +100,26 @@ mod tests {
         assert!(SHIPPED.len() >= 21);
         for (like, ..) in SHIPPED {
             let (program, pipeline) = texts("mine", like).unwrap();
-            assert!(program.starts_with("def mine(") && !program.contains(&format!("def {like}(")), "{like}");
-            assert!(pipeline.contains("pipeline: mine\n") && pipeline.contains("program: mine.py") && !pipeline.contains("$schema"), "{like}: {pipeline}");
-            assert!(!pipeline.contains(&format!("{like}.{like}.")) && !pipeline.contains(&format!("{like}.0.")), "{like}: {pipeline}");
+            assert!(
+                program.starts_with("def mine(") && !program.contains(&format!("def {like}(")),
+                "{like}"
+            );
+            assert!(
+                pipeline.contains("pipeline: mine\n")
+                    && pipeline.contains("program: mine.py")
+                    && !pipeline.contains("$schema"),
+                "{like}: {pipeline}"
+            );
+            assert!(
+                !pipeline.contains(&format!("{like}.{like}."))
+                    && !pipeline.contains(&format!("{like}.0.")),
+                "{like}: {pipeline}"
+            );
             let read = warploom_spec::read_text(&pipeline, Path::new("mine.yaml"), &[]).unwrap();
-            assert_eq!((read[0].plan.program.file.as_path(), read[0].plan.program.entry.as_str()), (Path::new("mine.py"), "mine"));
+            assert_eq!(
+                (read[0].plan.program.file.as_path(), read[0].plan.program.entry.as_str()),
+                (Path::new("mine.py"), "mine")
+            );
         }
         assert!(texts("mine", "gta").unwrap_err().hint.unwrap().ends_with("--like gat"));
     }

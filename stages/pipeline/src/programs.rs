@@ -1,7 +1,8 @@
 //! `warploom check FILE.py[:NAME]`: whether a program has a meaning, without running it.
 //!
-//! promises  what is known of a data set that is in the store is used; without one, a data set that has a little of everything; all
-//!           that is wrong is printed as the compiler says it, warnings too
+//! promises  what is known of a data set that is in the store is used; without one, a data set that
+//!           has a little of everything; all that is wrong is printed as the compiler says it,
+//!           warnings too
 //! never     runs a stage; writes to the store
 use std::{
     collections::BTreeMap,
@@ -36,17 +37,26 @@ pub struct Asked<'a> {
 }
 
 /// Checks a program.
-pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &Asked) -> Result<(), StageError> {
+pub fn check(
+    environment: &Environment,
+    talk: &Talk,
+    options: &Options,
+    asked: &Asked,
+) -> Result<(), StageError> {
     let Asked { path, dataset, show } = *asked;
     let (path, entry) = parts_of(path);
     let path = path.as_path();
     let text = program_file::read(path)?;
     if let Some(name) = dataset {
-        warploom_catalog::Catalog::here().find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))?;
+        warploom_catalog::Catalog::here()
+            .find_or_infer(name, &environment.data)
+            .map_err(|error| catalog_error(&error))?;
     }
     let (pipeline, mut known_of) = match (&options.pipeline, dataset) {
         (Some(file), _) => (read(options, file)?, file.display().to_string()),
-        (None, dataset) => (stand_alone(options, path, dataset)?, dataset.unwrap_or_default().to_owned()),
+        (None, dataset) => {
+            (stand_alone(options, path, dataset)?, dataset.unwrap_or_default().to_owned())
+        }
     };
     let request = PlanRequest { text, ..with_program(environment, &pipeline, path)? };
     let settings = request.given_settings();
@@ -57,12 +67,19 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
         false => None,
     };
     match &known {
-        Some(KnownData { other: Some(graph), .. }) => known_of = other_graph(&pipeline.dataset, graph),
+        Some(KnownData { other: Some(graph), .. }) => {
+            known_of = other_graph(&pipeline.dataset, graph)
+        }
         Some(_) => {}
         None => {
             if !known_of.is_empty() {
-                let hint = "hint: build it with  warploom pipeline FILE.yaml,  and check with  --pipeline FILE.yaml";
-                talk.say(&format!("warning: no graph of `{}` is in the store, so its columns and widths are not known\n{hint}", pipeline.dataset));
+                let hint = "hint: build it with  warploom pipeline FILE.yaml,  and check with  \
+                    --pipeline FILE.yaml";
+                talk.say(&format!(
+                    "warning: no graph of `{}` is in the store, so its columns and \
+                    widths are not known\n{hint}",
+                    pipeline.dataset
+                ));
             }
             known_of = "a sample data set with every kind of column".to_owned();
         }
@@ -71,13 +88,19 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     let data = known.map(|known| known.data);
     let invented = data.is_none();
     let lanes = request.device.kind == warploom_device::Kind::Cuda;
-    let [still, training] = data.unwrap_or_else(|| [generous(), Data { training: true, ..generous() }]).map(|data| Data { lanes, ..data });
+    let [still, training] = data
+        .unwrap_or_else(|| [generous(), Data { training: true, ..generous() }])
+        .map(|data| Data { lanes, ..data });
     let made = match program.learns(&still)? {
         false => program.compile(still)?,
         // What is invented may as well have labels of graphs as of vertices.
-        true => program
-            .compile(training)
-            .or_else(|error| if invented { program.compile(Data { lanes, training: true, ..of_graphs() }).map_err(|_| error) } else { Err(error) })?,
+        true => program.compile(training).or_else(|error| {
+            if invented {
+                program.compile(Data { lanes, training: true, ..of_graphs() }).map_err(|_| error)
+            } else {
+                Err(error)
+            }
+        })?,
     };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
@@ -86,10 +109,18 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
             "source" => warploom_plan::source_without_graph(&made, &request)?,
             _ => show_form(&made, form, &request.text)?,
         };
-        crate::print_as(environment, || page.clone(), || vec![json!({"program": entry, "for": known_of, "form": form, "text": page})]);
+        crate::print_as(
+            environment,
+            || page.clone(),
+            || vec![json!({"program": entry, "for": known_of, "form": form, "text": page})],
+        );
         return Ok(());
     }
-    crate::print_as(environment, || line(&entry, &made, &known_of), || vec![object(&entry, &made, &known_of)]);
+    crate::print_as(
+        environment,
+        || line(&entry, &made, &known_of),
+        || vec![object(&entry, &made, &known_of)],
+    );
     Ok(())
 }
 
@@ -101,30 +132,56 @@ pub fn is_program(path: &Path) -> bool {
 /// The file of a program, and the entry that is named behind it.
 fn parts_of(path: &Path) -> (PathBuf, Option<String>) {
     match path.to_str().and_then(|text| text.rsplit_once(".py:")) {
-        Some((stem, entry)) if !entry.contains('/') => (PathBuf::from(format!("{stem}.py")), Some(entry.to_owned())),
+        Some((stem, entry)) if !entry.contains('/') => {
+            (PathBuf::from(format!("{stem}.py")), Some(entry.to_owned()))
+        }
         _ => (path.to_path_buf(), None),
     }
 }
 
 fn read(options: &Options, file: &Path) -> Result<Pipeline, StageError> {
-    let pipelines = read_pipelines(options, Some(file.to_path_buf())).map_err(|refusal| refusal.error)?;
-    pipelines.into_iter().next().ok_or_else(|| StageError::new(ErrorKind::Specification, "the pipeline file has no pipeline").at(file.display()))
+    let pipelines =
+        read_pipelines(options, Some(file.to_path_buf())).map_err(|refusal| refusal.error)?;
+    pipelines.into_iter().next().ok_or_else(|| {
+        StageError::new(ErrorKind::Specification, "the pipeline file has no pipeline")
+            .at(file.display())
+    })
 }
 
 /// A pipeline of this program alone.
-fn stand_alone(options: &Options, path: &Path, dataset: Option<&str>) -> Result<Pipeline, StageError> {
-    let program = std::path::absolute(path).map_err(|error| StageError::io("find", path, &error))?;
-    let text = format!("pipeline: check\ndataset: {}\nplan:\n  program: {}\n", dataset.unwrap_or("none"), json!(program.to_string_lossy()));
-    let pipelines = warploom_spec::read_text(&text, Path::new("check.yaml"), &options.set).map_err(|mistakes| refused(&mistakes))?;
-    pipelines.into_iter().next().ok_or_else(|| StageError::defect("a pipeline of one program is none"))
+fn stand_alone(
+    options: &Options,
+    path: &Path,
+    dataset: Option<&str>,
+) -> Result<Pipeline, StageError> {
+    let program =
+        std::path::absolute(path).map_err(|error| StageError::io("find", path, &error))?;
+    let text = format!(
+        "pipeline: check\ndataset: {}\nplan:\n  program: {}\n",
+        dataset.unwrap_or("none"),
+        json!(program.to_string_lossy())
+    );
+    let pipelines = warploom_spec::read_text(&text, Path::new("check.yaml"), &options.set)
+        .map_err(|mistakes| refused(&mistakes))?;
+    pipelines
+        .into_iter()
+        .next()
+        .ok_or_else(|| StageError::defect("a pipeline of one program is none"))
 }
 
 pub(crate) fn refused(mistakes: &Mistakes) -> StageError {
-    mistakes.shown.first().map_or_else(|| StageError::new(ErrorKind::Specification, mistakes.to_string()), mistake_error)
+    mistakes.shown.first().map_or_else(
+        || StageError::new(ErrorKind::Specification, mistakes.to_string()),
+        mistake_error,
+    )
 }
 
 /// The request of the plan for this program, whatever program the pipeline names.
-fn with_program(environment: &Environment, pipeline: &Pipeline, path: &Path) -> Result<PlanRequest, StageError> {
+fn with_program(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    path: &Path,
+) -> Result<PlanRequest, StageError> {
     let mut pipeline = pipeline.clone();
     pipeline.plan.program.file = path.to_path_buf();
     PlanRequest::resolve(environment, &pipeline)
@@ -132,9 +189,15 @@ fn with_program(environment: &Environment, pipeline: &Pipeline, path: &Path) -> 
 
 /// The entry that the pipeline names for this file, else the one named like the file.
 fn entry_of(path: &Path, request: &PlanRequest, options: &Options) -> String {
-    let named = options.pipeline.is_some() && request.spec.program.file == path || options.pipeline.is_none();
-    let stem = || path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    if named && !request.spec.program.entry.is_empty() { request.spec.program.entry.clone() } else { stem() }
+    let named = options.pipeline.is_some() && request.spec.program.file == path
+        || options.pipeline.is_none();
+    let stem =
+        || path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    if named && !request.spec.program.entry.is_empty() {
+        request.spec.program.entry.clone()
+    } else {
+        stem()
+    }
 }
 
 /// What is known of a data set whose graph is in the store.
@@ -145,13 +208,19 @@ struct KnownData {
     other: Option<Artifact>,
 }
 
-/// What is known of the data set: of the graph of the pipeline's settings, else of the newest graph of the set.
-fn in_store(environment: &Environment, pipeline: &Pipeline, request: &PlanRequest) -> Result<Option<KnownData>, StageError> {
+/// What is known of the data set: of the graph of the pipeline's settings, else of the newest graph
+/// of the set.
+fn in_store(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    request: &PlanRequest,
+) -> Result<Option<KnownData>, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     let mut chain = Chain::new(&quiet, pipeline);
     let is_exact = chain.follow_to(contracts::PLAN.name).is_ok();
-    let found = [Kind::Graph, Kind::Csr, Kind::Profile].map(|kind| chain.available(kind).filter(|_| is_exact).cloned());
+    let found = [Kind::Graph, Kind::Csr, Kind::Profile]
+        .map(|kind| chain.available(kind).filter(|_| is_exact).cloned());
     let (found, other) = match found {
         [Some(graph), Some(csr), Some(profile)] => ([graph, csr, profile], None),
         _ => {
@@ -165,7 +234,11 @@ fn in_store(environment: &Environment, pipeline: &Pipeline, request: &PlanReques
     found.into_iter().for_each(|artifact| inputs.insert(artifact));
     let still = warploom_plan::data_of(&inputs, request, false)?;
     // Without labels nothing is trained, and the program's own error says so.
-    let training = if still.target.is_some() { warploom_plan::data_of(&inputs, request, true)? } else { Data { training: true, ..still.clone() } };
+    let training = if still.target.is_some() {
+        warploom_plan::data_of(&inputs, request, true)?
+    } else {
+        Data { training: true, ..still.clone() }
+    };
     Ok(Some(KnownData { data: [still, training], other }))
 }
 
@@ -177,7 +250,9 @@ fn newest_of(environment: &Environment, dataset: &str) -> Option<[Artifact; 3]> 
     graphs.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
     let profiles = if graphs.is_empty() { Vec::new() } else { store.list(Kind::Profile) };
     graphs.into_iter().find_map(|graph| {
-        let is_made_from = |profile: &&Artifact| profile.manifest.inputs.iter().any(|input| input.key == graph.manifest.key);
+        let is_made_from = |profile: &&Artifact| {
+            profile.manifest.inputs.iter().any(|input| input.key == graph.manifest.key)
+        };
         let profile = profiles.iter().find(is_made_from)?;
         let csr = store.find(Kind::Csr, &profile.manifest.key).ok().flatten()?;
         Some([graph, csr, profile.clone()])
@@ -187,11 +262,18 @@ fn newest_of(environment: &Environment, dataset: &str) -> Option<[Artifact; 3]> 
 /// How a graph of other settings is named.
 fn other_graph(dataset: &str, graph: &Artifact) -> String {
     let (key, created) = (graph.manifest.key.short(), local_time(&graph.manifest.created));
-    format!("the newest graph of {dataset} in the store ({key} of {created}; there is none of these exact settings)")
+    format!(
+        "the newest graph of {dataset} in the store ({key} of {created}; there is none of these \
+            exact settings)"
+    )
 }
 
 /// The kernels that a plan for the graph in the store would have, with its cuts and its order.
-fn source_in_store(environment: &Environment, pipeline: &Pipeline, (request, entry): (&PlanRequest, &str)) -> Result<String, StageError> {
+fn source_in_store(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    (request, entry): (&PlanRequest, &str),
+) -> Result<String, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     let mut chain = Chain::new(&quiet, pipeline);
@@ -206,7 +288,13 @@ fn source_in_store(environment: &Environment, pipeline: &Pipeline, (request, ent
 }
 
 fn parameters(made: &Compiled) -> Vec<(&str, &[u64])> {
-    made.traced.gir.parameters.iter().filter(|parameter| parameter.learned).map(|parameter| (parameter.name.as_str(), &parameter.shape[..])).collect()
+    made.traced
+        .gir
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.learned)
+        .map(|parameter| (parameter.name.as_str(), &parameter.shape[..]))
+        .collect()
 }
 
 fn results(made: &Compiled) -> Vec<String> {
@@ -214,15 +302,24 @@ fn results(made: &Compiled) -> Vec<String> {
 }
 
 fn line(entry: &str, made: &Compiled, known_of: &str) -> String {
-    let settings: Vec<String> = made.traced.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let numbers: u64 = parameters(made).iter().map(|(_, shape)| shape.iter().product::<u64>()).sum();
+    let settings: Vec<String> =
+        made.traced.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let numbers: u64 =
+        parameters(made).iter().map(|(_, shape)| shape.iter().product::<u64>()).sum();
     let kind = match parameters(made).len() {
         0 if made.traced.gir.loops.is_empty() => "no loop".to_owned(),
         0 => format!("{} loops", made.traced.gir.loops.len()).replace("1 loops", "1 loop"),
         count => format!("{count} parameters ({numbers} numbers)"),
     };
-    let settings = if settings.is_empty() { "no settings".to_owned() } else { format!("settings {}", settings.join(", ")) };
-    format!("{entry}: OK, checked against {known_of}; {settings}; {kind}; returns {}\n", results(made).join(", "))
+    let settings = if settings.is_empty() {
+        "no settings".to_owned()
+    } else {
+        format!("settings {}", settings.join(", "))
+    };
+    format!(
+        "{entry}: OK, checked against {known_of}; {settings}; {kind}; returns {}\n",
+        results(made).join(", ")
+    )
 }
 
 fn object(entry: &str, made: &Compiled, known_of: &str) -> Value {

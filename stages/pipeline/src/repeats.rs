@@ -1,7 +1,7 @@
 //! What several runs with different seeds came to together: the end of a start with `run.repeat`.
 //!
-//! promises  a line for each variant, and one for all published splits of a sweep over `run.split`; each says how many runs it is of; a metric
-//!           that a run lacks is told of none
+//! promises  a line for each variant, and one for all published splits of a sweep over `run.split`;
+//!           each says how many runs it is of; a metric that a run lacks is told of none
 //! never     joins runs of different settings, but for the split
 use std::collections::BTreeMap;
 
@@ -40,23 +40,37 @@ impl Spread {
         let count = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / count;
         let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
-        (!numbers.is_empty()).then(|| Spread { mean, deviation: (squares / (count - 1.0).max(1.0)).sqrt() })
+        (!numbers.is_empty())
+            .then(|| Spread { mean, deviation: (squares / (count - 1.0).max(1.0)).sqrt() })
     }
 }
 
 /// Takes one run to those of its variant; nothing for a pipeline that is not repeated.
-pub fn take(groups: &mut Vec<Group>, pipeline: &Pipeline, artifact: &Artifact) -> Result<(), StageError> {
+pub fn take(
+    groups: &mut Vec<Group>,
+    pipeline: &Pipeline,
+    artifact: &Artifact,
+) -> Result<(), StageError> {
     let Some(repeat) = pipeline.repeat else { return Ok(()) };
     if repeat.number == 0 {
         let title = format!("{} on {}", pipeline.name, pipeline.dataset);
-        groups.push(Group { title, variant: pipeline.variant.clone(), seeds: Vec::new(), stand_in: false, names: Vec::new(), runs: Vec::new() });
+        groups.push(Group {
+            title,
+            variant: pipeline.variant.clone(),
+            seeds: Vec::new(),
+            stand_in: false,
+            names: Vec::new(),
+            runs: Vec::new(),
+        });
     }
     let Some(group) = groups.last_mut() else { return Ok(()) };
     let record = run::open_record(artifact)?;
     group.seeds.push(pipeline.run.seed);
     group.stand_in |= artifact.manifest.provenance == Provenance::StandIn;
     let metrics = run::main_metrics(artifact, &record);
-    for (name, _) in metrics.iter().filter(|(name, _)| !group.names.contains(name)).cloned().collect::<Vec<_>>() {
+    for (name, _) in
+        metrics.iter().filter(|(name, _)| !group.names.contains(name)).cloned().collect::<Vec<_>>()
+    {
         group.names.push(name);
     }
     group.runs.push(metrics.into_iter().collect());
@@ -65,7 +79,9 @@ pub fn take(groups: &mut Vec<Group>, pipeline: &Pipeline, artifact: &Artifact) -
 
 /// The groups, each set of those that differ in `run.split` alone followed by all of them together.
 pub fn with_splits_joined(groups: Vec<Group>) -> Vec<Group> {
-    let rest = |group: &Group| group.variant.iter().filter(|(path, _)| path != SPLIT).cloned().collect::<Vec<_>>();
+    let rest = |group: &Group| {
+        group.variant.iter().filter(|(path, _)| path != SPLIT).cloned().collect::<Vec<_>>()
+    };
     let mut joined: Vec<Group> = Vec::new();
     for group in groups.iter().filter(|group| group.variant.iter().any(|(path, _)| path == SPLIT)) {
         let variant = rest(group);
@@ -77,15 +93,25 @@ pub fn with_splits_joined(groups: Vec<Group>) -> Vec<Group> {
             None => joined.push(Group { variant, ..group.clone() }),
         }
     }
-    joined.retain(|all| groups.iter().any(|group| rest(group) == all.variant && group.runs.len() < all.runs.len()));
-    groups.into_iter().chain(joined.into_iter().map(|all| Group { title: format!("{}, all splits", all.title), ..all })).collect()
+    joined.retain(|all| {
+        groups.iter().any(|group| rest(group) == all.variant && group.runs.len() < all.runs.len())
+    });
+    groups
+        .into_iter()
+        .chain(
+            joined
+                .into_iter()
+                .map(|all| Group { title: format!("{}, all splits", all.title), ..all }),
+        )
+        .collect()
 }
 
 impl Group {
     /// The spread of each metric that every run has.
     fn spreads(&self) -> Vec<(&str, Spread)> {
         let of_metric = |name: &'_ String| {
-            let numbers: Option<Vec<f64>> = self.runs.iter().map(|run| run.get(name).copied()).collect();
+            let numbers: Option<Vec<f64>> =
+                self.runs.iter().map(|run| run.get(name).copied()).collect();
             Spread::of(&numbers?)
         };
         self.names.iter().filter_map(|name| Some((name.as_str(), of_metric(name)?))).collect()
@@ -93,25 +119,51 @@ impl Group {
 
     /// A line for people.
     pub fn to_text(&self) -> String {
-        let variant: Vec<String> = self.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
-        let title = if variant.is_empty() { self.title.clone() } else { format!("{} ({})", self.title, variant.join(", ")) };
+        let variant: Vec<String> =
+            self.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        let title = if variant.is_empty() {
+            self.title.clone()
+        } else {
+            format!("{} ({})", self.title, variant.join(", "))
+        };
         let spreads = self.spreads();
-        let told: Vec<String> =
-            spreads.iter().map(|(name, Spread { mean, deviation })| format!("{} {mean:.4} ± {deviation:.4}", run::metric_words(name))).collect();
-        let told = if told.is_empty() { "no metric that every run has".to_owned() } else { told.join(", ") };
+        let told: Vec<String> = spreads
+            .iter()
+            .map(|(name, Spread { mean, deviation })| {
+                format!("{} {mean:.4} ± {deviation:.4}", run::metric_words(name))
+            })
+            .collect();
+        let told = if told.is_empty() {
+            "no metric that every run has".to_owned()
+        } else {
+            told.join(", ")
+        };
         let seeds = match (self.seeds.first(), self.seeds.last()) {
             (Some(first), Some(last)) => format!(", seeds {first} to {last}"),
             _ => String::new(),
         };
-        let mark = if self.stand_in { "; of a stand-in: they say nothing about the real data" } else { "" };
-        format!("{title}: {told} (mean ± standard deviation, n = {}{seeds}{mark})\n", self.runs.len())
+        let mark = if self.stand_in {
+            "; of a stand-in: they say nothing about the real data"
+        } else {
+            ""
+        };
+        format!(
+            "{title}: {told} (mean ± standard deviation, n = {}{seeds}{mark})\n",
+            self.runs.len()
+        )
     }
 
     /// A line for programs.
     pub fn to_json(&self) -> serde_json::Value {
-        let variant: serde_json::Map<String, serde_json::Value> = self.variant.iter().map(|(path, value)| (path.clone(), json!(value))).collect();
-        let metrics: serde_json::Map<String, serde_json::Value> =
-            self.spreads().into_iter().map(|(name, Spread { mean, deviation })| (name.to_owned(), json!({"mean": mean, "deviation": deviation}))).collect();
+        let variant: serde_json::Map<String, serde_json::Value> =
+            self.variant.iter().map(|(path, value)| (path.clone(), json!(value))).collect();
+        let metrics: serde_json::Map<String, serde_json::Value> = self
+            .spreads()
+            .into_iter()
+            .map(|(name, Spread { mean, deviation })| {
+                (name.to_owned(), json!({"mean": mean, "deviation": deviation}))
+            })
+            .collect();
         let provenance = if self.stand_in { Provenance::StandIn } else { Provenance::Real };
         json!({"repeats": self.title, "variant": variant, "seeds": self.seeds, "n": self.runs.len(), "metrics": metrics, "provenance": provenance.name()})
     }
@@ -122,19 +174,34 @@ mod tests {
     use super::*;
 
     fn group(variant: &[(&str, &str)], tests: &[Option<f64>]) -> Group {
-        let variant = variant.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+        let variant =
+            variant.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
         let names = ["test_accuracy", "train_accuracy"].map(str::to_owned);
-        let run =
-            |test: &Option<f64>| [(&names[0], *test), (&names[1], Some(1.0))].into_iter().filter_map(|(name, number)| Some((name.clone(), number?))).collect();
+        let run = |test: &Option<f64>| {
+            [(&names[0], *test), (&names[1], Some(1.0))]
+                .into_iter()
+                .filter_map(|(name, number)| Some((name.clone(), number?)))
+                .collect()
+        };
         let runs = tests.iter().map(run).collect();
-        Group { title: "gcn on cora".into(), variant, seeds: (0..tests.len() as u64).collect(), stand_in: false, names: names.to_vec(), runs }
+        Group {
+            title: "gcn on cora".into(),
+            variant,
+            seeds: (0..tests.len() as u64).collect(),
+            stand_in: false,
+            names: names.to_vec(),
+            runs,
+        }
     }
 
     #[test]
     fn a_spread_is_that_of_a_sample() {
         assert_eq!(Spread::of(&[]), None);
         assert_eq!(Spread::of(&[0.5]), Some(Spread { mean: 0.5, deviation: 0.0 }));
-        assert_eq!(Spread::of(&[1.0, 2.0, 3.0, 6.0]), Some(Spread { mean: 3.0, deviation: (14.0f64 / 3.0).sqrt() }));
+        assert_eq!(
+            Spread::of(&[1.0, 2.0, 3.0, 6.0]),
+            Some(Spread { mean: 3.0, deviation: (14.0f64 / 3.0).sqrt() })
+        );
     }
 
     #[test]
@@ -142,26 +209,52 @@ mod tests {
         let text = group(&[("plan.set.hidden", "16")], &[Some(0.8), Some(0.9)]).to_text();
         assert_eq!(
             text,
-            "gcn on cora (plan.set.hidden=16): test accuracy 0.8500 ± 0.0707, train accuracy 1.0000 ± 0.0000 (mean ± standard deviation, n = 2, seeds 0 to 1)\n"
+            "gcn on cora (plan.set.hidden=16): test accuracy 0.8500 ± 0.0707, train accuracy \
+                1.0000 ± 0.0000 (mean ± standard deviation, n = 2, seeds 0 to 1)\n"
         );
         let lacking = group(&[], &[Some(0.8), None]);
-        assert!(lacking.to_text().starts_with("gcn on cora: train accuracy 1.0000"), "{}", lacking.to_text());
-        assert_eq!(lacking.to_json()["metrics"], json!({"train_accuracy": {"mean": 1.0, "deviation": 0.0}}));
+        assert!(
+            lacking.to_text().starts_with("gcn on cora: train accuracy 1.0000"),
+            "{}",
+            lacking.to_text()
+        );
+        assert_eq!(
+            lacking.to_json()["metrics"],
+            json!({"train_accuracy": {"mean": 1.0, "deviation": 0.0}})
+        );
     }
 
     #[test]
     fn splits_are_told_one_by_one_and_together() {
         let groups = ["0", "1"].iter().flat_map(|split| {
-            let hidden = |width: &'static str, test: f64| group(&[("plan.set.hidden", width), (SPLIT, split)], &[Some(test), Some(test + 0.1)]);
+            let hidden = |width: &'static str, test: f64| {
+                group(
+                    &[("plan.set.hidden", width), (SPLIT, split)],
+                    &[Some(test), Some(test + 0.1)],
+                )
+            };
             [hidden("16", 0.5), hidden("64", 0.7)]
         });
         let all = with_splits_joined(groups.collect());
         assert_eq!(all.len(), 6);
         let lines: Vec<String> = all[4..].iter().map(Group::to_text).collect();
-        assert!(lines[0].starts_with("gcn on cora, all splits (plan.set.hidden=16): test accuracy 0.5500 ± 0.0577"), "{}", lines[0]);
-        assert!(lines[0].contains("n = 4") && lines[1].contains("(plan.set.hidden=64): test accuracy 0.7500"), "{lines:?}");
+        assert!(
+            lines[0].starts_with(
+                "gcn on cora, all splits (plan.set.hidden=16): test accuracy 0.5500 ± 0.0577"
+            ),
+            "{}",
+            lines[0]
+        );
+        assert!(
+            lines[0].contains("n = 4")
+                && lines[1].contains("(plan.set.hidden=64): test accuracy 0.7500"),
+            "{lines:?}"
+        );
         // One split is not several.
-        assert_eq!(with_splits_joined(vec![group(&[(SPLIT, "3")], &[Some(0.5), Some(0.6)])]).len(), 1);
+        assert_eq!(
+            with_splits_joined(vec![group(&[(SPLIT, "3")], &[Some(0.5), Some(0.6)])]).len(),
+            1
+        );
         assert_eq!(with_splits_joined(vec![group(&[], &[Some(0.5), Some(0.6)])]).len(), 1);
     }
 }

@@ -1,7 +1,8 @@
 //! All stages in order.
 //!
-//! promises  whatever can be known of all variants is checked before the first stage of the first; stages after a failed one are not tried;
-//!           each stage's JSON line is written as soon as it is known; behind the stages of all pipelines comes what `run.repeat` asked for,
+//! promises  whatever can be known of all variants is checked before the first stage of the first;
+//!           stages after a failed one are not tried; each stage's JSON line is written as soon as
+//!           it is known; behind the stages of all pipelines comes what `run.repeat` asked for,
 //!           with mean and spread, and last, for programs, a `summary` of each run
 use std::collections::BTreeSet;
 
@@ -42,14 +43,26 @@ use crate::{
 type Runner = fn(&mut Chain<'_>, &Talk) -> Outcome;
 
 /// The six stages, as the chain of keys names them.
-const RUNNERS: [Runner; 6] = [execute::<Ingest>, execute::<Extract>, execute::<Reorder>, execute::<PartitionStage>, execute::<PlanStage>, execute::<RunStage>];
+const RUNNERS: [Runner; 6] = [
+    execute::<Ingest>,
+    execute::<Extract>,
+    execute::<Reorder>,
+    execute::<PartitionStage>,
+    execute::<PlanStage>,
+    execute::<RunStage>,
+];
 
 /// Classes that are told by name.
 const CLASSES_TOLD: usize = 12;
 
 /// Runs every variant of a pipeline file; the first failure ends it.
-pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
-    let checked = preflight::check(environment, pipelines, &contracts::ALL).and_then(|()| preflight::check_gpus(environment, pipelines));
+pub fn run_all(
+    environment: &Environment,
+    talk: &Talk,
+    pipelines: &[Pipeline],
+) -> Result<(), StageError> {
+    let checked = preflight::check(environment, pipelines, &contracts::ALL)
+        .and_then(|()| preflight::check_gpus(environment, pipelines));
     if let Err(found) = checked {
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
         return Err(found.error);
@@ -58,11 +71,17 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
     for pipeline in pipelines {
         // A signal that came when a run had nothing left to save.
         if signals::STOP.is_set() {
-            ended = Some(signals::stopped("between two runs; those that were done are kept. The same command goes on with the next"));
+            ended = Some(signals::stopped(
+                "between two runs; those that were done are kept. The same command goes on with \
+                    the next",
+            ));
             break;
         }
         let outcomes = run_stages(environment, talk, pipeline);
-        let open = |artifact: &Artifact| Run::open(artifact.clone(), Some(&pipeline.dataset)).map_err(|error| artifact.blame(error));
+        let open = |artifact: &Artifact| {
+            Run::open(artifact.clone(), Some(&pipeline.dataset))
+                .map_err(|error| artifact.blame(error))
+        };
         let run = run_of(&outcomes).map(open);
         // Where nothing ran, the error alone says it.
         let is_empty = outcomes.iter().all(|outcome| outcome.status == Status::Failed);
@@ -94,22 +113,30 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
     ended.map_or(Ok(()), Err)
 }
 
-/// Runs the stages until one fails. Where that is because what was there before was removed meanwhile, they are run once more, which makes
-/// again what is missing.
+/// Runs the stages until one fails. Where that is because what was there before was removed
+/// meanwhile, they are run once more, which makes again what is missing.
 fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Vec<Outcome> {
     let mut told = BTreeSet::new();
     match try_stages((environment, talk), pipeline, &mut told, true) {
         Some(outcomes) => outcomes,
         None => {
-            talk.warn("another process removed what this start had found in the store; it looks again, and makes again what is missing");
+            talk.warn(
+                "another process removed what this start had found in the store; it looks \
+                again, and makes again what is missing",
+            );
             try_stages((environment, talk), pipeline, &mut told, false).unwrap_or_default()
         }
     }
 }
 
-/// What became of the stages, in order; none where one failed because something was removed, if that `may_be_lost`. A hit of a key that
-/// has its line is not told again.
-fn try_stages((environment, talk): (&Environment, &Talk), pipeline: &Pipeline, told: &mut BTreeSet<Option<String>>, may_be_lost: bool) -> Option<Vec<Outcome>> {
+/// What became of the stages, in order; none where one failed because something was removed, if
+/// that `may_be_lost`. A hit of a key that has its line is not told again.
+fn try_stages(
+    (environment, talk): (&Environment, &Talk),
+    pipeline: &Pipeline,
+    told: &mut BTreeSet<Option<String>>,
+    may_be_lost: bool,
+) -> Option<Vec<Outcome>> {
     let mut chain = Chain::new(environment, pipeline);
     let mut outcomes: Vec<Outcome> = Vec::new();
     for runner in RUNNERS {
@@ -144,19 +171,26 @@ fn stopped(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
     Some(runs::summary_of_stopped(environment, pipeline, (provenance, last.seconds)))
 }
 
-/// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a program that does not fit the data.
+/// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a
+/// program that does not fit the data.
 fn of_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
     if outcome.stage == contracts::INGEST.name {
         // What was run was looked up then, in the same graph.
-        let is_due = || outcome.status == Status::Built || !preflight::was_run(chain.environment, chain.pipeline);
-        let error = warploom_run::vertices::check(chain.pipeline, chain.available(Kind::Graph)?, is_due).err()?;
+        let is_due = || {
+            outcome.status == Status::Built
+                || !preflight::was_run(chain.environment, chain.pipeline)
+        };
+        let error =
+            warploom_run::vertices::check(chain.pipeline, chain.available(Kind::Graph)?, is_due)
+                .err()?;
         return Some(preflight::Finding { stage: contracts::RUN.name, error });
     }
     let is_known = outcome.stage == contracts::EXTRACT.name && outcome.status == Status::Built;
     is_known.then(|| of_data(chain)).flatten()
 }
 
-/// What is wrong with the program for the graph that there is now: an order and a division would be made in vain.
+/// What is wrong with the program for the graph that there is now: an order and a division would be
+/// made in vain.
 fn of_data(chain: &Chain<'_>) -> Option<preflight::Finding> {
     let mut inputs = Inputs::new();
     for kind in [Kind::Graph, Kind::Csr, Kind::Profile] {
@@ -173,22 +207,37 @@ fn run_of(outcomes: &[Outcome]) -> Option<&Artifact> {
 }
 
 fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
-    let mut variant: Vec<String> = pipeline.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
-    variant.extend(pipeline.repeat.map(|repeat| format!("seed {}, {} of {}", pipeline.run.seed, repeat.number + 1, repeat.count)));
+    let mut variant: Vec<String> =
+        pipeline.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
+    variant.extend(pipeline.repeat.map(|repeat| {
+        format!("seed {}, {} of {}", pipeline.run.seed, repeat.number + 1, repeat.count)
+    }));
     let title = match variant.is_empty() {
         true => format!("{} on {}", pipeline.name, pipeline.dataset),
         false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
     };
-    let mut text = table(&title, outcomes, DataNeeds::of_pipeline(pipeline), (&pipeline.run, environment.threads));
+    let mut text = table(
+        &title,
+        outcomes,
+        DataNeeds::of_pipeline(pipeline),
+        (&pipeline.run, environment.threads),
+    );
     if let Some(artifact) = run_of(outcomes) {
         // One that cannot be read is told as an error.
         if let Ok(record) = run::open_record(artifact) {
             text += &results(artifact, &record);
         }
         if outcomes.iter().any(|outcome| outcome.stage == "run" && outcome.why == SAME_BYTES) {
-            text += &format!("measured: in the run of {}, which stays\n", runs::local_time(&artifact.manifest.created));
+            text += &format!(
+                "measured: in the run of {}, which stays\n",
+                runs::local_time(&artifact.manifest.created)
+            );
         }
-        let export = runs::export_command(environment, &artifact.manifest.key, &format!("run-{}", artifact.manifest.key.short()));
+        let export = runs::export_command(
+            environment,
+            &artifact.manifest.key,
+            &format!("run-{}", artifact.manifest.key.short()),
+        );
         text += &format!("results: {}\nexport:  {export}\n", artifact.path.display());
     }
     text
@@ -197,11 +246,15 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
 fn results(artifact: &Artifact, record: &Record) -> String {
     // By the metric that is chosen by; the others stand in the record.
     let loss = record.metrics.get("loss").map(|loss| ("loss".to_owned(), *loss));
-    let metrics: Vec<String> =
-        run::main_metrics(artifact, record).into_iter().chain(loss).map(|(name, value)| format!("{} {value:.4}", run::metric_words(&name))).collect();
+    let metrics: Vec<String> = run::main_metrics(artifact, record)
+        .into_iter()
+        .chain(loss)
+        .map(|(name, value)| format!("{} {value:.4}", run::metric_words(&name)))
+        .collect();
     let time = show_time(record.seconds_step);
     // Of one step there is no "each".
-    let each = if record.epochs.max(record.supersteps) == 1 { time } else { format!("{time} each") };
+    let each =
+        if record.epochs.max(record.supersteps) == 1 { time } else { format!("{time} each") };
     let steps = match record.mode.as_str() {
         "train" => format!("{}, {each}", counted(record.epochs, "epoch")),
         _ if record.supersteps == 0 && record.converged => "computed in one pass".to_owned(),
@@ -212,7 +265,11 @@ fn results(artifact: &Artifact, record: &Record) -> String {
     };
     let stand_in = artifact.manifest.provenance == Provenance::StandIn;
     let of = if stand_in { " (of a stand-in: they say nothing about the real data)" } else { "" };
-    let learned = record.target.as_ref().map(|name| format!("learned: {name}{}\n", classes_told(&record.classes))).unwrap_or_default();
+    let learned = record
+        .target
+        .as_ref()
+        .map(|name| format!("learned: {name}{}\n", classes_told(&record.classes)))
+        .unwrap_or_default();
     match metrics.is_empty() {
         true => format!("{steps}\n{learned}"),
         false => format!("{steps}; {}{of}\n{learned}", metrics.join(", ")),
@@ -224,7 +281,9 @@ fn classes_told(classes: &[String]) -> String {
     if classes.is_empty() {
         return String::new();
     }
-    let named = |(number, name): (usize, &String)| if *name == number.to_string() { name.clone() } else { format!("{number} {name}") };
+    let named = |(number, name): (usize, &String)| {
+        if *name == number.to_string() { name.clone() } else { format!("{number} {name}") }
+    };
     let first: Vec<String> = classes.iter().enumerate().take(CLASSES_TOLD).map(named).collect();
     let more = if classes.len() > CLASSES_TOLD { ", ... (all in record.json)" } else { "" };
     let noun = if classes.len() == 1 { "class" } else { "classes" };
@@ -232,12 +291,22 @@ fn classes_told(classes: &[String]) -> String {
 }
 
 /// Proves every stage's output.
-pub fn check_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+pub fn check_all(
+    environment: &Environment,
+    talk: &Talk,
+    pipelines: &[Pipeline],
+) -> Result<(), StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
-        let absent = |error: StageError| if error.kind == ErrorKind::Input { stand_in::explain(environment, pipeline, error) } else { error };
+        let absent = |error: StageError| {
+            if error.kind == ErrorKind::Input {
+                stand_in::explain(environment, pipeline, error)
+            } else {
+                error
+            }
+        };
         prove::<Ingest>(&mut chain, talk).map_err(absent)?;
         prove::<Extract>(&mut chain, talk)?;
         prove::<Reorder>(&mut chain, talk)?;

@@ -1,7 +1,9 @@
-//! `warploom runs`: the runs of a store, a line each, newest first; and how a run is told of in a line anywhere.
+//! `warploom runs`: the runs of a store, a line each, newest first; and how a run is told of in a
+//! line anywhere.
 //!
 //! reads     the manifest and record.json of runs
-//! promises  a run of a version that did not record who asked for it is listed too, with what its manifest knows
+//! promises  a run of a version that did not record who asked for it is listed too, with what its
+//!           manifest knows
 //! never     opens results
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -49,7 +51,11 @@ impl Run {
     pub fn open(artifact: Artifact, dataset: Option<&str>) -> Result<Run, StageError> {
         let record = run::open_record(&artifact)?;
         let metrics = run::metrics(&artifact, &record);
-        let dataset = record.asked.as_ref().map(|asked| asked.dataset.clone()).or_else(|| dataset.map(str::to_owned));
+        let dataset = record
+            .asked
+            .as_ref()
+            .map(|asked| asked.dataset.clone())
+            .or_else(|| dataset.map(str::to_owned));
         Ok(Run { artifact, record, dataset, metrics })
     }
 
@@ -92,7 +98,11 @@ impl Run {
     /// The metrics that it was judged by, the one that counts first; else how far it went.
     fn judged(&self) -> String {
         let metrics = run::main_metrics(&self.artifact, &self.record);
-        let told: Vec<String> = metrics.iter().take(2).map(|(name, value)| format!("{} {value:.4}", run::metric_words(name))).collect();
+        let told: Vec<String> = metrics
+            .iter()
+            .take(2)
+            .map(|(name, value)| format!("{} {value:.4}", run::metric_words(name)))
+            .collect();
         match (told.is_empty(), self.learns()) {
             (false, _) => told.join(", "),
             (true, true) => counted(self.record.epochs, "epoch"),
@@ -105,29 +115,38 @@ impl Run {
         self.changed().iter().map(|(name, value)| format!("{name}={value}")).collect()
     }
 
-    /// In brackets behind a key: `gcn on cora, STAND-IN, seed 42, plan.set.hidden=8, test accuracy 0.8210`.
+    /// In brackets behind a key: `gcn on cora, STAND-IN, seed 42, plan.set.hidden=8, test accuracy
+    /// 0.8210`.
     pub fn title(&self) -> String {
         let mut parts = vec![format!("{} on {}", self.name(), self.dataset())];
         parts.extend(self.is_stand_in().then(|| "STAND-IN".to_owned()));
         parts.extend(self.learns().then(|| format!("seed {}", self.record.seed)));
         parts.extend(self.changed_words());
         let best = run::main_metrics(&self.artifact, &self.record).into_iter().next();
-        parts.push(best.map_or_else(|| self.judged(), |(name, value)| format!("{} {value:.4}", run::metric_words(&name))));
+        parts.push(best.map_or_else(
+            || self.judged(),
+            |(name, value)| format!("{} {value:.4}", run::metric_words(&name)),
+        ));
         parts.join(", ")
     }
 
     /// Whether it is of the pipeline of this name, or of the file of this name.
     fn is_of(&self, pipeline: &str) -> bool {
-        let file_name = |path: &str| std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
+        let file_name = |path: &str| {
+            std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned())
+        };
         let known = self.record.asked.as_ref();
-        known.is_some_and(|known| known.pipeline == pipeline || file_name(&known.file) == file_name(pipeline))
+        known.is_some_and(|known| {
+            known.pipeline == pipeline || file_name(&known.file) == file_name(pipeline)
+        })
     }
 
     fn to_json(&self) -> Value {
         let Run { artifact, record, metrics, .. } = self;
         let asked = record.asked.clone().unwrap_or_default();
         let or_null = |text: String| if text.is_empty() { Value::Null } else { json!(text) };
-        let changed: serde_json::Map<String, Value> = asked.changed.into_iter().map(|(name, value)| (name, json!(value))).collect();
+        let changed: serde_json::Map<String, Value> =
+            asked.changed.into_iter().map(|(name, value)| (name, json!(value))).collect();
         json!({
             "run": artifact.manifest.key, "created": artifact.manifest.created, "pipeline": or_null(asked.pipeline), "file": or_null(asked.file),
             "program": record.program, "dataset": self.dataset, "provenance": artifact.manifest.provenance.name(), "changed": changed,
@@ -138,7 +157,9 @@ impl Run {
 
     /// When it was published; of runs of one second the order in which their records were written.
     fn age(&self) -> (&str, Option<SystemTime>) {
-        let written = std::fs::metadata(self.artifact.file(run::RECORD_FILE)).and_then(|facts| facts.modified()).ok();
+        let written = std::fs::metadata(self.artifact.file(run::RECORD_FILE))
+            .and_then(|facts| facts.modified())
+            .ok();
         (&self.artifact.manifest.created, written)
     }
 }
@@ -146,15 +167,21 @@ impl Run {
 /// The last JSON line of a run of `warploom pipeline`.
 pub fn summary(pipeline: &Pipeline, run: &Run) -> Value {
     let Run { artifact, record, metrics, .. } = run;
-    let (name, steps) = if run.learns() { ("epochs", record.epochs) } else { ("supersteps", record.supersteps) };
+    let (name, steps) =
+        if run.learns() { ("epochs", record.epochs) } else { ("supersteps", record.supersteps) };
     let own = json!({
         "metrics": metrics, "device": run.device(), "run": artifact.manifest.key, SECONDS: record.seconds, "status": "done", name: steps,
     });
     summary_with(pipeline, artifact.manifest.provenance, own)
 }
 
-/// The same of a run that a signal stopped: how far it is, what is saved of it, and the seconds of the stage that was stopped.
-pub fn summary_of_stopped(environment: &Environment, pipeline: &Pipeline, (provenance, seconds): (Provenance, f64)) -> Value {
+/// The same of a run that a signal stopped: how far it is, what is saved of it, and the seconds of
+/// the stage that was stopped.
+pub fn summary_of_stopped(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    (provenance, seconds): (Provenance, f64),
+) -> Value {
     let device = environment.device_facts(pipeline).ok().map(|facts| facts.name);
     let mut own = json!({"metrics": {}, "device": device, "run": null, SECONDS: seconds, "status": "stopped"});
     if let Some(reached) = signals::run_reached() {
@@ -166,7 +193,8 @@ pub fn summary_of_stopped(environment: &Environment, pipeline: &Pipeline, (prove
 
 /// What every summary has, and what is its own.
 fn summary_with(pipeline: &Pipeline, provenance: Provenance, own: Value) -> Value {
-    let variant: serde_json::Map<String, Value> = pipeline.variant.iter().map(|(path, value)| (path.clone(), json!(value))).collect();
+    let variant: serde_json::Map<String, Value> =
+        pipeline.variant.iter().map(|(path, value)| (path.clone(), json!(value))).collect();
     let mut summary = json!({
         "pipeline": pipeline.name, "dataset": pipeline.dataset, "provenance": provenance.name(), "variant": variant, "seed": pipeline.run.seed,
     });
@@ -188,7 +216,10 @@ pub fn export_command_of(environment: &Environment, run: &str, folder: &str) -> 
 pub fn list(environment: &Environment, asked: &Asked<'_>) -> Result<(), StageError> {
     let mut runs = all(environment);
     let total = runs.len();
-    runs.retain(|run| asked.dataset.is_none_or(|name| run.dataset() == name) && asked.pipeline.is_none_or(|pipeline| run.is_of(pipeline)));
+    runs.retain(|run| {
+        asked.dataset.is_none_or(|name| run.dataset() == name)
+            && asked.pipeline.is_none_or(|pipeline| run.is_of(pipeline))
+    });
     runs.sort_by(|one, other| other.age().cmp(&one.age()));
     if let Some(metric) = asked.sort {
         sort_by(&mut runs, metric)?;
@@ -201,19 +232,28 @@ pub fn list(environment: &Environment, asked: &Asked<'_>) -> Result<(), StageErr
     Ok(())
 }
 
-/// Every run whose record can be read; of another, standard error says so. Data sets of runs that do not know theirs are looked up by their inputs.
+/// Every run whose record can be read; of another, standard error says so. Data sets of runs that
+/// do not know theirs are looked up by their inputs.
 fn all(environment: &Environment) -> Vec<Run> {
     let told = |error: StageError| {
         let place = error.place.map(|place| format!(" ({place})")).unwrap_or_default();
-        warploom_shell::binary::print_aside(&format!("warning: a run is left out: {}{place}\n", error.what));
+        warploom_shell::binary::print_aside(&format!(
+            "warning: a run is left out: {}{place}\n",
+            error.what
+        ));
     };
-    let runs = environment.store.list(Kind::Run).into_iter().filter_map(|artifact| Run::open(artifact, None).map_err(told).ok());
+    let runs = environment
+        .store
+        .list(Kind::Run)
+        .into_iter()
+        .filter_map(|artifact| Run::open(artifact, None).map_err(told).ok());
     let mut runs: Vec<Run> = runs.collect();
     if runs.iter().any(|run| run.dataset.is_none()) {
         let artifacts = store::all(environment);
         let names = store::data_sets(&artifacts);
         for run in runs.iter_mut().filter(|run| run.dataset.is_none()) {
-            run.dataset = names.get(run.artifact.manifest.key.as_str()).map(|name| (*name).to_owned());
+            run.dataset =
+                names.get(run.artifact.manifest.key.as_str()).map(|name| (*name).to_owned());
         }
     }
     runs
@@ -235,19 +275,34 @@ fn is_loss(metric: &str) -> bool {
 /// The best first; runs without the metric come last, newest first.
 fn sort_by(runs: &mut [Run], metric: &str) -> Result<(), StageError> {
     let wanted = metric.trim().to_lowercase().replace([' ', '-'], "_");
-    let known: BTreeSet<String> = runs.iter().flat_map(|run| run.metrics.keys().cloned()).chain([SECONDS.to_owned()]).collect();
+    let known: BTreeSet<String> = runs
+        .iter()
+        .flat_map(|run| run.metrics.keys().cloned())
+        .chain([SECONDS.to_owned()])
+        .collect();
     // `test` is the metric of the test part that a run was judged by.
     let value = |run: &Run| {
-        let judged = || run::main_metrics(&run.artifact, &run.record).into_iter().find(|(name, _)| name.split('_').next() == Some(&wanted));
+        let judged = || {
+            run::main_metrics(&run.artifact, &run.record)
+                .into_iter()
+                .find(|(name, _)| name.split('_').next() == Some(&wanted))
+        };
         let exact = run.metrics.get(&wanted).map(|value| (wanted.clone(), *value));
         let seconds = (wanted == SECONDS).then(|| (wanted.clone(), run.record.seconds));
-        exact.or_else(judged).or(seconds).map(|(name, value)| (is_loss(&name), if is_loss(&name) { value } else { -value }))
+        exact
+            .or_else(judged)
+            .or(seconds)
+            .map(|(name, value)| (is_loss(&name), if is_loss(&name) { value } else { -value }))
     };
     if !runs.is_empty() && runs.iter().all(|run| value(run).is_none()) {
-        let near = warploom_spec::nearest(&wanted, known.iter().map(String::as_str)).unwrap_or("test");
+        let near =
+            warploom_spec::nearest(&wanted, known.iter().map(String::as_str)).unwrap_or("test");
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
-        let error = StageError::new(ErrorKind::Input, format!("no run has a metric `{metric}`")).at("--sort");
-        return Err(error.detail(format!("  there are  {}", names.join(", "))).hint(format!("--sort {near}")));
+        let error = StageError::new(ErrorKind::Input, format!("no run has a metric `{metric}`"))
+            .at("--sort");
+        return Err(error
+            .detail(format!("  there are  {}", names.join(", ")))
+            .hint(format!("--sort {near}")));
     }
     runs.sort_by(|one, other| match (value(one), value(other)) {
         (Some(one), Some(other)) => one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)),
@@ -258,23 +313,44 @@ fn sort_by(runs: &mut [Run], metric: &str) -> Result<(), StageError> {
 
 /// Lines for people.
 fn table(runs: &[Run], total: usize) -> String {
-    let head = ["run", "when", "pipeline", "program", "data set", "seed", "device", "metrics", "changed"].map(str::to_owned);
+    let head =
+        ["run", "when", "pipeline", "program", "data set", "seed", "device", "metrics", "changed"]
+            .map(str::to_owned);
     let row = |run: &Run| {
         let pipeline = run.record.asked.as_ref().map_or("-", |asked| asked.pipeline.as_str());
         let changed = run.changed_words();
-        let dataset = if run.is_stand_in() { format!("{} (STAND-IN)", run.dataset()) } else { run.dataset().to_owned() };
+        let dataset = if run.is_stand_in() {
+            format!("{} (STAND-IN)", run.dataset())
+        } else {
+            run.dataset().to_owned()
+        };
         let seed = if run.learns() { run.record.seed.to_string() } else { "-".to_owned() };
         let words = [pipeline, &run.record.program].map(str::to_owned);
         let [pipeline, program] = words;
-        let (key, when) = (run.artifact.manifest.key.short().to_owned(), local_time(&run.artifact.manifest.created));
-        [key, when, pipeline, program, dataset, seed, run.device().to_owned(), run.judged(), changed.join(" ")]
+        let (key, when) = (
+            run.artifact.manifest.key.short().to_owned(),
+            local_time(&run.artifact.manifest.created),
+        );
+        [
+            key,
+            when,
+            pipeline,
+            program,
+            dataset,
+            seed,
+            run.device().to_owned(),
+            run.judged(),
+            changed.join(" "),
+        ]
     };
     let rows: Vec<[String; 9]> = std::iter::once(head).chain(runs.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; 9] = std::array::from_fn(width);
     let mut text = String::new();
     for row in &rows {
-        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let cells: Vec<String> =
+            row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _infallible = writeln!(text, "{}", cells.join("  ").trim_end());
     }
     let of = if runs.len() == total { String::new() } else { format!(" of {total}") };
@@ -284,15 +360,33 @@ fn table(runs: &[Run], total: usize) -> String {
 /// A table with a column for each metric that any of the runs has.
 fn csv(runs: &[Run]) -> String {
     let metrics: BTreeSet<&String> = runs.iter().flat_map(|run| run.metrics.keys()).collect();
-    let fixed =
-        ["run", "created", "pipeline", "file", "program", "dataset", "provenance", "changed", "seed", "device", "mode", "epochs", "supersteps", SECONDS];
-    let names: Vec<&str> = fixed.into_iter().chain(metrics.iter().map(|name| name.as_str())).collect();
+    let fixed = [
+        "run",
+        "created",
+        "pipeline",
+        "file",
+        "program",
+        "dataset",
+        "provenance",
+        "changed",
+        "seed",
+        "device",
+        "mode",
+        "epochs",
+        "supersteps",
+        SECONDS,
+    ];
+    let names: Vec<&str> =
+        fixed.into_iter().chain(metrics.iter().map(|name| name.as_str())).collect();
     let mut text = names.join(",") + "\n";
     for run in runs {
         let line = run.to_json();
         let changed = |value: &Value| {
             let pairs = value.as_object().into_iter().flatten();
-            pairs.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect::<Vec<_>>().join(" ")
+            pairs
+                .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()))
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         let cell = |value: &Value| match value {
             Value::Null => String::new(),
@@ -300,19 +394,26 @@ fn csv(runs: &[Run]) -> String {
             Value::Object(_) => changed(value),
             other => other.to_string(),
         };
-        let of_metric = |name: &&String| run.metrics.get(*name).map_or_else(String::new, f64::to_string);
-        let cells = fixed.into_iter().map(|name| cell(&line[name])).chain(metrics.iter().map(of_metric));
+        let of_metric =
+            |name: &&String| run.metrics.get(*name).map_or_else(String::new, f64::to_string);
+        let cells =
+            fixed.into_iter().map(|name| cell(&line[name])).chain(metrics.iter().map(of_metric));
         text += &(cells.map(|cell| csv_cell(&cell)).collect::<Vec<_>>().join(",") + "\n");
     }
     text
 }
 
 fn csv_cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 /// A time of a manifest, which is in UTC, as a clock here shows it, to the minute.
 pub fn local_time(created: &str) -> String {
-    let here = chrono::DateTime::parse_from_rfc3339(created).map(|time| time.with_timezone(&chrono::Local));
+    let here = chrono::DateTime::parse_from_rfc3339(created)
+        .map(|time| time.with_timezone(&chrono::Local));
     here.map_or_else(|_| created.to_owned(), |time| time.format("%Y-%m-%d %H:%M").to_string())
 }

@@ -1,16 +1,24 @@
-//! stand_in: what is said where an artifact is not found because the files of its data set were not.
+//! stand_in: what is said where an artifact is not found because the files of its data set were
+//! not.
 //!
-//! promises  where a stand-in is looked for in the store, and the real set is in it, the error says so, and how to name the folder of the files
+//! promises  where a stand-in is looked for in the store, and the real set is in it, the error says
+//!           so, and how to name the folder of the files
 //! never     asks the network; unpacks a file
 use warploom_catalog::{Attempt, Catalog, Source, locate};
 use warploom_contract::{Kind, Provenance, StageError};
 use warploom_shell::Environment;
 use warploom_spec::Pipeline;
 
-/// The error of something that is not in the store, with the line that explains it if a stand-in was looked for.
-pub fn explain(environment: &Environment, pipeline: &Pipeline, mut error: StageError) -> StageError {
+/// The error of something that is not in the store, with the line that explains it if a stand-in
+/// was looked for.
+pub fn explain(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    mut error: StageError,
+) -> StageError {
     if let Some(line) = line(environment, pipeline) {
-        error.detail = Some(error.detail.map_or_else(|| line.clone(), |detail| format!("{detail}\n{line}")));
+        error.detail =
+            Some(error.detail.map_or_else(|| line.clone(), |detail| format!("{detail}\n{line}")));
     }
     error
 }
@@ -18,11 +26,22 @@ pub fn explain(environment: &Environment, pipeline: &Pipeline, mut error: StageE
 fn line(environment: &Environment, pipeline: &Pipeline) -> Option<String> {
     let dataset = pipeline.dataset.as_str();
     let entry = Catalog::here().find_or_infer(dataset, &environment.data).ok()?;
-    let Ok(Source::StandIn { .. }) = locate(&entry, &environment.data, Some(&environment.seen()), Attempt::Look) else { return None };
-    let is_real =
-        |graph: &warploom_contract::Artifact| graph.manifest.key_document.request["dataset"] == *dataset && graph.manifest.provenance == Provenance::Real;
+    let Ok(Source::StandIn { .. }) =
+        locate(&entry, &environment.data, Some(&environment.seen()), Attempt::Look)
+    else {
+        return None;
+    };
+    let is_real = |graph: &warploom_contract::Artifact| {
+        graph.manifest.key_document.request["dataset"] == *dataset
+            && graph.manifest.provenance == Provenance::Real
+    };
     environment.store.list(Kind::Graph).iter().any(is_real).then(|| {
-        let folders: Vec<String> = environment.data.iter().map(|folder| folder.display().to_string()).collect();
-        format!("  no files of `{dataset}` are in {}, so its stand-in was looked for; the folder of the files:  --data DIR", folders.join(", "))
+        let folders: Vec<String> =
+            environment.data.iter().map(|folder| folder.display().to_string()).collect();
+        format!(
+            "  no files of `{dataset}` are in {}, so its stand-in was looked for; the folder \
+            of the files:  --data DIR",
+            folders.join(", ")
+        )
     })
 }

@@ -37,17 +37,30 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
                 crate::print_as(
                     environment,
                     || format!("{}\n", artifact.path.display()),
-                    || vec![json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": artifact.path.to_string_lossy()})],
+                    || {
+                        vec![
+                            json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": artifact.path.to_string_lossy()}),
+                        ]
+                    },
                 );
             }
             Ok(())
         }
-        StoreAction::Verify { key } if key.as_deref() == Some(LAST) => verify::run(environment, talk, Some(last_run(environment)?.manifest.key.as_str())),
+        StoreAction::Verify { key } if key.as_deref() == Some(LAST) => {
+            verify::run(environment, talk, Some(last_run(environment)?.manifest.key.as_str()))
+        }
         StoreAction::Verify { key } => verify::run(environment, talk, key.as_deref()),
         StoreAction::Rm { keys } => remove(environment, keys),
         StoreAction::Gc { older_than, keep, unreachable, older_formats, runs, dry_run } => {
             let (older_than, keep_bytes, dry) = (*older_than, *keep, *dry_run);
-            let request = gc::Request { older_than, keep_bytes, unreachable: *unreachable, older_formats: *older_formats, runs: *runs, dry };
+            let request = gc::Request {
+                older_than,
+                keep_bytes,
+                unreachable: *unreachable,
+                older_formats: *older_formats,
+                runs: *runs,
+                dry,
+            };
             collect(environment, &request)
         }
     }
@@ -58,45 +71,67 @@ pub fn all(environment: &Environment) -> Vec<Artifact> {
     Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
 }
 
-/// What a pasted command needs in order to look at this store: ` --store DIR`, or nothing where it is the default.
+/// What a pasted command needs in order to look at this store: ` --store DIR`, or nothing where it
+/// is the default.
 pub fn option(environment: &Environment) -> String {
     let root = environment.store.root();
-    if root.as_os_str() == default_store() { String::new() } else { format!(" --store {}", shell_word(&root.to_string_lossy())) }
+    if root.as_os_str() == default_store() {
+        String::new()
+    } else {
+        format!(" --store {}", shell_word(&root.to_string_lossy()))
+    }
 }
 
 /// What stands for the run that `warploom pipeline` built or found last.
 pub const LAST: &str = "last";
 
-/// Artifacts whose key starts with these digits, as `DIGITS` or `KIND/DIGITS`, or the last run; a stage's kinds share one key, two
-/// keys are ambiguous.
+/// Artifacts whose key starts with these digits, as `DIGITS` or `KIND/DIGITS`, or the last run; a
+/// stage's kinds share one key, two keys are ambiguous.
 pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, StageError> {
     if digits == LAST {
         return last_run(environment).map(|run| vec![run]);
     }
-    let (kind, start) = digits.split_once('/').map_or((None, digits), |(kind, start)| (Some(kind), start));
+    let (kind, start) =
+        digits.split_once('/').map_or((None, digits), |(kind, start)| (Some(kind), start));
     // An unset variable of a script is no key: it would stand for all of them.
     if start.is_empty() {
-        return Err(crate::usage("expected the first digits of a key, found none", format!("list keys with  warploom store ls{}", option(environment))));
+        return Err(crate::usage(
+            "expected the first digits of a key, found none",
+            format!("list keys with  warploom store ls{}", option(environment)),
+        ));
     }
-    let is_meant = |artifact: &Artifact| kind.is_none_or(|kind| artifact.kind.name() == kind) && artifact.manifest.key.as_str().starts_with(start);
+    let is_meant = |artifact: &Artifact| {
+        kind.is_none_or(|kind| artifact.kind.name() == kind)
+            && artifact.manifest.key.as_str().starts_with(start)
+    };
     let found: Vec<Artifact> = all(environment).into_iter().filter(is_meant).collect();
     let mut keys: Vec<&str> = found.iter().map(|artifact| artifact.manifest.key.as_str()).collect();
     keys.sort_unstable();
     keys.dedup();
     match keys.len() {
         1 => Ok(found),
-        0 => Err(StageError::new(ErrorKind::Input, format!("no artifact has a key that starts with `{digits}`"))
-            .at(environment.store.root().display())
-            .hint(format!("list runs with  warploom runs{0}  and all artifacts with  warploom store ls{0}", option(environment)))),
+        0 => Err(StageError::new(
+            ErrorKind::Input,
+            format!("no artifact has a key that starts with `{digits}`"),
+        )
+        .at(environment.store.root().display())
+        .hint(format!(
+            "list runs with  warploom runs{0}  and all artifacts with  warploom store ls{0}",
+            option(environment)
+        ))),
         many => {
-            let error = StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`"));
+            let error =
+                StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`"));
             Err(error.detail(candidates(environment, &found)).hint("give more digits"))
         }
     }
 }
 
 /// An artifact that was found, and a lease on it for as long as it is read.
-pub fn leased(environment: &Environment, found: &Artifact) -> Result<(Lease, Artifact), StageError> {
+pub fn leased(
+    environment: &Environment,
+    found: &Artifact,
+) -> Result<(Lease, Artifact), StageError> {
     let lease = environment.store.lease(&found.manifest.key);
     // What was collected before the lease was there is not there now.
     Ok((lease, environment.store.get(found.kind, &found.manifest.key)?))
@@ -104,13 +139,22 @@ pub fn leased(environment: &Environment, found: &Artifact) -> Result<(Lease, Art
 
 fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
     let hint = format!("list runs with  warploom runs{}", option(environment));
-    let none = |what: String| StageError::new(ErrorKind::Input, what).at(environment.store.root().display()).hint(hint.clone());
-    let key = environment.store.last_run(None).ok_or_else(|| none("no `warploom pipeline` has noted a run in this store".to_owned()))?;
+    let none = |what: String| {
+        StageError::new(ErrorKind::Input, what)
+            .at(environment.store.root().display())
+            .hint(hint.clone())
+    };
+    let key = environment
+        .store
+        .last_run(None)
+        .ok_or_else(|| none("no `warploom pipeline` has noted a run in this store".to_owned()))?;
     let found = environment.store.find(Kind::Run, &key)?;
-    found.ok_or_else(|| none(format!("the last run, {}, is not in the store any more", key.short())))
+    found
+        .ok_or_else(|| none(format!("the last run, {}, is not in the store any more", key.short())))
 }
 
-/// Some of these artifacts, newest first, a line each with its data set, for an error; of a run what it was asked for and came to.
+/// Some of these artifacts, newest first, a line each with its data set, for an error; of a run
+/// what it was asked for and came to.
 pub fn candidates(environment: &Environment, found: &[Artifact]) -> String {
     let mut found: Vec<&Artifact> = found.iter().collect();
     found.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
@@ -118,21 +162,39 @@ pub fn candidates(environment: &Environment, found: &[Artifact]) -> String {
     let (sets, programs) = (data_sets(&all), programs(&all));
     let line = |artifact: &Artifact| {
         let manifest = &artifact.manifest;
-        let name = |names: &BTreeMap<&str, &str>| names.get(manifest.key.as_str()).map(|name| (*name).to_owned());
+        let name = |names: &BTreeMap<&str, &str>| {
+            names.get(manifest.key.as_str()).map(|name| (*name).to_owned())
+        };
         let counts = manifest.counts.iter().take(2).map(|(name, count)| format!("{name} {count}"));
-        let about = || name(&sets).into_iter().chain(name(&programs)).chain(counts).collect::<Vec<_>>().join(", ");
-        let run = (artifact.kind == Kind::Run).then(|| Run::open((*artifact).clone(), sets.get(manifest.key.as_str()).copied()).ok()).flatten();
+        let about = || {
+            name(&sets)
+                .into_iter()
+                .chain(name(&programs))
+                .chain(counts)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let run = (artifact.kind == Kind::Run)
+            .then(|| Run::open((*artifact).clone(), sets.get(manifest.key.as_str()).copied()).ok())
+            .flatten();
         let about = run.map_or_else(about, |run| run.title());
-        format!("  {}/{}  {}  {about}", artifact.kind.name(), manifest.key, local_time(&manifest.created))
+        format!(
+            "  {}/{}  {}  {about}",
+            artifact.kind.name(),
+            manifest.key,
+            local_time(&manifest.created)
+        )
     };
-    let mut lines: Vec<String> = found.iter().take(CANDIDATES_MOST).map(|artifact| line(artifact)).collect();
+    let mut lines: Vec<String> =
+        found.iter().take(CANDIDATES_MOST).map(|artifact| line(artifact)).collect();
     if found.len() > CANDIDATES_MOST {
         lines.push(format!("  and {} more", found.len() - CANDIDATES_MOST));
     }
     lines.join("\n")
 }
 
-/// The data set of every key: a graph's own, and that of an input for what was made of it. One whose graph is gone has none.
+/// The data set of every key: a graph's own, and that of an input for what was made of it. One
+/// whose graph is gone has none.
 pub fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
     inherited(all, "dataset")
 }
@@ -149,7 +211,9 @@ fn inherited<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str>
     for _ in Kind::ALL {
         for Artifact { manifest, .. } in all {
             let own = manifest.key_document.request.get(field).and_then(Value::as_str);
-            let name = own.or_else(|| manifest.inputs.iter().find_map(|input| names.get(input.key.as_str()).copied()));
+            let name = own.or_else(|| {
+                manifest.inputs.iter().find_map(|input| names.get(input.key.as_str()).copied())
+            });
             if let Some(name) = name {
                 names.insert(manifest.key.as_str(), name);
             }
@@ -161,10 +225,16 @@ fn inherited<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str>
 fn list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageError> {
     let all = all(environment);
     let (sets, programs) = (data_sets(&all), programs(&all));
-    let is_asked = |artifact: &&Artifact| dataset.is_none() || sets.get(artifact.manifest.key.as_str()).copied() == dataset;
+    let is_asked = |artifact: &&Artifact| {
+        dataset.is_none() || sets.get(artifact.manifest.key.as_str()).copied() == dataset
+    };
     let asked: Vec<&Artifact> = all.iter().filter(is_asked).collect();
-    let name = |names: &BTreeMap<&'_ str, &'_ str>, artifact: &Artifact| names.get(artifact.manifest.key.as_str()).map(|name| (*name).to_owned());
-    let widest = |names: &BTreeMap<&str, &str>, head: &str| names.values().map(|name| name.chars().count()).chain([head.len()]).max().unwrap_or(0);
+    let name = |names: &BTreeMap<&'_ str, &'_ str>, artifact: &Artifact| {
+        names.get(artifact.manifest.key.as_str()).map(|name| (*name).to_owned())
+    };
+    let widest = |names: &BTreeMap<&str, &str>, head: &str| {
+        names.values().map(|name| name.chars().count()).chain([head.len()]).max().unwrap_or(0)
+    };
     let (set_width, program_width) = (widest(&sets, "data set"), widest(&programs, "program"));
     let mut total = 0;
     let mut text = format!(
@@ -174,7 +244,8 @@ fn list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageErr
     for artifact in &asked {
         let manifest = &artifact.manifest;
         total += manifest.bytes();
-        let counts: Vec<String> = manifest.counts.iter().take(4).map(|(name, count)| format!("{name} {count}")).collect();
+        let counts: Vec<String> =
+            manifest.counts.iter().take(4).map(|(name, count)| format!("{name} {count}")).collect();
         text += &format!(
             "{:<12} {:<32} {:<set_width$} {:<program_width$} {:>9}  {:<16} {:<9} {}\n",
             artifact.kind.name(),
@@ -210,7 +281,11 @@ fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
     let mut add = |title: &str, foreign: &[&Foreign], end: &str| {
         if !foreign.is_empty() {
             let bytes: u64 = foreign.iter().map(|foreign| foreign.bytes).sum();
-            text += &format!("{title}: {}, {}; {end}\n", counted(foreign.len() as u64, "artifact"), show_size(bytes));
+            text += &format!(
+                "{title}: {}, {}; {end}\n",
+                counted(foreign.len() as u64, "artifact"),
+                show_size(bytes)
+            );
         }
     };
     let remove = format!("remove with  warploom store gc{} --older-formats", option(environment));
@@ -225,10 +300,15 @@ fn remove(environment: &Environment, asked: &[String]) -> Result<(), StageError>
     let mut keys: Vec<Key> = Vec::new();
     for digits in asked {
         // A whole key may be that of an artifact that does not read.
-        let whole = Key::parse(digits).filter(|key| Kind::ALL.into_iter().any(|kind| environment.store.path(kind, key).exists()));
+        let whole = Key::parse(digits).filter(|key| {
+            Kind::ALL.into_iter().any(|kind| environment.store.path(kind, key).exists())
+        });
         keys.extend(match whole {
             Some(key) => vec![key],
-            None => find(environment, digits)?.into_iter().map(|artifact| artifact.manifest.key).collect(),
+            None => find(environment, digits)?
+                .into_iter()
+                .map(|artifact| artifact.manifest.key)
+                .collect(),
         });
     }
     print_removed(environment, environment.store.remove(&keys, environment.force)?, false)
@@ -239,7 +319,11 @@ fn collect(environment: &Environment, request: &gc::Request) -> Result<(), Stage
 }
 
 /// What went, or would go; what could not go is the error.
-fn print_removed(environment: &Environment, report: gc::Report, dry: bool) -> Result<(), StageError> {
+fn print_removed(
+    environment: &Environment,
+    report: gc::Report,
+    dry: bool,
+) -> Result<(), StageError> {
     let bytes: u64 = report.removed.iter().map(|removed| removed.bytes).sum();
     let lines = report.removed.iter().map(|removed| json!({"path": removed.path.to_string_lossy(), "bytes": removed.bytes, "why": removed.why, "dry": dry}));
     crate::print_as(
@@ -247,17 +331,32 @@ fn print_removed(environment: &Environment, report: gc::Report, dry: bool) -> Re
         || {
             let mut text = String::new();
             for removed in &report.removed {
-                text += &format!("{:>9}  {}  ({})\n", show_size(removed.bytes), removed.path.display(), removed.why);
+                text += &format!(
+                    "{:>9}  {}  ({})\n",
+                    show_size(removed.bytes),
+                    removed.path.display(),
+                    removed.why
+                );
             }
             let verb = if dry { "would be removed" } else { "removed" };
-            let leased = if report.leased > 0 { format!("; {} in use were spared", report.leased) } else { String::new() };
-            text += &format!("{} {verb}, {} stay{leased}\n", show_size(bytes), show_size(report.bytes_kept));
+            let leased = if report.leased > 0 {
+                format!("; {} in use were spared", report.leased)
+            } else {
+                String::new()
+            };
+            text += &format!(
+                "{} {verb}, {} stay{leased}\n",
+                show_size(bytes),
+                show_size(report.bytes_kept)
+            );
             text + &formats_text(environment, &report.other_formats)
         },
         || lines.collect(),
     );
     let mut failed = report.failed.into_iter();
     let Some(first) = failed.next() else { return Ok(()) };
-    let others: Vec<String> = failed.map(|error| format!("  {}: {}", error.place.unwrap_or_default(), error.what)).collect();
+    let others: Vec<String> = failed
+        .map(|error| format!("  {}: {}", error.place.unwrap_or_default(), error.what))
+        .collect();
     Err(if others.is_empty() { first } else { first.detail(others.join("\n")) })
 }

@@ -1,11 +1,14 @@
-//! Proves that every piece of work of ingest, extract, reorder, partition and plan is told of as it goes, in whole units, to its end.
+//! Proves that every piece of work of ingest, extract, reorder, partition and plan is told of as it
+//! goes, in whole units, to its end.
 use std::{fs, path::Path, sync::Mutex};
 
 use warploom_contract::{
     Context, Outputs, Stage,
     stage::{Progress, StopFlag},
 };
-use warploom_shell::{Chain, Environment, Step, environment::Verify, flags::Format, flags::Real, requests::Request};
+use warploom_shell::{
+    Chain, Environment, Step, environment::Verify, flags::Format, flags::Real, requests::Request,
+};
 use warploom_spec::Pipeline;
 
 /// A piece of work as it was told.
@@ -74,10 +77,15 @@ impl Place {
             state ^= state << 17;
             (state >> 33) as u32 % below
         };
-        let mut text = String::from(if relations.is_some() { "source,target,relation\n" } else { "source,target\n" });
+        let mut text = String::from(if relations.is_some() {
+            "source,target,relation\n"
+        } else {
+            "source,target\n"
+        });
         for _ in 0..edges {
             let (source, target) = (draw(nodes), draw(nodes));
-            let more = relations.map_or_else(String::new, |relations| format!(",r{}", draw(relations)));
+            let more =
+                relations.map_or_else(String::new, |relations| format!(",r{}", draw(relations)));
             text += &format!("{source},{target}{more}\n");
         }
         let place = self.folder.path().join("raw").join(name);
@@ -86,9 +94,15 @@ impl Place {
     }
 
     fn pipeline(&self, program: &str, rest: &str) -> Pipeline {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs").canonicalize().unwrap().join(program);
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../pipelines/programs")
+            .canonicalize()
+            .unwrap()
+            .join(program);
         let text = format!("pipeline: test\n{rest}\nplan:\n  program: {}\n", file.display());
-        warploom_spec::read_text(&text, &self.folder.path().join("test.yaml"), &[]).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0)
+        warploom_spec::read_text(&text, &self.folder.path().join("test.yaml"), &[])
+            .unwrap_or_else(|mistakes| panic!("{mistakes}"))
+            .remove(0)
     }
 
     /// Runs a stage, and gives what it told.
@@ -99,14 +113,18 @@ impl Place {
     {
         let (listener, stop) = (Listener::default(), StopFlag::new());
         let Environment { store, threads, memory, .. } = &self.environment;
-        let context = Context { store, threads: *threads, memory: *memory, progress: &listener, stop: &stop };
-        let mut step = chain.step::<S::Request>(&S::CONTRACT).unwrap_or_else(|error| panic!("{error}"));
+        let context =
+            Context { store, threads: *threads, memory: *memory, progress: &listener, stop: &stop };
+        let mut step =
+            chain.step::<S::Request>(&S::CONTRACT).unwrap_or_else(|error| panic!("{error}"));
         if step.request.undecided().is_some() {
-            S::decide(&context, &step.inputs, &mut step.request).unwrap_or_else(|error| panic!("{error}"));
+            S::decide(&context, &step.inputs, &mut step.request)
+                .unwrap_or_else(|error| panic!("{error}"));
             step = Step::of(&S::CONTRACT, step.request, step.inputs);
         }
         let mut outputs = Outputs::begin(store, &S::CONTRACT, step.document, &step.inputs).unwrap();
-        S::run(&context, &mut outputs, &step.inputs, &step.request).unwrap_or_else(|error| panic!("{error}"));
+        S::run(&context, &mut outputs, &step.inputs, &step.request)
+            .unwrap_or_else(|error| panic!("{error}"));
         chain.accept(&outputs.publish(store).unwrap());
         listener.0.into_inner().unwrap()
     }
@@ -144,9 +162,11 @@ fn names(works: &[Work]) -> Vec<(&str, &str)> {
 fn every_piece_of_work_on_a_large_graph_moves() {
     let place = Place::new();
     place.edge_list("drawn", (150_000, 2_200_000), None);
-    let settings = "dataset: drawn\ningest: {features: random, symmetrize: true, duplicates: merge, self_loops: drop}";
+    let settings = "dataset: drawn\ningest: {features: random, symmetrize: true, duplicates: \
+        merge, self_loops: drop}";
     for method in ["rabbit", "rcm", "bfs", "degree", "auto"] {
-        let pipeline = place.pipeline("pagerank.py", &format!("{settings}\nreorder: {{method: {method}}}"));
+        let pipeline =
+            place.pipeline("pagerank.py", &format!("{settings}\nreorder: {{method: {method}}}"));
         let mut chain = Chain::new(&place.environment, &pipeline);
         if method == "rabbit" {
             let ingest = place.told::<warploom_ingest::Ingest>(&mut chain);
@@ -173,11 +193,21 @@ fn every_piece_of_work_on_a_large_graph_moves() {
             ];
             assert_eq!(names(&extract), wanted);
         } else {
-            let step = chain.step::<<warploom_ingest::Ingest as Stage>::Request>(&warploom_ingest::Ingest::CONTRACT).unwrap();
-            let found = chain.find(&warploom_ingest::Ingest::CONTRACT, &step.key()).unwrap().unwrap();
+            let step = chain
+                .step::<<warploom_ingest::Ingest as Stage>::Request>(
+                    &warploom_ingest::Ingest::CONTRACT,
+                )
+                .unwrap();
+            let found =
+                chain.find(&warploom_ingest::Ingest::CONTRACT, &step.key()).unwrap().unwrap();
             chain.accept(&found);
-            let step = chain.step::<<warploom_extract::Extract as Stage>::Request>(&warploom_extract::Extract::CONTRACT).unwrap();
-            let found = chain.find(&warploom_extract::Extract::CONTRACT, &step.key()).unwrap().unwrap();
+            let step = chain
+                .step::<<warploom_extract::Extract as Stage>::Request>(
+                    &warploom_extract::Extract::CONTRACT,
+                )
+                .unwrap();
+            let found =
+                chain.find(&warploom_extract::Extract::CONTRACT, &step.key()).unwrap().unwrap();
             chain.accept(&found);
         }
         let reorder = place.told::<warploom_reorder::Reorder>(&mut chain);
@@ -193,7 +223,8 @@ fn every_piece_of_work_on_relations_and_on_what_is_generated_moves() {
     let place = Place::new();
     place.edge_list("related", (120_000, 300_000), Some(3));
     for dataset in ["related", "rmat-14-16", "grid-400-400", "clique-batch-3000-8", "star-200000"] {
-        let pipeline = place.pipeline("pagerank.py", &format!("dataset: {dataset}\nreorder: {{method: degree}}"));
+        let pipeline = place
+            .pipeline("pagerank.py", &format!("dataset: {dataset}\nreorder: {{method: degree}}"));
         let mut chain = Chain::new(&place.environment, &pipeline);
         judge(&place.told::<warploom_ingest::Ingest>(&mut chain));
         judge(&place.told::<warploom_extract::Extract>(&mut chain));

@@ -1,6 +1,7 @@
 //! compile: the forms of a vertex program on its way to a launch list, as text.
 //!
-//! promises  every form on the way can be shown; what a program is and how it is compiled stands in `shell::program`
+//! promises  every form on the way can be shown; what a program is and how it is compiled stands in
+//!           `shell::program`
 //! never     reads a file
 use warploom_contract::StageError;
 pub use warploom_shell::program::{Compiled, Program};
@@ -16,6 +17,8 @@ pub fn show(compiled: &Compiled, form: &str, text: &str) -> Result<String, Stage
         "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
         "launches" => Ok(compiled.apart.render()),
         "fused" => Ok(compiled.list.render()),
-        other => Err(StageError::defect(format!("a program has no form `{other}` before its kernels"))),
+        other => {
+            Err(StageError::defect(format!("a program has no form `{other}` before its kernels")))
+        }
     }
 }

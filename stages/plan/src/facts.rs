@@ -1,7 +1,10 @@
-//! What the compiler must know of graph and run, gathered from manifests, the profile and the names of columns.
+//! What the compiler must know of graph and run, gathered from manifests, the profile and the names
+//! of columns.
 //!
-//! promises  a graph that cannot be trained on is refused here, with what it lacks and how to give it
-//! never     reads a row, but of the one column that `run.target` names: how many classes it has stands nowhere else
+//! promises  a graph that cannot be trained on is refused here, with what it lacks and how to give
+//!           it
+//! never     reads a row, but of the one column that `run.target` names: how many classes it has
+//!           stands nowhere else
 use std::{collections::BTreeMap, io::Read};
 
 use warploom_contract::{
@@ -40,8 +43,10 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     if training {
         refuse_without_labels(artifact, request, (rows, learned.as_ref()))?;
     }
-    // Where graphs have the labels, what their table calls a column says nothing of the nodes' columns.
-    let hidden = if rows == LearnedRows::Graphs { graph::LABEL } else { request.run.target.as_str() };
+    // Where graphs have the labels, what their table calls a column says nothing of the nodes'
+    // columns.
+    let hidden =
+        if rows == LearnedRows::Graphs { graph::LABEL } else { request.run.target.as_str() };
     Ok(Data {
         features,
         // Sparse features alone are counted.
@@ -68,7 +73,11 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
 }
 
 /// What there is to learn: the data's own labels, if it has any, or the column that is named.
-fn learned(artifact: &Artifact, request: &PlanRequest, rows: LearnedRows) -> Result<Option<Learned>, StageError> {
+fn learned(
+    artifact: &Artifact,
+    request: &PlanRequest,
+    rows: LearnedRows,
+) -> Result<Option<Learned>, StageError> {
     if request.run.target == graph::LABEL {
         return Ok(own_labels(artifact, rows));
     }
@@ -79,12 +88,20 @@ fn learned(artifact: &Artifact, request: &PlanRequest, rows: LearnedRows) -> Res
     if !there.contains(name) {
         return Err(no_column(artifact, rows, name, there));
     }
-    let graph::Learned { labels, classes } = graph::read_learned(artifact, rows, name, WholeNumbers::of(request.run.loss.fits_numbers()))?;
+    let graph::Learned { labels, classes } = graph::read_learned(
+        artifact,
+        rows,
+        name,
+        WholeNumbers::of(request.run.loss.fits_numbers()),
+    )?;
     let found = match labels {
-        Labels::Classes(_) => Learned { form: "classes".to_owned(), columns: classes.len() as u64, is_binary: false },
+        Labels::Classes(_) => {
+            Learned { form: "classes".to_owned(), columns: classes.len() as u64, is_binary: false }
+        }
         Labels::Values(_) => Learned { form: "values".to_owned(), columns: 1, is_binary: false },
         Labels::Rows { columns, values } => {
-            let is_binary = values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
+            let is_binary =
+                values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
             Learned { form: "rows".to_owned(), columns: columns as u64, is_binary }
         }
     };
@@ -101,21 +118,42 @@ fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
         "rows" => count("label_columns"),
         _ => 1,
     };
-    Some(Learned { form: form.to_owned(), columns, is_binary: fact("label_values").is_some_and(|values| values == "binary") })
+    Some(Learned {
+        form: form.to_owned(),
+        columns,
+        is_binary: fact("label_values").is_some_and(|values| values == "binary"),
+    })
 }
 
 /// A target that is not there, with the columns that are, the nearest first.
-fn no_column(artifact: &Artifact, rows: LearnedRows, name: &str, mut there: Vec<String>) -> StageError {
+fn no_column(
+    artifact: &Artifact,
+    rows: LearnedRows,
+    name: &str,
+    mut there: Vec<String>,
+) -> StageError {
     let of = if rows == LearnedRows::Graphs { "graphs" } else { "nodes" };
     let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
     there.sort_by_key(|column| Some(column) != near.as_ref());
     let (listed, hint) = match there.as_slice() {
-        [] => ("a column of numbers or words, of which there is none".to_owned(), "give the data set such a column, or labels".to_owned()),
-        [first, ..] => (format!("one of {}", there.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")), format!("--set run.target={first}")),
+        [] => (
+            "a column of numbers or words, of which there is none".to_owned(),
+            "give the data set such a column, or labels".to_owned(),
+        ),
+        [first, ..] => (
+            format!(
+                "one of {}",
+                there.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            ),
+            format!("--set run.target={first}"),
+        ),
     };
     let what = format!("`run.target: {name}` is no column of the {of} that could be learned");
     let detail = format!("       = expected {listed}, found `{name}`");
-    StageError::new(ErrorKind::Specification, what).at(artifact.file(rows.file()).display()).detail(detail).hint(hint)
+    StageError::new(ErrorKind::Specification, what)
+        .at(artifact.file(rows.file()).display())
+        .detail(detail)
+        .hint(hint)
 }
 
 /// Names of as many relations as edges are of; a number where there is no name.
@@ -136,9 +174,12 @@ fn kind(artifact: &Artifact, name: String) -> NodeKind {
     }
 }
 
-/// What the rows are that have labels; where nodes and graphs have some, what the program returns decides.
+/// What the rows are that have labels; where nodes and graphs have some, what the program returns
+/// decides.
 pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
-    LearnedRows::of(artifact).or_else(|| data_needs::learned_rows(&request.text, &request.spec)).unwrap_or(LearnedRows::Nodes)
+    LearnedRows::of(artifact)
+        .or_else(|| data_needs::learned_rows(&request.text, &request.spec))
+        .unwrap_or(LearnedRows::Nodes)
 }
 
 /// What is learned, and what training makes small.
@@ -149,32 +190,40 @@ fn target(request: &PlanRequest, learned: &Learned, training: bool) -> Result<Ta
         (Loss::Auto, "rows") if learned.is_binary => LossKind::Binary,
         (Loss::Auto | Loss::Mse, "values" | "rows") => LossKind::MeanSquares,
         (Loss::Bce, "values" | "rows") => LossKind::Binary,
-        (Loss::Bce, form) => return Err(loss_error("bce", "labels that hold or do not, 1 or 0", form)),
+        (Loss::Bce, form) => {
+            return Err(loss_error("bce", "labels that hold or do not, 1 or 0", form));
+        }
         (Loss::Mse, form) => return Err(loss_error("mse", "numbers to fit", form)),
         (_, form) => return Err(loss_error("cross_entropy", "classes", form)),
     };
     Ok(Target { columns: learned.columns, loss })
 }
 
-/// What the parameters that are applied were learned for, if their file says so: the graph that they are applied to need have no labels.
+/// What the parameters that are applied were learned for, if their file says so: the graph that
+/// they are applied to need have no labels.
 fn learned_before(request: &PlanRequest, inferring: bool) -> Result<Option<Target>, StageError> {
     let Some(path) = request.run.init.as_deref().filter(|_| inferring) else { return Ok(None) };
     let facts = saved_facts(path)?;
     let columns = facts.get("columns").and_then(|columns| columns.parse().ok());
-    let loss = facts.get("loss").and_then(|loss| serde_json::from_value(serde_json::Value::from(loss.as_str())).ok());
+    let loss = facts
+        .get("loss")
+        .and_then(|loss| serde_json::from_value(serde_json::Value::from(loss.as_str())).ok());
     Ok(columns.zip(loss).map(|(columns, loss)| Target { columns, loss }))
 }
 
 /// Most bytes of the header of a file of parameters, as its format has it.
 const HEADER_MAX: u64 = 100_000_000;
 
-/// What a safetensors file says of itself; nothing, if it does not read: who loads the tensors says what is wrong.
+/// What a safetensors file says of itself; nothing, if it does not read: who loads the tensors says
+/// what is wrong.
 fn saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, StageError> {
     let failed = |error: std::io::Error| StageError::io("read initial parameters", path, &error);
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let (mut length, mut header) = ([0; 8], Vec::new());
     match file.read_exact(&mut length) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(BTreeMap::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            return Ok(BTreeMap::new());
+        }
         read => read.map_err(failed)?,
     }
     if u64::from_le_bytes(length) > HEADER_MAX {
@@ -186,13 +235,23 @@ fn saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, Stage
 }
 
 /// What a list that was fused by hand is made for.
-pub fn built_in(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Facts, StageError> {
+pub fn built_in(
+    inputs: &Inputs,
+    request: &PlanRequest,
+    training: bool,
+) -> Result<Facts, StageError> {
     let symmetric = profile::open(inputs.get(Kind::Profile)?)?.symmetric;
     Ok(Facts { symmetric, ..Facts::of(&data(inputs, request, training)?) })
 }
 
-fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, (rows, learned): (LearnedRows, Option<&Learned>)) -> Result<(), StageError> {
-    let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint));
+fn refuse_without_labels(
+    artifact: &Artifact,
+    request: &PlanRequest,
+    (rows, learned): (LearnedRows, Option<&Learned>),
+) -> Result<(), StageError> {
+    let refuse = |what: String, hint: &str| {
+        Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint))
+    };
     let Some(learned) = learned else {
         let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  --set run.target=COLUMN ; links are not learned \
                     in this version yet: score them by a column of edges";
@@ -206,7 +265,9 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, (rows, lear
         let table = "name a table of the columns id and split:  --set run.splits=FILE";
         // Drawn splits are of what has a label.
         let none = match request.run.target == graph::LABEL {
-            true => &format!("{table}  , or have one drawn:  --set 'ingest.split={{fractions: {{}}}}'"),
+            true => {
+                &format!("{table}  , or have one drawn:  --set 'ingest.split={{fractions: {{}}}}'")
+            }
             false => table,
         };
         let hint = if splits == 0 { none } else { "splits are counted from 0:  --set run.split=0" };
@@ -215,22 +276,36 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, (rows, lear
     Ok(())
 }
 
-fn refuse_without_classes(artifact: &Artifact, request: &PlanRequest, learned: Option<&Learned>) -> Result<(), StageError> {
+fn refuse_without_classes(
+    artifact: &Artifact,
+    request: &PlanRequest,
+    learned: Option<&Learned>,
+) -> Result<(), StageError> {
     let has_none = learned.is_some_and(|learned| learned.form == "classes" && learned.columns == 0);
     if !has_none || request.run.target == graph::LABEL {
         return Ok(());
     }
     let what = format!("no row has a class in the column `{}`", request.run.target);
-    Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint("learn another column:  --set run.target=COLUMN"))
+    Err(StageError::new(ErrorKind::Data, what)
+        .at(artifact.path.display())
+        .hint("learn another column:  --set run.target=COLUMN"))
 }
 
-/// Refuses a column to learn of which no row has a class: a program that asks how many there are does not read then.
+/// Refuses a column to learn of which no row has a class: a program that asks how many there are
+/// does not read then.
 pub fn refuse_no_classes(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
     let artifact = inputs.get(Kind::Graph)?;
-    refuse_without_classes(artifact, request, learned(artifact, request, learned_rows(artifact, request))?.as_ref())
+    refuse_without_classes(
+        artifact,
+        request,
+        learned(artifact, request, learned_rows(artifact, request))?.as_ref(),
+    )
 }
 
 fn loss_error(loss: &str, needs: &str, labels: &str) -> StageError {
-    StageError::new(ErrorKind::Specification, format!("`run.loss: {loss}` needs {needs}, and the labels of this graph are {labels}"))
-        .hint("leave  run.loss  out: it follows from the labels")
+    StageError::new(
+        ErrorKind::Specification,
+        format!("`run.loss: {loss}` needs {needs}, and the labels of this graph are {labels}"),
+    )
+    .hint("leave  run.loss  out: it follows from the labels")
 }

@@ -1,8 +1,12 @@
-//! features: whether given rows lie on a GPU or stay in pinned memory of its host, and what that costs.
+//! features: whether given rows lie on a GPU or stay in pinned memory of its host, and what that
+//! costs.
 //!
-//! promises  the choice follows from the setting, the device's facts and the list: `check` makes it again; rows stay on the host only where the
-//!           run would not fit, or where that is asked for, the largest first, and no more than it takes; bytes and seconds of the bus are told
-//! never     asks what the host has: the run does, where it is; moves sparse features, whose entries are walked by lists of the device
+//! promises  the choice follows from the setting, the device's facts and the list: `check` makes it
+//!           again; rows stay on the host only where the run would not fit, or where that is asked
+//!           for, the largest first, and no more than it takes; bytes and seconds of the bus are
+//!           told
+//! never     asks what the host has: the run does, where it is; moves sparse features, whose
+//!           entries are walked by lists of the device
 use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{Memory, OnHost, OverBus};
@@ -29,12 +33,18 @@ pub struct Needed {
 }
 
 /// Decides where given rows lie.
-pub fn decide(request: &PlanRequest, list: &LaunchList, (emitted, facts): (&Emitted, &Facts)) -> Needed {
+pub fn decide(
+    request: &PlanRequest,
+    list: &LaunchList,
+    (emitted, facts): (&Emitted, &Facts),
+) -> Needed {
     let weigh = |on_host: &[BufferName]| memory::predicted(list, emitted, facts, on_host);
     let of_all = weigh(&[]);
     let room = request.device.memory_bytes.unwrap_or(u64::MAX);
-    let bytes_of = |name: &BufferName| memory::bytes_on_host(list, facts, std::slice::from_ref(name));
-    let mut rows: Vec<(u64, BufferName)> = bus::may_stay(list).map(|buffer| (bytes_of(&buffer.name), buffer.name.clone())).collect();
+    let bytes_of =
+        |name: &BufferName| memory::bytes_on_host(list, facts, std::slice::from_ref(name));
+    let mut rows: Vec<(u64, BufferName)> =
+        bus::may_stay(list).map(|buffer| (bytes_of(&buffer.name), buffer.name.clone())).collect();
     rows.sort_by(|first, second| second.0.cmp(&first.0).then_with(|| first.1.cmp(&second.1)));
     let mut on_host = Vec::new();
     match request.spec.features {
@@ -58,7 +68,8 @@ pub fn decide(request: &PlanRequest, list: &LaunchList, (emitted, facts): (&Emit
         smaller: Vec::new(),
     };
     if on_host.is_empty() {
-        let reason = (request.spec.features == Residence::Host).then(|| nothing_stays(of_all.bytes));
+        let reason =
+            (request.spec.features == Residence::Host).then(|| nothing_stays(of_all.bytes));
         return Needed { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };
     }
     let traffic = bus::traffic(list, emitted, facts, &on_host);
@@ -66,20 +77,39 @@ pub fn decide(request: &PlanRequest, list: &LaunchList, (emitted, facts): (&Emit
     let over_bus = over_bus_of(&traffic, request.device.bytes_per_second_of_host());
     let why = match request.spec.features {
         Residence::Host => "`plan.features: host` asks for it".to_owned(),
-        _ => format!("with them the run needs {} of `{}`, which has {}", show_size(of_all.bytes), request.device.name, show_size(room)),
+        _ => format!(
+            "with them the run needs {} of `{}`, which has {}",
+            show_size(of_all.bytes),
+            request.device.name,
+            show_size(room)
+        ),
     };
     let reason = Reason {
         what: "features".to_owned(),
         chosen: "pinned on the host".to_owned(),
         why: format!("{why}; {}", cost((&host, &over_bus), &traffic)),
-        alternatives: BTreeMap::from([("all on the device".to_owned(), of_all.bytes), ("pinned on the host".to_owned(), memory.bytes_peak)]),
+        alternatives: BTreeMap::from([
+            ("all on the device".to_owned(), of_all.bytes),
+            ("pinned on the host".to_owned(), memory.bytes_peak),
+        ]),
     };
-    Needed { memory, host: Some(host), over_bus: Some(over_bus), by_launch: traffic.by_launch, reason: Some(reason) }
+    Needed {
+        memory,
+        host: Some(host),
+        over_bus: Some(over_bus),
+        by_launch: traffic.by_launch,
+        reason: Some(reason),
+    }
 }
 
 fn over_bus_of(traffic: &bus::Traffic, bytes_per_second: u64) -> OverBus {
     let nanoseconds_step = nanoseconds(traffic.step, bytes_per_second);
-    OverBus { bytes_once: traffic.once, bytes_step: traffic.step, bytes_per_second, nanoseconds_step }
+    OverBus {
+        bytes_once: traffic.once,
+        bytes_step: traffic.step,
+        bytes_per_second,
+        nanoseconds_step,
+    }
 }
 
 /// How long so many bytes are on the bus.
@@ -89,9 +119,14 @@ pub fn nanoseconds(bytes: u64, bytes_per_second: u64) -> u64 {
 
 /// What stays, and what reading it over the bus costs.
 fn cost((host, over_bus): (&OnHost, &OverBus), traffic: &bus::Traffic) -> String {
-    let launches = if traffic.launches == 1 { "1 launch reads".to_owned() } else { format!("{} launches read", traffic.launches) };
+    let launches = if traffic.launches == 1 {
+        "1 launch reads".to_owned()
+    } else {
+        format!("{} launches read", traffic.launches)
+    };
     let mut text = format!(
-        "{} of `{}` stay there; {launches} {} of them over the bus in each epoch or pass, which takes {:.3} ms at {:.0} GB/s",
+        "{} of `{}` stay there; {launches} {} of them over the bus in each epoch or pass, which \
+            takes {:.3} ms at {:.0} GB/s",
         show_size(host.bytes),
         host.buffers.join("`, `"),
         show_size(over_bus.bytes_step),
@@ -102,13 +137,22 @@ fn cost((host, over_bus): (&OnHost, &OverBus), traffic: &bus::Traffic) -> String
         text += &format!("; {} once before", show_size(over_bus.bytes_once));
     }
     if traffic.by_edges > 0 {
-        text += &format!("; {} of all that is rows which edges gather", show_size(traffic.by_edges));
+        text +=
+            &format!("; {} of all that is rows which edges gather", show_size(traffic.by_edges));
     }
     text
 }
 
 /// Where nothing is there that could stay.
 fn nothing_stays(bytes: u64) -> Reason {
-    let (chosen, why) = ("on the device".to_owned(), "no features are kept dense: sparse ones stay on the device".to_owned());
-    Reason { what: "features".to_owned(), alternatives: BTreeMap::from([(chosen.clone(), bytes)]), chosen, why }
+    let (chosen, why) = (
+        "on the device".to_owned(),
+        "no features are kept dense: sparse ones stay on the device".to_owned(),
+    );
+    Reason {
+        what: "features".to_owned(),
+        alternatives: BTreeMap::from([(chosen.clone(), bytes)]),
+        chosen,
+        why,
+    }
 }

@@ -2,11 +2,14 @@
 //!
 //! reads   graph (counts), csr, profile, permutation (facts), partition (counts)     keeps   the program's meaning
 //! writes  plan                                                                  bounds  time and memory do not grow with the graph
-//! never   opens an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs more memory than may be used
+//! never   opens an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs
+//!         more memory than may be used
 //!
-//! What a device is that is not here stands in its facts file (`device: h200`): the plan is made all the same, with predicted times.
+//! What a device is that is not here stands in its facts file (`device: h200`): the plan is made
+//! all the same, with predicted times.
 //!
-//! A text that is a shipped program's becomes the list that was written for it (`vertex::builtin`); any other is compiled.
+//! A text that is a shipped program's becomes the list that was written for it (`vertex::builtin`);
+//! any other is compiled.
 pub mod compile;
 mod decider;
 mod facts;
@@ -30,7 +33,10 @@ use warploom_contract::{
 use warploom_device::Nvrtc;
 use warploom_shell::{
     budget, contracts, kernels,
-    program::{self, Compiled, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops, refuse_links, refuse_other_mode, setting_error},
+    program::{
+        self, Compiled, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops,
+        refuse_links, refuse_other_mode, setting_error,
+    },
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
@@ -56,25 +62,52 @@ impl Stage for PlanStage {
     type Request = PlanRequest;
     const CONTRACT: Contract = contracts::PLAN;
 
-    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-        let compiling = Piece::begin(context.progress, &format!("compiling `{}`", request.spec.program.entry), STEPS, "steps");
+    fn run(
+        context: &Context,
+        outputs: &mut Outputs,
+        inputs: &Inputs,
+        request: &PlanRequest,
+    ) -> Result<(), StageError> {
+        let compiling = Piece::begin(
+            context.progress,
+            &format!("compiling `{}`", request.spec.program.entry),
+            STEPS,
+            "steps",
+        );
         let made = make(inputs, request, &request.given_settings(), &|| compiling.add(1))?;
         drop(compiling);
         let Made { mut list, facts, settings, warnings, predicts } = made;
-        refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
+        refuse_halves_of_loops(
+            request.run.dtype,
+            &request.spec.program.entry,
+            !list.parameters.is_empty(),
+        )?;
         let known = Known::of(inputs, request)?;
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
         let heard = || context.progress.advance(1);
-        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) = settled(request, (&mut list, &facts), &known, &heard)?;
+        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) =
+            settled(request, (&mut list, &facts), &known, &heard)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
             reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
         reasons.extend(reason);
-        reasons.extend(emitted.iter().filter(|_| is_grouped(request)).map(|emitted| walks::grouped(&list, emitted)).collect::<Vec<_>>());
-        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&known.profile, is_grouped(request)));
+        reasons.extend(
+            emitted
+                .iter()
+                .filter(|_| is_grouped(request))
+                .map(|emitted| walks::grouped(&list, emitted))
+                .collect::<Vec<_>>(),
+        );
+        let predicted = predict::predicted(
+            &list,
+            &facts,
+            (&request.device, &by_launch),
+            (&known.profile, is_grouped(request)),
+        );
         heard();
-        let memory = Memory { smaller: smaller(context.progress, inputs, request, &settings)?, ..memory };
+        let memory =
+            Memory { smaller: smaller(context.progress, inputs, request, &settings)?, ..memory };
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
@@ -88,48 +121,85 @@ impl Stage for PlanStage {
             .to_owned(),
             predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
-            matmul: Some(request.spec.matmul.name().to_owned()).filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
+            matmul: Some(request.spec.matmul.name().to_owned())
+                .filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
             is_local: is_gpu(request) && known.order == Order::Local,
             schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
-            groups: groups(request, (&list, &facts), &known.profile).into_iter().map(|groups| groups.map(cut)).collect(),
+            groups: groups(request, (&list, &facts), &known.profile)
+                .into_iter()
+                .map(|groups| groups.map(cut))
+                .collect(),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
             host,
         };
-        plan::write(outputs, &page, &Advice { memory, predicted, over_bus, reasons: json_of(&reasons)? })
+        plan::write(
+            outputs,
+            &page,
+            &Advice { memory, predicted, over_bus, reasons: json_of(&reasons)? },
+        )
     }
 
     /// Reads the list back, proves it sound, and recomputes every launch's bytes from the profile.
-    fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), Violation> {
+    fn check(
+        _context: &Context,
+        outputs: &Inputs,
+        inputs: &Inputs,
+        request: &PlanRequest,
+    ) -> Result<(), Violation> {
         let page = plan::open(outputs.get(Kind::Plan)?)?;
         let advice = plan::open_advice(outputs.get(Kind::Plan)?)?;
-        let list: LaunchList =
-            serde_json::from_value(page.launches).map_err(|error| Violation::new(format!("plan.json: the launches do not read back: {error}")))?;
+        let list: LaunchList = serde_json::from_value(page.launches).map_err(|error| {
+            Violation::new(format!("plan.json: the launches do not read back: {error}"))
+        })?;
         if let Err(flaws) = list.validate() {
             return Err(Violation::new(format!("plan.json: {}", flaws[0])));
         }
         let training = page.mode == "train";
         let facts = Facts::of(&facts::data(inputs, request, training)?);
         let Known { profile, order, stored } = Known::of(inputs, request)?;
-        let emitted = for_gpu(request, (&list, &facts), (&profile, order)).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        let emitted = for_gpu(request, (&list, &facts), (&profile, order))
+            .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let nowhere = &list.arena.nowhere;
-        if !nowhere.is_empty() && !emitted.as_ref().is_some_and(|emitted| lies_nowhere(nowhere, emitted)) {
-            return Err(Violation::new(format!("plan.json: a kernel needs a place for one of `{}`, which lie nowhere", nowhere.join("`, `"))));
+        if !nowhere.is_empty()
+            && !emitted.as_ref().is_some_and(|emitted| lies_nowhere(nowhere, emitted))
+        {
+            return Err(Violation::new(format!(
+                "plan.json: a kernel needs a place for one of `{}`, which lie nowhere",
+                nowhere.join("`, `")
+            )));
         }
-        let cuts: Vec<Option<Cut>> = groups(request, (&list, &facts), &profile).into_iter().map(|groups| groups.map(cut)).collect();
+        let cuts: Vec<Option<Cut>> = groups(request, (&list, &facts), &profile)
+            .into_iter()
+            .map(|groups| groups.map(cut))
+            .collect();
         if cuts != page.groups {
-            return Err(Violation::new(format!("plan.json: how edges are cut: expected {cuts:?}, found {:?}", page.groups)));
+            return Err(Violation::new(format!(
+                "plan.json: how edges are cut: expected {cuts:?}, found {:?}",
+                page.groups
+            )));
         }
-        let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, (&facts, stored));
+        let Needed { memory: expected, host, by_launch, .. } =
+            needed(request, emitted.as_ref(), &list, (&facts, stored));
         if host != page.host {
-            return Err(Violation::new(format!("plan.json: what stays on the host: expected {host:?}, found {:?}", page.host)));
+            return Err(Violation::new(format!(
+                "plan.json: what stays on the host: expected {host:?}, found {:?}",
+                page.host
+            )));
         }
         memory::refuse_other(&expected, &advice.memory)?;
-        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), (&profile, is_grouped(request)));
+        let predicted = predict::predicted(
+            &list,
+            &facts,
+            (&request.device, &by_launch),
+            (&profile, is_grouped(request)),
+        );
         if predicted != advice.predicted {
             let (expected, found) = (predicted.nanoseconds_step, advice.predicted.nanoseconds_step);
-            return Err(Violation::new(format!("advice.json: predicted step: expected {expected} ns, found {found}")));
+            return Err(Violation::new(format!(
+                "advice.json: predicted step: expected {expected} ns, found {found}"
+            )));
         }
         Ok(())
     }
@@ -161,38 +231,62 @@ struct Made {
     predicts: Option<LossKind>,
 }
 
-fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>, heard: &dyn Fn()) -> Result<Made, StageError> {
+fn make(
+    inputs: &Inputs,
+    request: &PlanRequest,
+    settings: &BTreeMap<String, serde_json::Value>,
+    heard: &dyn Fn(),
+) -> Result<Made, StageError> {
     refuse_links(&request.run)?;
     let Some(builtin) = shipped(inputs, request)? else {
         let program = program(request, settings);
         let made = compiled(inputs, request, &program, heard)?;
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
-        let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
+        let warnings =
+            made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
         let predicts = if made.data.inferring { kind_of_scores(request, &made) } else { None };
-        return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings, predicts });
+        return Ok(Made {
+            facts: Facts::of(&made.data),
+            list: made.list,
+            settings: made.traced.settings,
+            warnings,
+            predicts,
+        });
     };
     refuse_other_mode(&request.run, builtin.name, builtin.learns)?;
     let facts = facts::built_in(inputs, request, builtin.learns)?;
-    let list = builtin.build(settings, &facts).map_err(|error| setting_error(&request.spec, &error))?;
+    let list =
+        builtin.build(settings, &facts).map_err(|error| setting_error(&request.spec, &error))?;
     if let Err(flaws) = list.validate() {
         let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
-        return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", builtin.name, all.join("; "))));
+        return Err(StageError::defect(format!(
+            "the launch list of `{}` does not hold together: {}",
+            builtin.name,
+            all.join("; ")
+        )));
     }
-    let settings = builtin.resolve(settings).map_err(|error| setting_error(&request.spec, &error))?;
+    let settings =
+        builtin.resolve(settings).map_err(|error| setting_error(&request.spec, &error))?;
     Ok(Made { list, facts, settings, warnings: Vec::new(), predicts: None })
 }
 
 /// The shipped program that a text is, if it is one.
 fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Builtin>, StageError> {
     let found = builtin::find(&request.text, &request.spec.program.entry);
-    // Without features `v.x` is one-hot, which the compiler knows and the lists fused by hand do not.
-    let has_features = inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
+    // Without features `v.x` is one-hot, which the compiler knows and the lists fused by hand do
+    // not.
+    let has_features =
+        inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
     // Nor do they pool: where graphs have labels, the compiler says what to return.
     let of_graphs = facts::learned_rows(inputs.get(Kind::Graph)?, request) == LearnedRows::Graphs;
     // Nor do they lack a target, as a list that only applies parameters does.
     // Nor are their rows halves, or groups of lanes.
-    let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer || half(request.run.dtype).is_some() || is_gpu(request);
+    let compiled = !has_features
+        || of_graphs
+        || request.run.mode == Mode::Infer
+        || half(request.run.dtype).is_some()
+        || is_gpu(request);
     Ok(found.filter(|builtin| !compiled || !builtin.learns))
 }
 
@@ -201,15 +295,32 @@ fn is_gpu(request: &PlanRequest) -> bool {
     request.device.kind == warploom_device::Kind::Cuda
 }
 
-fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {
-    Program { file: &request.spec.program.file, text: &request.text, entry: &request.spec.program.entry, settings }
+fn program<'a>(
+    request: &'a PlanRequest,
+    settings: &'a BTreeMap<String, serde_json::Value>,
+) -> Program<'a> {
+    Program {
+        file: &request.spec.program.file,
+        text: &request.text,
+        entry: &request.spec.program.entry,
+        settings,
+    }
 }
 
 /// The program's forms, for training if it learns.
-fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program, heard: &dyn Fn()) -> Result<Compiled, StageError> {
+fn compiled(
+    inputs: &Inputs,
+    request: &PlanRequest,
+    program: &Program,
+    heard: &dyn Fn(),
+) -> Result<Compiled, StageError> {
     let still = facts::data(inputs, request, false)?;
     // Whoever asks for as many columns as there are classes has no width where there are none.
-    let learns = program.learns(&still).map_err(|error| facts::refuse_no_classes(inputs, request).err().unwrap_or_else(|| at_setting(&request.spec, error)))?;
+    let learns = program.learns(&still).map_err(|error| {
+        facts::refuse_no_classes(inputs, request)
+            .err()
+            .unwrap_or_else(|| at_setting(&request.spec, error))
+    })?;
     refuse_other_mode(&request.run, program.entry, learns)?;
     match (request.run.mode, learns) {
         (Mode::Infer, _) | (_, false) => program.compile_heard(still, heard),
@@ -217,22 +328,28 @@ fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program, heard: &d
     }
 }
 
-/// Refuses a program that the data set has no columns, labels or widths for, before the stages that `plan` waits for; only as far as that is cheap.
+/// Refuses a program that the data set has no columns, labels or widths for, before the stages that
+/// `plan` waits for; only as far as that is cheap.
 pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
     if shipped(inputs, request)?.is_some() {
         return Ok(());
     }
     let (settings, still) = (request.given_settings(), facts::data(inputs, request, false)?);
     let program = program(request, &settings);
-    let learns = program.learns(&still).map_err(|error| facts::refuse_no_classes(inputs, request).err().unwrap_or_else(|| at_setting(&request.spec, error)))?;
+    let learns = program.learns(&still).map_err(|error| {
+        facts::refuse_no_classes(inputs, request)
+            .err()
+            .unwrap_or_else(|| at_setting(&request.spec, error))
+    })?;
     if !learns || request.run.mode == Mode::Infer {
         return Ok(());
     }
     program.trace(&facts::data(inputs, request, true)?).map(drop)
 }
 
-/// What the one result of a program is, whose parameters are applied: what they were learned for, else what is asked for, else what
-/// its width says; nothing where it is no row of scores for each node, or graph: then values are written as they are.
+/// What the one result of a program is, whose parameters are applied: what they were learned for,
+/// else what is asked for, else what its width says; nothing where it is no row of scores for each
+/// node, or graph: then values are written as they are.
 fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {
     let [result] = made.list.results.as_slice() else { return None };
     let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer)?;
@@ -249,7 +366,8 @@ fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {
     })
 }
 
-/// One form of the program that a request names, as text. The source is the plan's, with its cuts of edges and its order.
+/// One form of the program that a request names, as text. The source is the plan's, with its cuts
+/// of edges and its order.
 pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
     let settings = request.given_settings();
     match form {
@@ -257,28 +375,54 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
         "source" => {
             program::grid_of_source(&request.device)?;
             let Made { mut list, facts, .. } = make(inputs, request, &settings, &|| {})?;
-            let (emitted, _) = settled(request, (&mut list, &facts), &Known::of(inputs, request)?, &|| {})?;
-            emitted.map(|emitted| emitted.source).ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
+            let (emitted, _) =
+                settled(request, (&mut list, &facts), &Known::of(inputs, request)?, &|| {})?;
+            emitted
+                .map(|emitted| emitted.source)
+                .ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
         }
-        _ => compile::show(&compiled(inputs, request, &program(request, &settings), &|| {})?, form, &request.text),
+        _ => compile::show(
+            &compiled(inputs, request, &program(request, &settings), &|| {})?,
+            form,
+            &request.text,
+        ),
     }
 }
 
-/// The source for a program that no graph is given for: as for one whose rows have as many edges each, in no known order.
-pub fn source_without_graph(compiled: &Compiled, request: &PlanRequest) -> Result<String, StageError> {
+/// The source for a program that no graph is given for: as for one whose rows have as many edges
+/// each, in no known order.
+pub fn source_without_graph(
+    compiled: &Compiled,
+    request: &PlanRequest,
+) -> Result<String, StageError> {
     let facts = Facts::of(&compiled.data);
-    let groups = if is_grouped(request) { predict::groups(&compiled.list, &facts, &request.device, 0.0) } else { Vec::new() };
-    let how = (compiled.data.bytes_per_real, matmul(&request.spec), Order::Spread, groups.as_slice());
+    let groups = if is_grouped(request) {
+        predict::groups(&compiled.list, &facts, &request.device, 0.0)
+    } else {
+        Vec::new()
+    };
+    let how =
+        (compiled.data.bytes_per_real, matmul(&request.spec), Order::Spread, groups.as_slice());
     Ok(program::emitted(&compiled.list, how, &request.device)?.source)
 }
 
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
-fn for_gpu(request: &PlanRequest, (list, facts): (&LaunchList, &Facts), (profile, order): (&Profile, Order)) -> Result<Option<Emitted>, StageError> {
+fn for_gpu(
+    request: &PlanRequest,
+    (list, facts): (&LaunchList, &Facts),
+    (profile, order): (&Profile, Order),
+) -> Result<Option<Emitted>, StageError> {
     if !is_gpu(request) {
         return Ok(None);
     }
     let groups = groups(request, (list, facts), profile);
-    let asked = OnGpu { program: &request.spec.program.entry, dtype: request.run.dtype, matmul: matmul(&request.spec), order, groups: &groups };
+    let asked = OnGpu {
+        program: &request.spec.program.entry,
+        dtype: request.run.dtype,
+        matmul: matmul(&request.spec),
+        order,
+        groups: &groups,
+    };
     program::for_gpu(list, &asked, &request.device).map(Some)
 }
 
@@ -288,20 +432,30 @@ fn is_grouped(request: &PlanRequest) -> bool {
 }
 
 /// How the edges of each launch are cut, in the order of the list; nothing where walks go by rows.
-fn groups(request: &PlanRequest, (list, facts): (&LaunchList, &Facts), profile: &Profile) -> Vec<Option<Groups>> {
-    if is_grouped(request) { predict::groups(list, facts, &request.device, profile.in_degree.gini) } else { Vec::new() }
+fn groups(
+    request: &PlanRequest,
+    (list, facts): (&LaunchList, &Facts),
+    profile: &Profile,
+) -> Vec<Option<Groups>> {
+    if is_grouped(request) {
+        predict::groups(list, facts, &request.device, profile.in_degree.gini)
+    } else {
+        Vec::new()
+    }
 }
 
 fn cut(groups: Groups) -> Cut {
     Cut { neighbours: groups.neighbours, lanes: groups.lanes, threads: groups.threads }
 }
 
-/// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run does, which says why. A compiler that was named
-/// and is not there is told of.
+/// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run
+/// does, which says why. A compiler that was named and is not there is told of.
 fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     let Some(arch) = request.device.capability() else { return };
     let compiled = match Nvrtc::find() {
-        Ok(nvrtc) => kernels::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())).map(|_| ()),
+        Ok(nvrtc) => {
+            kernels::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())).map(|_| ())
+        }
         Err(fault) if Nvrtc::is_named() => Err(fault),
         Err(_) => return,
     };
@@ -311,25 +465,49 @@ fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
 }
 
 /// What a compiled program may know of the data set of a request.
-pub fn data_of(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<warploom_vertex::gir::Data, StageError> {
+pub fn data_of(
+    inputs: &Inputs,
+    request: &PlanRequest,
+    training: bool,
+) -> Result<warploom_vertex::gir::Data, StageError> {
     facts::data(inputs, request, training)
 }
 
-/// What a run needs on its device. On a GPU all that kernels are given is there from start to end, but for what stays on the host, and features that no epoch reads.
-fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, (facts, stored): (&Facts, Stored)) -> Needed {
+/// What a run needs on its device. On a GPU all that kernels are given is there from start to end,
+/// but for what stays on the host, and features that no epoch reads.
+fn needed(
+    request: &PlanRequest,
+    emitted: Option<&Emitted>,
+    list: &LaunchList,
+    (facts, stored): (&Facts, Stored),
+) -> Needed {
     let Some(emitted) = emitted else {
-        return Needed { memory: memory::on_cpu(list, facts, stored), host: None, over_bus: None, by_launch: Vec::new(), reason: None };
+        return Needed {
+            memory: memory::on_cpu(list, facts, stored),
+            host: None,
+            over_bus: None,
+            by_launch: Vec::new(),
+            reason: None,
+        };
     };
     features::decide(request, list, (emitted, facts))
 }
 
-/// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its arena, nor has what kernels put down nowhere: what is
-/// made for them is made anew.
-fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: &Known, heard: &dyn Fn()) -> Result<(Option<Emitted>, Needed), StageError> {
+/// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its
+/// arena, nor has what kernels put down nowhere: what is made for them is made anew.
+fn settled(
+    request: &PlanRequest,
+    (list, facts): (&mut LaunchList, &Facts),
+    known: &Known,
+    heard: &dyn Fn(),
+) -> Result<(Option<Emitted>, Needed), StageError> {
     let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), heard)?;
     let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
     heard();
-    let is_moved = list.features_in_arena().zip(found.host.as_ref()).is_some_and(|(name, host)| host.buffers.contains(name));
+    let is_moved = list
+        .features_in_arena()
+        .zip(found.host.as_ref())
+        .is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
         return Ok((emitted, found));
     }
@@ -340,8 +518,9 @@ fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), know
     Ok((emitted, found))
 }
 
-/// Kernels for a GPU, with an arena without what they put down nowhere. Which sums are made beside others depends on what lies where: where something is
-/// put down after all when the rest has moved, or more kernels are needed, all keeps its place.
+/// Kernels for a GPU, with an arena without what they put down nowhere. Which sums are made beside
+/// others depends on what lies where: where something is put down after all when the rest has
+/// moved, or more kernels are needed, all keeps its place.
 fn without_unmade(
     request: &PlanRequest,
     (list, facts): (&mut LaunchList, &Facts),
@@ -350,7 +529,11 @@ fn without_unmade(
 ) -> Result<Option<Emitted>, StageError> {
     let emitted = for_gpu(request, (list, facts), known)?;
     heard();
-    let mut unmade: Vec<_> = emitted.iter().flat_map(|emitted| emitted.unmade.clone()).filter(|name| list.arena.place(name).is_some()).collect();
+    let mut unmade: Vec<_> = emitted
+        .iter()
+        .flat_map(|emitted| emitted.unmade.clone())
+        .filter(|name| list.arena.place(name).is_some())
+        .collect();
     unmade.sort_unstable();
     unmade.dedup();
     if unmade.is_empty() {
@@ -360,7 +543,9 @@ fn without_unmade(
     list.leave_out(&unmade, facts);
     let smaller = for_gpu(request, (list, facts), known)?;
     heard();
-    let kernels = |emitted: &Option<Emitted>| emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count();
+    let kernels = |emitted: &Option<Emitted>| {
+        emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count()
+    };
     let is_smaller = list.arena.bytes <= before.bytes && kernels(&smaller) <= kernels(&emitted);
     if is_smaller && smaller.as_ref().is_some_and(|smaller| lies_nowhere(&unmade, smaller)) {
         return Ok(smaller);
@@ -371,12 +556,15 @@ fn without_unmade(
 
 /// Whether kernels put these buffers down nowhere, and none is given one.
 fn lies_nowhere(names: &[String], emitted: &Emitted) -> bool {
-    let is_given = |name: &String| emitted.arguments().any(|argument| *argument == Argument::Buffer(name.clone()));
+    let is_given = |name: &String| {
+        emitted.arguments().any(|argument| *argument == Argument::Buffer(name.clone()))
+    };
     names.iter().all(|name| emitted.unmade.contains(name) && !is_given(name))
 }
 
-/// What a run would need with smaller numbers, or fewer of them: each is planned. What the compiler refuses is no way; any other error is
-/// the stage's, for what is left out would look as if it did not fit.
+/// What a run would need with smaller numbers, or fewer of them: each is planned. What the compiler
+/// refuses is no way; any other error is the stage's, for what is left out would look as if it did
+/// not fit.
 fn smaller(
     progress: &dyn Progress,
     inputs: &Inputs,
@@ -409,7 +597,8 @@ fn smaller(
             ways.push((format!("plan.set.{WIDTH}={hidden}"), request.clone(), narrow));
         }
     }
-    let weighing = Piece::begin(progress, "weighing smaller numbers and widths", ways.len() as u64, "plans");
+    let weighing =
+        Piece::begin(progress, "weighing smaller numbers and widths", ways.len() as u64, "plans");
     let mut weighed = Vec::new();
     for (set, request, settings) in ways {
         progress.note(&set);
@@ -429,9 +618,17 @@ fn unless_refused<T>(made: Result<T, StageError>) -> Result<Option<T>, StageErro
 }
 
 /// What a run with these settings needs.
-fn need_of(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Memory, StageError> {
+fn need_of(
+    inputs: &Inputs,
+    request: &PlanRequest,
+    settings: &BTreeMap<String, serde_json::Value>,
+) -> Result<Memory, StageError> {
     let Made { mut list, facts, .. } = make(inputs, request, settings, &|| {})?;
-    refuse_halves_of_loops(request.run.dtype, &request.spec.program.entry, !list.parameters.is_empty())?;
+    refuse_halves_of_loops(
+        request.run.dtype,
+        &request.spec.program.entry,
+        !list.parameters.is_empty(),
+    )?;
     Ok(settled(request, (&mut list, &facts), &Known::of(inputs, request)?, &|| {})?.1.memory)
 }
 
@@ -443,7 +640,8 @@ fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageErr
 mod tests {
     use super::*;
 
-    /// A way that could not be read is no way that does not fit: left out, it would change what is published under the same key.
+    /// A way that could not be read is no way that does not fit: left out, it would change what is
+    /// published under the same key.
     #[test]
     fn only_refusals_of_the_compiler_are_left_out_of_the_advice() {
         let failed = |kind| unless_refused::<u64>(Err(StageError::new(kind, "failed")));

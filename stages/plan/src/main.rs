@@ -3,6 +3,13 @@ use warploom_plan::{PlanStage, compile::FORMS, show};
 use warploom_shell::binary::{Show, stage_main_showing};
 
 fn main() -> std::process::ExitCode {
-    let forms = Show { forms: &FORMS, help: "Print one form of the program on its way to launches, and do nothing else", text: show };
-    stage_main_showing::<PlanStage>("Compile a vertex program for a graph and a device into a list of launches", &forms)
+    let forms = Show {
+        forms: &FORMS,
+        help: "Print one form of the program on its way to launches, and do nothing else",
+        text: show,
+    };
+    stage_main_showing::<PlanStage>(
+        "Compile a vertex program for a graph and a device into a list of launches",
+        &forms,
+    )
 }

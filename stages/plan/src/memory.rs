@@ -1,7 +1,9 @@
 //! memory: what a run of a plan takes on a CPU, by what it is for.
 //!
-//! promises  follows from counts, facts and the schema of the table of nodes: `check` makes it again
-//! never     reads a row; knows how many threads a run will have: each further one takes `bytes_per_thread` more
+//! promises  follows from counts, facts and the schema of the table of nodes: `check` makes it
+//!           again
+//! never     reads a row; knows how many threads a run will have: each further one takes
+//!           `bytes_per_thread` more
 use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
@@ -15,7 +17,8 @@ use warploom_vertex::{
     launch::{BYTES_PER_THREAD, LaunchList, MADE, Needs, Stored},
 };
 
-/// What a list takes as it is read, made ready and reported, for each byte of its JSON; fitted to deep programs.
+/// What a list takes as it is read, made ready and reported, for each byte of its JSON; fitted to
+/// deep programs.
 const BYTES_OF_JSON: u64 = 24;
 /// What that is called.
 const LIST: &str = "list of launches";
@@ -54,8 +57,8 @@ pub fn on_cpu(list: &LaunchList, facts: &Facts, stored: Stored) -> Memory {
     }
 }
 
-/// What a process holds of a list beside what its launches work on: whole MiB, since how long a number is says nothing.
-/// Reasons are in no plan.
+/// What a process holds of a list beside what its launches work on: whole MiB, since how long a
+/// number is says nothing. Reasons are in no plan.
 fn bytes_of_list(list: &LaunchList) -> u64 {
     let json = serde_json::to_vec(&(&list.buffers, &list.body, &list.arena));
     json.map_or(0, |json| json.len() as u64).saturating_mul(BYTES_OF_JSON) >> 20 << 20
@@ -67,7 +70,10 @@ pub fn stored(inputs: &Inputs) -> Result<Stored, StageError> {
     let artifact = inputs.get(Kind::Graph)?;
     let (_, schema) = describe(&artifact.file(graph::NODES_FILE))?;
     let splits = artifact.find_count("splits").unwrap_or(0);
-    let mut stored = Stored { renumbered: renumbered.is_none_or(|renumbered| renumbered != false), ..Stored::default() };
+    let mut stored = Stored {
+        renumbered: renumbered.is_none_or(|renumbered| renumbered != false),
+        ..Stored::default()
+    };
     for field in schema.fields() {
         let [decoded, held, kept] = bytes_of_node(field.name(), field.data_type(), splits);
         stored.node_bytes = stored.node_bytes.saturating_add(decoded).saturating_add(held);
@@ -76,7 +82,8 @@ pub fn stored(inputs: &Inputs) -> Result<Stored, StageError> {
     Ok(stored)
 }
 
-/// What a node takes of a column as it is decoded, in the vectors that are made of it, and of what a run keeps.
+/// What a node takes of a column as it is decoded, in the vectors that are made of it, and of what
+/// a run keeps.
 fn bytes_of_node(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
     // A text of its own, with what the allocator adds.
     const TEXT: u64 = 56;
@@ -97,12 +104,22 @@ fn bytes_of_node(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
 
 /// Whether a plan's record says what is predicted.
 pub fn refuse_other(expected: &Memory, found: &Memory) -> Result<(), Violation> {
-    let figures = |memory: &Memory| (memory.bytes_peak, memory.bytes_peak_by_supersteps, memory.bytes_mapped, memory.bytes_per_thread);
+    let figures = |memory: &Memory| {
+        (
+            memory.bytes_peak,
+            memory.bytes_peak_by_supersteps,
+            memory.bytes_mapped,
+            memory.bytes_per_thread,
+        )
+    };
     if figures(expected) == figures(found) && expected.bytes_by_use == found.bytes_by_use {
         return Ok(());
     }
     let (expected, found) = (figures(expected), figures(found));
-    Err(Violation::new(format!("advice.json: predicted peak, by supersteps, mapped bytes, bytes of a thread: expected {expected:?}, found {found:?}")))
+    Err(Violation::new(format!(
+        "advice.json: predicted peak, by supersteps, mapped bytes, bytes of a thread: expected \
+            {expected:?}, found {found:?}"
+    )))
 }
 
 #[cfg(test)]

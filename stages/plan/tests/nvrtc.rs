@@ -1,8 +1,10 @@
-//! Proves that the kernels of every training program, and of each operation that has a kernel of its own, compile for the architectures
-//! that are supported, without a register that spills, on a machine without a GPU.
+//! Proves that the kernels of every training program, and of each operation that has a kernel of
+//! its own, compile for the architectures that are supported, without a register that spills, on a
+//! machine without a GPU.
 //!
-//! `make test-long` compiles the whole product of cases and architectures; in `make test` architectures take turns (`compiler::is_taken`),
-//! and so do graphs that are large and numbers of f64. What is asked of a source is asked of all of them.
+//! `make test-long` compiles the whole product of cases and architectures; in `make test`
+//! architectures take turns (`compiler::is_taken`), and so do graphs that are large and numbers of
+//! f64. What is asked of a source is asked of all of them.
 #![allow(clippy::unwrap_used)]
 #[path = "../../../kernels/device/tests/compiler/mod.rs"]
 mod compiler;
@@ -38,11 +40,13 @@ enum Features {
     Sparse,
 }
 
-/// Architectures that each program is compiled for, and the one that takes all else: other settings, f64, operations alone.
+/// Architectures that each program is compiled for, and the one that takes all else: other
+/// settings, f64, operations alone.
 const ALL: &[(u32, u32)] = &ARCHITECTURES;
 const ONE: &[(u32, u32)] = &[(9, 0)];
 
-/// Every training program of the library, with rows of odd and even columns, and outer products of as many columns as a block takes.
+/// Every training program of the library, with rows of odd and even columns, and outer products of
+/// as many columns as a block takes.
 fn library() -> Vec<Case> {
     vec![
         ("gcn", json!({"hidden": 8, "drop": 0.5}), 3, Features::Dense),
@@ -50,9 +54,19 @@ fn library() -> Vec<Case> {
         ("sage_max", json!({"hidden": 8, "pool": 5, "drop": 0.5}), 3, Features::Dense),
         ("gin", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 5, Features::Dense),
         ("gin", json!({"hidden": 64, "layers": 2}), 22, Features::Dense),
-        ("gat", json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}), 3, Features::Dense),
+        (
+            "gat",
+            json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}),
+            3,
+            Features::Dense,
+        ),
         ("gatv2", json!({"hidden": 6, "heads": 3, "drop": 0.5}), 3, Features::Dense),
-        ("graph_transformer", json!({"hidden": 8, "heads": 2, "edges": true, "drop_shares": 0.3}), 3, Features::Dense),
+        (
+            "graph_transformer",
+            json!({"hidden": 8, "heads": 2, "edges": true, "drop_shares": 0.3}),
+            3,
+            Features::Dense,
+        ),
         ("appnp", json!({"hidden": 8, "drop": 0.5}), 3, Features::Dense),
         ("sgc", json!({}), 40, Features::Dense),
         ("gcnii", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 3, Features::Dense),
@@ -66,10 +80,20 @@ fn others() -> Vec<Case> {
         ("gcn", json!({"hidden": 16}), 2, Features::None),
         ("gcn", json!({"hidden": 16, "drop": 0.5}), 7, Features::Sparse),
         ("gat", json!({"hidden": 8, "heads": 8}), 7, Features::Sparse),
-        ("gat", json!({"hidden": 8, "heads": 8, "drop": 0.5, "drop_shares": 0.5}), 22, Features::Dense),
+        (
+            "gat",
+            json!({"hidden": 8, "heads": 8, "drop": 0.5, "drop_shares": 0.5}),
+            22,
+            Features::Dense,
+        ),
         ("gat", json!({"hidden": 8, "heads": 8}), 47, Features::Dense),
         ("sage", json!({"hidden": 33}), 2, Features::Sparse),
-        ("gin", json!({"hidden": 8, "layers": 1, "graphs": true, "norm": true}), 2, Features::Dense),
+        (
+            "gin",
+            json!({"hidden": 8, "layers": 1, "graphs": true, "norm": true}),
+            2,
+            Features::Dense,
+        ),
         ("rgcn", json!({"hidden": 8, "bases": 2}), 1, Features::Dense),
     ]
 }
@@ -82,7 +106,10 @@ fn data(classes: u64, features: Features, settings: &Value) -> Data {
     Data {
         features: (features != Features::None).then_some(7),
         sparse_features: (features == Features::Sparse).then_some(600),
-        target: Some(Wanted { columns: classes, loss: if classes == 1 { Loss::MeanSquares } else { Loss::CrossEntropy } }),
+        target: Some(Wanted {
+            columns: classes,
+            loss: if classes == 1 { Loss::MeanSquares } else { Loss::CrossEntropy },
+        }),
         training: true,
         weighted: true,
         lanes: true,
@@ -97,17 +124,28 @@ fn data(classes: u64, features: Features, settings: &Value) -> Data {
 
 fn target(arch: (u32, u32)) -> Target {
     let warpgroups = Target::has_warpgroups(arch);
-    Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread, warpgroups }
+    Target {
+        bytes_per_real: 4,
+        processors: 132,
+        shared_bytes: 232_448,
+        matmul: Matmul::F32,
+        order: Order::Spread,
+        warpgroups,
+    }
 }
 
 fn list((file, name): (&str, &str), settings: &Value, data: &Data) -> LaunchList {
     let given = settings.as_object().unwrap().clone().into_iter().collect();
-    compile(&text(file), name, &given, data).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}")).list
+    compile(&text(file), name, &given, data)
+        .unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"))
+        .list
 }
 
 fn source(file_and_name: (&str, &str), settings: &Value, data: &Data, target: Target) -> String {
     let target = Target { bytes_per_real: data.bytes_per_real, ..target };
-    emit(&list(file_and_name, settings, data), target).unwrap_or_else(|refused| panic!("{file_and_name:?}: {refused}")).source
+    emit(&list(file_and_name, settings, data), target)
+        .unwrap_or_else(|refused| panic!("{file_and_name:?}: {refused}"))
+        .source
 }
 
 /// Columns of features, hidden and last ones: the matrix does not fit beside rows on their way.
@@ -119,21 +157,43 @@ fn products_of_long_rows_compile_without_spills() {
     let mut found = Vec::new();
     for (number, (columns, hidden, classes)) in LONG.into_iter().enumerate() {
         let settings = json!({"hidden": hidden, "layers": 2});
-        let known = Data { nodes: 100_000, features: Some(columns), ..data(classes, Features::Dense, &settings) };
+        let known = Data {
+            nodes: 100_000,
+            features: Some(columns),
+            ..data(classes, Features::Dense, &settings)
+        };
         for arch in ARCHITECTURES {
-            let source = source(("pipelines/programs/gin.py", "gin"), &settings, &known, target(arch));
+            let source =
+                source(("pipelines/programs/gin.py", "gin"), &settings, &known, target(arch));
             let has = Target::has_warpgroups(arch);
-            assert_eq!(source.contains("multiply_many_rows<MANY, TILES>(all"), !has, "a matrix of {columns} x {hidden} comes in steps");
-            assert_eq!(source.contains("so_far"), has, "a matrix of {columns} x {hidden} comes in slabs");
-            assert_eq!(source.contains("multiply_group<TILES, PARTS>(of_step"), Target::has_warpgroups(arch));
-            found.extend(wrong_in_turn((nvrtc, (number, LONG.len())), &format!("gin of {columns} columns"), &source, arch));
+            assert_eq!(
+                source.contains("multiply_many_rows<MANY, TILES>(all"),
+                !has,
+                "a matrix of {columns} x {hidden} comes in steps"
+            );
+            assert_eq!(
+                source.contains("so_far"),
+                has,
+                "a matrix of {columns} x {hidden} comes in slabs"
+            );
+            assert_eq!(
+                source.contains("multiply_group<TILES, PARTS>(of_step"),
+                Target::has_warpgroups(arch)
+            );
+            found.extend(wrong_in_turn(
+                (nvrtc, (number, LONG.len())),
+                &format!("gin of {columns} columns"),
+                &source,
+                arch,
+            ));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Programs, rows, columns of features and hidden ones: few and long rows, whose elements blocks share, of one, two, three and eight tiles of columns and of
-/// two slices; with a product that follows in the same kernel, too.
+/// Programs, rows, columns of features and hidden ones: few and long rows, whose elements blocks
+/// share, of one, two, three and eight tiles of columns and of two slices; with a product that
+/// follows in the same kernel, too.
 const FEW: [(&str, u64, u64, u64); 6] = [
     ("gin", 3_327, 3_703, 64),
     ("gcn", 3_327, 3_703, 16),
@@ -151,21 +211,44 @@ fn products_of_few_long_rows_compile_without_spills() {
         let settings = json!({"hidden": hidden, "drop": 0.0});
         let known = Data { nodes, features: Some(columns), ..data(7, Features::Dense, &settings) };
         for arch in ARCHITECTURES {
-            let source = source((&format!("pipelines/programs/{name}.py"), name), &settings, &known, target(arch));
-            assert_eq!(source.contains("own_ticket"), Target::has_warpgroups(arch), "{name}: {nodes} rows of {columns} by {hidden} are shared");
-            found.extend(wrong_in_turn((nvrtc, (number, FEW.len())), &format!("{name}, {nodes} rows of {columns} by {hidden}"), &source, arch));
+            let source = source(
+                (&format!("pipelines/programs/{name}.py"), name),
+                &settings,
+                &known,
+                target(arch),
+            );
+            assert_eq!(
+                source.contains("own_ticket"),
+                Target::has_warpgroups(arch),
+                "{name}: {nodes} rows of {columns} by {hidden} are shared"
+            );
+            found.extend(wrong_in_turn(
+                (nvrtc, (number, FEW.len())),
+                &format!("{name}, {nodes} rows of {columns} by {hidden}"),
+                &source,
+                arch,
+            ));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Programs, columns of features, hidden and last ones: products with others in their kernels, on both sides of what has room for two blocks.
-const JOINED: [(&str, u64, u64, u64); 6] =
-    [("gin", 96, 64, 22), ("gin", 77, 64, 5), ("gin", 66, 32, 2), ("sage", 96, 64, 22), ("sage", 66, 32, 7), ("sage", 160, 64, 5)];
+/// Programs, columns of features, hidden and last ones: products with others in their kernels, on
+/// both sides of what has room for two blocks.
+const JOINED: [(&str, u64, u64, u64); 6] = [
+    ("gin", 96, 64, 22),
+    ("gin", 77, 64, 5),
+    ("gin", 66, 32, 2),
+    ("sage", 96, 64, 22),
+    ("sage", 66, 32, 7),
+    ("sage", 160, 64, 5),
+];
 
 #[test]
 fn products_that_one_kernel_makes_compile_without_spills() {
-    let Some(nvrtc) = nvrtc("products_that_one_kernel_makes_compile_without_spills") else { return };
+    let Some(nvrtc) = nvrtc("products_that_one_kernel_makes_compile_without_spills") else {
+        return;
+    };
     let mut found = Vec::new();
     for (number, (name, columns, hidden, classes)) in JOINED.into_iter().enumerate() {
         for (dropped, drop) in [0.0, 0.5].into_iter().enumerate() {
@@ -173,38 +256,88 @@ fn products_that_one_kernel_makes_compile_without_spills() {
             if name == "gin" {
                 settings["layers"] = json!(3);
             }
-            let known = Data { nodes: 100_000, features: Some(columns), ..data(classes, Features::Dense, &settings) };
+            let known = Data {
+                nodes: 100_000,
+                features: Some(columns),
+                ..data(classes, Features::Dense, &settings)
+            };
             for arch in ARCHITECTURES {
-                let source = source((&format!("pipelines/programs/{name}.py"), name), &settings, &known, target(arch));
-                assert!(source.contains("of_next + half") || source.contains("nothing[q][j] = 0"), "{name} of {columns} columns joins products");
-                let by_warpgroups = ["of_half", "of_step"].map(|sums| source.contains(&format!("multiply_group<TILES, PARTS>({sums}")));
+                let source = source(
+                    (&format!("pipelines/programs/{name}.py"), name),
+                    &settings,
+                    &known,
+                    target(arch),
+                );
+                assert!(
+                    source.contains("of_next + half") || source.contains("nothing[q][j] = 0"),
+                    "{name} of {columns} columns joins products"
+                );
+                let by_warpgroups = ["of_half", "of_step"]
+                    .map(|sums| source.contains(&format!("multiply_group<TILES, PARTS>({sums}")));
                 let has = hidden > 32 && Target::has_warpgroups(arch);
-                assert!(by_warpgroups == [has; 2] || drop > 0.0, "{name} of {columns} columns: {by_warpgroups:?}");
-                assert!(drop > 0.0 || source.contains("right_of_next + half") == (has && name == "gin"), "{name} of {columns} columns joins wide products");
+                assert!(
+                    by_warpgroups == [has; 2] || drop > 0.0,
+                    "{name} of {columns} columns: {by_warpgroups:?}"
+                );
+                assert!(
+                    drop > 0.0 || source.contains("right_of_next + half") == (has && name == "gin"),
+                    "{name} of {columns} columns joins wide products"
+                );
                 let turn = (number + dropped, JOINED.len());
-                found.extend(wrong_in_turn((nvrtc, turn), &format!("{name} of {columns} x {hidden} x {classes}, drop {drop}"), &source, arch));
+                found.extend(wrong_in_turn(
+                    (nvrtc, turn),
+                    &format!("{name} of {columns} x {hidden} x {classes}, drop {drop}"),
+                    &source,
+                    arch,
+                ));
             }
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Columns of features and last ones of SAGE: rows that are made where they are multiplied, beside one, two, three and four groups of columns, of narrow
-/// elements as many as there may be, and whether they are.
-const MADE: [(u64, u64, bool); 8] =
-    [(40, 2, true), (60, 6, true), (66, 2, true), (96, 11, true), (89, 12, true), (100, 6, true), (100, 7, false), (96, 22, false)];
+/// Columns of features and last ones of SAGE: rows that are made where they are multiplied, beside
+/// one, two, three and four groups of columns, of narrow elements as many as there may be, and
+/// whether they are.
+const MADE: [(u64, u64, bool); 8] = [
+    (40, 2, true),
+    (60, 6, true),
+    (66, 2, true),
+    (96, 11, true),
+    (89, 12, true),
+    (100, 6, true),
+    (100, 7, false),
+    (96, 22, false),
+];
 
 #[test]
 fn outer_products_that_make_their_rows_compile_without_spills() {
-    let Some(nvrtc) = nvrtc("outer_products_that_make_their_rows_compile_without_spills") else { return };
+    let Some(nvrtc) = nvrtc("outer_products_that_make_their_rows_compile_without_spills") else {
+        return;
+    };
     let mut found = Vec::new();
     for (number, (columns, classes, are_made)) in MADE.into_iter().enumerate() {
         let settings = json!({"hidden": 64, "drop": 0.0});
-        let known = Data { nodes: 100_000, features: Some(columns), weighted: false, ..data(classes, Features::Dense, &settings) };
+        let known = Data {
+            nodes: 100_000,
+            features: Some(columns),
+            weighted: false,
+            ..data(classes, Features::Dense, &settings)
+        };
         for arch in ARCHITECTURES {
-            let source = source(("pipelines/programs/sage.py", "sage"), &settings, &known, target(arch));
-            assert_eq!(source.contains("float matrix["), are_made && Target::has_warpgroups(arch), "{columns} columns, {classes} classes");
-            found.extend(wrong_in_turn((nvrtc, (number, MADE.len())), &format!("sage of {columns} x 64 x {classes}"), &source, arch));
+            let source =
+                source(("pipelines/programs/sage.py", "sage"), &settings, &known, target(arch));
+            assert_eq!(
+                source.contains("float matrix["),
+                are_made && Target::has_warpgroups(arch),
+                "{columns} columns, {classes} classes"
+            );
+            found.extend(wrong_in_turn(
+                (nvrtc, (number, MADE.len())),
+                &format!("sage of {columns} x 64 x {classes}"),
+                &source,
+                arch,
+            ));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -214,14 +347,24 @@ fn outer_products_that_make_their_rows_compile_without_spills() {
 fn sums_of_near_rows_compile_without_spills() {
     let Some(nvrtc) = nvrtc("sums_of_near_rows_compile_without_spills") else { return };
     let mut found = Vec::new();
-    let cases = [("gin", json!({"hidden": 64, "layers": 2})), ("gin", json!({"hidden": 64, "layers": 2, "drop": 0.5}))];
+    let cases = [
+        ("gin", json!({"hidden": 64, "layers": 2})),
+        ("gin", json!({"hidden": 64, "layers": 2, "drop": 0.5})),
+    ];
     for (number, (name, settings)) in cases.iter().enumerate() {
         for arch in ARCHITECTURES {
             let near = Target { order: Order::Local, ..target(arch) };
-            let known = Data { nodes: 500_000, edges: 1_500_000, ..data(22, Features::Dense, settings) };
-            let source = source((&format!("pipelines/programs/{name}.py"), name), settings, &known, near);
+            let known =
+                Data { nodes: 500_000, edges: 1_500_000, ..data(22, Features::Dense, settings) };
+            let source =
+                source((&format!("pipelines/programs/{name}.py"), name), settings, &known, near);
             assert!(source.contains("L = 8, Q = 2"), "{name} has a row of half as many lanes");
-            found.extend(wrong_in_turn((nvrtc, (number, cases.len())), &format!("{name} {settings} of near rows"), &source, arch));
+            found.extend(wrong_in_turn(
+                (nvrtc, (number, cases.len())),
+                &format!("{name} {settings} of near rows"),
+                &source,
+                arch,
+            ));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -233,19 +376,34 @@ const SUMS: &str = include_str!("../../../kernels/vertex/tests/near_programs/sum
 /// The same with rows of their own before and after.
 const OWN: &str = include_str!("../../../kernels/vertex/tests/near_programs/own.py");
 
-/// What is wrong with sums of many rows of few edges, in an order, whose kernels say how they are gone about.
-fn wrong_of_many_rows(nvrtc: &Nvrtc, (program, name): (&str, &str), widths: &[u64], (order, says): (Order, &str)) -> Vec<String> {
+/// What is wrong with sums of many rows of few edges, in an order, whose kernels say how they are
+/// gone about.
+fn wrong_of_many_rows(
+    nvrtc: &Nvrtc,
+    (program, name): (&str, &str),
+    widths: &[u64],
+    (order, says): (Order, &str),
+) -> Vec<String> {
     let mut found = Vec::new();
     for (number, width) in widths.iter().enumerate() {
         let settings = json!({"width": width});
-        let known = Data { nodes: 500_000, edges: 1_500_000, ..data(3, Features::Dense, &settings) };
+        let known =
+            Data { nodes: 500_000, edges: 1_500_000, ..data(3, Features::Dense, &settings) };
         let given = settings.as_object().unwrap().clone().into_iter().collect();
-        let list = compile(program, name, &given, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        let list = compile(program, name, &given, &known)
+            .unwrap_or_else(|wrong| panic!("{width}: {wrong:?}"))
+            .list;
         for arch in ARCHITECTURES {
             let target = Target { order, bytes_per_real: known.bytes_per_real, ..target(arch) };
-            let source = emit(&list, target).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
+            let source =
+                emit(&list, target).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
             assert!(source.contains(says), "{name} of {width} columns");
-            found.extend(wrong_in_turn((nvrtc, (number, widths.len())), &format!("{name} of {width} columns, {order:?}"), &source, arch));
+            found.extend(wrong_in_turn(
+                (nvrtc, (number, widths.len())),
+                &format!("{name} of {width} columns, {order:?}"),
+                &source,
+                arch,
+            ));
         }
     }
     found
@@ -253,23 +411,46 @@ fn wrong_of_many_rows(nvrtc: &Nvrtc, (program, name): (&str, &str), widths: &[u6
 
 #[test]
 fn sums_of_rows_one_after_the_other_compile_without_spills() {
-    let Some(nvrtc) = nvrtc("sums_of_rows_one_after_the_other_compile_without_spills") else { return };
-    let found = wrong_of_many_rows(nvrtc, (SUMS, "sums"), &[66, 128, 200, 256], (Order::Local, "ROWS = 4"));
+    let Some(nvrtc) = nvrtc("sums_of_rows_one_after_the_other_compile_without_spills") else {
+        return;
+    };
+    let found =
+        wrong_of_many_rows(nvrtc, (SUMS, "sums"), &[66, 128, 200, 256], (Order::Local, "ROWS = 4"));
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
 fn sums_of_few_edges_compile_without_spills() {
     let Some(nvrtc) = nvrtc("sums_of_few_edges_compile_without_spills") else { return };
-    let mut found = wrong_of_many_rows(nvrtc, (SUMS, "sums"), &[2, 3, 8, 22, 64], (Order::Local, "2 edges at hand"));
-    found.extend(wrong_of_many_rows(nvrtc, (OWN, "own"), &[2, 8, 16, 32, 47, 64, 100, 128], (Order::Local, "2 edges at hand")));
-    found.extend(wrong_of_many_rows(nvrtc, (SUMS, "sums"), &[16, 32, 100, 128, 256], (Order::Spread, "2 edges at hand")));
-    found.extend(wrong_of_many_rows(nvrtc, (OWN, "own"), &[16, 32, 100], (Order::Spread, "2 edges at hand")));
+    let mut found = wrong_of_many_rows(
+        nvrtc,
+        (SUMS, "sums"),
+        &[2, 3, 8, 22, 64],
+        (Order::Local, "2 edges at hand"),
+    );
+    found.extend(wrong_of_many_rows(
+        nvrtc,
+        (OWN, "own"),
+        &[2, 8, 16, 32, 47, 64, 100, 128],
+        (Order::Local, "2 edges at hand"),
+    ));
+    found.extend(wrong_of_many_rows(
+        nvrtc,
+        (SUMS, "sums"),
+        &[16, 32, 100, 128, 256],
+        (Order::Spread, "2 edges at hand"),
+    ));
+    found.extend(wrong_of_many_rows(
+        nvrtc,
+        (OWN, "own"),
+        &[16, 32, 100],
+        (Order::Spread, "2 edges at hand"),
+    ));
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Features that no whole vector divides, wider than a group of lanes, and summed before their product: cora's, citeseer's, and those in front of a layer
-/// that is wider still.
+/// Features that no whole vector divides, wider than a group of lanes, and summed before their
+/// product: cora's, citeseer's, and those in front of a layer that is wider still.
 #[test]
 fn sums_of_wide_odd_rows_compile_without_spills() {
     let Some(nvrtc) = nvrtc("sums_of_wide_odd_rows_compile_without_spills") else { return };
@@ -284,9 +465,19 @@ fn sums_of_wide_odd_rows_compile_without_spills() {
         ("gcn", json!({"hidden": 4099}), 602, many, Order::Spread),
     ];
     for (number, (name, settings, columns, (nodes, edges), order)) in cases.iter().enumerate() {
-        let known = Data { features: Some(*columns), nodes: *nodes, edges: *edges, ..data(7, Features::Dense, settings) };
+        let known = Data {
+            features: Some(*columns),
+            nodes: *nodes,
+            edges: *edges,
+            ..data(7, Features::Dense, settings)
+        };
         for arch in ARCHITECTURES {
-            let source = source((&format!("pipelines/programs/{name}.py"), name), settings, &known, Target { order: *order, ..target(arch) });
+            let source = source(
+                (&format!("pipelines/programs/{name}.py"), name),
+                settings,
+                &known,
+                Target { order: *order, ..target(arch) },
+            );
             assert!(source.contains("slices"), "{name} of {columns} columns");
             let what = format!("{name} {settings} of {columns} columns, {nodes} rows, {order:?}");
             found.extend(wrong_in_turn((nvrtc, (number, cases.len())), &what, &source, arch));
@@ -302,13 +493,24 @@ const CUTS: [(u32, u32, u32); 4] = [(4, 4, 32), (32, 16, 128), (32, 32, 256), (2
 fn sums_by_groups_of_neighbours_compile_without_spills() {
     let Some(nvrtc) = nvrtc("sums_by_groups_of_neighbours_compile_without_spills") else { return };
     let mut found = Vec::new();
-    for (name, settings) in [("gcn", json!({"hidden": 16, "drop": 0.5})), ("gin", json!({"hidden": 64, "layers": 2})), ("sage", json!({"hidden": 256}))] {
-        let made = list((&format!("pipelines/programs/{name}.py"), name), &settings, &data(3, Features::Dense, &settings));
-        for ((number, (neighbours, lanes, threads)), arch) in CUTS.into_iter().enumerate().flat_map(|cut| ARCHITECTURES.map(|arch| (cut, arch))) {
+    for (name, settings) in [
+        ("gcn", json!({"hidden": 16, "drop": 0.5})),
+        ("gin", json!({"hidden": 64, "layers": 2})),
+        ("sage", json!({"hidden": 256})),
+    ] {
+        let made = list(
+            (&format!("pipelines/programs/{name}.py"), name),
+            &settings,
+            &data(3, Features::Dense, &settings),
+        );
+        for ((number, (neighbours, lanes, threads)), arch) in
+            CUTS.into_iter().enumerate().flat_map(|cut| ARCHITECTURES.map(|arch| (cut, arch)))
+        {
             let groups = vec![Some(Groups { neighbours, lanes, threads }); made.launches().len()];
             let source = emit_in_groups(&made, target(arch), &groups).unwrap().source;
             assert!(source.contains("told_groups"), "{name} has a sum by groups");
-            let what = format!("{name} by groups of {neighbours}, {lanes} lanes, {threads} threads");
+            let what =
+                format!("{name} by groups of {neighbours}, {lanes} lanes, {threads} threads");
             found.extend(wrong_in_turn((nvrtc, (number, CUTS.len())), &what, &source, arch));
         }
     }
@@ -320,52 +522,91 @@ fn asked(source: &str, arch: (u32, u32)) -> BTreeMap<String, u32> {
     let kernels = source.split("__launch_bounds__(256, ").skip(1);
     let of = |text: &str| {
         let (blocks, rest) = text.split_once(") ").unwrap();
-        let of_hopper = blocks.strip_prefix("ON_HOPPER(").map(|blocks| blocks.trim_end_matches(')').parse::<u32>().unwrap());
-        let fewer = |blocks: u32| blocks - if arch == (9, 0) { 0 } else { 1 + u32::from(blocks > 6) };
+        let of_hopper = blocks
+            .strip_prefix("ON_HOPPER(")
+            .map(|blocks| blocks.trim_end_matches(')').parse::<u32>().unwrap());
+        let fewer =
+            |blocks: u32| blocks - if arch == (9, 0) { 0 } else { 1 + u32::from(blocks > 6) };
         let blocks = of_hopper.map_or_else(|| blocks.parse().unwrap(), fewer);
         (rest.split('(').next().unwrap().to_owned(), blocks)
     };
     kernels.map(of).collect()
 }
 
-/// What of a source spills, takes more registers than it asks for, or puts products of groups of warps one behind the other.
+/// What of a source spills, takes more registers than it asks for, or puts products of groups of
+/// warps one behind the other.
 fn wrong(nvrtc: &Nvrtc, name: &str, source: &str, arch: (u32, u32)) -> Vec<String> {
     let cubin = match nvrtc.compile(&Source { name, text: source, arch, options: &[] }) {
         Ok(cubin) => cubin,
         Err(fault) => return vec![format!("{name} for {arch:?}: {fault}")],
     };
     let asked = asked(source, arch);
-    assert!(cubin.kernels.len() >= asked.len() && asked.len() > 1, "{name}: the compiler tells of {} kernels of {}", cubin.kernels.len(), asked.len());
+    assert!(
+        cubin.kernels.len() >= asked.len() && asked.len() > 1,
+        "{name}: the compiler tells of {} kernels of {}",
+        cubin.kernels.len(),
+        asked.len()
+    );
     let blocks = |name: &str| asked.get(name).copied().unwrap_or(1);
     let is_wrong = |kernel: &&warploom_device::Compiled| {
         let most = (REGISTERS / 256 / blocks(&kernel.name)).min(255);
         kernel.spill_stores + kernel.spill_loads + kernel.stack > 0 || kernel.registers > most
     };
-    let behind = cubin.log.lines().filter(|line| line.contains("wgmma") && line.contains("serialized")).map(|line| format!("{name} for {arch:?}: {line}"));
-    let spilled = cubin.kernels.iter().filter(is_wrong).map(|kernel| format!("{name} for {arch:?}, {} blocks: {kernel:?}", blocks(&kernel.name)));
+    let behind = cubin
+        .log
+        .lines()
+        .filter(|line| line.contains("wgmma") && line.contains("serialized"))
+        .map(|line| format!("{name} for {arch:?}: {line}"));
+    let spilled =
+        cubin.kernels.iter().filter(is_wrong).map(|kernel| {
+            format!("{name} for {arch:?}, {} blocks: {kernel:?}", blocks(&kernel.name))
+        });
     spilled.chain(behind).collect()
 }
 
 /// The same, if it is this architecture's turn to have the case of a number.
-fn wrong_in_turn((nvrtc, turn): (&Nvrtc, (usize, usize)), name: &str, source: &str, arch: (u32, u32)) -> Vec<String> {
+fn wrong_in_turn(
+    (nvrtc, turn): (&Nvrtc, (usize, usize)),
+    name: &str,
+    source: &str,
+    arch: (u32, u32),
+) -> Vec<String> {
     if is_taken(turn, arch) { wrong(nvrtc, name, source, arch) } else { Vec::new() }
 }
 
-/// In the short form each program is compiled in f32 for one of its architectures, and either of a large graph or in f64.
+/// In the short form each program is compiled in f32 for one of its architectures, and either of a
+/// large graph or in f64.
 #[test]
 fn kernels_of_all_programs_compile_without_spills() {
     let Some(nvrtc) = nvrtc("kernels_of_all_programs_compile_without_spills") else { return };
     let of = |archs: &'static [(u32, u32)]| {
-        move |(name, settings, classes, features): Case| (format!("pipelines/programs/{name}.py"), name, (settings, classes, features), archs)
+        move |(name, settings, classes, features): Case| {
+            (format!("pipelines/programs/{name}.py"), name, (settings, classes, features), archs)
+        }
     };
-    let alone = ALONE.into_iter().map(|name| (format!("kernels/vertex/tests/alone_programs/{name}.py"), name, (json!({}), 3, Features::Dense), ONE));
-    let all: Vec<_> = library().into_iter().map(of(ALL)).chain(others().into_iter().map(of(ONE))).chain(alone).collect();
+    let alone = ALONE.into_iter().map(|name| {
+        (
+            format!("kernels/vertex/tests/alone_programs/{name}.py"),
+            name,
+            (json!({}), 3, Features::Dense),
+            ONE,
+        )
+    });
+    let all: Vec<_> = library()
+        .into_iter()
+        .map(of(ALL))
+        .chain(others().into_iter().map(of(ONE)))
+        .chain(alone)
+        .collect();
     let mut work = Vec::new();
     for (number, (file, name, (settings, classes, features), archs)) in all.iter().enumerate() {
         let data = data(*classes, *features, settings);
         let (hopper, is_even) = (target((9, 0)), number % 2 == 0);
-        let taken = archs.iter().filter(|arch| archs.len() == 1 || is_taken((number, all.len()), **arch));
-        work.extend(taken.map(|arch| (format!("{name} in f32"), source((file, name), settings, &data, target(*arch)), *arch)));
+        let taken =
+            archs.iter().filter(|arch| archs.len() == 1 || is_taken((number, all.len()), **arch));
+        work.extend(taken.map(|arch| {
+            (format!("{name} in f32"), source((file, name), settings, &data, target(*arch)), *arch)
+        }));
         // Of a large graph wide rows are summed by slices, and multiplied by groups of warps.
         let large = Data { nodes: 500_000, edges: 5_000_000, ..data.clone() };
         let single = source((file, name), settings, &large, hopper);
@@ -379,7 +620,11 @@ fn kernels_of_all_programs_compile_without_spills() {
         }
         if !is_even || is_long() {
             let double = Data { bytes_per_real: 8, ..data };
-            work.push((format!("{name} in f64"), source((file, name), settings, &double, hopper), (9, 0)));
+            work.push((
+                format!("{name} in f64"),
+                source((file, name), settings, &double, hopper),
+                (9, 0),
+            ));
         }
     }
     let next = AtomicUsize::new(0);
@@ -390,6 +635,14 @@ fn kernels_of_all_programs_compile_without_spills() {
         }
         found
     };
-    let found = std::thread::scope(|scope| [scope.spawn(some), scope.spawn(some)].map(|worker| worker.join().unwrap()).concat());
-    assert!(found.is_empty(), "{} of {} sources' kernels:\n{}", found.len(), work.len(), found.join("\n"));
+    let found = std::thread::scope(|scope| {
+        [scope.spawn(some), scope.spawn(some)].map(|worker| worker.join().unwrap()).concat()
+    });
+    assert!(
+        found.is_empty(),
+        "{} of {} sources' kernels:\n{}",
+        found.len(),
+        work.len(),
+        found.join("\n")
+    );
 }

@@ -1,7 +1,9 @@
-//! Times Rabbit order on a csr without writing files, the best round, beside what its communities and its order are worth. One JSON line.
+//! Times Rabbit order on a csr without writing files, the best round, beside what its communities
+//! and its order are worth. One JSON line.
 //!
 //! usage: rabbit_speed CSR_FOLDER THREADS      (CSR_FOLDER: an artifact of kind `csr`)
-//! limits the peak of memory counts what the method holds beside the graph, and is 0 where the kernel does not tell it
+//! limits the peak of memory counts what the method holds beside the graph, and is 0 where the
+//! kernel does not tell it
 use std::{path::Path, time::Instant};
 
 use warploom_contract::{
@@ -20,7 +22,11 @@ const ROUNDS_MOST: f64 = 100.0;
 fn of_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|rest| rest.trim_start_matches(':').trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) * 1024
+    line.and_then(|rest| {
+        rest.trim_start_matches(':').trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    })
+    .unwrap_or(0)
+        * 1024
 }
 
 /// Runs work; gives its result and seconds.
@@ -32,9 +38,14 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
-    let csr = Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
+    let (folder, threads) =
+        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .expect("the first pool of the process");
+    let csr =
+        Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
     let (seconds_undirected, graph) = timed(|| Undirected::of(&csr));
     // From here on the peak is that of the method.
     let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();

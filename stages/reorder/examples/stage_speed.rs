@@ -1,4 +1,5 @@
-//! Times what the stage does beside finding an order, part by part, without reading or writing files. One JSON line for each part.
+//! Times what the stage does beside finding an order, part by part, without reading or writing
+//! files. One JSON line for each part.
 //!
 //! usage: stage_speed CSR_FOLDER THREADS      (CSR_FOLDER: an artifact of kind `csr`)
 use std::{path::Path, time::Instant};
@@ -26,10 +27,16 @@ fn keep<T>(found: T) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
-    let csr = Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
-    let (incoming, outgoing, edges) = (csr.incoming.rows(), csr.outgoing.rows(), csr.edges() as f64);
+    let (folder, threads) =
+        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .expect("the first pool of the process");
+    let csr =
+        Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
+    let (incoming, outgoing, edges) =
+        (csr.incoming.rows(), csr.outgoing.rows(), csr.edges() as f64);
     let say = |part: &str, work: &dyn Fn()| {
         let time = |_| {
             let begun = Instant::now();
@@ -37,10 +44,15 @@ fn main() {
             begun.elapsed().as_secs_f64()
         };
         let best = (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min);
-        println!("{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": {best:.4}, \"edges_per_second\": {:.3e}}}", edges / best);
+        println!(
+            "{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": \
+                {best:.4}, \"edges_per_second\": {:.3e}}}",
+            edges / best
+        );
     };
     let shuffled = inverse(&random::order(csr.nodes(), 1));
-    prove::same_edges(&csr, &Csr::from(permute(&csr, &shuffled)), &shuffled).expect("the same edges");
+    prove::same_edges(&csr, &Csr::from(permute(&csr, &shuffled)), &shuffled)
+        .expect("the same edges");
     let kept: Vec<u32> = (0..csr.nodes() as u32).collect();
     say("permute, at random", &|| keep(permute(&csr, &shuffled)));
     let by_rabbit = inverse(&rabbit::order(&Undirected::of(&csr), &|_| {}).old_of_new);
@@ -51,5 +63,7 @@ fn main() {
     say("curve of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 1)));
     say("curve of pairs of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 2)));
     let devices = warploom_device::shipped();
-    say("standing", &|| keep(worth::standing((incoming, outgoing), csr.types.is_some(), &devices, &|_| {})));
+    say("standing", &|| {
+        keep(worth::standing((incoming, outgoing), csr.types.is_some(), &devices, &|_| {}))
+    });
 }

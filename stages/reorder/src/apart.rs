@@ -1,4 +1,5 @@
-//! Sets of many graphs: an order never mixes them. Graphs stand by size, the largest first, and each keeps the order found for its nodes.
+//! Sets of many graphs: an order never mixes them. Graphs stand by size, the largest first, and
+//! each keeps the order found for its nodes.
 //!
 //! limits    O(nodes + graphs log graphs); 8 bytes a node
 /// The old number of each new one, graph by graph.
@@ -29,7 +30,11 @@ mod tests {
     #[test]
     fn graphs_by_size_and_nodes_as_found() {
         assert_eq!(apart(&[0, 0, 2, 1, 1, 1], &[5, 4, 3, 2, 1, 0]), [5, 4, 3, 1, 0, 2]);
-        assert_eq!(apart(&[0, 1, 0, 1], &[3, 2, 1, 0]), [2, 0, 3, 1], "like sizes stand as they are numbered");
+        assert_eq!(
+            apart(&[0, 1, 0, 1], &[3, 2, 1, 0]),
+            [2, 0, 3, 1],
+            "like sizes stand as they are numbered"
+        );
         assert_eq!(apart(&[], &[]), [] as [u32; 0]);
     }
 }

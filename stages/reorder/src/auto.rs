@@ -1,10 +1,12 @@
-//! auto: which order pays, by document 000's rule, then by predicted bytes and by what the order costs.
+//! auto: which order pays, by document 000's rule, then by predicted bytes and by what the order
+//! costs.
 //!
-//! A walk over all edges fetches rows that the device's cache does not hold; `cache` predicts how many under each order. What is saved in
-//! a walk, times the walks of all runs that will share the order, is weighed against the seconds that the order takes to make.
+//! A walk over all edges fetches rows that the device's cache does not hold; `cache` predicts how
+//! many under each order. What is saved in a walk, times the walks of all runs that will share the
+//! order, is weighed against the seconds that the order takes to make.
 //!
-//! promises  a decision that depends on the graph without its self loops, the device's facts, the width, and the walks; with all numbers
-//!           in the reason
+//! promises  a decision that depends on the graph without its self loops, the device's facts, the
+//!           width, and the walks; with all numbers in the reason
 //! never     tries an order that could not pay even if it left nothing to fetch twice
 use warploom_contract::{
     StageError,
@@ -20,9 +22,11 @@ use crate::{
     worth::Block,
 };
 
-/// Orders that are tried, the cheapest first, with nanoseconds an edge that finding and applying one takes (two threads of a Xeon at
-/// 2.8 GHz, the stand-in of amazon0505: Rabbit itself 95, neighbours either way 10, renumbering 20 to 25, figures 30, writing 20).
-const TRIED: [(Method, f64); 3] = [(Method::Degree, 80.0), (Method::HubCluster, 80.0), (Method::Rabbit, 180.0)];
+/// Orders that are tried, the cheapest first, with nanoseconds an edge that finding and applying
+/// one takes (two threads of a Xeon at 2.8 GHz, the stand-in of amazon0505: Rabbit itself 95,
+/// neighbours either way 10, renumbering 20 to 25, figures 30, writing 20).
+const TRIED: [(Method, f64); 3] =
+    [(Method::Degree, 80.0), (Method::HubCluster, 80.0), (Method::Rabbit, 180.0)];
 
 /// What weighs for and against.
 struct Scales<'a> {
@@ -84,7 +88,11 @@ pub struct Decision {
 }
 
 /// Decides.
-pub fn decide(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageError> {
+pub fn decide(
+    progress: &dyn Progress,
+    request: &ReorderRequest,
+    csr: &Csr,
+) -> Result<Decision, StageError> {
     let weighing = Piece::begin(progress, "weighing orders", TRIED.len() as u64 + 1, "orders");
     let as_it_stands = walk(csr, None);
     let scales = Scales::of(request, as_it_stands.size());
@@ -104,19 +112,30 @@ pub fn decide(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> R
             continue;
         }
         let order = methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr, &|_| {})?;
-        let fetched = scales.block.fetched(&Curve::of(&walk(csr, Some(&order.new_of_old)), scales.block.rows));
+        let fetched = scales
+            .block
+            .fetched(&Curve::of(&walk(csr, Some(&order.new_of_old)), scales.block.rows));
         let saved = scales.saved(before - fetched);
-        told.push(format!("{} fetches {}, which saves {saved:.3} s for {cost:.3} s", method.name(), megabytes(fetched)));
+        told.push(format!(
+            "{} fetches {}, which saves {saved:.3} s for {cost:.3} s",
+            method.name(),
+            megabytes(fetched)
+        ));
         tried.push(Tried { method, saved, cost });
         let gain = saved - cost;
         if gain > best.as_ref().map_or(0.0, |(best, ..)| *best) {
             best = Some((gain, method, order));
         }
     }
-    let outset =
-        format!("a walk fetches {} of rows and no order less than {}, worth {at_most:.3} s {}", megabytes(before), megabytes(least), scales.of_walks());
+    let outset = format!(
+        "a walk fetches {} of rows and no order less than {}, worth {at_most:.3} s {}",
+        megabytes(before),
+        megabytes(least),
+        scales.of_walks()
+    );
     let taken = best.map(|(_, method, order)| (method, order));
-    let why = reason(taken.as_ref().map(|(method, _)| *method), &tried, (at_most, request.spec.runs));
+    let why =
+        reason(taken.as_ref().map(|(method, _)| *method), &tried, (at_most, request.spec.runs));
     Ok(Decision { why, weighed: format!("{outset}; {}", told.join("; ")), taken })
 }
 
@@ -133,13 +152,25 @@ fn reason(taken: Option<Method>, tried: &[Tried], (at_most, runs): (f64, u64)) -
     let other = |tried: &Tried| format!("{}: {}", tried.method.name(), seconds(tried.saved));
     match tried.iter().find(|tried| Some(tried.method) == taken) {
         Some(of) => {
-            let others: Vec<String> = tried.iter().filter(|tried| tried.method != of.method).map(other).collect();
-            let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join("; ")) };
-            format!("saves an estimated {} {over} for {}{others}", seconds(of.saved), seconds(of.cost))
+            let others: Vec<String> =
+                tried.iter().filter(|tried| tried.method != of.method).map(other).collect();
+            let others =
+                if others.is_empty() { String::new() } else { format!(" ({})", others.join("; ")) };
+            format!(
+                "saves an estimated {} {over} for {}{others}",
+                seconds(of.saved),
+                seconds(of.cost)
+            )
         }
-        None if tried.is_empty() => format!("a perfect order would save {} {over}, less than any takes to find", seconds(at_most)),
+        None if tried.is_empty() => format!(
+            "a perfect order would save {} {over}, less than any takes to find",
+            seconds(at_most)
+        ),
         None => {
-            let all: Vec<String> = tried.iter().map(|tried| format!("{} for {}", other(tried), seconds(tried.cost))).collect();
+            let all: Vec<String> = tried
+                .iter()
+                .map(|tried| format!("{} for {}", other(tried), seconds(tried.cost)))
+                .collect();
             format!("no order saves more than it takes, {over} ({})", all.join("; "))
         }
     }
@@ -166,10 +197,21 @@ mod tests {
     #[test]
     fn a_reason_is_a_sentence_with_the_seconds_that_decided() {
         let of = |method, saved, cost| Tried { method, saved, cost };
-        let tried = [of(Method::Degree, -1.2, 0.4), of(Method::HubCluster, 0.96, 0.4), of(Method::Rabbit, 173.2, 0.878)];
-        assert_eq!(reason(Some(Method::Rabbit), &tried, (200.0, 10)), "saves an estimated 173 s over 10 runs for 0.9 s (degree: -1.2 s; hub-cluster: 1.0 s)");
-        assert_eq!(reason(None, &[], (0.0002, 1)), "a perfect order would save 0 s over 1 run, less than any takes to find");
-        let wanted = "no order saves more than it takes, over 10 runs (degree: -1.2 s for 0.4 s; hub-cluster: 1.0 s for 0.4 s)";
+        let tried = [
+            of(Method::Degree, -1.2, 0.4),
+            of(Method::HubCluster, 0.96, 0.4),
+            of(Method::Rabbit, 173.2, 0.878),
+        ];
+        assert_eq!(
+            reason(Some(Method::Rabbit), &tried, (200.0, 10)),
+            "saves an estimated 173 s over 10 runs for 0.9 s (degree: -1.2 s; hub-cluster: 1.0 s)"
+        );
+        assert_eq!(
+            reason(None, &[], (0.0002, 1)),
+            "a perfect order would save 0 s over 1 run, less than any takes to find"
+        );
+        let wanted = "no order saves more than it takes, over 10 runs (degree: -1.2 s for 0.4 s; \
+            hub-cluster: 1.0 s for 0.4 s)";
         assert_eq!(reason(None, &tried[..2], (2.0, 10)), wanted);
     }
 }

@@ -1,13 +1,17 @@
-//! cache: what a walk over all in-edges finds in a cache and what it does not, predicted for every size of cache at once.
+//! cache: what a walk over all in-edges finds in a cache and what it does not, predicted for every
+//! size of cache at once.
 //!
-//! Blocks (rows of a table, or lines of several narrow rows) are sampled by a hash of their number; between two touches of a sampled block
-//! the distinct sampled blocks are counted. A cache that keeps the blocks used last holds a block as long as fewer others come between
-//! than it has room for (Mattson et al. 1970; sampled as SHARDS does, Waldspurger et al. 2015).
+//! Blocks (rows of a table, or lines of several narrow rows) are sampled by a hash of their number;
+//! between two touches of a sampled block the distinct sampled blocks are counted. A cache that
+//! keeps the blocks used last holds a block as long as fewer others come between than it has room
+//! for (Mattson et al. 1970; sampled as SHARDS does, Waldspurger et al. 2015).
 //!
-//! promises  exact for graphs of few blocks (all are sampled); the same bits for any number of threads
-//! never     counts self loops: a row's own values are read beside its sum; sees rows that run at the same time, or streams beside the rows
-//! limits    O(edges) time; 9 bytes a node, and 8 for each sampled touch: about 2^21, but all of graphs of up to 2^12 blocks, and those of a
-//!           hub that is drawn
+//! promises  exact for graphs of few blocks (all are sampled); the same bits for any number of
+//!           threads
+//! never     counts self loops: a row's own values are read beside its sum; sees rows that run at
+//!           the same time, or streams beside the rows
+//! limits    O(edges) time; 9 bytes a node, and 8 for each sampled touch: about 2^21, but all of
+//!           graphs of up to 2^12 blocks, and those of a hub that is drawn
 use rayon::prelude::*;
 use warploom_contract::kinds::{csr::Rows, permutation::inverse};
 
@@ -40,7 +44,9 @@ impl<'a> Walk<'a> {
 
     /// Nodes, and edges that are no self loops.
     pub fn size(&self) -> (u64, u64) {
-        let of_row = |row: usize| self.incoming.row(row).iter().filter(|&&far| far as usize != row).count() as u64;
+        let of_row = |row: usize| {
+            self.incoming.row(row).iter().filter(|&&far| far as usize != row).count() as u64
+        };
         let nodes = self.incoming.len();
         (nodes as u64, (0..nodes).into_par_iter().with_min_len(TASK_ROWS).map(of_row).sum())
     }
@@ -53,7 +59,11 @@ impl<'a> Walk<'a> {
     fn each(&self, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, u32)) {
         for row in rows {
             let old = self.numbers.as_ref().map_or(row, |(_, old_of_new)| old_of_new[row] as usize);
-            self.incoming.row(old).iter().filter(|&&far| far as usize != old).for_each(|&far| visit(row, far));
+            self.incoming
+                .row(old)
+                .iter()
+                .filter(|&&far| far as usize != old)
+                .for_each(|&far| visit(row, far));
         }
     }
 }
@@ -62,7 +72,8 @@ impl<'a> Walk<'a> {
 pub struct Curve {
     /// Blocks that are touched at all: each is missed once, whatever the cache.
     distinct: u64,
-    /// For each sampled touch but the first of a block: distinct sampled blocks since the last, ascending.
+    /// For each sampled touch but the first of a block: distinct sampled blocks since the last,
+    /// ascending.
     between: Vec<u32>,
     /// Share of the blocks that was sampled.
     share: f64,
@@ -76,22 +87,31 @@ impl Curve {
         let share = share_of(blocks, edges);
         let threshold = (share * u32::MAX as f64) as u32;
         let block_of = |node: u32| (u64::from(walk.number(node)) / rows_per_block) as usize;
-        let is_read = |node: u32| walk.outgoing.row(node as usize).iter().any(|&target| target != node);
+        let is_read =
+            |node: u32| walk.outgoing.row(node as usize).iter().any(|&target| target != node);
         let mut read = vec![false; blocks as usize];
-        (0..walk.incoming.len() as u32).filter(|&node| is_read(node)).for_each(|node| read[block_of(node)] = true);
+        (0..walk.incoming.len() as u32)
+            .filter(|&node| is_read(node))
+            .for_each(|node| read[block_of(node)] = true);
         let distinct = read.iter().filter(|&&is_read| is_read).count() as u64;
-        // Sampled blocks one after the other; by old number of node, so that each edge looks at one place.
+        // Sampled blocks one after the other; by old number of node, so that each edge looks at one
+        // place.
         let mut count = 0u32;
         let is_sampled = |block: u64| share >= 1.0 || ((mixed(block) >> 32) as u32) < threshold;
         let mut next = || {
             count += 1;
             count - 1
         };
-        let dense: Vec<u32> = (0..blocks).map(|block| if is_sampled(block) { next() } else { NONE }).collect();
-        let place: Vec<u32> = (0..walk.incoming.len() as u32).into_par_iter().map(|node| dense[block_of(node)]).collect();
+        let dense: Vec<u32> =
+            (0..blocks).map(|block| if is_sampled(block) { next() } else { NONE }).collect();
+        let place: Vec<u32> = (0..walk.incoming.len() as u32)
+            .into_par_iter()
+            .map(|node| dense[block_of(node)])
+            .collect();
         let touched = touched(walk, &place);
         let mut recent = Recent::new(count as usize);
-        let mut between: Vec<u32> = touched.iter().flatten().filter_map(|&block| recent.touch(block)).collect();
+        let mut between: Vec<u32> =
+            touched.iter().flatten().filter_map(|&block| recent.touch(block)).collect();
         between.par_sort_unstable();
         Curve { distinct, between, share }
     }
@@ -99,7 +119,8 @@ impl Curve {
     /// Touches of blocks that a cache of so many blocks does not hold.
     pub fn misses(&self, blocks: u64) -> f64 {
         let room = blocks as f64 * self.share;
-        let beyond = self.between.len() - self.between.partition_point(|&others| f64::from(others) < room);
+        let beyond =
+            self.between.len() - self.between.partition_point(|&others| f64::from(others) < room);
         self.distinct as f64 + beyond as f64 / self.share
     }
 
@@ -114,7 +135,9 @@ fn share_of(blocks: u64, touches: u64) -> f64 {
     if blocks <= EXACT_BLOCKS {
         return 1.0;
     }
-    (SAMPLED_BLOCKS as f64 / blocks as f64).min(SAMPLED_TOUCHES as f64 / touches.max(1) as f64).clamp(EXACT_BLOCKS as f64 / 4.0 / blocks as f64, 1.0)
+    (SAMPLED_BLOCKS as f64 / blocks as f64)
+        .min(SAMPLED_TOUCHES as f64 / touches.max(1) as f64)
+        .clamp(EXACT_BLOCKS as f64 / 4.0 / blocks as f64, 1.0)
 }
 
 /// Sampled blocks in the order in which they are touched: in each row by rising number.
@@ -166,7 +189,13 @@ impl Recent {
 
     /// Times are numbered anew, with no gaps.
     fn compact(&mut self) {
-        let mut live: Vec<(u32, u32)> = self.last.iter().zip(0u32..).filter(|(last, _)| **last != NONE).map(|(&last, block)| (last, block)).collect();
+        let mut live: Vec<(u32, u32)> = self
+            .last
+            .iter()
+            .zip(0u32..)
+            .filter(|(last, _)| **last != NONE)
+            .map(|(&last, block)| (last, block))
+            .collect();
         live.sort_unstable();
         self.tree.fill(0);
         self.now = 0;
@@ -227,7 +256,8 @@ mod tests {
 
     /// Edges inside communities mostly, some from hubs: drawn from a seed.
     fn drawn(nodes: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
-        let draw = |at: u64, below: u32| ((mixed(seed ^ mixed(at)) >> 33) % u64::from(below)) as u32;
+        let draw =
+            |at: u64, below: u32| ((mixed(seed ^ mixed(at)) >> 33) % u64::from(below)) as u32;
         let edge = |at: u64| {
             let target = draw(3 * at, nodes);
             let source = match at % 10 {
@@ -248,7 +278,10 @@ mod tests {
             assert_eq!((curve.distinct(), curve.misses(4)), (0, 0.0));
         }
         let loops = csr(3, &[(0, 0), (2, 2)]);
-        assert_eq!(Curve::of(&Walk::new(loops.incoming.rows(), loops.outgoing.rows(), None), 1).misses(0), 0.0);
+        assert_eq!(
+            Curve::of(&Walk::new(loops.incoming.rows(), loops.outgoing.rows(), None), 1).misses(0),
+            0.0
+        );
     }
 
     /// Within a tenth of the whole simulation where blocks are sampled: one in 1.2 to one in 5.
@@ -264,8 +297,13 @@ mod tests {
                     let curve = Curve::of(&walk, rows_per_block);
                     assert!(curve.share < 1.0 || nodes as u64 / rows_per_block <= SAMPLED_BLOCKS);
                     for blocks in [64, 512, 2048] {
-                        let (found, expected) = (curve.misses(blocks), simulated(&walk, rows_per_block, blocks) as f64);
-                        assert!((found / expected - 1.0).abs() < 0.1, "{nodes} nodes, {rows_per_block} rows a block, {blocks} blocks: {found} of {expected}");
+                        let (found, expected) =
+                            (curve.misses(blocks), simulated(&walk, rows_per_block, blocks) as f64);
+                        assert!(
+                            (found / expected - 1.0).abs() < 0.1,
+                            "{nodes} nodes, {rows_per_block} rows a block, {blocks} blocks: \
+                                {found} of {expected}"
+                        );
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! choice: which method is run.
 //!
-//! promises  a method that was asked for is run; `auto` runs one only where figures say that it pays, and tells them; an order never
-//!           mixes the graphs of a set
+//! promises  a method that was asked for is run; `auto` runs one only where figures say that it
+//!           pays, and tells them; an order never mixes the graphs of a set
 use warploom_contract::{
     StageError,
     kinds::{csr::Csr, permutation::Cut, profile::CommunityFigures},
@@ -30,19 +30,44 @@ pub struct Choice {
 
 impl Choice {
     fn stays() -> Self {
-        Choice { method: Method::None.name().to_owned(), new_of_old: None, communities: None, cut: None }
+        Choice {
+            method: Method::None.name().to_owned(),
+            new_of_old: None,
+            communities: None,
+            cut: None,
+        }
     }
 
     fn takes(method: Method, order: Order) -> Self {
-        Choice { method: method.name().to_owned(), new_of_old: Some(order.new_of_old), communities: order.communities, cut: order.cut }
+        Choice {
+            method: method.name().to_owned(),
+            new_of_old: Some(order.new_of_old),
+            communities: order.communities,
+            cut: order.cut,
+        }
     }
 }
 
 /// Which order pays, for `auto`.
-pub fn weigh(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr, rule: AesRule) -> Result<Chosen, StageError> {
-    let verdict = format!("sqrt(AES) {:.1} {} floor(sqrt(nodes) / 100) {}", rule.left, if rule.worth_it { ">" } else { "<=" }, rule.right);
+pub fn weigh(
+    progress: &dyn Progress,
+    request: &ReorderRequest,
+    csr: &Csr,
+    rule: AesRule,
+) -> Result<Chosen, StageError> {
+    let verdict = format!(
+        "sqrt(AES) {:.1} {} floor(sqrt(nodes) / 100) {}",
+        rule.left,
+        if rule.worth_it { ">" } else { "<=" },
+        rule.right
+    );
     if !rule.worth_it {
-        return Ok(Chosen { method: Method::None, why: "neighbours are close already".to_owned(), weighed: verdict, order: None });
+        return Ok(Chosen {
+            method: Method::None,
+            why: "neighbours are close already".to_owned(),
+            weighed: verdict,
+            order: None,
+        });
     }
     let decision = auto::decide(progress, request, csr)?;
     let (why, weighed) = (decision.why, format!("{verdict}; {}", decision.weighed));
@@ -61,16 +86,24 @@ pub fn why(request: &ReorderRequest) -> String {
 }
 
 /// Runs what was asked for, or chosen.
-pub fn choose(progress: &dyn Progress, request: &ReorderRequest, csr: &Csr) -> Result<Choice, StageError> {
+pub fn choose(
+    progress: &dyn Progress,
+    request: &ReorderRequest,
+    csr: &Csr,
+) -> Result<Choice, StageError> {
     let method = request.method();
     if method == Method::None {
         return Ok(Choice::stays());
     }
     let order = match request.chosen.as_ref().and_then(|chosen| chosen.order.clone()) {
-        Some(FoundOrder { new_of_old, communities }) => Order { new_of_old, communities, cut: None },
+        Some(FoundOrder { new_of_old, communities }) => {
+            Order { new_of_old, communities, cut: None }
+        }
         None => {
             progress.begin(&format!("looking for an order: {}", method.name()), 0, "nodes");
-            methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr, &|nodes| progress.advance(nodes))?
+            methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr, &|nodes| {
+                progress.advance(nodes)
+            })?
         }
     };
     Ok(Choice::takes(method, order))

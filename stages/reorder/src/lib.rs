@@ -2,7 +2,8 @@
 //!
 //! reads   csr, any order                     keeps   the multiset of edges with weights, types and edge ids
 //! writes  permutation (new_of_old), csr      bounds  nodes < 2^32 - 1; memory see `need`
-//! never   drops or merges an edge; reads features or labels; lets self loops or weights change an order; mixes the graphs of a set
+//! never   drops or merges an edge; reads features or labels; lets self loops or weights change an
+//!         order; mixes the graphs of a set
 mod apart;
 mod auto;
 pub mod cache;
@@ -38,27 +39,54 @@ impl Stage for Reorder {
     type Request = ReorderRequest;
     const CONTRACT: Contract = contracts::REORDER;
 
-    /// What `auto` chooses is kept apart from the order: runs that weigh differently and choose alike share the order.
-    fn decide(context: &Context, inputs: &Inputs, request: &mut ReorderRequest) -> Result<(), StageError> {
+    /// What `auto` chooses is kept apart from the order: runs that weigh differently and choose
+    /// alike share the order.
+    fn decide(
+        context: &Context,
+        inputs: &Inputs,
+        request: &mut ReorderRequest,
+    ) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         need::refuse_too_large(&csr, Method::Auto, context.memory)?;
-        let looking = Piece::begin(context.progress, "looking whether the choice is known", csr.nodes() as u64, "nodes").passes(known::PASSES);
+        let looking = Piece::begin(
+            context.progress,
+            "looking whether the choice is known",
+            csr.nodes() as u64,
+            "nodes",
+        )
+        .passes(known::PASSES);
         let digest = known::digest(&csr, request.weighed(), &|nodes| looking.add(nodes));
         drop(looking);
         let chosen = match orders::find_alike(context.store, &digest) {
             Some(chosen) => chosen,
-            None => choice::weigh(context.progress, request, &csr, order::aes_rule(aes_without_loops(&csr), csr.nodes()))?,
+            None => choice::weigh(
+                context.progress,
+                request,
+                &csr,
+                order::aes_rule(aes_without_loops(&csr), csr.nodes()),
+            )?,
         };
         orders::keep(context.store, inputs, (request, &chosen), &digest)?;
         request.chosen = Some(chosen);
         Ok(())
     }
 
-    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &ReorderRequest) -> Result<(), StageError> {
+    fn run(
+        context: &Context,
+        outputs: &mut Outputs,
+        inputs: &Inputs,
+        request: &ReorderRequest,
+    ) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
         need::refuse_too_large(&csr, request.method(), context.memory)?;
-        let looking = Piece::begin(context.progress, "looking whether the order is known", csr.nodes() as u64, "nodes").passes(known::PASSES);
+        let looking = Piece::begin(
+            context.progress,
+            "looking whether the order is known",
+            csr.nodes() as u64,
+            "nodes",
+        )
+        .passes(known::PASSES);
         let aes_rule = order::aes_rule(aes_without_loops(&csr), csr.nodes());
         let digest = known::digest(&csr, request.document(), &|nodes| looking.add(nodes));
         drop(looking);
@@ -67,7 +95,13 @@ impl Stage for Reorder {
             None => choice::choose(context.progress, request, &csr)?,
         };
         let devices = devices(request);
-        let before = standing_of("measuring the order", (csr.incoming.rows(), csr.outgoing.rows()), csr.types.is_some(), &devices, context.progress);
+        let before = standing_of(
+            "measuring the order",
+            (csr.incoming.rows(), csr.outgoing.rows()),
+            csr.types.is_some(),
+            &devices,
+            context.progress,
+        );
         let (after, new_of_old) = match choice.new_of_old {
             None => {
                 keep(outputs, artifact, &csr)?;
@@ -76,7 +110,13 @@ impl Stage for Reorder {
             Some(new_of_old) => {
                 let parts = permute::permute_told(&csr, &new_of_old, context.progress);
                 let rows = (parts.incoming.rows(), parts.outgoing.rows());
-                let after = standing_of("measuring the new order", rows, parts.types.is_some(), &devices, context.progress);
+                let after = standing_of(
+                    "measuring the new order",
+                    rows,
+                    parts.types.is_some(),
+                    &devices,
+                    context.progress,
+                );
                 csr::write(outputs, parts, context.progress)?;
                 (after, new_of_old)
             }
@@ -84,14 +124,29 @@ impl Stage for Reorder {
         if let Some(bytes) = least_moved(&after) {
             outputs.count(Kind::Permutation, permutation::WALK_BYTES, bytes);
         }
-        let (why, weighed) = (choice::why(request), request.chosen.as_ref().map(|chosen| chosen.weighed.clone()));
-        let quality = Quality { method: choice.method, why, weighed, aes_rule, communities: choice.communities, cut: choice.cut, before, after };
+        let (why, weighed) =
+            (choice::why(request), request.chosen.as_ref().map(|chosen| chosen.weighed.clone()));
+        let quality = Quality {
+            method: choice.method,
+            why,
+            weighed,
+            aes_rule,
+            communities: choice.communities,
+            cut: choice.cut,
+            before,
+            after,
+        };
         outputs.fact(Kind::Permutation, known::FACT, digest);
         permutation::write(outputs, new_of_old, &quality)
     }
 
     /// Follows every edge id from the new csr to the old one through the permutation.
-    fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, _request: &ReorderRequest) -> Result<(), Violation> {
+    fn check(
+        _context: &Context,
+        outputs: &Inputs,
+        inputs: &Inputs,
+        _request: &ReorderRequest,
+    ) -> Result<(), Violation> {
         let old = Csr::open(inputs.get(Kind::Csr)?)?;
         let new = Csr::open(outputs.get(Kind::Csr)?)?;
         let new_of_old = permutation::open(outputs.get(Kind::Permutation)?)?;
@@ -108,7 +163,8 @@ fn keep(outputs: &mut Outputs, artifact: &Artifact, csr: &Csr) -> Result<(), Sta
     Ok(())
 }
 
-/// Devices that figures are predicted for: those that come with the program, and what is planned for.
+/// Devices that figures are predicted for: those that come with the program, and what is planned
+/// for.
 fn devices(request: &ReorderRequest) -> Vec<Facts> {
     let mut devices = warploom_device::shipped();
     if devices.iter().all(|device| device.name != request.device.name) {
@@ -117,15 +173,25 @@ fn devices(request: &ReorderRequest) -> Vec<Facts> {
     devices
 }
 
-/// What a walk moves on that of the shipped devices which moves least: every store has the figures of those.
+/// What a walk moves on that of the shipped devices which moves least: every store has the figures
+/// of those.
 fn least_moved(standing: &Standing) -> Option<u64> {
     let shipped = warploom_device::shipped();
-    let is_known = |moved: &&Moved| moved.columns == permutation::WALK_COLUMNS && shipped.iter().any(|device| device.name == moved.device);
+    let is_known = |moved: &&Moved| {
+        moved.columns == permutation::WALK_COLUMNS
+            && shipped.iter().any(|device| device.name == moved.device)
+    };
     standing.predicted.iter().filter(is_known).map(|moved| moved.memory_bytes).min()
 }
 
 /// Figures of an order; tells of each.
-fn standing_of(what: &str, (incoming, outgoing): (Rows<'_>, Rows<'_>), typed: bool, devices: &[Facts], progress: &dyn Progress) -> Standing {
+fn standing_of(
+    what: &str,
+    (incoming, outgoing): (Rows<'_>, Rows<'_>),
+    typed: bool,
+    devices: &[Facts],
+    progress: &dyn Progress,
+) -> Standing {
     let measuring = Piece::begin(progress, what, worth::figures(devices), "figures");
     worth::standing((incoming, outgoing), typed, devices, &|count| measuring.add(count))
 }
@@ -140,11 +206,19 @@ fn aes_without_loops(csr: &Csr) -> f64 {
 mod tests {
     use super::*;
 
-    /// The figure is in plan's key, and the facts that it follows from are in no key of an order: the stage's version stands for them.
+    /// The figure is in plan's key, and the facts that it follows from are in no key of an order:
+    /// the stage's version stands for them.
     #[test]
     fn other_caches_of_shipped_devices_are_another_version_of_the_stage() {
-        let caches: Vec<_> = warploom_device::shipped().into_iter().map(|device| (device.name, device.cache.bytes, device.cache.line_bytes)).collect();
+        let caches: Vec<_> = warploom_device::shipped()
+            .into_iter()
+            .map(|device| (device.name, device.cache.bytes, device.cache.line_bytes))
+            .collect();
         let expected = [("cpu".to_owned(), 2 << 20, 64), ("h200".to_owned(), 60_000_000, 128)];
-        assert_eq!((Reorder::CONTRACT.version, &caches[..]), (4, &expected[..]), "raise the version with them, and change this test");
+        assert_eq!(
+            (Reorder::CONTRACT.version, &caches[..]),
+            (4, &expected[..]),
+            "raise the version with them, and change this test"
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! Renumbering a csr.
 //!
-//! Rows of sources are written under their new numbers, as they stand; grouping them by target brings targets with sources that ascend, and
-//! grouping these by source again brings the other direction. Nothing is compared: sorting each row by itself takes three times as long.
+//! Rows of sources are written under their new numbers, as they stand; grouping them by target
+//! brings targets with sources that ascend, and grouping these by source again brings the other
+//! direction. Nothing is compared: sorting each row by itself takes three times as long.
 //!
-//! promises  in each new row neighbours ascend (typed: types first), then edge ids; the same bytes for any number of threads
-//! limits    O(nodes + edges) time; beside the new csr 4 bytes an edge for weights and 2 for types, while they are put in order
+//! promises  in each new row neighbours ascend (typed: types first), then edge ids; the same bytes
+//!           for any number of threads
+//! limits    O(nodes + edges) time; beside the new csr 4 bytes an edge for weights and 2 for types,
+//!           while they are put in order
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
@@ -37,26 +40,48 @@ pub fn permute_told(csr: &Csr, new_of_old: &[u32], progress: &dyn Progress) -> C
     let old_of_new = inverse(new_of_old);
     let mut outgoing = rows(&csr.outgoing, (new_of_old, &old_of_new), &told);
     let mut incoming = DirectionParts::default();
-    group(&mut incoming, csr.nodes(), &outgoing.neighbours, Others::Rows(&outgoing.offsets), Some(&outgoing.edges), &told);
-    group(&mut outgoing, csr.nodes(), &incoming.neighbours, Others::Rows(&incoming.offsets), Some(&incoming.edges), &told);
+    group(
+        &mut incoming,
+        csr.nodes(),
+        &outgoing.neighbours,
+        Others::Rows(&outgoing.offsets),
+        Some(&outgoing.edges),
+        &told,
+    );
+    group(
+        &mut outgoing,
+        csr.nodes(),
+        &incoming.neighbours,
+        Others::Rows(&incoming.offsets),
+        Some(&incoming.edges),
+        &told,
+    );
     drop(renumbering);
     let types = csr.types.as_ref().map(|types| {
         let by_edge = by_edge(csr, types);
-        let sorting = Piece::begin(progress, "sorting rows by relation", csr.nodes() as u64, "rows").passes(2);
+        let sorting =
+            Piece::begin(progress, "sorting rows by relation", csr.nodes() as u64, "rows")
+                .passes(2);
         let told = |rows| sorting.add(rows);
         sort_rows_by_type(&mut incoming, &by_edge, &told);
         sort_rows_by_type(&mut outgoing, &by_edge, &told);
         in_order(&incoming, &by_edge)
     });
     let weights = csr.weights.as_ref().map(|weights| in_order(&incoming, &by_edge(csr, weights)));
-    let graphs = csr.graphs.as_ref().map(|graphs| old_of_new.iter().map(|&old| graphs[old as usize]).collect());
+    let graphs = csr
+        .graphs
+        .as_ref()
+        .map(|graphs| old_of_new.iter().map(|&old| graphs[old as usize]).collect());
     CsrParts { incoming, outgoing, weights, types, graphs }
 }
 
 /// What stands in in-edge order, by edge id.
 fn by_edge<T: Copy + Default>(csr: &Csr, values: &[T]) -> Vec<T> {
     let mut by_edge = zeros(values.len());
-    values.iter().zip(csr.incoming.edges.iter()).for_each(|(&value, &edge)| by_edge[edge as usize] = value);
+    values
+        .iter()
+        .zip(csr.incoming.edges.iter())
+        .for_each(|(&value, &edge)| by_edge[edge as usize] = value);
     by_edge
 }
 
@@ -65,7 +90,11 @@ fn in_order<T: Copy + Send + Sync>(incoming: &DirectionParts, by_edge: &[T]) -> 
 }
 
 /// Rows in their new order with new numbers, each in its old order.
-fn rows(old: &Direction, (new_of_old, old_of_new): (&[u32], &[u32]), told: Told<'_>) -> DirectionParts {
+fn rows(
+    old: &Direction,
+    (new_of_old, old_of_new): (&[u32], &[u32]),
+    told: Told<'_>,
+) -> DirectionParts {
     let mut offsets = Vec::with_capacity(old_of_new.len() + 1);
     let mut end = 0;
     offsets.push(end);
@@ -74,18 +103,21 @@ fn rows(old: &Direction, (new_of_old, old_of_new): (&[u32], &[u32]), told: Told<
         offsets.push(end);
     }
     let (mut neighbours, mut edges) = (zeros(old.neighbours.len()), zeros(old.edges.len()));
-    cut(&offsets, &mut neighbours, &mut edges).into_par_iter().for_each(|(rows, neighbours, edges)| {
-        let mut at = 0;
-        for row in rows.clone() {
-            ask_ahead(old, &old_of_new[row..rows.end]);
-            let source = old_of_new[row] as usize;
-            for slot in old.offsets[source] as usize..old.offsets[source + 1] as usize {
-                (neighbours[at], edges[at]) = (new_of_old[old.neighbours[slot] as usize], old.edges[slot]);
-                at += 1;
+    cut(&offsets, &mut neighbours, &mut edges).into_par_iter().for_each(
+        |(rows, neighbours, edges)| {
+            let mut at = 0;
+            for row in rows.clone() {
+                ask_ahead(old, &old_of_new[row..rows.end]);
+                let source = old_of_new[row] as usize;
+                for slot in old.offsets[source] as usize..old.offsets[source + 1] as usize {
+                    (neighbours[at], edges[at]) =
+                        (new_of_old[old.neighbours[slot] as usize], old.edges[slot]);
+                    at += 1;
+                }
             }
-        }
-        told(neighbours.len() as u64);
-    });
+            told(neighbours.len() as u64);
+        },
+    );
     DirectionParts { offsets, neighbours, edges }
 }
 
@@ -102,12 +134,23 @@ fn ask_ahead(old: &Direction, coming: &[u32]) {
 }
 
 /// Runs of rows with what they are written to.
-fn cut<'a>(offsets: &[u64], mut neighbours: &'a mut [u32], mut edges: &'a mut [u64]) -> Vec<(Range<usize>, &'a mut [u32], &'a mut [u64])> {
+fn cut<'a>(
+    offsets: &[u64],
+    mut neighbours: &'a mut [u32],
+    mut edges: &'a mut [u64],
+) -> Vec<(Range<usize>, &'a mut [u32], &'a mut [u64])> {
     let (rows, mut first, mut tasks) = (offsets.len() - 1, 0, Vec::new());
     while first < rows {
-        let last = (first + 1 + offsets[first + 1..=rows].partition_point(|&end| end < offsets[first] + TASK_EDGES)).min(rows);
+        let last = (first
+            + 1
+            + offsets[first + 1..=rows].partition_point(|&end| end < offsets[first] + TASK_EDGES))
+        .min(rows);
         let count = (offsets[last] - offsets[first]) as usize;
-        tasks.push((first..last, neighbours.split_off_mut(..count).unwrap_or_default(), edges.split_off_mut(..count).unwrap_or_default()));
+        tasks.push((
+            first..last,
+            neighbours.split_off_mut(..count).unwrap_or_default(),
+            edges.split_off_mut(..count).unwrap_or_default(),
+        ));
         first = last;
     }
     tasks

@@ -1,4 +1,5 @@
-//! The proof of reorder: each edge id is looked up in the old csr, and both its ends must have the new numbers.
+//! The proof of reorder: each edge id is looked up in the old csr, and both its ends must have the
+//! new numbers.
 use warploom_contract::{
     Violation,
     kinds::csr::{Csr, Direction},
@@ -7,11 +8,22 @@ use warploom_contract::{
 /// The new csr has exactly the old edges under the new numbers.
 pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violation> {
     if (old.nodes(), old.edges()) != (new.nodes(), new.edges()) || new_of_old.len() != old.nodes() {
-        return Err(Violation::new(format!("expected {} nodes and {} edges, found {} and {}", old.nodes(), old.edges(), new.nodes(), new.edges())));
+        return Err(Violation::new(format!(
+            "expected {} nodes and {} edges, found {} and {}",
+            old.nodes(),
+            old.edges(),
+            new.nodes(),
+            new.edges()
+        )));
     }
     let graphs = |csr: &Csr, node: usize| csr.graphs.as_ref().map(|graphs| graphs[node]);
-    if let Some(node) = (0..old.nodes()).find(|&node| graphs(old, node) != graphs(new, new_of_old[node] as usize)) {
-        return Err(Violation::new(format!("node {node} is not in its own graph under its new number {}", new_of_old[node])));
+    if let Some(node) =
+        (0..old.nodes()).find(|&node| graphs(old, node) != graphs(new, new_of_old[node] as usize))
+    {
+        return Err(Violation::new(format!(
+            "node {node} is not in its own graph under its new number {}",
+            new_of_old[node]
+        )));
     }
     let mut ends = vec![(u32::MAX, u32::MAX); old.edges()];
     let mut traits = vec![(0u32, 0u16); old.edges()];
@@ -34,13 +46,20 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
                 let found = if flip { (row as u32, other) } else { (other, row as u32) };
                 let expected = renumbered(edge);
                 if found != expected {
-                    return Err(Violation::new(format!("{side}-slot {slot}, edge {edge}: expected ends {expected:?}, found {found:?}")));
+                    return Err(Violation::new(format!(
+                        "{side}-slot {slot}, edge {edge}: expected ends {expected:?}, found \
+                            {found:?}"
+                    )));
                 }
                 if std::mem::replace(&mut seen[edge as usize], true) {
-                    return Err(Violation::new(format!("{side}-slot {slot}: edge {edge} stands there twice")));
+                    return Err(Violation::new(format!(
+                        "{side}-slot {slot}: edge {edge} stands there twice"
+                    )));
                 }
                 if !flip && traits_at(new, slot) != traits[edge as usize] {
-                    return Err(Violation::new(format!("in-slot {slot}, edge {edge}: weight or type changed")));
+                    return Err(Violation::new(format!(
+                        "in-slot {slot}, edge {edge}: weight or type changed"
+                    )));
                 }
             }
         }
@@ -53,5 +72,8 @@ fn range(direction: &Direction, row: usize) -> std::ops::Range<usize> {
 }
 
 fn traits_at(csr: &Csr, slot: usize) -> (u32, u16) {
-    (csr.weights.as_ref().map_or(0, |weights| weights[slot].to_bits()), csr.types.as_ref().map_or(0, |types| types[slot]))
+    (
+        csr.weights.as_ref().map_or(0, |weights| weights[slot].to_bits()),
+        csr.types.as_ref().map_or(0, |types| types[slot]),
+    )
 }

@@ -1,6 +1,7 @@
 //! undirected: who is a neighbour of whom, whichever way the edges go.
 //!
-//! promises  neighbours ascend, each once, and none is the node itself: direction, repeats, relations and self loops leave no trace
+//! promises  neighbours ascend, each once, and none is the node itself: direction, repeats,
+//!           relations and self loops leave no trace
 //! limits    16 bytes an edge while it is made, then at most 8, and 8 a node
 use rayon::prelude::*;
 use warploom_contract::{
@@ -77,7 +78,8 @@ impl Undirected {
 
     /// Neighbours of a node.
     pub fn of_node(&self, node: u32) -> &[u32] {
-        &self.neighbours[self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize]
+        &self.neighbours
+            [self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize]
     }
 
     /// How many neighbours a node has.
@@ -124,11 +126,19 @@ mod tests {
     /// Rows of relations start again with each relation; they say the same as rows that ascend.
     #[test]
     fn rows_that_do_not_ascend() {
-        let (offsets, rising, relations) = ([0, 5, 5, 6, 6], [0, 1, 1, 2, 3, 0], [1, 2, 0, 1, 3, 0]);
+        let (offsets, rising, relations) =
+            ([0, 5, 5, 6, 6], [0, 1, 1, 2, 3, 0], [1, 2, 0, 1, 3, 0]);
         let of = |neighbours: &[u32]| {
-            Undirected::of_rows(Rows { offsets: &offsets, neighbours }, Rows { offsets: &[0, 2, 3, 3, 4], neighbours: &[2, 2, 0, 3] }, &|_| {})
+            Undirected::of_rows(
+                Rows { offsets: &offsets, neighbours },
+                Rows { offsets: &[0, 2, 3, 3, 4], neighbours: &[2, 2, 0, 3] },
+                &|_| {},
+            )
         };
         assert_eq!(of(&rising), of(&relations));
-        assert_eq!([0, 1, 2, 3].map(|node| of(&rising).of_node(node).to_vec()), [vec![1, 2, 3], vec![0], vec![0], vec![]]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|node| of(&rising).of_node(node).to_vec()),
+            [vec![1, 2, 3], vec![0], vec![0], vec![]]
+        );
     }
 }

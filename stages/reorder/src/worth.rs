@@ -21,13 +21,19 @@ pub const WIDTHS: [u64; 5] = [16, 32, 64, 128, 256];
 /// Bytes of a number.
 const NUMBER_BYTES: u64 = 4;
 
-/// How often `standing` tells of something: distances and profile, windows, and each width on each device.
+/// How often `standing` tells of something: distances and profile, windows, and each width on each
+/// device.
 pub fn figures(devices: &[Facts]) -> u64 {
     2 + (devices.len() * WIDTHS.len()) as u64
 }
 
 /// All figures of rows as they are numbered, predicted for each of these devices.
-pub fn standing((incoming, outgoing): (Rows<'_>, Rows<'_>), typed: bool, devices: &[Facts], told: Told<'_>) -> Standing {
+pub fn standing(
+    (incoming, outgoing): (Rows<'_>, Rows<'_>),
+    typed: bool,
+    devices: &[Facts],
+    told: Told<'_>,
+) -> Standing {
     let entries = incoming.neighbours.len() as u64 - incoming.repeats(typed);
     let walk = Walk::new(incoming, outgoing, None);
     let (order, profile) = (order::measure(incoming), profile(incoming, outgoing));
@@ -39,8 +45,14 @@ pub fn standing((incoming, outgoing): (Rows<'_>, Rows<'_>), typed: bool, devices
 
 /// Sum of the distances to the lowest neighbour below.
 fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
-    let lowest = |node: usize| incoming.row(node).iter().chain(outgoing.row(node)).copied().min().unwrap_or(u32::MAX);
-    (0..incoming.len()).into_par_iter().with_min_len(1 << 12).map(|node| (node as u64).saturating_sub(u64::from(lowest(node)))).sum()
+    let lowest = |node: usize| {
+        incoming.row(node).iter().chain(outgoing.row(node)).copied().min().unwrap_or(u32::MAX)
+    };
+    (0..incoming.len())
+        .into_par_iter()
+        .with_min_len(1 << 12)
+        .map(|node| (node as u64).saturating_sub(u64::from(lowest(node))))
+        .sum()
 }
 
 /// What sums of every width move on every device.
@@ -78,7 +90,12 @@ impl<'a> Block<'a> {
     /// For rows of so many numbers.
     pub fn of(device: &'a Facts, columns: u64) -> Self {
         let (line, row) = (device.cache.line_bytes.max(1), NUMBER_BYTES * columns.max(1));
-        Block { device, columns, rows: (line / row).max(1), bytes: row.div_ceil(line).max(1) * line }
+        Block {
+            device,
+            columns,
+            rows: (line / row).max(1),
+            bytes: row.div_ceil(line).max(1) * line,
+        }
     }
 
     /// Blocks that the cache holds.
@@ -93,9 +110,11 @@ impl<'a> Block<'a> {
 
     fn moved(&self, (nodes, edges): (u64, u64), curve: &Curve) -> Moved {
         let row = NUMBER_BYTES * self.columns;
-        // Offsets, ids of neighbours, and the rows that are written: read and written once, through cache and memory.
+        // Offsets, ids of neighbours, and the rows that are written: read and written once, through
+        // cache and memory.
         let streamed = NUMBER_BYTES * (nodes + 1 + edges) + row * nodes;
-        let (memory_bytes, cache_bytes) = (streamed + self.fetched(curve) as u64, streamed + row * edges);
+        let (memory_bytes, cache_bytes) =
+            (streamed + self.fetched(curve) as u64, streamed + row * edges);
         Moved { device: self.device.name.clone(), columns: self.columns, memory_bytes, cache_bytes }
     }
 }

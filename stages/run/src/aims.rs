@@ -1,7 +1,9 @@
-//! aims: what is learned, and which rows are in which part: the data set's own, or what `run.target` and `run.splits` name.
+//! aims: what is learned, and which rows are in which part: the data set's own, or what
+//! `run.target` and `run.splits` name.
 //!
-//! promises  who trains and who proves a training see the same; rows stand in the order of nodes.parquet, or of graphs.parquet where graphs
-//!           have the labels; a table of parts has the bytes that the key speaks of
+//! promises  who trains and who proves a training see the same; rows stand in the order of
+//!           nodes.parquet, or of graphs.parquet where graphs have the labels; a table of parts has
+//!           the bytes that the key speaks of
 //! never     is asked by a plan that trains nothing
 use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
@@ -51,16 +53,25 @@ pub struct Column {
 impl Column {
     /// As a file of parameters says it: whoever applies them elsewhere knows what the classes are.
     pub fn facts(&self) -> BTreeMap<String, String> {
-        let classes = (!self.classes.is_empty()).then(|| ("classes".to_owned(), serde_json::Value::from(self.classes.as_slice()).to_string()));
+        let classes = (!self.classes.is_empty()).then(|| {
+            ("classes".to_owned(), serde_json::Value::from(self.classes.as_slice()).to_string())
+        });
         [("target".to_owned(), self.name.clone())].into_iter().chain(classes).collect()
     }
 }
 
 /// What a request asks for.
-pub fn of<'a>(request: &RunRequest, artifact: &Artifact, own: Own<'a>) -> Result<Aims<'a>, StageError> {
+pub fn of<'a>(
+    request: &RunRequest,
+    artifact: &Artifact,
+    own: Own<'a>,
+) -> Result<Aims<'a>, StageError> {
     let spec = &request.spec;
     let (parts, warning) = match &spec.splits {
-        None => (Cow::Borrowed(own.splits.get(spec.split as usize).map_or(&[][..], Vec::as_slice)), None),
+        None => (
+            Cow::Borrowed(own.splits.get(spec.split as usize).map_or(&[][..], Vec::as_slice)),
+            None,
+        ),
         Some(path) => {
             let (parts, warning) = of_table(path, request, own.ids)?;
             (Cow::Owned(parts), warning)
@@ -69,30 +80,55 @@ pub fn of<'a>(request: &RunRequest, artifact: &Artifact, own: Own<'a>) -> Result
     if spec.target == graph::LABEL {
         return Ok(Aims { labels: own.labels.map(Cow::Borrowed), parts, column: None, warning });
     }
-    let graph::Learned { labels, classes } = graph::read_learned(artifact, own.rows, &spec.target, WholeNumbers::of(spec.loss.fits_numbers()))?;
-    Ok(Aims { labels: Some(Cow::Owned(labels)), parts, column: Some(Column { name: spec.target.clone(), classes }), warning })
+    let graph::Learned { labels, classes } = graph::read_learned(
+        artifact,
+        own.rows,
+        &spec.target,
+        WholeNumbers::of(spec.loss.fits_numbers()),
+    )?;
+    Ok(Aims {
+        labels: Some(Cow::Owned(labels)),
+        parts,
+        column: Some(Column { name: spec.target.clone(), classes }),
+        warning,
+    })
 }
 
 /// The parts of a table, and what to say of ids that it lacks.
-fn of_table(path: &Path, request: &RunRequest, ids: &Ids) -> Result<(Vec<u8>, Option<String>), StageError> {
+fn of_table(
+    path: &Path,
+    request: &RunRequest,
+    ids: &Ids,
+) -> Result<(Vec<u8>, Option<String>), StageError> {
     let known = match ids {
         Ids::Numbers(ids) => Known::Numbers(ids),
         Ids::Strings(ids) => Known::Words(ids),
     };
-    let Parts { mut splits, without } = split_table::read(path, known).map_err(|error| read_error(&error))?;
-    let now = Digest::of_file(path).map_err(|error| StageError::io("read the parts of `run.splits`", path, &error))?;
+    let Parts { mut splits, without } =
+        split_table::read(path, known).map_err(|error| read_error(&error))?;
+    let now = Digest::of_file(path)
+        .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error))?;
     if request.splits_digest.as_deref() != Some(now.as_str()) {
         let what = "the table of parts has changed since this run began";
-        return Err(StageError::new(ErrorKind::Input, what).at(path.display()).hint("start again; with  --verify  its digest is made anew"));
+        return Err(StageError::new(ErrorKind::Input, what)
+            .at(path.display())
+            .hint("start again; with  --verify  its digest is made anew"));
     }
     let (split, count) = (request.spec.split, splits.len() as u64);
     if split >= count {
         let what = format!("split {split} was asked for, and the table of parts has {count}");
-        return Err(StageError::new(ErrorKind::Data, what).at(path.display()).hint("splits are counted from 0:  --set run.split=0"));
+        return Err(StageError::new(ErrorKind::Data, what)
+            .at(path.display())
+            .hint("splits are counted from 0:  --set run.split=0"));
     }
     let warning = without.first().map(|&first| {
         let first = shown_id(ids, first as usize);
-        format!("{} has no row for {} of {} ids, which are in no part; the first is `{first}`", path.display(), without.len(), ids.len())
+        format!(
+            "{} has no row for {} of {} ids, which are in no part; the first is `{first}`",
+            path.display(),
+            without.len(),
+            ids.len()
+        )
     });
     Ok((splits.swap_remove(split as usize), warning))
 }

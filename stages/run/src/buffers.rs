@@ -1,7 +1,9 @@
-//! buffers: the arrays of a launch list, found by number: in the arena of the list, or by themselves.
+//! buffers: the arrays of a launch list, found by number: in the arena of the list, or by
+//! themselves.
 //!
-//! promises  elements start at a cache line, so that a row of 16 f32 lies in one; pages that nobody writes take no memory; what is
-//!           being written cannot be read at the same time, nor can the bytes that it lies in
+//! promises  elements start at a cache line, so that a row of 16 f32 lies in one; pages that nobody
+//!           writes take no memory; what is being written cannot be read at the same time, nor can
+//!           the bytes that it lies in
 //! never     looks a name up; copies a mapped file; decides where in the arena something lies
 use std::{
     marker::PhantomData,
@@ -21,13 +23,15 @@ use crate::{precision::Precision, program::Place};
 
 /// Bytes from which on large pages are asked for: below, one page more or less is all the same.
 const LARGE_PAGES_FROM: usize = 1 << 20;
-/// Each byte of a buffer that a launch is about to write, in a build that checks: no finite real, no bool, no id. Who reads
-/// what it should have written, or what was written over, does not go unnoticed.
+/// Each byte of a buffer that a launch is about to write, in a build that checks: no finite real,
+/// no bool, no id. Who reads what it should have written, or what was written over, does not go
+/// unnoticed.
 const UNWRITTEN: u8 = 0xff;
 
-/// Zeros that become elements: pages of their own, large ones where the system gives them. Rows gathered from all over a
-/// buffer miss the cache of page addresses with small ones: an epoch of GCN-16 on the stand-in of amazon0505 then took a
-/// tenth to a sixth longer (runs by turns, 2 threads, a busy machine).
+/// Zeros that become elements: pages of their own, large ones where the system gives them. Rows
+/// gathered from all over a buffer miss the cache of page addresses with small ones: an epoch of
+/// GCN-16 on the stand-in of amazon0505 then took a tenth to a sixth longer (runs by turns, 2
+/// threads, a busy machine).
 #[derive(Debug)]
 pub struct Aligned<E> {
     /// None for no elements: there are no empty maps.
@@ -48,17 +52,25 @@ impl<E: Pod> Aligned<E> {
             return Ok(Self::default());
         }
         let refuse = |error: std::io::Error| {
-            StageError::new(ErrorKind::Memory, format!("cannot get memory for {count} numbers of {} bytes: {error}", size_of::<E>()))
-                .hint("free some, or make rows narrower, for example with  --set plan.set.hidden=8")
+            StageError::new(
+                ErrorKind::Memory,
+                format!(
+                    "cannot get memory for {count} numbers of {} bytes: {error}",
+                    size_of::<E>()
+                ),
+            )
+            .hint("free some, or make rows narrower, for example with  --set plan.set.hidden=8")
         };
-        let bytes = count.checked_mul(size_of::<E>()).ok_or_else(|| refuse(std::io::ErrorKind::OutOfMemory.into()))?;
+        let bytes = count
+            .checked_mul(size_of::<E>())
+            .ok_or_else(|| refuse(std::io::ErrorKind::OutOfMemory.into()))?;
         let pages = MmapMut::map_anon(bytes).map_err(refuse)?;
         #[cfg(target_os = "linux")]
         if bytes >= LARGE_PAGES_FROM {
             let _small_ones_do = pages.advise(memmap2::Advice::HugePage);
         }
-        // Made with the buffer, no launch waits for them one by one; those of a large one are shared out among the threads that come
-        // to them first.
+        // Made with the buffer, no launch waits for them one by one; those of a large one are
+        // shared out among the threads that come to them first.
         #[cfg(target_os = "linux")]
         if bytes as u64 <= launch::TOUCHED_AT_ONCE {
             let _later_does = pages.advise(memmap2::Advice::PopulateWrite);
@@ -138,7 +150,9 @@ impl<'a> Pieces<'a> {
         if bytes.is_empty() {
             return &[];
         }
-        let held = |(start, piece): &(usize, &'a [u8])| piece.get(bytes.start.checked_sub(*start)?..bytes.end - start);
+        let held = |(start, piece): &(usize, &'a [u8])| {
+            piece.get(bytes.start.checked_sub(*start)?..bytes.end - start)
+        };
         self.0.iter().find_map(held).expect("a validated list reads nothing that the launch writes")
     }
 }
@@ -223,7 +237,8 @@ impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
     pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<Operand<'a, E>> {
         let operand = |&index: &usize| {
             let slot = self.slot(index);
-            let rows = if slot.rows == Rows::Fixed(1) { OperandRows::One } else { OperandRows::Many };
+            let rows =
+                if slot.rows == Rows::Fixed(1) { OperandRows::One } else { OperandRows::Many };
             Operand { data: slot.contents, rows, columns: slot.columns }
         };
         epilogue.loads.iter().map(operand).collect()
@@ -233,7 +248,13 @@ impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
 impl<T: Precision> Buffers<T> {
     /// No buffers yet, and an arena of so many bytes.
     pub fn new(bytes: usize) -> Result<Self, StageError> {
-        Ok(Buffers { reals: Vec::new(), halves: Vec::new(), ids: Vec::new(), wholes: Vec::new(), arena: Aligned::zeros(bytes)? })
+        Ok(Buffers {
+            reals: Vec::new(),
+            halves: Vec::new(),
+            ids: Vec::new(),
+            wholes: Vec::new(),
+            arena: Aligned::zeros(bytes)?,
+        })
     }
 
     /// Adds a buffer of reals; they are counted from 0, as all others are.
@@ -292,9 +313,13 @@ impl<T: Precision> Buffers<T> {
         self.all().wholes
     }
 
-    /// Writes to several buffers while all others can be read. They are given in the order of `outs`. In a build that
-    /// checks, what they held is gone where they are written whole.
-    pub fn write_all<R>(&mut self, (outs, whole): (&[Place], bool), work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R) -> R {
+    /// Writes to several buffers while all others can be read. They are given in the order of
+    /// `outs`. In a build that checks, what they held is gone where they are written whole.
+    pub fn write_all<R>(
+        &mut self,
+        (outs, whole): (&[Place], bool),
+        work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R,
+    ) -> R {
         let mut apart: Vec<Option<Taken<T>>> = outs.iter().map(|&out| self.take(out)).collect();
         let Buffers { reals, halves, ids, wholes, arena } = self;
         let bytes = |out: &Place| match *out {
@@ -304,10 +329,16 @@ impl<T: Precision> Buffers<T> {
             Place::Whole(index) => bytes_of(&wholes[index]),
             Place::Sparse(_) => None,
         };
-        let mut ranges: Vec<(usize, Range<usize>)> = outs.iter().enumerate().filter_map(|(position, out)| Some((position, bytes(out)?))).collect();
+        let mut ranges: Vec<(usize, Range<usize>)> = outs
+            .iter()
+            .enumerate()
+            .filter_map(|(position, out)| Some((position, bytes(out)?)))
+            .collect();
         ranges.sort_by_key(|(_, range)| (range.start, range.end));
-        let (mut rest, mut start, mut pieces) = (&mut arena[..], 0, Vec::with_capacity(ranges.len() + 1));
-        let mut made: Vec<Option<Made<T>>> = apart.iter_mut().map(|taken| taken.as_mut().map(Taken::made)).collect();
+        let (mut rest, mut start, mut pieces) =
+            (&mut arena[..], 0, Vec::with_capacity(ranges.len() + 1));
+        let mut made: Vec<Option<Made<T>>> =
+            apart.iter_mut().map(|taken| taken.as_mut().map(Taken::made)).collect();
         for (position, range) in ranges {
             // Places of what one launch writes are apart, which `validate` has proved.
             let (before, from) = std::mem::take(&mut rest).split_at_mut(range.start - start);
@@ -320,7 +351,10 @@ impl<T: Precision> Buffers<T> {
             (rest, start) = (after, range.end);
         }
         pieces.push((start, &*rest));
-        let result = work(made.into_iter().flatten().collect(), banks((reals, halves, ids, wholes), Pieces(pieces)));
+        let result = work(
+            made.into_iter().flatten().collect(),
+            banks((reals, halves, ids, wholes), Pieces(pieces)),
+        );
         for (out, taken) in outs.iter().zip(apart) {
             self.put(*out, taken);
         }
@@ -328,7 +362,11 @@ impl<T: Precision> Buffers<T> {
     }
 
     /// Writes to one buffer of reals.
-    pub fn write_real<R>(&mut self, out: usize, work: impl FnOnce(&mut [T], Banks<'_, T>) -> R) -> R {
+    pub fn write_real<R>(
+        &mut self,
+        out: usize,
+        work: impl FnOnce(&mut [T], Banks<'_, T>) -> R,
+    ) -> R {
         self.write_all((&[Place::Real(out)], true), |mut made, banks| match made.pop() {
             Some(Made::Real(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
@@ -336,7 +374,11 @@ impl<T: Precision> Buffers<T> {
     }
 
     /// Writes to one buffer of ids.
-    pub fn write_id<R>(&mut self, out: usize, work: impl FnOnce(&mut [u32], Banks<'_, T>) -> R) -> R {
+    pub fn write_id<R>(
+        &mut self,
+        out: usize,
+        work: impl FnOnce(&mut [u32], Banks<'_, T>) -> R,
+    ) -> R {
         self.write_all((&[Place::Id(out)], true), |mut made, banks| match made.pop() {
             Some(Made::Id(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
@@ -344,14 +386,19 @@ impl<T: Precision> Buffers<T> {
     }
 
     /// Writes to one buffer of whole numbers.
-    pub fn write_whole<R>(&mut self, out: usize, work: impl FnOnce(&mut [i64], Banks<'_, T>) -> R) -> R {
+    pub fn write_whole<R>(
+        &mut self,
+        out: usize,
+        work: impl FnOnce(&mut [i64], Banks<'_, T>) -> R,
+    ) -> R {
         self.write_all((&[Place::Whole(out)], true), |mut made, banks| match made.pop() {
             Some(Made::Whole(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
     }
 
-    /// Exchanges the contents of two buffers of one type and shape: each then lies where the other did.
+    /// Exchanges the contents of two buffers of one type and shape: each then lies where the other
+    /// did.
     pub fn swap(&mut self, first: Place, second: Place) {
         match (first, second) {
             (Place::Real(first), Place::Real(second)) => swap(&mut self.reals, first, second),
@@ -361,11 +408,14 @@ impl<T: Precision> Buffers<T> {
         }
     }
 
-    /// Takes what lies by itself out, to be written. A list that was validated never writes to what is mapped.
+    /// Takes what lies by itself out, to be written. A list that was validated never writes to what
+    /// is mapped.
     fn take(&mut self, out: Place) -> Option<Taken<T>> {
         match out {
             Place::Real(index) => take(&mut self.reals[index]).map(Taken::Real),
-            Place::Half(index, half) => take(&mut self.halves[index]).map(|elements| Taken::Half(elements, half)),
+            Place::Half(index, half) => {
+                take(&mut self.halves[index]).map(|elements| Taken::Half(elements, half))
+            }
             Place::Id(index) => take(&mut self.ids[index]).map(Taken::Id),
             Place::Whole(index) => take(&mut self.wholes[index]).map(Taken::Whole),
             Place::Sparse(_) => None,
@@ -374,10 +424,18 @@ impl<T: Precision> Buffers<T> {
 
     fn put(&mut self, out: Place, taken: Option<Taken<T>>) {
         match (out, taken) {
-            (Place::Real(index), Some(Taken::Real(elements))) => self.reals[index].home = Home::Apart(Contents::Owned(elements)),
-            (Place::Half(index, _), Some(Taken::Half(elements, _))) => self.halves[index].home = Home::Apart(Contents::Owned(elements)),
-            (Place::Id(index), Some(Taken::Id(elements))) => self.ids[index].home = Home::Apart(Contents::Owned(elements)),
-            (Place::Whole(index), Some(Taken::Whole(elements))) => self.wholes[index].home = Home::Apart(Contents::Owned(elements)),
+            (Place::Real(index), Some(Taken::Real(elements))) => {
+                self.reals[index].home = Home::Apart(Contents::Owned(elements))
+            }
+            (Place::Half(index, _), Some(Taken::Half(elements, _))) => {
+                self.halves[index].home = Home::Apart(Contents::Owned(elements))
+            }
+            (Place::Id(index), Some(Taken::Id(elements))) => {
+                self.ids[index].home = Home::Apart(Contents::Owned(elements))
+            }
+            (Place::Whole(index), Some(Taken::Whole(elements))) => {
+                self.wholes[index].home = Home::Apart(Contents::Owned(elements))
+            }
             _ => {}
         }
     }
@@ -421,7 +479,10 @@ fn elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
 /// Buffers of reals, halves, ids and whole numbers.
 type Slots<'a, T> = (&'a [Slot<T>], &'a [Slot<u16>], &'a [Slot<u32>], &'a [Slot<i64>]);
 
-fn banks<'a, T: Precision>((reals, halves, ids, wholes): Slots<'a, T>, pieces: Pieces<'a>) -> Banks<'a, T> {
+fn banks<'a, T: Precision>(
+    (reals, halves, ids, wholes): Slots<'a, T>,
+    pieces: Pieces<'a>,
+) -> Banks<'a, T> {
     Banks {
         reals: Bank { slots: reals, pieces: pieces.clone() },
         halves: Bank { slots: halves, pieces: pieces.clone() },
@@ -453,7 +514,11 @@ fn swap<E: ArrowNativeType>(slots: &mut [Slot<E>], first: usize, second: usize) 
 
 impl<E: Scalar> Epilogue<E> {
     /// Joins program, operands and where the rows lie in the graph artifact.
-    pub fn bind<'a>(&'a self, operands: &'a [Operand<'a, E>], context: Context<'a>) -> Bound<'a, E> {
+    pub fn bind<'a>(
+        &'a self,
+        operands: &'a [Operand<'a, E>],
+        context: Context<'a>,
+    ) -> Bound<'a, E> {
         Bound { program: &self.program, operands, context }
     }
 }
@@ -468,7 +533,10 @@ mod tests {
             let single = Aligned::<f32>::zeros(count).unwrap();
             let mut double = Aligned::<f64>::zeros(count).unwrap();
             assert_eq!((single.len(), double.len()), (count, count));
-            assert!(count == 0 || (single.as_ptr().addr() % 4096, double.as_ptr().addr() % 4096) == (0, 0));
+            assert!(
+                count == 0
+                    || (single.as_ptr().addr() % 4096, double.as_ptr().addr() % 4096) == (0, 0)
+            );
             assert!(double.iter().all(|&value| value == 0.0));
             double.fill(1.5);
             assert_eq!(double.iter().sum::<f64>(), 1.5 * count as f64);
@@ -497,7 +565,10 @@ mod tests {
         buffers.write_real(0, |made, _| made.copy_from_slice(&[1.0, 2.0]));
         buffers.write_real(1, |made, _| made.copy_from_slice(&[3.0, 4.0]));
         buffers.swap(Place::Real(0), Place::Real(1));
-        assert_eq!((buffers.reals().get(0), buffers.reals().get(1)), (&[3.0, 4.0][..], &[1.0, 2.0][..]));
+        assert_eq!(
+            (buffers.reals().get(0), buffers.reals().get(1)),
+            (&[3.0, 4.0][..], &[1.0, 2.0][..])
+        );
     }
 
     #[test]
@@ -506,14 +577,21 @@ mod tests {
         buffers.write_real(1, |made, _| made.copy_from_slice(&[3.0, 4.0]));
         let outs = [Place::Whole(0), Place::Real(2), Place::Real(0)];
         buffers.write_all((&outs, true), |made, banks| {
-            let [Made::Whole(whole), Made::Real(apart), Made::Real(first)] = <[Made<f32>; 3]>::try_from(made).unwrap() else { panic!("in order") };
+            let [Made::Whole(whole), Made::Real(apart), Made::Real(first)] =
+                <[Made<f32>; 3]>::try_from(made).unwrap()
+            else {
+                panic!("in order")
+            };
             assert_eq!(banks.reals.get(1), [3.0, 4.0]);
             whole.copy_from_slice(&[-1, 1 << 40]);
             apart.copy_from_slice(banks.reals.get(1));
             first.copy_from_slice(&[0.5, 0.25]);
         });
         let banks = buffers.all();
-        assert_eq!((banks.reals.get(0), banks.reals.get(1), banks.reals.get(2)), (&[0.5, 0.25][..], &[3.0, 4.0][..], &[3.0, 4.0][..]));
+        assert_eq!(
+            (banks.reals.get(0), banks.reals.get(1), banks.reals.get(2)),
+            (&[0.5, 0.25][..], &[3.0, 4.0][..], &[3.0, 4.0][..])
+        );
         assert_eq!(banks.wholes.get(0), [-1, 1 << 40]);
     }
 

@@ -1,13 +1,17 @@
 //! checkpoints: when the state of a run is saved, and which saved state it goes on from.
 //!
-//! promises  a state is loaded only if it fits the run as it is now; one that does not is told and left; what is left over
-//!           from a run that was published is removed, so that `--force` begins anew; a periodic save is written while the run goes on
-//! never     decides what a state holds; ends a run because a periodic save failed (a save at a stop that fails is an error); writes two
-//!           states at a time, or leaves one half-written behind when the run is over
+//! promises  a state is loaded only if it fits the run as it is now; one that does not is told and
+//!           left; what is left over from a run that was published is removed, so that `--force`
+//!           begins anew; a periodic save is written while the run goes on
+//! never     decides what a state holds; ends a run because a periodic save failed (a save at a
+//!           stop that fails is an error); writes two states at a time, or leaves one half-written
+//!           behind when the run is over
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use warploom_contract::{Context, Inputs, KeyDocument, Kind, Outputs, Provenance, StageError, kinds::checkpoint};
+use warploom_contract::{
+    Context, Inputs, KeyDocument, Kind, Outputs, Provenance, StageError, kinds::checkpoint,
+};
 use warploom_shell::signals;
 use warploom_spec::CheckpointSpec;
 
@@ -26,19 +30,38 @@ pub struct Checkpoints<'a> {
 
 impl<'a> Checkpoints<'a> {
     /// Those under the key of the outputs.
-    pub fn new(context: &'a Context<'a>, outputs: &Outputs, inputs: &Inputs, spec: &CheckpointSpec) -> Self {
+    pub fn new(
+        context: &'a Context<'a>,
+        outputs: &Outputs,
+        inputs: &Inputs,
+        spec: &CheckpointSpec,
+    ) -> Self {
         let document = outputs.document().clone();
         if matches!(context.store.find(Kind::Run, &document.key()), Ok(Some(_))) {
             checkpoint::remove(context.store, &document.key());
         }
-        Checkpoints { context, document, provenance: inputs.provenance(), spec: spec.clone(), last: Instant::now(), writing: None }
+        Checkpoints {
+            context,
+            document,
+            provenance: inputs.provenance(),
+            spec: spec.clone(),
+            last: Instant::now(),
+            writing: None,
+        }
     }
 
     /// The newest state that `fit` accepts; `fit` says why it refuses one.
-    pub fn newest<R>(&self, mut fit: impl FnMut(&Tensors) -> Result<R, String>) -> Result<Option<R>, StageError> {
+    pub fn newest<R>(
+        &self,
+        mut fit: impl FnMut(&Tensors) -> Result<R, String>,
+    ) -> Result<Option<R>, StageError> {
         let (steps, damaged) = checkpoint::read_steps(self.context.store, &self.document.key())?;
         for error in damaged {
-            self.context.progress.warn(&format!("a saved state is damaged ({}): {}", error.what, error.place.unwrap_or_default()));
+            self.context.progress.warn(&format!(
+                "a saved state is damaged ({}): {}",
+                error.what,
+                error.place.unwrap_or_default()
+            ));
         }
         for step in steps.iter().rev() {
             let read = std::fs::read(&step.state).map_err(|error| error.to_string());
@@ -47,7 +70,10 @@ impl<'a> Checkpoints<'a> {
                     signals::steps_saved(step.number);
                     return Ok(Some(state));
                 }
-                Err(why) => self.context.progress.warn(&format!("a saved state cannot be used ({why}): {}", step.state.display())),
+                Err(why) => self.context.progress.warn(&format!(
+                    "a saved state cannot be used ({why}): {}",
+                    step.state.display()
+                )),
             }
         }
         Ok(None)
@@ -67,17 +93,28 @@ impl<'a> Checkpoints<'a> {
         }
     }
 
-    /// Takes the state after so many steps, and leaves the writing to a thread. A failure is told, and the run goes on.
+    /// Takes the state after so many steps, and leaves the writing to a thread. A failure is told,
+    /// and the run goes on.
     pub fn save_now(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
         self.finish();
         self.last = Instant::now();
-        let (store, document, provenance) = (self.context.store.clone(), self.document.clone(), self.provenance);
+        let (store, document, provenance) =
+            (self.context.store.clone(), self.document.clone(), self.provenance);
         let write = |bytes: Vec<u8>| {
             let writer = std::thread::Builder::new().name("checkpoint".to_owned());
             // Told where it is saved: an interrupt may come before anybody waits for the thread.
-            let save = move || checkpoint::save(&store, &document, provenance, done, &bytes).inspect(|()| signals::steps_saved(done));
+            let save = move || {
+                checkpoint::save(&store, &document, provenance, done, &bytes)
+                    .inspect(|()| signals::steps_saved(done))
+            };
             let made = writer.spawn(save);
-            made.map_err(|error| StageError::io("start a thread that saves a checkpoint", self.context.store.root(), &error))
+            made.map_err(|error| {
+                StageError::io(
+                    "start a thread that saves a checkpoint",
+                    self.context.store.root(),
+                    &error,
+                )
+            })
         };
         match state().and_then(|state| state.to_bytes()).and_then(write) {
             Ok(writer) => self.writing = Some((done, writer)),
@@ -89,7 +126,13 @@ impl<'a> Checkpoints<'a> {
     pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
         self.finish();
         self.last = Instant::now();
-        checkpoint::save(self.context.store, &self.document, self.provenance, done, &state.to_bytes()?)?;
+        checkpoint::save(
+            self.context.store,
+            &self.document,
+            self.provenance,
+            done,
+            &state.to_bytes()?,
+        )?;
         signals::steps_saved(done);
         Ok(())
     }
@@ -105,7 +148,9 @@ impl<'a> Checkpoints<'a> {
     }
 
     fn tell(&self, done: u64, error: &StageError) {
-        self.context.progress.warn(&format!("the state after {done} steps was not saved: {}", error.what));
+        self.context
+            .progress
+            .warn(&format!("the state after {done} steps was not saved: {}", error.what));
     }
 }
 
@@ -122,6 +167,8 @@ pub fn fact<N: std::str::FromStr>(state: &Tensors, name: &str) -> Result<N, Stri
 }
 
 /// Facts from names and texts.
-pub fn facts<const COUNT: usize>(pairs: [(&str, String); COUNT]) -> std::collections::BTreeMap<String, String> {
+pub fn facts<const COUNT: usize>(
+    pairs: [(&str, String); COUNT],
+) -> std::collections::BTreeMap<String, String> {
     pairs.map(|(name, text)| (name.to_owned(), text)).into()
 }

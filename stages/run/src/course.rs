@@ -1,8 +1,11 @@
 //! course: a loop gone through by the shorter way that its plan names.
 //!
-//! promises  the states that supersteps end in, to the bit; a course is taken only after what it asks of values was looked at
-//! never     is taken where supersteps are bounded: what stands after so many of them is then what is asked for
-//! limits    4 to 16 bytes a vertex beside the arena; nothing is saved on the way, and a stop is answered between two rounds
+//! promises  the states that supersteps end in, to the bit; a course is taken only after what it
+//!           asks of values was looked at
+//! never     is taken where supersteps are bounded: what stands after so many of them is then what
+//!           is asked for
+//! limits    4 to 16 bytes a vertex beside the arena; nothing is saved on the way, and a stop is
+//!           answered between two rounds
 use rayon::prelude::*;
 use warploom_contract::stage::StopFlag;
 use warploom_ops::courses::{
@@ -27,8 +30,13 @@ use crate::{
 /// Elements that one task changes.
 const TASK: usize = 1 << 14;
 
-/// The name of the course and its rounds; nothing where it is not possible here, and nothing inside where it was stopped.
-pub fn take<T: Precision>(executor: &mut Executor<T>, number: usize, stop: &StopFlag) -> Option<Option<(&'static str, u64)>> {
+/// The name of the course and its rounds; nothing where it is not possible here, and nothing inside
+/// where it was stopped.
+pub fn take<T: Precision>(
+    executor: &mut Executor<T>,
+    number: usize,
+    stop: &StopFlag,
+) -> Option<Option<(&'static str, u64)>> {
     let course = executor.program.loops[number].course.clone()?;
     let state = executor.program.loops[number].commits.first()?.0;
     let go_on: GoOn = &|| !stop.is_set();
@@ -36,10 +44,18 @@ pub fn take<T: Precision>(executor: &mut Executor<T>, number: usize, stop: &Stop
     let sides = Sides::of(&machine.data, course.direction())?;
     let rounds = match course {
         Course::Cores { .. } => sides.cores(&mut machine.buffers, state, go_on),
-        Course::Least { step: Step::Nothing, .. } => sides.parts(&mut machine.buffers, state, go_on),
-        Course::Least { step: Step::Number(Number::Int(step)), .. } => sides.levels(&mut machine.buffers, (state, step), go_on),
-        Course::Least { step: Step::Number(step), .. } => sides.paths(&mut machine.buffers, state, Some(T::rounded(step.real())), go_on),
-        Course::Least { step: Step::Weight, .. } => sides.paths(&mut machine.buffers, state, None, go_on),
+        Course::Least { step: Step::Nothing, .. } => {
+            sides.parts(&mut machine.buffers, state, go_on)
+        }
+        Course::Least { step: Step::Number(Number::Int(step)), .. } => {
+            sides.levels(&mut machine.buffers, (state, step), go_on)
+        }
+        Course::Least { step: Step::Number(step), .. } => {
+            sides.paths(&mut machine.buffers, state, Some(T::rounded(step.real())), go_on)
+        }
+        Course::Least { step: Step::Weight, .. } => {
+            sides.paths(&mut machine.buffers, state, None, go_on)
+        }
     }?;
     Some(rounds.map(|rounds| (course.name(), rounds)))
 }
@@ -105,7 +121,12 @@ impl<'a, T: Precision> Sides<'a, T> {
         let Place::Whole(state) = state else { return None };
         let values = buffers.wholes().get(state);
         let ends = values.par_chunks(TASK).map(|values| (values.iter().min(), values.iter().max()));
-        let (least, most) = ends.reduce(|| (None, None), |one, other| (one.0.into_iter().chain(other.0).min(), one.1.into_iter().chain(other.1).max()));
+        let (least, most) = ends.reduce(
+            || (None, None),
+            |one, other| {
+                (one.0.into_iter().chain(other.0).min(), one.1.into_iter().chain(other.1).max())
+            },
+        );
         let (Some(&least), Some(&most)) = (least, most) else { return Some(Some(1)) };
         // The largest plus a step must not come round to the smallest numbers.
         most.checked_add(step)?;
@@ -123,7 +144,11 @@ impl<'a, T: Precision> Sides<'a, T> {
         }
         let last = u32::try_from((apart - 1) / step).unwrap_or(FAR).min(FAR - 1);
         let (push, pull) = (self.push(), self.pull());
-        let Some((levels, rounds)) = levels::levels(&Search { push: &push, pull: &pull, sources: &sources, last }, go_on) else { return Some(None) };
+        let Some((levels, rounds)) =
+            levels::levels(&Search { push: &push, pull: &pull, sources: &sources, last }, go_on)
+        else {
+            return Some(None);
+        };
         buffers.write_whole(state, |values, _| {
             values.par_iter_mut().zip(&levels).with_min_len(TASK).for_each(|(value, level)| {
                 *value = if *level == FAR { most } else { least + i64::from(*level) * step };
@@ -133,7 +158,13 @@ impl<'a, T: Precision> Sides<'a, T> {
     }
 
     /// Sums of lengths: of all edges the same, or their weights.
-    fn paths(&self, buffers: &mut Buffers<T>, state: Place, length: Option<T>, go_on: GoOn) -> Rounds {
+    fn paths(
+        &self,
+        buffers: &mut Buffers<T>,
+        state: Place,
+        length: Option<T>,
+        go_on: GoOn,
+    ) -> Rounds {
         let Place::Real(state) = state else { return None };
         let way = |side: &&'a Neighbours<T>| {
             let lengths = match (length, &side.weights) {
@@ -156,22 +187,40 @@ impl<'a, T: Precision> Sides<'a, T> {
     fn cores(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
         let Place::Whole(state) = state else { return None };
         let (push, pull) = (self.push(), self.pull());
-        let degree = |vertex: usize| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as i64;
-        if buffers.wholes().get(state).par_iter().enumerate().any(|(vertex, value)| *value != degree(vertex)) {
+        let degree =
+            |vertex: usize| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as i64;
+        if buffers
+            .wholes()
+            .get(state)
+            .par_iter()
+            .enumerate()
+            .any(|(vertex, value)| *value != degree(vertex))
+        {
             return None;
         }
         let Some(cores) = cores::cores(&push, &pull, go_on) else { return Some(None) };
-        buffers.write_whole(state, |values, _| values.par_iter_mut().zip(&cores).with_min_len(TASK).for_each(|(value, core)| *value = i64::from(*core)));
+        buffers.write_whole(state, |values, _| {
+            values
+                .par_iter_mut()
+                .zip(&cores)
+                .with_min_len(TASK)
+                .for_each(|(value, core)| *value = i64::from(*core))
+        });
         Some(Some(1))
     }
 }
 
-/// Whether the order in which it meets others decides what is left: what is no number, and the zero that equals another one.
+/// Whether the order in which it meets others decides what is left: what is no number, and the zero
+/// that equals another one.
 fn is_unordered(value: f64) -> bool {
     value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }
 
 /// Every vertex gets the value at the first vertex of its part.
 fn give<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
-    values.par_iter_mut().zip(parts).with_min_len(TASK).for_each(|(value, &part)| *value = least[part as usize]);
+    values
+        .par_iter_mut()
+        .zip(parts)
+        .with_min_len(TASK)
+        .for_each(|(value, &part)| *value = least[part as usize]);
 }

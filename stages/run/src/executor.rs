@@ -1,8 +1,9 @@
 //! executor: walks a resolved launch list on the CPU, one call of an operation for each launch.
 //!
-//! promises  the same bits for any number of threads, on every run; a stop is answered between two launches; the optimiser
-//!           runs for all parameters or for none
-//! never     chooses anything: order, operation and division of the work stand in the plan; looks a name up while it runs
+//! promises  the same bits for any number of threads, on every run; a stop is answered between two
+//!           launches; the optimiser runs for all parameters or for none
+//! never     chooses anything: order, operation and division of the work stand in the plan; looks a
+//!           name up while it runs
 //! limits    a stop waits for the launch at work, the longest of which reads every edge once
 use std::{
     borrow::Cow,
@@ -22,11 +23,15 @@ use warploom_ops::optimizer::{Learned, Optimizer, optimize};
 use warploom_ops::product::{Product, RightLayout, product};
 use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
 use warploom_ops::random::dropout::Context;
-use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows};
+use warploom_ops::sparse_product::{
+    SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows,
+};
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar, halves};
 use warploom_vertex::gir::{self, Op, Type};
-use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer};
+use warploom_vertex::launch::{
+    Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer,
+};
 
 use crate::{
     buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
@@ -117,7 +122,8 @@ pub struct Machine<T: Precision> {
 }
 
 impl<T: Precision> Executor<T> {
-    /// Resolves a validated list and makes its buffers. Features and targets move from the data into them.
+    /// Resolves a validated list and makes its buffers. Features and targets move from the data
+    /// into them.
     pub fn new(list: &LaunchList, mut data: Data<T>, seed: u64) -> Result<Self, StageError> {
         let program = Program::resolve(list)?;
         let mut buffers = Buffers::new(usize::try_from(list.arena.bytes).unwrap_or(usize::MAX))?;
@@ -125,10 +131,28 @@ impl<T: Precision> Executor<T> {
             let count = row_count(buffer.rows, data.nodes, data.edges) * buffer.columns as usize;
             let (rows, columns) = (buffer.rows, buffer.columns as usize);
             match buffer.element {
-                Element::Real => buffers.push_real(rows, columns, home(list, buffer, count, |count| contents(buffer, &mut data, count))?),
-                Element::Half(half) => buffers.push_half(rows, columns, home(list, buffer, count, |count| half_contents(buffer, &mut data, (count, half)))?),
-                Element::Id => buffers.push_id(rows, columns, home(list, buffer, count, |count| Ok(Contents::Owned(Aligned::zeros(count)?)))?),
-                Element::Whole(_) => buffers.push_whole(rows, columns, home(list, buffer, count, |count| whole_contents(buffer, &mut data, count))?),
+                Element::Real => buffers.push_real(
+                    rows,
+                    columns,
+                    home(list, buffer, count, |count| contents(buffer, &mut data, count))?,
+                ),
+                Element::Half(half) => buffers.push_half(
+                    rows,
+                    columns,
+                    home(list, buffer, count, |count| {
+                        half_contents(buffer, &mut data, (count, half))
+                    })?,
+                ),
+                Element::Id => buffers.push_id(
+                    rows,
+                    columns,
+                    home(list, buffer, count, |count| Ok(Contents::Owned(Aligned::zeros(count)?)))?,
+                ),
+                Element::Whole(_) => buffers.push_whole(
+                    rows,
+                    columns,
+                    home(list, buffer, count, |count| whole_contents(buffer, &mut data, count))?,
+                ),
             }
         }
         let is_missing = |buffer: &Buffer| match buffer.role {
@@ -140,16 +164,38 @@ impl<T: Precision> Executor<T> {
             return Err(missing("sparse features"));
         }
         let spent = vec![Duration::ZERO; program.steps.len()];
-        let moments = program.parameters.iter().map(|_| Moments { first: Vec::new(), second: Vec::new() }).collect();
-        let machine = Machine { data, buffers, moments, optimizers: Vec::new(), pace: 1.0, loss: f64::NAN, seed };
+        let moments = program
+            .parameters
+            .iter()
+            .map(|_| Moments { first: Vec::new(), second: Vec::new() })
+            .collect();
+        let machine = Machine {
+            data,
+            buffers,
+            moments,
+            optimizers: Vec::new(),
+            pace: 1.0,
+            loss: f64::NAN,
+            seed,
+        };
         Ok(Executor { program, machine, spent, gpu: None })
     }
 
     /// The same on a GPU.
-    pub fn on_gpu(context: &warploom_contract::Context, list: &LaunchList, data: Data<T>, (seed, planned): (u64, gpu::Planned)) -> Result<Self, StageError> {
+    pub fn on_gpu(
+        context: &warploom_contract::Context,
+        list: &LaunchList,
+        data: Data<T>,
+        (seed, planned): (u64, gpu::Planned),
+    ) -> Result<Self, StageError> {
         let mut executor = Executor::new(list, data, seed)?;
         let Machine { data, buffers, .. } = &executor.machine;
-        executor.gpu = Some(gpu::Machine::new(context, (list, planned), (&executor.program, buffers, data), seed)?);
+        executor.gpu = Some(gpu::Machine::new(
+            context,
+            (list, planned),
+            (&executor.program, buffers, data),
+            seed,
+        )?);
         Ok(executor)
     }
 
@@ -180,10 +226,16 @@ impl<T: Precision> Executor<T> {
             Some(gpu) => gpu.spent().get(&step).copied().unwrap_or(0.0),
             None => self.spent[step].as_secs_f64(),
         };
-        self.program.steps.iter().enumerate().map(|(number, step)| (step.name.clone(), seconds(number))).collect()
+        self.program
+            .steps
+            .iter()
+            .enumerate()
+            .map(|(number, step)| (step.name.clone(), seconds(number)))
+            .collect()
     }
 
-    /// Whether launches put a buffer down: a GPU has kernels that have at hand what others would read.
+    /// Whether launches put a buffer down: a GPU has kernels that have at hand what others would
+    /// read.
     pub fn puts_down(&self, name: &str) -> bool {
         self.gpu.as_ref().is_none_or(|gpu| gpu.puts_down(name))
     }
@@ -191,7 +243,9 @@ impl<T: Precision> Executor<T> {
     /// Fetches everything that launches make from the GPU, if one runs the list.
     pub fn fetch_all(&mut self, list: &LaunchList) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
-        let is_made = |buffer: &&Buffer| matches!(buffer.role, Role::Value | Role::Parameter | Role::Gradient);
+        let is_made = |buffer: &&Buffer| {
+            matches!(buffer.role, Role::Value | Role::Parameter | Role::Gradient)
+        };
         for buffer in list.buffers.iter().filter(is_made) {
             if let Some(place) = self.program.places.get(&buffer.name) {
                 gpu.get_buffer(&buffer.name, &mut self.machine.buffers, *place)?;
@@ -208,13 +262,16 @@ impl<T: Precision> Executor<T> {
     /// The same; as they came home with a stretch of epochs, if one is given.
     pub fn take_state(&mut self, stretch: Option<&gpu::Stretch>) -> Result<(), StageError> {
         let Executor { gpu, program, machine, .. } = self;
-        gpu.as_ref().map_or(Ok(()), |gpu| gpu.get_state(program, (&mut machine.buffers, &mut machine.moments), stretch))
+        gpu.as_ref().map_or(Ok(()), |gpu| {
+            gpu.get_state(program, (&mut machine.buffers, &mut machine.moments), stretch)
+        })
     }
 
     /// Parameters as a GPU kept them up to the end of a stretch of epochs.
     pub fn kept(&self, stretch: &gpu::Stretch) -> Result<Vec<Vec<T>>, StageError> {
         let reals = self.machine.buffers.reals();
-        let counts: Vec<usize> = self.program.parameters.iter().map(|learned| reals.get(learned.buffer).len()).collect();
+        let counts: Vec<usize> =
+            self.program.parameters.iter().map(|learned| reals.get(learned.buffer).len()).collect();
         self.gpu.as_ref().map_or_else(|| Ok(Vec::new()), |gpu| gpu.kept(stretch, &counts))
     }
 
@@ -222,7 +279,11 @@ impl<T: Precision> Executor<T> {
     fn put_state(&self) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
         for learned in &self.program.parameters {
-            gpu.put_buffer(&parameter_buffer(&learned.name), &self.machine.buffers, Place::Real(learned.buffer))?;
+            gpu.put_buffer(
+                &parameter_buffer(&learned.name),
+                &self.machine.buffers,
+                Place::Real(learned.buffer),
+            )?;
         }
         gpu.put_moments(&self.machine.moments)
     }
@@ -238,7 +299,9 @@ impl<T: Precision> Executor<T> {
     pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) -> Result<(), StageError> {
         let empty_or = |wanted: bool, count: usize| vec![T::ZERO; if wanted { count } else { 0 }];
         let reals = self.machine.buffers.reals();
-        for ((moments, learned), optimizer) in self.machine.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers) {
+        for ((moments, learned), optimizer) in
+            self.machine.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers)
+        {
             let count = learned.gradient.map_or(0, |_| reals.get(learned.buffer).len());
             let (first, second) = match optimizer {
                 Optimizer::Adam(_) | Optimizer::AdamW(_) => (true, true),
@@ -259,7 +322,12 @@ impl<T: Precision> Executor<T> {
     }
 
     /// The same, where only these rows of walks over edges are made.
-    pub fn run_rows(&mut self, part: Part, (pass, only): (Pass, Option<&[Run]>), stop: &StopFlag) -> Result<(), Halt> {
+    pub fn run_rows(
+        &mut self,
+        part: Part,
+        (pass, only): (Pass, Option<&[Run]>),
+        stop: &StopFlag,
+    ) -> Result<(), Halt> {
         if stop.is_set() {
             return Err(Halt::Stopped);
         }
@@ -282,8 +350,8 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
-    /// How far the successors of the states that a loop's end is tested on lie from the states, or where it is still active.
-    /// Where only some rows were made, the others have not changed.
+    /// How far the successors of the states that a loop's end is tested on lie from the states, or
+    /// where it is still active. Where only some rows were made, the others have not changed.
     pub fn change(&self, number: usize, only: Option<&[Run]>) -> Change {
         let repeated = &self.program.loops[number];
         let mut change = Change::default();
@@ -293,16 +361,27 @@ impl<T: Precision> Executor<T> {
             match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
                     let pair = (reals.get(state), reals.get(next));
-                    let of = |(before, after): (&[T], &[T])| (summed_change(before, after), if counts { changed_count(before, after) } else { 0 });
+                    let of = |(before, after): (&[T], &[T])| {
+                        (
+                            summed_change(before, after),
+                            if counts { changed_count(before, after) } else { 0 },
+                        )
+                    };
                     change.add(over(pair, (reals.slot(state).columns, only), of));
                 }
                 (Place::Id(state), Place::Id(next)) => {
                     let pair = (ids.get(state), ids.get(next));
-                    change.add(over(pair, (ids.slot(state).columns, only), |(before, after)| (0.0, changed_count(before, after))));
+                    change.add(over(pair, (ids.slot(state).columns, only), |(before, after)| {
+                        (0.0, changed_count(before, after))
+                    }));
                 }
                 (Place::Whole(state), Place::Whole(next)) => {
                     let pair = (wholes.get(state), wholes.get(next));
-                    change.add(over(pair, (wholes.slot(state).columns, only), |(before, after)| whole_change(before, after)));
+                    change.add(over(
+                        pair,
+                        (wholes.slot(state).columns, only),
+                        |(before, after)| whole_change(before, after),
+                    ));
                 }
                 _ => unreachable!("a validated list commits like to like"),
             }
@@ -326,14 +405,19 @@ impl<T: Precision> Executor<T> {
             return gpu.keep_statistics(&self.program);
         }
         for &(kept, next) in &self.program.statistics {
-            self.machine.buffers.write_real(kept, |kept, banks| kept.copy_from_slice(banks.reals.get(next)));
+            self.machine
+                .buffers
+                .write_real(kept, |kept, banks| kept.copy_from_slice(banks.reals.get(next)));
         }
         Ok(())
     }
 
-    /// Gives back what was given to the launches, once these are done: writing results takes memory of its own.
+    /// Gives back what was given to the launches, once these are done: writing results takes memory
+    /// of its own.
     pub fn let_inputs_go(&mut self, list: &LaunchList) {
-        let is_given = |buffer: &&Buffer| matches!(buffer.role, Role::Features | Role::Target | Role::Given(_));
+        let is_given = |buffer: &&Buffer| {
+            matches!(buffer.role, Role::Features | Role::Target | Role::Given(_))
+        };
         for buffer in list.buffers.iter().filter(is_given) {
             let Some(&place) = self.program.places.get(&buffer.name) else { continue };
             if !self.program.results.iter().any(|result| result.place == place) {
@@ -353,25 +437,32 @@ impl<T: Precision> Executor<T> {
     /// Replaces every parameter.
     pub fn set_parameters(&mut self, parameters: &[Vec<T>]) -> Result<(), StageError> {
         for (learned, values) in self.program.parameters.iter().zip(parameters) {
-            self.machine.buffers.write_real(learned.buffer, |parameter, _| parameter.copy_from_slice(values));
+            self.machine
+                .buffers
+                .write_real(learned.buffer, |parameter, _| parameter.copy_from_slice(values));
         }
         self.put_state()
     }
 
-    /// Elements of a buffer of reals by name. What no launch wants any longer may have been written over.
+    /// Elements of a buffer of reals by name. What no launch wants any longer may have been written
+    /// over.
     pub fn real(&self, name: &str) -> Option<Cow<'_, [T]>> {
         let buffers = &self.machine.buffers;
         match *self.program.places.get(name)? {
             Place::Real(index) => Some(buffers.reals().get(index).into()),
-            Place::Half(index, Half::Bf16) => Some(widened::<T, halves::bf16>(buffers.all().halves.get(index)).into()),
-            Place::Half(index, Half::F16) => Some(widened::<T, halves::f16>(buffers.all().halves.get(index)).into()),
+            Place::Half(index, Half::Bf16) => {
+                Some(widened::<T, halves::bf16>(buffers.all().halves.get(index)).into())
+            }
+            Place::Half(index, Half::F16) => {
+                Some(widened::<T, halves::f16>(buffers.all().halves.get(index)).into())
+            }
             _ => None,
         }
     }
 }
 
-/// Where the elements of a buffer are: in its place in the arena, if it has one, or by themselves. What is given is read where it is mapped, also
-/// where a GPU's arena has room for a copy.
+/// Where the elements of a buffer are: in its place in the arena, if it has one, or by themselves.
+/// What is given is read where it is mapped, also where a GPU's arena has room for a copy.
 fn home<E: ArrowNativeType>(
     list: &LaunchList,
     buffer: &Buffer,
@@ -379,10 +470,15 @@ fn home<E: ArrowNativeType>(
     apart: impl FnOnce(usize) -> Result<Contents<E>, StageError>,
 ) -> Result<Home<E>, StageError> {
     let is_made = matches!(buffer.role, Role::Value | Role::Gradient);
-    let Some(place) = list.arena.place(&buffer.name).filter(|_| is_made) else { return Ok(Home::Apart(apart(count)?)) };
+    let Some(place) = list.arena.place(&buffer.name).filter(|_| is_made) else {
+        return Ok(Home::Apart(apart(count)?));
+    };
     let bytes = count * size_of::<E>();
     if bytes as u64 > place.bytes {
-        let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);
+        let what = format!(
+            "the plan was made for {} bytes of `{}`, and the graph makes {bytes}",
+            place.bytes, buffer.name
+        );
         return Err(StageError::new(ErrorKind::Damaged, what));
     }
     let start = place.offset as usize;
@@ -390,7 +486,11 @@ fn home<E: ArrowNativeType>(
 }
 
 /// What a buffer of reals holds at first.
-fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> Result<Contents<T>, StageError> {
+fn contents<T: Precision>(
+    buffer: &Buffer,
+    data: &mut Data<T>,
+    count: usize,
+) -> Result<Contents<T>, StageError> {
     let (given, what) = match buffer.role {
         Role::Features => (data.features.take(), "features"),
         Role::Target => (data.target.take(), "target"),
@@ -402,7 +502,10 @@ fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> 
     };
     let given = given.ok_or_else(|| missing(what))?;
     if given.len() != count {
-        let what = format!("the plan was made for a {what} of {count} numbers, the graph has {}", given.len());
+        let what = format!(
+            "the plan was made for a {what} of {count} numbers, the graph has {}",
+            given.len()
+        );
         return Err(StageError::new(ErrorKind::Damaged, what));
     }
     Ok(given)
@@ -414,20 +517,34 @@ fn widened<T: Precision, H: halves::Half>(bits: &[u16]) -> Vec<T> {
 }
 
 /// What a buffer of halves holds at first: features, each rounded, or what a walk will write.
-fn half_contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, (count, half): (usize, Half)) -> Result<Contents<u16>, StageError> {
+fn half_contents<T: Precision>(
+    buffer: &Buffer,
+    data: &mut Data<T>,
+    (count, half): (usize, Half),
+) -> Result<Contents<u16>, StageError> {
     let mut rounded = Aligned::zeros(count)?;
     if buffer.role == Role::Features {
         let features = contents(buffer, data, count)?;
         match half {
-            Half::Bf16 => halves::round_all::<T, halves::bf16>(bytemuck::cast_slice_mut(&mut rounded), &features),
-            Half::F16 => halves::round_all::<T, halves::f16>(bytemuck::cast_slice_mut(&mut rounded), &features),
+            Half::Bf16 => halves::round_all::<T, halves::bf16>(
+                bytemuck::cast_slice_mut(&mut rounded),
+                &features,
+            ),
+            Half::F16 => halves::round_all::<T, halves::f16>(
+                bytemuck::cast_slice_mut(&mut rounded),
+                &features,
+            ),
         }
     }
     Ok(Contents::Owned(rounded))
 }
 
 /// What a buffer of whole numbers holds at first.
-fn whole_contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> Result<Contents<i64>, StageError> {
+fn whole_contents<T: Precision>(
+    buffer: &Buffer,
+    data: &mut Data<T>,
+    count: usize,
+) -> Result<Contents<i64>, StageError> {
     if !matches!(buffer.role, Role::Given(_)) {
         return Ok(Contents::Owned(Aligned::zeros(count)?));
     }
@@ -449,7 +566,8 @@ impl<T: Precision> Machine<T> {
         match &program.steps[index].action {
             Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
                 let (sides, units) = walk.sides(work.direction);
-                let sides: Vec<Adjacency<T>> = sides.into_iter().map(Neighbours::weighted).collect();
+                let sides: Vec<Adjacency<T>> =
+                    sides.into_iter().map(Neighbours::weighted).collect();
                 reduce(made, &banks.reals, work, (&sides, units), &walk);
             }),
             Action::ReduceIds(work) => buffers.write_id(work.out, |made, banks| {
@@ -457,16 +575,37 @@ impl<T: Precision> Machine<T> {
                 let sides: Vec<Adjacency<u32>> = sides.into_iter().map(Neighbours::plain).collect();
                 reduce(made, &banks.ids, work, (&sides, units), &walk);
             }),
-            Action::Product(places, layout, epilogue) => walk.product(buffers, *places, *layout, epilogue),
-            Action::ProductOverRows([out, left, right]) => buffers.write_real(*out, |made, banks| {
-                let (left, right) = (banks.reals.slot(*left), banks.reals.slot(*right));
-                let (rows, left_columns, right_columns) = (walk.rows(left.rows), left.columns, right.columns);
-                product_over_rows(made, &ProductOverRows { left: left.contents, right: right.contents, rows, left_columns, right_columns });
-            }),
-            Action::SparseProduct(of, places, dropout, epilogue) => walk.sparse_product(buffers, (*of, *places), *dropout, epilogue),
-            Action::SparseProductOverRows(of, places, dropout) => walk.sparse_product_over_rows(buffers, (*of, *places), *dropout),
-            Action::Elementwise(out, epilogue) => buffers.write_real(*out, |made, banks| each(made, &banks.reals, *out, epilogue, &walk)),
-            Action::ElementwiseIds(out, epilogue) => buffers.write_id(*out, |made, banks| each(made, &banks.ids, *out, epilogue, &walk)),
+            Action::Product(places, layout, epilogue) => {
+                walk.product(buffers, *places, *layout, epilogue)
+            }
+            Action::ProductOverRows([out, left, right]) => {
+                buffers.write_real(*out, |made, banks| {
+                    let (left, right) = (banks.reals.slot(*left), banks.reals.slot(*right));
+                    let (rows, left_columns, right_columns) =
+                        (walk.rows(left.rows), left.columns, right.columns);
+                    product_over_rows(
+                        made,
+                        &ProductOverRows {
+                            left: left.contents,
+                            right: right.contents,
+                            rows,
+                            left_columns,
+                            right_columns,
+                        },
+                    );
+                })
+            }
+            Action::SparseProduct(of, places, dropout, epilogue) => {
+                walk.sparse_product(buffers, (*of, *places), *dropout, epilogue)
+            }
+            Action::SparseProductOverRows(of, places, dropout) => {
+                walk.sparse_product_over_rows(buffers, (*of, *places), *dropout)
+            }
+            Action::Elementwise(out, epilogue) => buffers
+                .write_real(*out, |made, banks| each(made, &banks.reals, *out, epilogue, &walk)),
+            Action::ElementwiseIds(out, epilogue) => {
+                buffers.write_id(*out, |made, banks| each(made, &banks.ids, *out, epilogue, &walk))
+            }
             Action::SumOverRows([out, source]) => buffers.write_real(*out, |made, banks| {
                 let source = banks.reals.slot(*source);
                 sum_over_rows(made, source.contents, walk.rows(source.rows), source.columns);
@@ -475,17 +614,33 @@ impl<T: Precision> Machine<T> {
             Action::Fused(work) => walk.fused(buffers, work, only.filter(|_| work.walks_edges())),
             Action::Loss(kind, [result, target, gradient, value]) => {
                 *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
-                    let (columns, result, target) = (reals.slot(*result).columns, reals.get(*result), reals.get(*target));
-                    loss(slope, &Loss { kind: *kind, result, target, columns, training_rows: &data.splits[0] })
+                    let (columns, result, target) =
+                        (reals.slot(*result).columns, reals.get(*result), reals.get(*target));
+                    loss(
+                        slope,
+                        &Loss {
+                            kind: *kind,
+                            result,
+                            target,
+                            columns,
+                            training_rows: &data.splits[0],
+                        },
+                    )
                 });
                 buffers.write_real(*value, |value, _| value.fill(T::rounded(*last_loss)));
             }
             Action::Optimize(index) => {
                 let learned = &program.parameters[*index];
-                let gradient = learned.gradient.expect("a validated list that updates has gradients");
+                let gradient =
+                    learned.gradient.expect("a validated list that updates has gradients");
                 let Moments { first, second } = &mut moments[*index];
                 buffers.write_real(learned.buffer, |parameter, banks| {
-                    optimize(Learned { parameter, first, second }, banks.reals.get(gradient), &optimizers[*index].paced(*pace), pass.epoch + 1);
+                    optimize(
+                        Learned { parameter, first, second },
+                        banks.reals.get(gradient),
+                        &optimizers[*index].paced(*pace),
+                        pass.epoch + 1,
+                    );
                 });
             }
         }
@@ -504,7 +659,12 @@ impl<'a, T: Precision> Walk<'a, T> {
     /// What a launch whose result has these rows must know to draw.
     pub fn context(&self, rows: Rows) -> Context<'a> {
         let row_in_graph = if rows == Rows::Nodes { self.data.old_of_new.as_deref() } else { None };
-        Context { seed: self.seed, epoch: self.pass.epoch as u32, active: self.pass.training, row_in_graph }
+        Context {
+            seed: self.seed,
+            epoch: self.pass.epoch as u32,
+            active: self.pass.training,
+            row_in_graph,
+        }
     }
 
     fn rows(&self, rows: Rows) -> usize {
@@ -524,25 +684,50 @@ impl<'a, T: Precision> Walk<'a, T> {
                 let outgoing = data.outgoing.as_ref().expect(loaded);
                 (vec![outgoing], &outgoing.units)
             }
-            Direction::Both => (vec![data.incoming.as_ref().expect(loaded), data.outgoing.as_ref().expect(loaded)], &data.both_units),
+            Direction::Both => (
+                vec![data.incoming.as_ref().expect(loaded), data.outgoing.as_ref().expect(loaded)],
+                &data.both_units,
+            ),
         }
     }
 
     fn evaluate(&self, buffers: &mut Buffers<T>, work: &Evaluate<T>) {
         match (&work.op, work.out) {
-            (Op::Input(gir::Input::Features), Place::Real(out)) => buffers.write_real(out, |made, _| self.write_sparse_out(made, None)),
-            (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => buffers.write_real(out, |made, _| self.write_sparse_out(made, Some(*kind))),
-            (_, Place::Real(out)) => buffers.write_real(out, |made, banks| self.evaluate_into(ValuesMut::Real(made), work, &banks)),
-            (_, Place::Whole(out)) => buffers.write_whole(out, |made, banks| self.evaluate_into(ValuesMut::Whole(made), work, &banks)),
-            (_, Place::Half(..) | Place::Id(_) | Place::Sparse(_)) => unreachable!("a validated list evaluates into reals and whole numbers"),
+            (Op::Input(gir::Input::Features), Place::Real(out)) => {
+                buffers.write_real(out, |made, _| self.write_sparse_out(made, None))
+            }
+            (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => {
+                buffers.write_real(out, |made, _| self.write_sparse_out(made, Some(*kind)))
+            }
+            (_, Place::Real(out)) => buffers.write_real(out, |made, banks| {
+                self.evaluate_into(ValuesMut::Real(made), work, &banks)
+            }),
+            (_, Place::Whole(out)) => buffers.write_whole(out, |made, banks| {
+                self.evaluate_into(ValuesMut::Whole(made), work, &banks)
+            }),
+            (_, Place::Half(..) | Place::Id(_) | Place::Sparse(_)) => {
+                unreachable!("a validated list evaluates into reals and whole numbers")
+            }
         }
     }
 
     fn evaluate_into(&self, out: ValuesMut<T>, work: &Evaluate<T>, banks: &Banks<T>) {
-        let inputs: Vec<Operand<T>> = work.inputs.iter().map(|input| operand(banks, input)).collect();
+        let inputs: Vec<Operand<T>> =
+            work.inputs.iter().map(|input| operand(banks, input)).collect();
         let rows = if let Rows::Fixed(_) = work.rows { 1 } else { self.rows(work.rows) };
         let context = self.context(work.rows);
-        evaluate(out, &Call { op: &work.op, shape: &work.shape, rows, kind: work.kind, inputs: &inputs, graph: self.data.edge_graph(), context });
+        evaluate(
+            out,
+            &Call {
+                op: &work.op,
+                shape: &work.shape,
+                rows,
+                kind: work.kind,
+                inputs: &inputs,
+                graph: self.data.edge_graph(),
+                context,
+            },
+        );
     }
 
     /// The sparse features as dense rows.
@@ -551,7 +736,13 @@ impl<'a, T: Precision> Walk<'a, T> {
         sparse.write_dense(made);
     }
 
-    fn product(&self, buffers: &mut Buffers<T>, [out, left, right]: [usize; 3], layout: RightLayout, epilogue: &Epilogue<T>) {
+    fn product(
+        &self,
+        buffers: &mut Buffers<T>,
+        [out, left, right]: [usize; 3],
+        layout: RightLayout,
+        epilogue: &Epilogue<T>,
+    ) {
         buffers.write_real(out, |made, Banks { reals, .. }| {
             let (made_rows, columns) = reals.shape(out);
             let operands = reals.operands(epilogue);
@@ -569,12 +760,22 @@ impl<'a, T: Precision> Walk<'a, T> {
         });
     }
 
-    fn sparse_product(&self, buffers: &mut Buffers<T>, (of, [out, right]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>, epilogue: &Epilogue<T>) {
+    fn sparse_product(
+        &self,
+        buffers: &mut Buffers<T>,
+        (of, [out, right]): (Option<u32>, [usize; 2]),
+        dropout: Option<Dropout>,
+        epilogue: &Epilogue<T>,
+    ) {
         buffers.write_real(out, |made, Banks { reals, .. }| {
             let (rows, columns) = reals.shape(out);
             let operands = reals.operands(epilogue);
             let work = SparseProduct {
-                left: self.data.sparse_of(of).expect("looked for when the buffers were made").rows(),
+                left: self
+                    .data
+                    .sparse_of(of)
+                    .expect("looked for when the buffers were made")
+                    .rows(),
                 right: reals.get(right),
                 columns,
                 dropout,
@@ -584,7 +785,12 @@ impl<'a, T: Precision> Walk<'a, T> {
         });
     }
 
-    fn sparse_product_over_rows(&self, buffers: &mut Buffers<T>, (of, [out, left]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>) {
+    fn sparse_product_over_rows(
+        &self,
+        buffers: &mut Buffers<T>,
+        (of, [out, left]): (Option<u32>, [usize; 2]),
+        dropout: Option<Dropout>,
+    ) {
         let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
         buffers.write_real(out, |made, Banks { reals, .. }| {
             let left = reals.slot(left);
@@ -604,13 +810,20 @@ fn operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> Opera
     let leaf = |values, shape, index| Operand::Leaf(Leaf { values, shape, index });
     match input {
         Input::Number(number, real, whole) => {
-            let values = if number.kind() == Type::Real { Values::Real(real) } else { Values::Whole(whole) };
+            let values =
+                if number.kind() == Type::Real { Values::Real(real) } else { Values::Whole(whole) };
             leaf(values, &[], warploom_ops::evaluate::Index::One)
         }
-        Input::Rows(Place::Real(place), shape, index) => leaf(Values::Real(banks.reals.get(*place)), shape, *index),
-        Input::Rows(Place::Whole(place), shape, index) => leaf(Values::Whole(banks.wholes.get(*place)), shape, *index),
+        Input::Rows(Place::Real(place), shape, index) => {
+            leaf(Values::Real(banks.reals.get(*place)), shape, *index)
+        }
+        Input::Rows(Place::Whole(place), shape, index) => {
+            leaf(Values::Whole(banks.wholes.get(*place)), shape, *index)
+        }
         Input::Rows(..) => unreachable!("a validated list evaluates reals and whole numbers"),
-        Input::Times(first, second) => Operand::Times(Box::new(operand(banks, first)), Box::new(operand(banks, second))),
+        Input::Times(first, second) => {
+            Operand::Times(Box::new(operand(banks, first)), Box::new(operand(banks, second)))
+        }
     }
 }
 
@@ -635,7 +848,13 @@ fn reduce<T: Precision, E: Scalar + ArrowNativeType>(
     neighbour_reduce(made, &reduction);
 }
 
-fn each<T: Precision, E: Scalar + ArrowNativeType>(made: &mut [E], bank: &Bank<E>, out: usize, epilogue: &Epilogue<E>, walk: &Walk<T>) {
+fn each<T: Precision, E: Scalar + ArrowNativeType>(
+    made: &mut [E],
+    bank: &Bank<E>,
+    out: usize,
+    epilogue: &Epilogue<E>,
+    walk: &Walk<T>,
+) {
     let operands = bank.operands(epilogue);
     let (rows, columns) = bank.shape(out);
     let count = made.len().checked_div(columns).unwrap_or(0);

@@ -1,8 +1,10 @@
 //! frontier: which rows the next superstep of a loop makes.
 //!
-//! promises  the states of supersteps that make all rows, to the bit: a row that neither changed nor reads a change is what it was
+//! promises  the states of supersteps that make all rows, to the bit: a row that neither changed
+//!           nor reads a change is what it was
 //! never     is kept over a start: the first superstep after it makes all rows
-//! limits    two bits a vertex; where more than a part of the edges would be read, all rows are made, since that goes in order
+//! limits    two bits a vertex; where more than a part of the edges would be read, all rows are
+//!           made, since that goes in order
 use warploom_ops::frontier::{Marks, Run, entries, every, mark_readers, mark_reals, mark_wholes};
 use warploom_vertex::launch::Direction;
 
@@ -33,7 +35,12 @@ impl Frontier {
     /// Of a loop that goes by one.
     pub fn of<T: Precision>(executor: &Executor<T>, repeated: &Repeated) -> Option<Self> {
         let nodes = executor.machine.data.nodes;
-        repeated.frontier.map(|direction| Frontier { direction, changed: Marks::none(nodes), again: Marks::none(nodes), runs: None })
+        repeated.frontier.map(|direction| Frontier {
+            direction,
+            changed: Marks::none(nodes),
+            again: Marks::none(nodes),
+            runs: None,
+        })
     }
 
     /// The rows that a superstep makes; nothing where it makes all.
@@ -42,7 +49,12 @@ impl Frontier {
     }
 
     /// Looks at what a superstep changed, before its commits.
-    pub fn advance<T: Precision>(&mut self, executor: &Executor<T>, repeated: &Repeated, change: &Change) {
+    pub fn advance<T: Precision>(
+        &mut self,
+        executor: &Executor<T>,
+        repeated: &Repeated,
+        change: &Change,
+    ) {
         let made = self.runs.take();
         let data = &executor.machine.data;
         let all = data.nodes + data.edges;
@@ -55,7 +67,8 @@ impl Frontier {
         repeated.commits.iter().for_each(|commit| mark(&self.changed, &banks, *commit, &made));
         let changed: Vec<u32> = self.changed.rows().collect();
         let Some(ways) = data.ways(self.direction) else { return };
-        let [push, pull] = ways.map(|sides| sides.into_iter().map(Neighbours::lists).collect::<Vec<_>>());
+        let [push, pull] =
+            ways.map(|sides| sides.into_iter().map(Neighbours::lists).collect::<Vec<_>>());
         if changed.len() + entries(changed.iter().copied(), &push) > all / PART_CHANGED {
             return;
         }
@@ -67,11 +80,25 @@ impl Frontier {
     }
 }
 
-fn mark<T: Precision>(marks: &Marks, Banks { reals, ids, wholes, .. }: &Banks<T>, commit: (Place, Place), made: &[Run]) {
+fn mark<T: Precision>(
+    marks: &Marks,
+    Banks { reals, ids, wholes, .. }: &Banks<T>,
+    commit: (Place, Place),
+    made: &[Run],
+) {
     match commit {
-        (Place::Real(state), Place::Real(next)) => mark_reals(marks, reals.get(state), reals.get(next), (reals.slot(state).columns, made)),
-        (Place::Id(state), Place::Id(next)) => mark_wholes(marks, ids.get(state), ids.get(next), (ids.slot(state).columns, made)),
-        (Place::Whole(state), Place::Whole(next)) => mark_wholes(marks, wholes.get(state), wholes.get(next), (wholes.slot(state).columns, made)),
+        (Place::Real(state), Place::Real(next)) => {
+            mark_reals(marks, reals.get(state), reals.get(next), (reals.slot(state).columns, made))
+        }
+        (Place::Id(state), Place::Id(next)) => {
+            mark_wholes(marks, ids.get(state), ids.get(next), (ids.slot(state).columns, made))
+        }
+        (Place::Whole(state), Place::Whole(next)) => mark_wholes(
+            marks,
+            wholes.get(state),
+            wholes.get(next),
+            (wholes.slot(state).columns, made),
+        ),
         _ => unreachable!("a validated list commits like to like"),
     }
 }

@@ -1,7 +1,7 @@
 //! history: how good the parameters were after each epoch.
 //!
-//! promises  row t tells of the parameters after t updates, measured without dropout; a part of the split without nodes, or
-//!           graphs, has nothing, not 0
+//! promises  row t tells of the parameters after t updates, measured without dropout; a part of the
+//!           split without nodes, or graphs, has nothing, not 0
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array};
@@ -28,7 +28,8 @@ pub struct Row {
     pub loss: f64,
     /// What the steps of the next epoch are multiplied with.
     pub pace: f64,
-    /// By each measure that fits, on the training, validation and test nodes or graphs; first by the one that is chosen by.
+    /// By each measure that fits, on the training, validation and test nodes or graphs; first by
+    /// the one that is chosen by.
     pub qualities: Vec<[Option<f64>; 3]>,
     /// Seconds since training began, earlier starts included.
     pub seconds: f64,
@@ -41,28 +42,50 @@ impl Row {
     }
 }
 
-/// Names and numbers of the qualities: `train` and its like by what is chosen by, `train_f1` and its like by the others.
-pub fn named<'a>(measures: &'a [Measure], row: &'a Row) -> impl Iterator<Item = (String, Option<f64>)> + 'a {
-    let of_measure = |(place, (measure, parts)): (usize, (&'a Measure, &'a [Option<f64>; 3]))| of_parts((place > 0).then_some(*measure), parts);
+/// Names and numbers of the qualities: `train` and its like by what is chosen by, `train_f1` and
+/// its like by the others.
+pub fn named<'a>(
+    measures: &'a [Measure],
+    row: &'a Row,
+) -> impl Iterator<Item = (String, Option<f64>)> + 'a {
+    let of_measure = |(place, (measure, parts)): (usize, (&'a Measure, &'a [Option<f64>; 3]))| {
+        of_parts((place > 0).then_some(*measure), parts)
+    };
     measures.iter().zip(&row.qualities).enumerate().flat_map(of_measure)
 }
 
-/// Names and numbers of what one measure says of each part; without its name where it is what is chosen by.
-pub fn of_parts(measure: Option<Measure>, parts: &[Option<f64>; 3]) -> impl Iterator<Item = (String, Option<f64>)> {
-    let name = move |part: &str| measure.map_or_else(|| part.to_owned(), |measure| format!("{part}_{}", measure.name()));
+/// Names and numbers of what one measure says of each part; without its name where it is what is
+/// chosen by.
+pub fn of_parts(
+    measure: Option<Measure>,
+    parts: &[Option<f64>; 3],
+) -> impl Iterator<Item = (String, Option<f64>)> {
+    let name = move |part: &str| {
+        measure.map_or_else(|| part.to_owned(), |measure| format!("{part}_{}", measure.name()))
+    };
     PARTS.into_iter().zip(*parts).map(move |(part, quality)| (name(part), quality))
 }
 
 /// Writes metrics.parquet.
 pub fn write(path: &std::path::Path, measures: &[Measure], rows: &[Row]) -> Result<(), StageError> {
-    let column = |value: &dyn Fn(&Row) -> f64| -> ArrayRef { Arc::new(Float64Array::from_iter_values(rows.iter().map(value))) };
+    let column = |value: &dyn Fn(&Row) -> f64| -> ArrayRef {
+        Arc::new(Float64Array::from_iter_values(rows.iter().map(value)))
+    };
     let mut columns = vec![
-        (field("epoch", DataType::UInt32), numbers(rows.iter().map(|row| row.epoch as u32).collect())),
+        (
+            field("epoch", DataType::UInt32),
+            numbers(rows.iter().map(|row| row.epoch as u32).collect()),
+        ),
         (field("loss", DataType::Float64), column(&|row| row.loss)),
     ];
-    let names: Vec<String> = rows.first().map(|row| named(measures, row).map(|(name, _)| name).collect()).unwrap_or_default();
+    let names: Vec<String> = rows
+        .first()
+        .map(|row| named(measures, row).map(|(name, _)| name).collect())
+        .unwrap_or_default();
     for (place, name) in names.into_iter().enumerate() {
-        let qualities = Float64Array::from_iter(rows.iter().map(|row| row.qualities[place / PARTS.len()][place % PARTS.len()]));
+        let qualities = Float64Array::from_iter(
+            rows.iter().map(|row| row.qualities[place / PARTS.len()][place % PARTS.len()]),
+        );
         columns.push((Field::new(name, DataType::Float64, true), Arc::new(qualities) as ArrayRef));
     }
     columns.push((field("pace", DataType::Float64), column(&|row| row.pace)));
@@ -98,7 +121,12 @@ pub fn of_tensor(tensor: &Tensor, measures: usize) -> Option<Vec<Row>> {
             epoch: plain[0] as u64,
             loss: plain[1],
             pace: plain[2],
-            qualities: qualities.as_chunks().0.iter().map(|parts: &[f64; 3]| parts.map(quality)).collect(),
+            qualities: qualities
+                .as_chunks()
+                .0
+                .iter()
+                .map(|parts: &[f64; 3]| parts.map(quality))
+                .collect(),
             seconds: plain[3],
         }
     };
@@ -123,8 +151,12 @@ mod tests {
         };
         let rows = vec![row(0, None), row(1, Some(0.25))];
         assert_eq!(of_tensor(&to_tensor(&rows), 2), Some(rows.clone()));
-        assert_eq!((of_tensor(&to_tensor(&rows), 1), of_tensor(&Tensor::of_ids(&[1]), 1)), (None, None));
-        let names: Vec<String> = named(&[Measure::Auc, Measure::F1], &rows[0]).map(|(name, _)| name).collect();
+        assert_eq!(
+            (of_tensor(&to_tensor(&rows), 1), of_tensor(&Tensor::of_ids(&[1]), 1)),
+            (None, None)
+        );
+        let names: Vec<String> =
+            named(&[Measure::Auc, Measure::F1], &rows[0]).map(|(name, _)| name).collect();
         assert_eq!(names, ["train", "validation", "test", "train_f1", "validation_f1", "test_f1"]);
     }
 

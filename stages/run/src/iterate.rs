@@ -1,10 +1,11 @@
-//! iterate: supersteps of each loop until nothing, or little enough, changes; then what is left to do.
+//! iterate: supersteps of each loop until nothing, or little enough, changes; then what is left to
+//! do.
 //!
-//! promises  the condition is tested after each superstep, over the states that it names; a run that was stopped and started again ends
-//!           with the bits of one that was not
+//! promises  the condition is tested after each superstep, over the states that it names; a run
+//!           that was stopped and started again ends with the bits of one that was not
 //! never     saves half a superstep; calls a bound that was reached a success (unless asked to)
-//! limits    what a superstep carries to the next stands in its commits: that is what a checkpoint holds, of the loop at work
-//!           and of all before it
+//! limits    what a superstep carries to the next stands in its commits: that is what a checkpoint
+//!           holds, of the loop at work and of all before it
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
@@ -38,7 +39,8 @@ pub struct Iterated {
     pub change: Change,
     /// Supersteps that were done when this start began.
     pub resumed_at: u64,
-    /// Median seconds of a superstep of this start; without loops the seconds of a pass, where `run.passes` asks for them.
+    /// Median seconds of a superstep of this start; without loops the seconds of a pass, where
+    /// `run.passes` asks for them.
     pub seconds_step: f64,
     /// How each loop was gone through: the name of its course, or `supersteps`.
     pub courses: Vec<String>,
@@ -53,7 +55,9 @@ pub fn iterate<T: Precision>(
     checkpoints: &mut Checkpoints,
 ) -> Result<Iterated, StageError> {
     if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
-        context.progress.warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
+        context
+            .progress
+            .warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
     }
     let mut walk = Walk {
         context,
@@ -111,7 +115,8 @@ impl<T: Precision> Walk<'_, T> {
             }
             if number >= first {
                 // At the bound, what is left is still computed, from the states as they are.
-                converged &= self.by_course(number, saved.is_some() && number == first)? || self.repeat(number, checkpoints)?;
+                converged &= self.by_course(number, saved.is_some() && number == first)?
+                    || self.repeat(number, checkpoints)?;
                 self.of_loops.push(self.of_loop());
             }
         }
@@ -140,7 +145,10 @@ impl<T: Precision> Walk<'_, T> {
         }
         if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
             if gpu.has_put_down() {
-                self.context.progress.warn("the time of a pass that makes sparse features dense is not taken on a GPU: `run.passes` is not read");
+                self.context.progress.warn(
+                    "the time of a pass that makes sparse features dense \
+                    is not taken on a GPU: `run.passes` is not read",
+                );
                 return Ok(());
             }
             self.seconds.push(gpu.passes(program.part(Part::Finish), more)?);
@@ -154,20 +162,31 @@ impl<T: Precision> Walk<'_, T> {
         Ok(())
     }
 
-    /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved goes on as it was.
+    /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved
+    /// goes on as it was.
     fn by_course(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
         let begun = Instant::now();
-        let taken = if resumed || !budget::courses_are_taken(self.spec) { None } else { course::take(self.executor, number, self.context.stop) };
+        let taken = if resumed || !budget::courses_are_taken(self.spec) {
+            None
+        } else {
+            course::take(self.executor, number, self.context.stop)
+        };
         match taken {
             None => {
                 if self.executor.program.loops[number].course.is_some() {
                     self.executor.machine.data.go_in_supersteps();
                 }
-                let name = if self.executor.program.loops[number].frontier.is_some() { FRONTIER } else { SUPERSTEPS };
+                let name = if self.executor.program.loops[number].frontier.is_some() {
+                    FRONTIER
+                } else {
+                    SUPERSTEPS
+                };
                 self.courses.push(name.to_owned());
                 Ok(false)
             }
-            Some(None) => Err(signals::stopped("within a loop that is not saved. The same command begins the run again")),
+            Some(None) => Err(signals::stopped(
+                "within a loop that is not saved. The same command begins the run again",
+            )),
             Some(Some((name, rounds))) => {
                 self.courses.push(name.to_owned());
                 self.done += rounds;
@@ -206,12 +225,17 @@ impl<T: Precision> Walk<'_, T> {
                 return Ok(true);
             }
             if self.of_loop() < self.spec.max_supersteps {
-                checkpoints.save_if_due(self.done, || Ok(save(self.executor, self.reached(number))));
+                checkpoints
+                    .save_if_due(self.done, || Ok(save(self.executor, self.reached(number))));
             }
         }
         if !self.spec.allow_unconverged {
             let of_several = (self.executor.program.loops.len() > 1).then_some(number);
-            return Err(not_converged::<T>(until, &last.unwrap_or_default(), (self.of_loop(), of_several)));
+            return Err(not_converged::<T>(
+                until,
+                &last.unwrap_or_default(),
+                (self.of_loop(), of_several),
+            ));
         }
         Ok(false)
     }
@@ -226,18 +250,31 @@ impl<T: Precision> Walk<'_, T> {
     }
 
     /// Runs a part; a stop saves the states of the loop at work.
-    fn part(&mut self, part: Part, checkpoints: &mut Checkpoints, number: Option<usize>) -> Result<(), StageError> {
+    fn part(
+        &mut self,
+        part: Part,
+        checkpoints: &mut Checkpoints,
+        number: Option<usize>,
+    ) -> Result<(), StageError> {
         self.rows(part, None, (checkpoints, number))
     }
 
     /// The same, where only these rows are made.
-    fn rows(&mut self, part: Part, only: Option<&[Run]>, (checkpoints, number): (&mut Checkpoints, Option<usize>)) -> Result<(), StageError> {
+    fn rows(
+        &mut self,
+        part: Part,
+        only: Option<&[Run]>,
+        (checkpoints, number): (&mut Checkpoints, Option<usize>),
+    ) -> Result<(), StageError> {
         match self.executor.run_rows(part, (PASS, only), self.context.stop) {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
                 Some(number) => stopped(self.executor, checkpoints, self.reached(number)),
                 None if self.done == 0 => signals::stopped_after("superstep", 0),
-                None => signals::stopped("between two loops. The same command goes on from what was saved last, or begins the run again"),
+                None => signals::stopped(
+                    "between two loops. The same command goes on from what was saved last, or \
+                        begins the run again",
+                ),
             }),
             Err(Halt::Failed(error)) => Err(error),
         }
@@ -276,49 +313,96 @@ struct Reached<'a> {
 /// How many times what is asked for a change may be for rounding to be the reason.
 const NEAR: f64 = 100.0;
 
-fn not_converged<T: Precision>(until: &Until, change: &Change, (done, of_several): (u64, Option<usize>)) -> StageError {
+fn not_converged<T: Precision>(
+    until: &Until,
+    change: &Change,
+    (done, of_several): (u64, Option<usize>),
+) -> StageError {
     let left = match until {
-        Until::ChangeAtMost(_, bound) => format!("the last one changed the values by {:e} in all, and it ends at {bound:e}", change.summed),
-        Until::Unchanged(_) => format!("the last one changed {} values, and it ends at none", change.changed),
-        Until::Nowhere(_) => format!("after the last one {} were active, and it ends at none", change.changed),
+        Until::ChangeAtMost(_, bound) => format!(
+            "the last one changed the values by {:e} in all, and it ends at {bound:e}",
+            change.summed
+        ),
+        Until::Unchanged(_) => {
+            format!("the last one changed {} values, and it ends at none", change.changed)
+        }
+        Until::Nowhere(_) => {
+            format!("after the last one {} were active, and it ends at none", change.changed)
+        }
     };
     // A change that rounding alone makes is not made smaller by more supersteps.
-    let by_rounding = matches!(until, Until::ChangeAtMost(_, bound) if change.summed <= NEAR * bound);
-    let finer = if T::NAME == "f32" && by_rounding { "compute with finer numbers:  --set run.dtype=f64  , " } else { "" };
+    let by_rounding =
+        matches!(until, Until::ChangeAtMost(_, bound) if change.summed <= NEAR * bound);
+    let finer = if T::NAME == "f32" && by_rounding {
+        "compute with finer numbers:  --set run.dtype=f64  , "
+    } else {
+        ""
+    };
     let more = done.saturating_mul(10);
     let of_loop = of_several.map_or_else(String::new, |number| format!(" of loop {number}"));
-    StageError::new(ErrorKind::LimitReached, format!("not converged after {done} supersteps{of_loop}: {left}"))
-        .hint(format!("{finer}allow more with  --set run.max_supersteps={more}  or take what there is with  --set run.allow_unconverged=true"))
+    StageError::new(
+        ErrorKind::LimitReached,
+        format!(
+            "not converged after {done} \
+        supersteps{of_loop}: {left}"
+        ),
+    )
+    .hint(format!(
+        "{finer}allow more with  --set run.max_supersteps={more}  or take what \
+            there is with  --set run.allow_unconverged=true"
+    ))
 }
 
-fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, reached: Reached<'_>) -> StageError {
+fn stopped<T: Precision>(
+    executor: &Executor<T>,
+    checkpoints: &mut Checkpoints,
+    reached: Reached<'_>,
+) -> StageError {
     let done = reached.done;
     if done > 0
         && let Err(mut error) = checkpoints.save(done, &save(executor, reached))
     {
-        error.what = format!("stopped by a signal after superstep {done}, and the state could not be saved: {}", error.what);
+        error.what = format!(
+            "stopped by a signal after superstep {done}, and the state could not be saved: {}",
+            error.what
+        );
         return error;
     }
     signals::stopped_after("superstep", done)
 }
 
 /// The states of this loop and of all before it.
-fn save<T: Precision>(executor: &Executor<T>, Reached { number, done, of_loops, courses }: Reached<'_>) -> Tensors {
+fn save<T: Precision>(
+    executor: &Executor<T>,
+    Reached { number, done, of_loops, courses }: Reached<'_>,
+) -> Tensors {
     let machine = &executor.machine;
     let state = |place: Place| match place {
-        Place::Real(index) => Tensor::of_reals(&[machine.buffers.reals().get(index).len()], machine.buffers.reals().get(index)),
+        Place::Real(index) => Tensor::of_reals(
+            &[machine.buffers.reals().get(index).len()],
+            machine.buffers.reals().get(index),
+        ),
         Place::Id(index) => Tensor::of_ids(machine.buffers.ids().get(index)),
         Place::Whole(index) => Tensor::of_wholes(machine.buffers.wholes().get(index)),
         Place::Half(..) | Place::Sparse(_) => unreachable!("a validated list commits values"),
     };
     let states = executor.program.loops.iter().take(number + 1).enumerate();
-    let named = states.flat_map(|(number, repeated)| repeated.commits.iter().enumerate().map(move |(index, (place, _))| (name_of(number, index), *place)));
+    let named = states.flat_map(|(number, repeated)| {
+        repeated
+            .commits
+            .iter()
+            .enumerate()
+            .map(move |(index, (place, _))| (name_of(number, index), *place))
+    });
     Tensors {
         arrays: named.map(|(name, place)| (name, state(place))).collect(),
         facts: facts([
             ("mode", "iterate".to_owned()),
             ("supersteps_done", done.to_string()),
-            ("supersteps_of_loops", of_loops.iter().map(u64::to_string).collect::<Vec<_>>().join(",")),
+            (
+                "supersteps_of_loops",
+                of_loops.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
+            ),
             ("loop", number.to_string()),
             ("courses", courses.iter().take(number).cloned().collect::<Vec<_>>().join(",")),
         ]),
@@ -352,9 +436,15 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
     }
     let (done, number): (u64, usize) = (fact(saved, "supersteps_done")?, fact(saved, "loop")?);
     let of_loops: String = fact(saved, "supersteps_of_loops")?;
-    let of_loops: Vec<u64> = of_loops.split_terminator(',').map_while(|count| count.parse().ok()).collect();
-    if of_loops.len() != number || of_loops.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) > done {
-        return Err(format!("the supersteps of its loops, {of_loops:?}, are not those before loop {number}, of {done} in all"));
+    let of_loops: Vec<u64> =
+        of_loops.split_terminator(',').map_while(|count| count.parse().ok()).collect();
+    if of_loops.len() != number
+        || of_loops.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) > done
+    {
+        return Err(format!(
+            "the supersteps of its loops, {of_loops:?}, are not those before loop {number}, of \
+                {done} in all"
+        ));
     }
     if number >= executor.program.loops.len() {
         return Err(format!("it is of loop {number}"));
@@ -364,16 +454,29 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
         let name = name_of(number, index);
         let array = saved.arrays.get(&name);
         let found = match place {
-            Place::Real(place) => array.and_then(Tensor::reals::<T>).filter(|values| values.len() == machine.buffers.reals().get(place).len()).map(State::Real),
-            Place::Id(place) => array.and_then(Tensor::ids).filter(|values| values.len() == machine.buffers.ids().get(place).len()).map(State::Ids),
-            Place::Whole(place) => array.and_then(Tensor::wholes).filter(|values| values.len() == machine.buffers.wholes().get(place).len()).map(State::Wholes),
+            Place::Real(place) => array
+                .and_then(Tensor::reals::<T>)
+                .filter(|values| values.len() == machine.buffers.reals().get(place).len())
+                .map(State::Real),
+            Place::Id(place) => array
+                .and_then(Tensor::ids)
+                .filter(|values| values.len() == machine.buffers.ids().get(place).len())
+                .map(State::Ids),
+            Place::Whole(place) => array
+                .and_then(Tensor::wholes)
+                .filter(|values| values.len() == machine.buffers.wholes().get(place).len())
+                .map(State::Wholes),
             Place::Half(..) | Place::Sparse(_) => None,
         };
         found.ok_or_else(|| format!("its `{name}` is missing or of another shape or type"))
     };
     let mut states = Vec::new();
     for (number, repeated) in executor.program.loops.iter().take(number + 1).enumerate() {
-        let of_loop = repeated.commits.iter().enumerate().map(|(index, (place, _))| state(number, index, *place));
+        let of_loop = repeated
+            .commits
+            .iter()
+            .enumerate()
+            .map(|(index, (place, _))| state(number, index, *place));
         states.push(of_loop.collect::<Result<_, String>>()?);
     }
     let courses: String = fact(saved, "courses")?;
@@ -386,9 +489,16 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Saved<T>, number: u
     let Some(states) = saved.states.get(number) else { return };
     for (state, (place, _)) in states.iter().zip(executor.program.loops[number].commits.clone()) {
         match (state, place) {
-            (State::Real(values), Place::Real(place)) => executor.machine.buffers.write_real(place, |state, _| state.copy_from_slice(values)),
-            (State::Ids(values), Place::Id(place)) => executor.machine.buffers.write_id(place, |state, _| state.copy_from_slice(values)),
-            (State::Wholes(values), Place::Whole(place)) => executor.machine.buffers.write_whole(place, |state, _| state.copy_from_slice(values)),
+            (State::Real(values), Place::Real(place)) => {
+                executor.machine.buffers.write_real(place, |state, _| state.copy_from_slice(values))
+            }
+            (State::Ids(values), Place::Id(place)) => {
+                executor.machine.buffers.write_id(place, |state, _| state.copy_from_slice(values))
+            }
+            (State::Wholes(values), Place::Whole(place)) => executor
+                .machine
+                .buffers
+                .write_whole(place, |state, _| state.copy_from_slice(values)),
             _ => unreachable!("states were read by the types of their places"),
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! reads   plan, graph (nodes, graphs, features), csr, permutation, partition     keeps   the data set's own ids and their order
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
-//! never   chooses what is computed; changes a bit of parameters, predictions or values by threads, by a stop or on another run
+//! never   chooses what is computed; changes a bit of parameters, predictions or values by threads,
+//!         by a stop or on another run
 pub mod aims;
 pub mod buffers;
 pub mod checkpoints;
@@ -45,7 +46,10 @@ use warploom_vertex::{
     launch::{Body, LaunchList, LossKind},
 };
 
-use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, process_memory::Watch, record::Done, upload::Needs};
+use crate::{
+    checkpoints::Checkpoints, executor::Executor, precision::Precision, process_memory::Watch,
+    record::Done, upload::Needs,
+};
 
 /// The stage.
 pub struct RunStage;
@@ -54,7 +58,12 @@ impl Stage for RunStage {
     type Request = RunRequest;
     const CONTRACT: Contract = contracts::RUN;
 
-    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &RunRequest) -> Result<(), StageError> {
+    fn run(
+        context: &Context,
+        outputs: &mut Outputs,
+        inputs: &Inputs,
+        request: &RunRequest,
+    ) -> Result<(), StageError> {
         let _guard = signals::saves_on_stop();
         gpu_present::refuse_other_device(&request.device)?;
         let (page, list) = open_plan(inputs)?;
@@ -63,19 +72,42 @@ impl Stage for RunStage {
         budget::refuse_too_large_run(&memory, (&request.spec, context.threads), room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
-            f32::NAME | "bf16" | "f16" => execute::<f32>(context, outputs, inputs, (request, (&page, &memory), &list)),
-            f64::NAME => execute::<f64>(context, outputs, inputs, (request, (&page, &memory), &list)),
-            other => Err(StageError::defect(format!("the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and `f16`"))),
+            f32::NAME | "bf16" | "f16" => {
+                execute::<f32>(context, outputs, inputs, (request, (&page, &memory), &list))
+            }
+            f64::NAME => {
+                execute::<f64>(context, outputs, inputs, (request, (&page, &memory), &list))
+            }
+            other => Err(StageError::defect(format!(
+                "the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and \
+                    `f16`"
+            ))),
         }
     }
 
-    /// Computes the results again with the reference executor, in f64, from the edge list in the data set's own order: no
-    /// csr, permutation, partition or kernel of ours is in it. See `prove` for how much of a large graph that is.
-    fn check(context: &Context, outputs: &Inputs, inputs: &Inputs, request: &RunRequest) -> Result<(), Violation> {
+    /// Computes the results again with the reference executor, in f64, from the edge list in the
+    /// data set's own order: no csr, permutation, partition or kernel of ours is in it. See `prove`
+    /// for how much of a large graph that is.
+    fn check(
+        context: &Context,
+        outputs: &Inputs,
+        inputs: &Inputs,
+        request: &RunRequest,
+    ) -> Result<(), Violation> {
         let (page, list) = open_plan(inputs)?;
         match page.dtype.as_str() {
-            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
-            _ => prove::results::<f32>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
+            f64::NAME => prove::results::<f64>(
+                context,
+                outputs,
+                inputs,
+                (request, &list, kind_of_scores(&page)?, prove::WORK_MAX),
+            ),
+            _ => prove::results::<f32>(
+                context,
+                outputs,
+                inputs,
+                (request, &list, kind_of_scores(&page)?, prove::WORK_MAX),
+            ),
         }
     }
 }
@@ -85,37 +117,58 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     let artifact = inputs.get(Kind::Plan)?;
     let page = plan::open(artifact)?;
     let path = artifact.file(plan::PLAN_FILE);
-    let list: LaunchList =
-        serde_json::from_value(page.launches.clone()).map_err(|error| StageError::damaged(&path, format!("the launches do not read back: {error}")))?;
+    let list: LaunchList = serde_json::from_value(page.launches.clone()).map_err(|error| {
+        StageError::damaged(&path, format!("the launches do not read back: {error}"))
+    })?;
     if let Err(flaws) = list.validate() {
         let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
-        return Err(StageError::damaged(&path, format!("the launch list does not hold together: {}", all.join("; "))));
+        return Err(StageError::damaged(
+            &path,
+            format!("the launch list does not hold together: {}", all.join("; ")),
+        ));
     }
     Ok((page, list))
 }
 
-/// What the scores are that a plan predicts with parameters that were learned before; none of any other plan.
+/// What the scores are that a plan predicts with parameters that were learned before; none of any
+/// other plan.
 fn kind_of_scores(page: &Plan) -> Result<Option<LossKind>, StageError> {
     let kind = page.predicts.clone().map(serde_json::from_value).transpose();
-    kind.map_err(|error| StageError::defect(format!("the plan predicts what this version does not know: {error}")))
+    kind.map_err(|error| {
+        StageError::defect(format!("the plan predicts what this version does not know: {error}"))
+    })
 }
 
 /// What products multiply on a GPU.
 fn matmul(page: &Plan) -> Result<Matmul, StageError> {
     let named = page.matmul.clone().map(|name| serde_json::from_value(name.into())).transpose();
-    let named = named.map_err(|error| StageError::defect(format!("the plan multiplies in a way that this version does not know: {error}")))?;
+    let named = named.map_err(|error| {
+        StageError::defect(format!(
+            "the plan multiplies in a way that this version does not know: {error}"
+        ))
+    })?;
     Ok(named.unwrap_or_default())
 }
 
 /// What the plan decides about the list on a GPU.
-fn planned<'a>(request: &'a RunRequest, (page, groups): (&'a Plan, &'a [Option<Groups>])) -> Result<gpu::Planned<'a>, StageError> {
+fn planned<'a>(
+    request: &'a RunRequest,
+    (page, groups): (&'a Plan, &'a [Option<Groups>]),
+) -> Result<gpu::Planned<'a>, StageError> {
     let order = if page.is_local { Order::Local } else { Order::Spread };
-    Ok(gpu::Planned { facts: &request.device, matmul: matmul(page)?, order, groups, host: page.host.as_ref() })
+    Ok(gpu::Planned {
+        facts: &request.device,
+        matmul: matmul(page)?,
+        order,
+        groups,
+        host: page.host.as_ref(),
+    })
 }
 
 /// How the plan cuts the edges of each launch into groups of neighbours, if it does.
 fn groups(page: &Plan) -> Vec<Option<Groups>> {
-    let of = |cut: &Cut| Groups { neighbours: cut.neighbours, lanes: cut.lanes, threads: cut.threads };
+    let of =
+        |cut: &Cut| Groups { neighbours: cut.neighbours, lanes: cut.lanes, threads: cut.threads };
     page.groups.iter().map(|cut| cut.as_ref().map(of)).collect()
 }
 
@@ -129,21 +182,35 @@ fn execute<T: Precision>(
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
-    let needs = if budget::courses_are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
+    let needs =
+        if budget::courses_are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
         warploom_device::Kind::Cuda => {
-            let made = Executor::on_gpu(context, list, data, (spec.seed, planned(request, (page, &groups(page)))?));
-            made.map_err(|error| gpu::with_what_fits(error, (page, memory), request.device.ordinal))?
+            let made = Executor::on_gpu(
+                context,
+                list,
+                data,
+                (spec.seed, planned(request, (page, &groups(page)))?),
+            );
+            made.map_err(|error| {
+                gpu::with_what_fits(error, (page, memory), request.device.ordinal)
+            })?
         }
     };
     let started = Instant::now();
     let done = match &list.body {
-        Body::Train(_) => Done::Trained(train::train(context, list, request, &mut executor, &mut checkpoints)?),
+        Body::Train(_) => {
+            Done::Trained(train::train(context, list, request, &mut executor, &mut checkpoints)?)
+        }
         Body::Iterate(_) => {
             if !list.parameters.is_empty() {
-                executor.set_parameters(&parameters::given(list, spec, request.init_digest.as_ref())?)?;
+                executor.set_parameters(&parameters::given(
+                    list,
+                    spec,
+                    request.init_digest.as_ref(),
+                )?)?;
             }
             Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?)
         }
@@ -153,9 +220,19 @@ fn execute<T: Precision>(
     executor.fetch_results()?;
     executor.let_inputs_go(list);
     match (&done, kind_of_scores(page)?) {
-        (Done::Trained(trained), _) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
-        (Done::Iterated(_), Some(kind)) => results::write_predictions(outputs, &executor, list, (kind, spec.seed))?,
+        (Done::Trained(trained), _) => {
+            results::write_training(outputs, &executor, list, trained, spec.seed)?
+        }
+        (Done::Iterated(_), Some(kind)) => {
+            results::write_predictions(outputs, &executor, list, (kind, spec.seed))?
+        }
         (Done::Iterated(_), None) => results::write_iteration(outputs, &executor, list, spec.seed)?,
     }
-    record::write(context, outputs, &executor, (page, memory, &list.program), (request, &done, ([begun.elapsed(), compute], watch.taken())))
+    record::write(
+        context,
+        outputs,
+        &executor,
+        (page, memory, &list.program),
+        (request, &done, ([begun.elapsed(), compute], watch.taken())),
+    )
 }

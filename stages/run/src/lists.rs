@@ -1,7 +1,8 @@
-//! lists: edges in the order of their ids, by vertex and by edge, as evaluated operations walk them.
+//! lists: edges in the order of their ids, by vertex and by edge, as evaluated operations walk
+//! them.
 //!
-//! promises  the edges of a vertex ascend by edge id, so that what is made of them does not depend on the order of the nodes;
-//!           only what is asked for is made
+//! promises  the edges of a vertex ascend by edge id, so that what is made of them does not depend
+//!           on the order of the nodes; only what is asked for is made
 //! limits    fewer than 2^32 edges; memory 8 bytes an edge for each direction and 8 for their ends
 use warploom_contract::kinds::csr::{Csr, Direction as Side};
 use warploom_ops::balanced_units;
@@ -25,7 +26,8 @@ pub struct EdgeLists {
     relation: Vec<u16>,
     /// The graphs of a set of many, where a launch tells them apart.
     pub graphs: Option<Graphs>,
-    /// First row of each unit of a walk over in-edges, and the number of rows; units have about as many edges each.
+    /// First row of each unit of a walk over in-edges, and the number of rows; units have about as
+    /// many edges each.
     pub incoming_units: Vec<u32>,
     /// The same of out-edges.
     pub outgoing_units: Vec<u32>,
@@ -50,13 +52,32 @@ impl EdgeLists {
         let (source, target) = ends(csr);
         let incoming = wanted.incoming.then(|| by_vertex(&csr.incoming, &target, &source));
         let outgoing = wanted.outgoing.then(|| by_vertex(&csr.outgoing, &source, &target));
-        let relation = if wanted.relations { by_edge(csr, csr.types.as_deref().unwrap_or(&[])) } else { Vec::new() };
-        let units = |side: &Option<ByVertex>| side.as_ref().map_or_else(Vec::new, |side| balanced_units(&side.offsets));
+        let relation = if wanted.relations {
+            by_edge(csr, csr.types.as_deref().unwrap_or(&[]))
+        } else {
+            Vec::new()
+        };
+        let units = |side: &Option<ByVertex>| {
+            side.as_ref().map_or_else(Vec::new, |side| balanced_units(&side.offsets))
+        };
         let (incoming_units, outgoing_units) = (units(&incoming), units(&outgoing));
-        let both = incoming.as_ref().zip(outgoing.as_ref()).map(|(incoming, outgoing)| incoming.offsets.iter().zip(&outgoing.offsets).map(|(a, b)| a + b));
-        let both_units = both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
+        let both = incoming.as_ref().zip(outgoing.as_ref()).map(|(incoming, outgoing)| {
+            incoming.offsets.iter().zip(&outgoing.offsets).map(|(a, b)| a + b)
+        });
+        let both_units =
+            both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
         let (source, target) = if wanted.ends { (source, target) } else { Default::default() };
-        EdgeLists { incoming, outgoing, source, target, relation, graphs: None, incoming_units, outgoing_units, both_units }
+        EdgeLists {
+            incoming,
+            outgoing,
+            source,
+            target,
+            relation,
+            graphs: None,
+            incoming_units,
+            outgoing_units,
+            both_units,
+        }
     }
 
     /// As operations see it.
@@ -93,7 +114,11 @@ pub fn ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
 /// Numbers in the order of in-edges, by edge id; none of none.
 pub fn by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
     let mut by_edge = vec![N::default(); of_slot.len()];
-    csr.incoming.edges.iter().zip(of_slot).for_each(|(&edge, &number)| by_edge[edge as usize] = number);
+    csr.incoming
+        .edges
+        .iter()
+        .zip(of_slot)
+        .for_each(|(&edge, &number)| by_edge[edge as usize] = number);
     by_edge
 }
 

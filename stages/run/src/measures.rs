@@ -1,8 +1,10 @@
 //! measures: how good a result is, by every measure that fits the loss.
 //!
-//! promises  what is chosen by stands first; the names are those of `run.metric`; what has to sort all scores is measured of each epoch only
-//!           where it is asked for, else once, of what is kept
-//! never     measures what does not fit: an area under a curve needs two classes, or labels that hold or do not
+//! promises  what is chosen by stands first; the names are those of `run.metric`; what has to sort
+//!           all scores is measured of each epoch only where it is asked for, else once, of what is
+//!           kept
+//! never     measures what does not fit: an area under a curve needs two classes, or labels that
+//!           hold or do not
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::{Real, metrics};
 use warploom_spec::Metric;
@@ -101,7 +103,8 @@ impl Measure {
         self != Measure::Auc
     }
 
-    /// Which of the measures that are counted it is, of those of its losses: the first or the second.
+    /// Which of the measures that are counted it is, of those of its losses: the first or the
+    /// second.
     pub fn number(self) -> u32 {
         match self {
             Measure::Accuracy | Measure::SquaredError => 0,
@@ -109,21 +112,33 @@ impl Measure {
         }
     }
 
-    /// Of each part, by what was counted as `emit::cuda::learn` lists it; none where there are no rows, or nothing is known of them.
-    pub fn of_counts(self, counts: &[u32], (kind, columns): (LossKind, usize), rows: [usize; 3]) -> [Option<f64>; 3] {
+    /// Of each part, by what was counted as `emit::cuda::learn` lists it; none where there are no
+    /// rows, or nothing is known of them.
+    pub fn of_counts(
+        self,
+        counts: &[u32],
+        (kind, columns): (LossKind, usize),
+        rows: [usize; 3],
+    ) -> [Option<f64>; 3] {
         let each = counts_of_part(kind, columns as u64);
         std::array::from_fn(|part| {
             let words = counts.get(part * each..(part + 1) * each)?;
             let counts: Vec<u64> = words.iter().map(|&count| u64::from(count)).collect();
-            let score = |right: u64, answered: u64, wanted: u64| (answered + wanted > 0).then(|| 2.0 * right as f64 / (answered + wanted) as f64);
-            let sum = |place: usize| f64::from_bits(counts[2 * place] | counts[2 * place + 1] << 32);
+            let score = |right: u64, answered: u64, wanted: u64| {
+                (answered + wanted > 0).then(|| 2.0 * right as f64 / (answered + wanted) as f64)
+            };
+            let sum =
+                |place: usize| f64::from_bits(counts[2 * place] | counts[2 * place + 1] << 32);
             let quality = match (self, kind) {
                 _ if rows[part] == 0 => None,
                 (Measure::SquaredError, _) => Some(sum(0) / (rows[part] * columns) as f64),
                 (Measure::AbsoluteError, _) => Some(sum(1) / (rows[part] * columns) as f64),
-                (Measure::Accuracy, LossKind::CrossEntropy) => Some(counts[0] as f64 / rows[part] as f64),
+                (Measure::Accuracy, LossKind::CrossEntropy) => {
+                    Some(counts[0] as f64 / rows[part] as f64)
+                }
                 (_, LossKind::CrossEntropy) => {
-                    let scores: Vec<f64> = counts[1..].chunks(3).filter_map(|of| score(of[0], of[1], of[2])).collect();
+                    let scores: Vec<f64> =
+                        counts[1..].chunks(3).filter_map(|of| score(of[0], of[1], of[2])).collect();
                     Some(scores.iter().sum::<f64>() / scores.len() as f64)
                 }
                 (Measure::Accuracy, _) => Some(counts[1] as f64 / counts[0] as f64),
@@ -144,8 +159,13 @@ fn fitting(kind: LossKind, columns: usize) -> &'static [Measure] {
     }
 }
 
-/// What is measured of each epoch, the asked one first; and what of the one that is kept, beside that.
-pub fn chosen(asked: Metric, kind: LossKind, columns: usize) -> Result<[Vec<Measure>; 2], StageError> {
+/// What is measured of each epoch, the asked one first; and what of the one that is kept, beside
+/// that.
+pub fn chosen(
+    asked: Metric,
+    kind: LossKind,
+    columns: usize,
+) -> Result<[Vec<Measure>; 2], StageError> {
     let fitting = fitting(kind, columns);
     let wanted = match asked {
         Metric::Auto => fitting[0],
@@ -157,10 +177,18 @@ pub fn chosen(asked: Metric, kind: LossKind, columns: usize) -> Result<[Vec<Meas
     };
     if !fitting.contains(&wanted) {
         let names: Vec<&str> = fitting.iter().map(|measure| measure.name()).collect();
-        let what = format!("`run.metric: {}` does not fit what is learned, which is {}", wanted.name(), learned(kind, columns));
-        return Err(StageError::new(ErrorKind::Specification, what).hint(format!("what fits:  {}", names.join(", "))));
+        let what = format!(
+            "`run.metric: {}` does not fit what is learned, which is {}",
+            wanted.name(),
+            learned(kind, columns)
+        );
+        return Err(StageError::new(ErrorKind::Specification, what)
+            .hint(format!("what fits:  {}", names.join(", "))));
     }
-    let (each, last): (Vec<Measure>, Vec<Measure>) = fitting.iter().filter(|measure| **measure != wanted).partition(|measure| measure.is_counted());
+    let (each, last): (Vec<Measure>, Vec<Measure>) = fitting
+        .iter()
+        .filter(|measure| **measure != wanted)
+        .partition(|measure| measure.is_counted());
     Ok([[vec![wanted], each].concat(), last])
 }
 
@@ -178,8 +206,11 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_stands_first_and_must_fit() {
-        let names =
-            |asked, kind, columns| chosen(asked, kind, columns).unwrap().map(|some| some.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" "));
+        let names = |asked, kind, columns| {
+            chosen(asked, kind, columns)
+                .unwrap()
+                .map(|some| some.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" "))
+        };
         assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 7), ["accuracy f1", ""]);
         assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 2), ["accuracy f1", "auc"]);
         assert_eq!(names(Metric::Auc, LossKind::CrossEntropy, 2), ["auc accuracy f1", ""]);
@@ -190,16 +221,32 @@ mod tests {
 
     #[test]
     fn errors_are_sums_over_all_elements() {
-        let words = |sums: [f64; 2]| sums.iter().flat_map(|sum| [sum.to_bits() as u32, (sum.to_bits() >> 32) as u32]).collect::<Vec<u32>>();
+        let words = |sums: [f64; 2]| {
+            sums.iter()
+                .flat_map(|sum| [sum.to_bits() as u32, (sum.to_bits() >> 32) as u32])
+                .collect::<Vec<u32>>()
+        };
         let counts = [words([6.0, 3.0]), words([1.5, -0.0]), words([0.0, 0.0])].concat();
-        let of = |measure: Measure| measure.of_counts(&counts, (LossKind::MeanSquares, 2), [3, 1, 0]);
-        assert_eq!([of(Measure::SquaredError), of(Measure::AbsoluteError)], [[Some(1.0), Some(0.75), None], [Some(0.5), Some(-0.0), None]]);
+        let of =
+            |measure: Measure| measure.of_counts(&counts, (LossKind::MeanSquares, 2), [3, 1, 0]);
+        assert_eq!(
+            [of(Measure::SquaredError), of(Measure::AbsoluteError)],
+            [[Some(1.0), Some(0.75), None], [Some(0.5), Some(-0.0), None]]
+        );
     }
 
     #[test]
     fn nothing_is_known_of_no_rows() {
-        let compared = Compared { result: &[1.0f32, 0.0], target: &[0.0], columns: 2, kind: LossKind::CrossEntropy };
+        let compared = Compared {
+            result: &[1.0f32, 0.0],
+            target: &[0.0],
+            columns: 2,
+            kind: LossKind::CrossEntropy,
+        };
         assert_eq!(Measure::Accuracy.of(compared, &[]), None);
-        assert_eq!((Measure::Accuracy.of(compared, &[0]), Measure::Auc.of(compared, &[0])), (Some(1.0), None));
+        assert_eq!(
+            (Measure::Accuracy.of(compared, &[0]), Measure::Auc.of(compared, &[0])),
+            (Some(1.0), None)
+        );
     }
 }

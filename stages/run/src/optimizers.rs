@@ -1,6 +1,7 @@
 //! optimizers: the optimiser of each parameter, from the pipeline's settings.
 //!
-//! promises  a parameter decays if `decay_only` is empty or one of its globs fits the name; a glob that fits nothing is an error
+//! promises  a parameter decays if `decay_only` is empty or one of its globs fits the name; a glob
+//!           that fits nothing is an error
 //! never     looks at a gradient
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::optimizer::{Adam, Optimizer};
@@ -18,7 +19,9 @@ pub fn of_spec(spec: &OptimizerSpec, names: &[String]) -> Result<Vec<Optimizer>,
 
 fn fits_nothing(spec: &OptimizerSpec, glob: &str, names: &[String]) -> StageError {
     let path = format!("run.optimizer.{}.decay_only", name_and_rate(spec).0);
-    let error = StageError::new(ErrorKind::Specification, format!("`{path}`: `{glob}` fits no parameter")).at(&path);
+    let error =
+        StageError::new(ErrorKind::Specification, format!("`{path}`: `{glob}` fits no parameter"))
+            .at(&path);
     let near = warploom_spec::nearest(glob, names.iter().map(String::as_str)).unwrap_or("*.weight");
     let set = warploom_spec::shell_word(&format!("{path}=[\"{near}\"]"));
     error.detail(format!("  there are  {}", names.join(", "))).hint(format!("--set {set}"))
@@ -35,19 +38,29 @@ pub fn name_and_rate(spec: &OptimizerSpec) -> (&'static str, f64) {
 
 fn decay_only(spec: &OptimizerSpec) -> &[String] {
     match spec {
-        OptimizerSpec::Adam(AdamSpec { decay_only, .. }) | OptimizerSpec::Adamw(AdamSpec { decay_only, .. }) => decay_only,
+        OptimizerSpec::Adam(AdamSpec { decay_only, .. })
+        | OptimizerSpec::Adamw(AdamSpec { decay_only, .. }) => decay_only,
         OptimizerSpec::Sgd(SgdSpec { decay_only, .. }) => decay_only,
     }
 }
 
 fn of_parameter(spec: &OptimizerSpec, decays: bool) -> Optimizer {
     let decay = |weight_decay: f64| if decays { weight_decay } else { 0.0 };
-    let adam =
-        |adam: &AdamSpec| Adam { rate: adam.lr, beta_first: adam.beta1, beta_second: adam.beta2, epsilon: adam.eps, weight_decay: decay(adam.weight_decay) };
+    let adam = |adam: &AdamSpec| Adam {
+        rate: adam.lr,
+        beta_first: adam.beta1,
+        beta_second: adam.beta2,
+        epsilon: adam.eps,
+        weight_decay: decay(adam.weight_decay),
+    };
     match spec {
         OptimizerSpec::Adam(spec) => Optimizer::Adam(adam(spec)),
         OptimizerSpec::Adamw(spec) => Optimizer::AdamW(adam(spec)),
-        OptimizerSpec::Sgd(spec) => Optimizer::Sgd { rate: spec.lr, momentum: spec.momentum, weight_decay: decay(spec.weight_decay) },
+        OptimizerSpec::Sgd(spec) => Optimizer::Sgd {
+            rate: spec.lr,
+            momentum: spec.momentum,
+            weight_decay: decay(spec.weight_decay),
+        },
     }
 }
 
@@ -63,7 +76,9 @@ fn glob_fits(glob: &str, name: &str) -> bool {
                 star = Some((at, read));
                 at += 1;
             }
-            Some(&wanted) if wanted == '?' || wanted == name[read] => (at, read) = (at + 1, read + 1),
+            Some(&wanted) if wanted == '?' || wanted == name[read] => {
+                (at, read) = (at + 1, read + 1)
+            }
             _ => match star {
                 Some((place, taken)) => {
                     star = Some((place, taken + 1));
@@ -102,7 +117,14 @@ mod tests {
         let names = ["a.weight", "a.bias"].map(str::to_owned);
         let of = |globs: &[&str]| {
             let decay_only = globs.iter().map(|glob| (*glob).to_owned()).collect();
-            of_spec(&OptimizerSpec::Adam(AdamSpec { weight_decay: 0.5, decay_only, ..AdamSpec::default() }), &names)
+            of_spec(
+                &OptimizerSpec::Adam(AdamSpec {
+                    weight_decay: 0.5,
+                    decay_only,
+                    ..AdamSpec::default()
+                }),
+                &names,
+            )
         };
         let optimizers = of(&["*.weight"]).unwrap();
         let decays = optimizers.iter().map(|optimizer| match optimizer {
@@ -111,7 +133,16 @@ mod tests {
         });
         assert_eq!(decays.collect::<Vec<_>>(), [0.5, 0.0]);
         let error = of(&["*.weight", "*.wight"]).unwrap_err();
-        assert_eq!((error.kind, error.what.as_str()), (ErrorKind::Specification, "`run.optimizer.adam.decay_only`: `*.wight` fits no parameter"));
-        assert!(error.detail.unwrap().contains("a.weight, a.bias") && error.hint.unwrap().starts_with("--set 'run.optimizer.adam.decay_only=["));
+        assert_eq!(
+            (error.kind, error.what.as_str()),
+            (
+                ErrorKind::Specification,
+                "`run.optimizer.adam.decay_only`: `*.wight` fits no parameter"
+            )
+        );
+        assert!(
+            error.detail.unwrap().contains("a.weight, a.bias")
+                && error.hint.unwrap().starts_with("--set 'run.optimizer.adam.decay_only=[")
+        );
     }
 }

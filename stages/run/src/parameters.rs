@@ -1,8 +1,9 @@
 //! parameters: where training starts, and how its end is saved.
 //!
-//! promises  without a file each parameter is drawn from (seed, name); with one, every parameter of ours is found in it
-//!           under its own or its mapped name, or as the file's entry calls it, and has the same shape (but for neighbouring axes that are one there, and axes
-//!           of length 1), or nothing is loaded and the error lists what is expected and what there is
+//! promises  without a file each parameter is drawn from (seed, name); with one, every parameter of
+//!           ours is found in it under its own or its mapped name, or as the file's entry calls it,
+//!           and has the same shape (but for neighbouring axes that are one there, and axes of
+//!           length 1), or nothing is loaded and the error lists what is expected and what there is
 //! never     fills a parameter that a file lacks; ignores an entry of the map
 use std::{collections::BTreeMap, path::Path};
 
@@ -19,8 +20,13 @@ use crate::{
     tensors::{Tensor, Tensors},
 };
 
-/// First values of each parameter, in the order of the list; `digest` is that of the file of `run.init`.
-pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec, digest: Option<&Digest>) -> Result<Vec<Vec<T>>, StageError> {
+/// First values of each parameter, in the order of the list; `digest` is that of the file of
+/// `run.init`.
+pub fn initial<T: Precision>(
+    list: &LaunchList,
+    spec: &RunSpec,
+    digest: Option<&Digest>,
+) -> Result<Vec<Vec<T>>, StageError> {
     if let Some(path) = &spec.init {
         return read(list, (path, digest), &spec.init_map);
     }
@@ -29,7 +35,11 @@ pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec, digest: Option<&
 }
 
 /// The parameters of a file, in the order of the list; there must be one.
-pub fn given<T: Precision>(list: &LaunchList, spec: &RunSpec, digest: Option<&Digest>) -> Result<Vec<Vec<T>>, StageError> {
+pub fn given<T: Precision>(
+    list: &LaunchList,
+    spec: &RunSpec,
+    digest: Option<&Digest>,
+) -> Result<Vec<Vec<T>>, StageError> {
     parameter_file::refuse_none(spec, &list.program)?;
     initial(list, spec, digest)
 }
@@ -43,70 +53,113 @@ fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
     }
 }
 
-fn read<T: Precision>(list: &LaunchList, (path, digest): (&Path, Option<&Digest>), map: &BTreeMap<String, String>) -> Result<Vec<Vec<T>>, StageError> {
-    let bytes = std::fs::read(path).map_err(|error| StageError::io("read initial parameters", path, &error))?;
+fn read<T: Precision>(
+    list: &LaunchList,
+    (path, digest): (&Path, Option<&Digest>),
+    map: &BTreeMap<String, String>,
+) -> Result<Vec<Vec<T>>, StageError> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| StageError::io("read initial parameters", path, &error))?;
     if digest != Some(&Digest::of(&bytes)) {
         let what = "the file of initial parameters has changed since this run began";
-        return Err(StageError::new(ErrorKind::Input, what).at(path.display()).hint("start again: its digest is in the key"));
+        return Err(StageError::new(ErrorKind::Input, what)
+            .at(path.display())
+            .hint("start again: its digest is in the key"));
     }
-    let file = Tensors::of_bytes(&bytes).map_err(|error| parameter_file::not_safetensors(path, error))?;
+    let file =
+        Tensors::of_bytes(&bytes).map_err(|error| parameter_file::not_safetensors(path, error))?;
     let refuse = |what: String, hint: Option<String>| {
-        let mut error = StageError::new(ErrorKind::Data, what).at(path.display()).detail(both_sides(list, &file));
+        let mut error = StageError::new(ErrorKind::Data, what)
+            .at(path.display())
+            .detail(both_sides(list, &file));
         error.hint = hint;
         error
     };
-    if let Some(unknown) = map.keys().find(|ours| !list.parameters.iter().any(|parameter| parameter.name == **ours)) {
-        let near = nearest(unknown, list.parameters.iter().map(|parameter| parameter.name.as_str()));
-        let hint = near.map(|near| format!("did you mean `{near}`?  keys of  run.init_map  are names of ours, values those of the file"));
-        return Err(refuse(format!("`run.init_map` names `{unknown}`, which is no parameter of `{}`", list.program), hint));
+    if let Some(unknown) =
+        map.keys().find(|ours| !list.parameters.iter().any(|parameter| parameter.name == **ours))
+    {
+        let near =
+            nearest(unknown, list.parameters.iter().map(|parameter| parameter.name.as_str()));
+        let hint = near.map(|near| {
+            format!(
+                "did you mean `{near}`?  keys of  run.init_map  are \
+            names of ours, values those of the file"
+            )
+        });
+        return Err(refuse(
+            format!(
+                "`run.init_map` names `{unknown}`, which is no parameter of `{}`",
+                list.program
+            ),
+            hint,
+        ));
     }
     let load = |parameter: &Parameter| {
         let of_entry = of_their_entry(list, &file, parameter);
         let theirs = map.get(&parameter.name).or(of_entry.as_ref()).unwrap_or(&parameter.name);
         let tensor = file.arrays.get(theirs).ok_or_else(|| {
-            let near = nearest(theirs, file.arrays.keys().map(String::as_str)).unwrap_or("NAME_IN_FILE");
-            refuse(format!("no tensor `{theirs}` for the parameter `{}`", parameter.name), Some(format!("add  run.init_map: {{{}: {near}}}", parameter.name)))
+            let near =
+                nearest(theirs, file.arrays.keys().map(String::as_str)).unwrap_or("NAME_IN_FILE");
+            refuse(
+                format!("no tensor `{theirs}` for the parameter `{}`", parameter.name),
+                Some(format!("add  run.init_map: {{{}: {near}}}", parameter.name)),
+            )
         })?;
-        fitting(parameter, tensor).map_err(|(what, hint)| refuse(format!("tensor `{theirs}`: {what}"), Some(hint)))
+        fitting(parameter, tensor)
+            .map_err(|(what, hint)| refuse(format!("tensor `{theirs}`: {what}"), Some(hint)))
     };
     list.parameters.iter().map(load).collect()
 }
 
-/// The name of a parameter under the entry that the file was learned with, where the file has that and not our own.
+/// The name of a parameter under the entry that the file was learned with, where the file has that
+/// and not our own.
 fn of_their_entry(list: &LaunchList, file: &Tensors, parameter: &Parameter) -> Option<String> {
     if file.arrays.contains_key(&parameter.name) {
         return None;
     }
     let theirs = file.facts.get("program")?;
     // The entry stands first, and again where it is the function that has the parameter.
-    let part = |(at, part): (usize, &str)| if at < 2 && part == list.program { theirs.clone() } else { part.to_owned() };
+    let part = |(at, part): (usize, &str)| {
+        if at < 2 && part == list.program { theirs.clone() } else { part.to_owned() }
+    };
     let name = parameter.name.split('.').enumerate().map(part).collect::<Vec<_>>().join(".");
     file.arrays.contains_key(&name).then_some(name)
 }
 
 /// The tensor's numbers, rounded to the run's type; else what is wrong and what to do.
-fn fitting<T: Precision>(parameter: &Parameter, tensor: &Tensor) -> Result<Vec<T>, (String, String)> {
+fn fitting<T: Precision>(
+    parameter: &Parameter,
+    tensor: &Tensor,
+) -> Result<Vec<T>, (String, String)> {
     let found: Vec<u64> = tensor.shape.iter().map(|&axis| axis as u64).collect();
     if !joins(&parameter.shape, &found) && !joins(&found, &parameter.shape) {
-        let what = format!("expected shape {:?} for `{}`, found {found:?}", parameter.shape, parameter.name);
+        let what = format!(
+            "expected shape {:?} for `{}`, found {found:?}",
+            parameter.shape, parameter.name
+        );
         let turned = found.iter().rev().eq(&parameter.shape);
         let hint = if turned {
             "weights are [out, in]: transpose it before saving"
         } else {
-            "widths follow from  plan.set , from the features and from the classes: take those that the file was made with"
+            "widths follow from  plan.set , from the features and from the classes: take those \
+                that the file was made with"
         };
         return Err((what, hint.to_owned()));
     }
     match tensor.dtype {
         Dtype::F32 => Ok(f32::of_bytes(&tensor.bytes).into_iter().map(T::of_f32).collect()),
         Dtype::F64 => Ok(f64::of_bytes(&tensor.bytes).into_iter().map(T::rounded).collect()),
-        other => Err((format!("expected F32 or F64, found {other}"), "save it as float32".to_owned())),
+        other => {
+            Err((format!("expected F32 or F64, found {other}"), "save it as float32".to_owned()))
+        }
     }
 }
 
-/// Whether a shape is another one with neighbouring axes joined, as `[heads, width]` is `[heads * width]`; axes of length 1 apart.
+/// Whether a shape is another one with neighbouring axes joined, as `[heads, width]` is `[heads *
+/// width]`; axes of length 1 apart.
 fn joins(fine: &[u64], joined: &[u64]) -> bool {
-    let long = |shape: &[u64]| shape.iter().copied().filter(|axis| *axis != 1).collect::<Vec<u64>>();
+    let long =
+        |shape: &[u64]| shape.iter().copied().filter(|axis| *axis != 1).collect::<Vec<u64>>();
     let (fine, joined) = (long(fine), long(joined));
     if fine == joined {
         return true;
@@ -124,21 +177,50 @@ fn joins(fine: &[u64], joined: &[u64]) -> bool {
 }
 
 fn both_sides(list: &LaunchList, file: &Tensors) -> String {
-    let expected = list.parameters.iter().map(|parameter| format!("    {} {:?}", parameter.name, parameter.shape));
+    let expected = list
+        .parameters
+        .iter()
+        .map(|parameter| format!("    {} {:?}", parameter.name, parameter.shape));
     let found = file.arrays.iter().map(|(name, tensor)| format!("    {name} {:?}", tensor.shape));
-    let lines = |heading: &str, lines: Vec<String>| format!("  {heading}\n{}", if lines.is_empty() { "    nothing".to_owned() } else { lines.join("\n") });
-    format!("{}\n{}", lines("expected:", expected.collect()), lines("in the file:", found.collect()))
+    let lines = |heading: &str, lines: Vec<String>| {
+        format!(
+            "  {heading}\n{}",
+            if lines.is_empty() { "    nothing".to_owned() } else { lines.join("\n") }
+        )
+    };
+    format!(
+        "{}\n{}",
+        lines("expected:", expected.collect()),
+        lines("in the file:", found.collect())
+    )
 }
 
-/// The file of the learned parameters: with what they were learned for, by loss and width of a row of scores, where they make such.
-pub fn file<T: Precision>(list: &LaunchList, (scores, seed): (Option<(LossKind, usize)>, u64), parameters: &[Vec<T>]) -> Tensors {
-    let shape = |parameter: &Parameter| parameter.shape.iter().map(|&axis| axis as usize).collect::<Vec<_>>();
+/// The file of the learned parameters: with what they were learned for, by loss and width of a row
+/// of scores, where they make such.
+pub fn file<T: Precision>(
+    list: &LaunchList,
+    (scores, seed): (Option<(LossKind, usize)>, u64),
+    parameters: &[Vec<T>],
+) -> Tensors {
+    let shape = |parameter: &Parameter| {
+        parameter.shape.iter().map(|&axis| axis as usize).collect::<Vec<_>>()
+    };
     let arrays = list.parameters.iter().zip(parameters);
     let mut facts = facts([("program", list.program.clone()), ("seed", seed.to_string())]);
     if let Some((kind, columns)) = scores {
-        facts.extend([("loss".to_owned(), loss_name(kind).to_owned()), ("columns".to_owned(), columns.to_string())]);
+        facts.extend([
+            ("loss".to_owned(), loss_name(kind).to_owned()),
+            ("columns".to_owned(), columns.to_string()),
+        ]);
     }
-    Tensors { arrays: arrays.map(|(parameter, values)| (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))).collect(), facts }
+    Tensors {
+        arrays: arrays
+            .map(|(parameter, values)| {
+                (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))
+            })
+            .collect(),
+        facts,
+    }
 }
 
 /// As a plan says it.
@@ -165,11 +247,24 @@ mod tests {
 
     #[test]
     fn neighbouring_axes_may_be_one_and_nothing_else_may_differ() {
-        for (fine, joined) in [(&[8, 8][..], &[64][..]), (&[8, 8], &[8, 8]), (&[1, 8, 4], &[8, 4]), (&[2, 3, 4], &[6, 4]), (&[2, 3, 4], &[2, 12]), (&[1], &[])]
-        {
+        for (fine, joined) in [
+            (&[8, 8][..], &[64][..]),
+            (&[8, 8], &[8, 8]),
+            (&[1, 8, 4], &[8, 4]),
+            (&[2, 3, 4], &[6, 4]),
+            (&[2, 3, 4], &[2, 12]),
+            (&[1], &[]),
+        ] {
             assert!(joins(fine, joined), "{fine:?} {joined:?}");
         }
-        for (fine, joined) in [(&[16, 30][..], &[30, 16][..]), (&[8, 8], &[32]), (&[64], &[8, 8]), (&[2, 3, 4], &[8, 3]), (&[4], &[4, 2]), (&[0], &[1])] {
+        for (fine, joined) in [
+            (&[16, 30][..], &[30, 16][..]),
+            (&[8, 8], &[32]),
+            (&[64], &[8, 8]),
+            (&[2, 3, 4], &[8, 3]),
+            (&[4], &[4, 2]),
+            (&[0], &[1]),
+        ] {
             assert!(!joins(fine, joined), "{fine:?} {joined:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! precision: what a run must know of f32 and f64 beyond arithmetic: what they are called on disk, and the way there.
+//! precision: what a run must know of f32 and f64 beyond arithmetic: what they are called on disk,
+//! and the way there.
 //!
 //! promises  what goes to disk comes back with the same bits
 //! never     rounds silently: whoever reads numbers of the other type says so
@@ -19,7 +20,8 @@ pub trait Precision: Lowered + Element + ArrowNativeType {
     const NAME: &'static str;
     /// Name in safetensors.
     const TENSOR: Dtype;
-    /// Relative difference that rounding may make between this type and the reference: what `check` allows.
+    /// Relative difference that rounding may make between this type and the reference: what `check`
+    /// allows.
     const TOLERANCE: f64;
     /// Type in Arrow.
     type Arrow: ArrowPrimitiveType<Native = Self>;

@@ -1,9 +1,12 @@
-//! process_memory: how much memory this process takes while a run goes on: its own pages, and pages of mapped files apart.
+//! process_memory: how much memory this process takes while a run goes on: its own pages, and pages
+//! of mapped files apart.
 //!
-//! promises  looks every few milliseconds, and at the end; the largest of each is told. Pages of files are the system's: it drops them when
-//!           others want memory, so what a process needs (`--mem` of a scheduler) is its own. What earlier stages in the same process left
-//!           with its allocator is part of that, and told too
-//! limits    a peak between two looks is not seen; nothing is told where the system has no `/proc/self/status`
+//! promises  looks every few milliseconds, and at the end; the largest of each is told. Pages of
+//!           files are the system's: it drops them when others want memory, so what a process needs
+//!           (`--mem` of a scheduler) is its own. What earlier stages in the same process left with
+//!           its allocator is part of that, and told too
+//! limits    a peak between two looks is not seen; nothing is told where the system has no
+//!           `/proc/self/status`
 use std::{
     sync::{
         Arc,
@@ -81,7 +84,11 @@ impl Watch {
     /// The largest sizes until now.
     pub fn taken(&self) -> Taken {
         self.largest.look();
-        Taken { own: self.largest.own.load(Ordering::Relaxed), left: self.left, mapped: self.largest.mapped.load(Ordering::Relaxed) }
+        Taken {
+            own: self.largest.own.load(Ordering::Relaxed),
+            left: self.left,
+            mapped: self.largest.mapped.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -107,12 +114,18 @@ mod tests {
         let during = watch.taken().own;
         drop(held);
         let taken = watch.taken();
-        assert!(!cfg!(target_os = "linux") || (taken.own >= during && during - before >= 60 << 20), "{before} {during} {taken:?}");
+        assert!(
+            !cfg!(target_os = "linux") || (taken.own >= during && during - before >= 60 << 20),
+            "{before} {during} {taken:?}"
+        );
     }
 
     #[test]
     fn lines_of_a_status_are_bytes() {
         let status = "VmHWM:\t  100 kB\nRssAnon:\t   12 kB\nRssFile:\t    3 kB\n";
-        assert_eq!((bytes(status, "RssAnon:"), bytes(status, "RssFile:"), bytes(status, "RssShmem:")), (12 << 10, 3 << 10, 0));
+        assert_eq!(
+            (bytes(status, "RssAnon:"), bytes(status, "RssFile:"), bytes(status, "RssShmem:")),
+            (12 << 10, 3 << 10, 0)
+        );
     }
 }

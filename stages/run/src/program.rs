@@ -1,6 +1,7 @@
 //! program: a launch list whose names have become numbers and whose expressions are compiled.
 //!
-//! promises  every name is looked up here, once; steps stand in the order of the list, and the parts are ranges of them
+//! promises  every name is looked up here, once; steps stand in the order of the list, and the
+//!           parts are ranges of them
 //! never     looks at data; accepts a list that `validate` would refuse (the caller has called it)
 use std::{collections::BTreeMap, ops::Range};
 
@@ -11,8 +12,9 @@ use warploom_ops::expression::Compiled;
 use warploom_ops::product::RightLayout;
 use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
-    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression, Half, LaunchList, LossKind, Operand, Operation, Role, Rows,
-    Until, View, gradient_buffer, parameter_buffer,
+    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression,
+    Half, LaunchList, LossKind, Operand, Operation, Role, Rows, Until, View, gradient_buffer,
+    parameter_buffer,
 };
 
 use crate::{buffers::Epilogue, fused::Fused, precision::Precision};
@@ -209,7 +211,9 @@ pub struct Returned {
 impl<T> Program<T> {
     /// The steps of a part; none where the program has no such part.
     pub fn part(&self, part: Part) -> Range<usize> {
-        let of_loop = |number: usize, range: fn(&Repeated) -> &Range<usize>| self.loops.get(number).map_or(0..0, |repeated| range(repeated).clone());
+        let of_loop = |number: usize, range: fn(&Repeated) -> &Range<usize>| {
+            self.loops.get(number).map_or(0..0, |repeated| range(repeated).clone())
+        };
         match part {
             Part::Prepare => self.parts[0].clone(),
             Part::Forward => self.parts[1].clone(),
@@ -235,12 +239,25 @@ impl<T: Precision> Program<T> {
         let none = || std::array::from_fn(|_| 0..0);
         let (parts, loops, finish, statistics, draws) = match &list.body {
             Body::Train(train) => {
-                let sizes = [train.prepare.len(), train.forward.len(), 1, train.backward.len(), train.update.len()];
-                let copies = train.statistics.iter().map(|Commit { state, next }| (names.real(state), names.real(next)));
+                let sizes = [
+                    train.prepare.len(),
+                    train.forward.len(),
+                    1,
+                    train.backward.len(),
+                    train.update.len(),
+                ];
+                let copies = train
+                    .statistics
+                    .iter()
+                    .map(|Commit { state, next }| (names.real(state), names.real(next)));
                 (sizes.map(&mut next), Vec::new(), 0..0, copies.collect(), train.draws)
             }
             Body::Iterate(iterate) => {
-                let loops = iterate.loops.iter().map(|repeated| names.repeated(repeated, &mut next)).collect();
+                let loops = iterate
+                    .loops
+                    .iter()
+                    .map(|repeated| names.repeated(repeated, &mut next))
+                    .collect();
                 (none(), loops, next(iterate.finish.len()), Vec::new(), false)
             }
         };
@@ -248,9 +265,14 @@ impl<T: Precision> Program<T> {
             name: parameter.name.clone(),
             shape: parameter.shape.clone(),
             buffer: names.real(&parameter_buffer(&parameter.name)),
-            gradient: names.places.get(&gradient_buffer(&parameter.name)).map(|_| names.real(&gradient_buffer(&parameter.name))),
+            gradient: names
+                .places
+                .get(&gradient_buffer(&parameter.name))
+                .map(|_| names.real(&gradient_buffer(&parameter.name))),
         };
-        let steps = list.launches().into_iter().map(|launch| Ok(Step { name: launch.name.clone(), action: names.action(&launch.operation)? }));
+        let steps = list.launches().into_iter().map(|launch| {
+            Ok(Step { name: launch.name.clone(), action: names.action(&launch.operation)? })
+        });
         Ok(Program {
             steps: steps.collect::<Result<_, StageError>>()?,
             parameters: list.parameters.iter().map(learned).collect(),
@@ -288,7 +310,14 @@ impl<'a> Names<'a> {
             (_, Element::Whole(_)) => Place::Whole(count(&mut wholes)),
         };
         let mut place = place;
-        Names { list, places: list.buffers.iter().map(|buffer| (buffer.name.clone(), place(buffer))).collect() }
+        Names {
+            list,
+            places: list
+                .buffers
+                .iter()
+                .map(|buffer| (buffer.name.clone(), place(buffer)))
+                .collect(),
+        }
     }
 
     /// Where a buffer is.
@@ -298,24 +327,48 @@ impl<'a> Names<'a> {
 
     /// What is declared of a buffer.
     pub fn buffer(&self, name: &str) -> &'a Buffer {
-        self.list.buffers.iter().find(|buffer| buffer.name == name).expect("a validated list declares every name that it uses")
+        self.list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.name == name)
+            .expect("a validated list declares every name that it uses")
     }
 
     fn returned(&self, result: &warploom_vertex::launch::ResultColumn) -> Returned {
         let buffer = self.buffer(&result.buffer);
-        Returned { name: result.name.clone(), place: self.place(&result.buffer), kind: buffer.element.kind(), rows: buffer.rows, edges: result.edges }
+        Returned {
+            name: result.name.clone(),
+            place: self.place(&result.buffer),
+            kind: buffer.element.kind(),
+            rows: buffer.rows,
+            edges: result.edges,
+        }
     }
 
-    fn repeated(&self, repeated: &warploom_vertex::launch::Loop, next: &mut impl FnMut(usize) -> Range<usize>) -> Repeated {
+    fn repeated(
+        &self,
+        repeated: &warploom_vertex::launch::Loop,
+        next: &mut impl FnMut(usize) -> Range<usize>,
+    ) -> Repeated {
         let is_watched = |commit: &Commit| match &repeated.until {
             Until::ChangeAtMost(state, _) => commit.state == *state,
             Until::Unchanged(states) => states.contains(&commit.state),
             Until::Nowhere(_) => false,
         };
-        let active = if let Until::Nowhere(buffer) = &repeated.until { Some(self.place(buffer)) } else { None };
+        let active = if let Until::Nowhere(buffer) = &repeated.until {
+            Some(self.place(buffer))
+        } else {
+            None
+        };
         Repeated {
-            commits: repeated.commit.iter().map(|commit| (self.place(&commit.state), self.place(&commit.next))).collect(),
-            watched: (0..repeated.commit.len()).filter(|index| is_watched(&repeated.commit[*index])).collect(),
+            commits: repeated
+                .commit
+                .iter()
+                .map(|commit| (self.place(&commit.state), self.place(&commit.next)))
+                .collect(),
+            watched: (0..repeated.commit.len())
+                .filter(|index| is_watched(&repeated.commit[*index]))
+                .collect(),
             active,
             until: repeated.until.clone(),
             course: repeated.course.clone(),
@@ -346,7 +399,9 @@ impl<'a> Names<'a> {
                 };
                 Input::Rows(self.place(&rows.buffer), rows.shape.clone(), index)
             }
-            Operand::Times(first, second) => Input::Times(Box::new(self.input(first, out)), Box::new(self.input(second, out))),
+            Operand::Times(first, second) => {
+                Input::Times(Box::new(self.input(first, out)), Box::new(self.input(second, out)))
+            }
         }
     }
 
@@ -380,18 +435,36 @@ impl<'a> Names<'a> {
                 _ => Action::Reduce(self.reduce(operation, real)?),
             },
             Operation::Product { out, left, right, right_transposed, epilogue } => {
-                let layout = if *right_transposed { RightLayout::Transposed } else { RightLayout::Plain };
-                Action::Product([out, left, right].map(|name| real(name)), layout, epilogue_of(epilogue, real)?)
+                let layout =
+                    if *right_transposed { RightLayout::Transposed } else { RightLayout::Plain };
+                Action::Product(
+                    [out, left, right].map(|name| real(name)),
+                    layout,
+                    epilogue_of(epilogue, real)?,
+                )
             }
-            Operation::ProductOverRows { out, left, right } => Action::ProductOverRows([out, left, right].map(|name| real(name))),
+            Operation::ProductOverRows { out, left, right } => {
+                Action::ProductOverRows([out, left, right].map(|name| real(name)))
+            }
             Operation::SparseProduct { out, left, right, dropout, epilogue } => {
-                Action::SparseProduct(self.sparse(left), [out, right].map(|name| real(name)), *dropout, epilogue_of(epilogue, real)?)
+                Action::SparseProduct(
+                    self.sparse(left),
+                    [out, right].map(|name| real(name)),
+                    *dropout,
+                    epilogue_of(epilogue, real)?,
+                )
             }
             Operation::SparseProductOverRows { out, left, right, dropout } => {
-                Action::SparseProductOverRows(self.sparse(right), [out, left].map(|name| real(name)), *dropout)
+                Action::SparseProductOverRows(
+                    self.sparse(right),
+                    [out, left].map(|name| real(name)),
+                    *dropout,
+                )
             }
             Operation::Elementwise { out, expression } => match self.place(out) {
-                Place::Id(index) => Action::ElementwiseIds(index, epilogue_of(expression, |name| self.id(name))?),
+                Place::Id(index) => {
+                    Action::ElementwiseIds(index, epilogue_of(expression, |name| self.id(name))?)
+                }
                 _ => Action::Elementwise(real(out), epilogue_of(expression, real)?),
             },
             Operation::Evaluate { out, shape, op, inputs } => {
@@ -406,8 +479,12 @@ impl<'a> Names<'a> {
                 })
             }
             Operation::Fused { .. } => Action::Fused(Fused::resolve(self, operation)?),
-            Operation::SumOverRows { out, source } => Action::SumOverRows([out, source].map(|name| real(name))),
-            Operation::Loss { kind, result, target, gradient, value } => Action::Loss(*kind, [result, target, gradient, value].map(|name| real(name))),
+            Operation::SumOverRows { out, source } => {
+                Action::SumOverRows([out, source].map(|name| real(name)))
+            }
+            Operation::Loss { kind, result, target, gradient, value } => {
+                Action::Loss(*kind, [result, target, gradient, value].map(|name| real(name)))
+            }
             Operation::Optimize { parameter } => {
                 let index = self.list.parameters.iter().position(|known| known.name == *parameter);
                 Action::Optimize(index.expect("a validated list updates its own parameters"))
@@ -415,8 +492,14 @@ impl<'a> Names<'a> {
         })
     }
 
-    fn reduce<E: Scalar>(&self, operation: &Operation, number: impl Fn(&str) -> usize) -> Result<Reduce<E>, StageError> {
-        let Operation::NeighbourReduce { out, source, direction, combine, factor, epilogue } = operation else {
+    fn reduce<E: Scalar>(
+        &self,
+        operation: &Operation,
+        number: impl Fn(&str) -> usize,
+    ) -> Result<Reduce<E>, StageError> {
+        let Operation::NeighbourReduce { out, source, direction, combine, factor, epilogue } =
+            operation
+        else {
             unreachable!("called for reductions");
         };
         Ok(Reduce {
@@ -430,8 +513,13 @@ impl<'a> Names<'a> {
     }
 }
 
-fn epilogue_of<E: Scalar>(expression: &Expression, number: impl Fn(&str) -> usize) -> Result<Epilogue<E>, StageError> {
-    let program = Compiled::compile(expression).map_err(|error| StageError::defect(format!("an expression of the plan cannot be compiled: {error}")))?;
+fn epilogue_of<E: Scalar>(
+    expression: &Expression,
+    number: impl Fn(&str) -> usize,
+) -> Result<Epilogue<E>, StageError> {
+    let program = Compiled::compile(expression).map_err(|error| {
+        StageError::defect(format!("an expression of the plan cannot be compiled: {error}"))
+    })?;
     let loads = program.loads().iter().map(|name| number(name)).collect();
     Ok(Epilogue { program, loads })
 }

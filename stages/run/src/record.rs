@@ -14,7 +14,10 @@ use warploom_contract::{
 };
 use warploom_shell::{budget, requests::RunRequest};
 
-use crate::{executor::Executor, gpu, history, iterate::Iterated, precision::Precision, process_memory::Taken, train::Trained};
+use crate::{
+    executor::Executor, gpu, history, iterate::Iterated, precision::Precision,
+    process_memory::Taken, train::Trained,
+};
 
 /// What was done.
 pub enum Done {
@@ -97,8 +100,13 @@ pub fn write<T: Precision>(
 
 /// The metrics of the parameters that were kept; those without nodes are left out.
 fn metrics_kept(trained: &Trained) -> BTreeMap<String, f64> {
-    let Some(row) = trained.history.iter().find(|row| row.epoch == trained.epoch_kept) else { return BTreeMap::new() };
-    let beside = trained.kept.iter().flat_map(|(measure, parts)| history::of_parts(Some(*measure), parts));
-    let qualities = history::named(&trained.measures, row).chain(beside).filter_map(|(name, quality)| Some((name, quality?)));
+    let Some(row) = trained.history.iter().find(|row| row.epoch == trained.epoch_kept) else {
+        return BTreeMap::new();
+    };
+    let beside =
+        trained.kept.iter().flat_map(|(measure, parts)| history::of_parts(Some(*measure), parts));
+    let qualities = history::named(&trained.measures, row)
+        .chain(beside)
+        .filter_map(|(name, quality)| Some((name, quality?)));
     qualities.chain([("loss".to_owned(), row.loss)]).collect()
 }

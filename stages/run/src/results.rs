@@ -1,11 +1,15 @@
 //! results: what a run leaves behind, under the data set's own ids.
 //!
-//! promises  rows stand in the order of nodes.parquet, or, where they are of graphs, of graphs.parquet; reals in the run's type; ids are written as the data set's own, the
+//! promises  rows stand in the order of nodes.parquet, or, where they are of graphs, of
+//!           graphs.parquet; reals in the run's type; ids are written as the data set's own, the
 //!           sentinel as null; the same values give the same bytes
 //! never     turns scores into shares: they are the program's result as it is
 use std::{ops::Range, path::Path, sync::Arc};
 
-use arrow_array::{Array, ArrayRef, BooleanArray, FixedSizeListArray, Int64Array, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, Int64Array, StringArray, UInt32Array,
+    UInt64Array,
+};
 use arrow_schema::{DataType, Field};
 use rayon::prelude::*;
 use warploom_contract::{
@@ -38,8 +42,18 @@ pub const SCORES: &str = "scores";
 pub const VALUE: &str = "value";
 
 /// Writes parameters, predictions and metrics of a training run.
-pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, list: &LaunchList, trained: &Trained, seed: u64) -> Result<(), StageError> {
-    history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.measures, &trained.history)?;
+pub fn write_training<T: Precision>(
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    list: &LaunchList,
+    trained: &Trained,
+    seed: u64,
+) -> Result<(), StageError> {
+    history::write(
+        &outputs.file(Kind::Run, run::METRICS_FILE),
+        &trained.measures,
+        &trained.history,
+    )?;
     write_predictions(outputs, executor, list, (trained.kind, seed))
 }
 
@@ -51,7 +65,8 @@ pub fn write_predictions<T: Precision>(
     (kind, seed): (LossKind, u64),
 ) -> Result<(), StageError> {
     let data = &executor.machine.data;
-    let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place) else {
+    let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place)
+    else {
         return Err(StageError::defect("a plan that predicts returns no reals"));
     };
     let reals = executor.machine.buffers.reals();
@@ -60,13 +75,26 @@ pub fn write_predictions<T: Precision>(
     let mut table = Table::of_ids(data.ids_of(rows));
     match kind {
         LossKind::CrossEntropy => {
-            let classes = |piece| order.rows(reals.get(index), columns, piece).par_chunks(columns.max(1)).map(class_of).collect::<Vec<_>>();
-            let some_has_none = reals.get(index).par_iter().any(|score| score.partial_cmp(score).is_none());
-            table.push(Field::new(CLASS, DataType::UInt32, some_has_none), 1, move |piece| Ok(Arc::new(UInt32Array::from(classes(piece)))));
+            let classes = |piece| {
+                order
+                    .rows(reals.get(index), columns, piece)
+                    .par_chunks(columns.max(1))
+                    .map(class_of)
+                    .collect::<Vec<_>>()
+            };
+            let some_has_none =
+                reals.get(index).par_iter().any(|score| score.partial_cmp(score).is_none());
+            table.push(Field::new(CLASS, DataType::UInt32, some_has_none), 1, move |piece| {
+                Ok(Arc::new(UInt32Array::from(classes(piece))))
+            });
             table.push_reals(SCORES, (reals.get(index), columns), &order, Shape::List);
         }
-        LossKind::Binary => table.push_reals(SCORES, (reals.get(index), columns), &order, Shape::List),
-        LossKind::MeanSquares => table.push_reals(VALUE, (reals.get(index), columns), &order, Shape::of(columns)),
+        LossKind::Binary => {
+            table.push_reals(SCORES, (reals.get(index), columns), &order, Shape::List)
+        }
+        LossKind::MeanSquares => {
+            table.push_reals(VALUE, (reals.get(index), columns), &order, Shape::of(columns))
+        }
     }
     table.write(&outputs.file(Kind::Run, run::PREDICTIONS_FILE))?;
     write_parameters(outputs, executor, list, (Some((kind, columns)), seed))?;
@@ -99,14 +127,21 @@ fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows:
     }
 }
 
-/// Writes the values of an iteration: one table of the nodes, or of the graphs of a set of many, and one for each list of edges that
-/// values are returned of; and the parameters that were applied, if there are any.
-pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, list: &LaunchList, seed: u64) -> Result<(), StageError> {
+/// Writes the values of an iteration: one table of the nodes, or of the graphs of a set of many,
+/// and one for each list of edges that values are returned of; and the parameters that were
+/// applied, if there are any.
+pub fn write_iteration<T: Precision>(
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    list: &LaunchList,
+    seed: u64,
+) -> Result<(), StageError> {
     if !list.parameters.is_empty() {
         write_parameters(outputs, executor, list, (None, seed))?;
     }
     let data = &executor.machine.data;
-    let of_rows: Vec<&Returned> = executor.program.results.iter().filter(|result| result.edges.is_none()).collect();
+    let of_rows: Vec<&Returned> =
+        executor.program.results.iter().filter(|result| result.edges.is_none()).collect();
     let rows = of_rows.first().map_or(Rows::Nodes, |result| result.rows);
     let order = Order::of(data, rows);
     let mut table = Table::of_ids(data.ids_of(rows));
@@ -127,19 +162,29 @@ pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<
     Ok(())
 }
 
-/// Writes the values of one list of edges: both ends by the data set's own ids, in the order of edge ids; over both
-/// directions all edges as in-edges, then all again as out-edges, with the vertex that owns them.
-fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (number, edges): (usize, EdgeSet)) -> Result<(), StageError> {
+/// Writes the values of one list of edges: both ends by the data set's own ids, in the order of
+/// edge ids; over both directions all edges as in-edges, then all again as out-edges, with the
+/// vertex that owns them.
+fn write_edges<T: Precision>(
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    (number, edges): (usize, EdgeSet),
+) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let graph = data.edge_graph();
     let count = graph.edge_count;
-    let is_of = |edge: &u32, relation: u32| graph.relation.get(*edge as usize).is_some_and(|found| u32::from(*found) == relation);
-    let chosen: Option<Vec<u32>> = edges.relation.map(|relation| (0..count as u32).filter(|edge| is_of(edge, relation)).collect());
+    let is_of = |edge: &u32, relation: u32| {
+        graph.relation.get(*edge as usize).is_some_and(|found| u32::from(*found) == relation)
+    };
+    let chosen: Option<Vec<u32>> = edges
+        .relation
+        .map(|relation| (0..count as u32).filter(|edge| is_of(edge, relation)).collect());
     let each = chosen.as_ref().map_or(count, Vec::len);
     let twice = edges.direction == Direction::Both;
     // The edge of a row of the table, and whether it stands there as an out-edge.
     let edge = |row: usize| {
-        let (row, turned) = if row < each { (row, edges.direction == Direction::Out) } else { (row - each, true) };
+        let (row, turned) =
+            if row < each { (row, edges.direction == Direction::Out) } else { (row - each, true) };
         (chosen.as_ref().map_or(row, |chosen| chosen[row] as usize), turned)
     };
     let end = |of: fn(&EdgeGraph, usize, bool) -> u32| {
@@ -152,19 +197,30 @@ fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (num
         }
     };
     let rows = each * (1 + usize::from(twice));
-    let again = |chosen: &Vec<u32>| chosen.iter().map(|edge| count as u32 + edge).collect::<Vec<u32>>();
-    let order = Order(chosen.as_ref().map(|chosen| if twice { [chosen.clone(), again(chosen)].concat() } else { chosen.clone() }));
+    let again =
+        |chosen: &Vec<u32>| chosen.iter().map(|edge| count as u32 + edge).collect::<Vec<u32>>();
+    let order = Order(chosen.as_ref().map(|chosen| {
+        if twice { [chosen.clone(), again(chosen)].concat() } else { chosen.clone() }
+    }));
     let mut table = Table { rows, columns: Vec::new(), width: 0 };
     let field = |name: &str| Field::new(name, own_ids(&data.ids, &[]).data_type().clone(), false);
     table.push(field("source"), 1, end(|graph, edge, _| graph.source[edge]));
     table.push(field("target"), 1, end(|graph, edge, _| graph.target[edge]));
     if twice {
-        table.push(field("of"), 1, end(|graph, edge, turned| if turned { graph.source[edge] } else { graph.target[edge] }));
+        table.push(
+            field("of"),
+            1,
+            end(|graph, edge, turned| if turned { graph.source[edge] } else { graph.target[edge] }),
+        );
     }
     for result in executor.program.results.iter().filter(|result| result.edges == Some(edges)) {
         table.push_returned(executor, result, &order)?;
     }
-    let file = if number == 0 { run::EDGE_VALUES_FILE.to_owned() } else { run::EDGE_VALUES_FILE.replace(".parquet", &format!("_{number}.parquet")) };
+    let file = if number == 0 {
+        run::EDGE_VALUES_FILE.to_owned()
+    } else {
+        run::EDGE_VALUES_FILE.replace(".parquet", &format!("_{number}.parquet"))
+    };
     table.write(&outputs.file(Kind::Run, &file))
 }
 
@@ -183,7 +239,11 @@ impl Order {
     fn rows<E: Copy>(&self, elements: &[E], columns: usize, piece: Piece) -> Vec<E> {
         match &self.0 {
             None => elements[piece.start * columns..piece.end * columns].to_vec(),
-            Some(order) => order[piece].iter().flat_map(|&row| &elements[row as usize * columns..(row as usize + 1) * columns]).copied().collect(),
+            Some(order) => order[piece]
+                .iter()
+                .flat_map(|&row| &elements[row as usize * columns..(row as usize + 1) * columns])
+                .copied()
+                .collect(),
         }
     }
 }
@@ -216,7 +276,8 @@ type Make<'a> = Box<dyn Fn(Piece) -> Result<ArrayRef, StageError> + 'a>;
 /// Elements of a piece, near which it ends.
 const PIECE_ELEMENTS: usize = 1 << 20;
 
-/// Rows of a piece are a multiple of this, after as many of which the encoder looks whether a page is full: pieces leave no trace in the file.
+/// Rows of a piece are a multiple of this, after as many of which the encoder looks whether a page
+/// is full: pieces leave no trace in the file.
 const PIECE_ROWS: usize = 1 << 10;
 
 impl<'a> Table<'a> {
@@ -228,23 +289,46 @@ impl<'a> Table<'a> {
         table
     }
 
-    fn push(&mut self, field: Field, width: usize, make: impl Fn(Piece) -> Result<ArrayRef, StageError> + 'a) {
+    fn push(
+        &mut self,
+        field: Field,
+        width: usize,
+        make: impl Fn(Piece) -> Result<ArrayRef, StageError> + 'a,
+    ) {
         self.columns.push((field, Box::new(make)));
         self.width += width;
     }
 
-    fn push_reals<T: Precision>(&mut self, name: &str, (values, columns): (&'a [T], usize), order: &'a Order, shape: Shape) {
+    fn push_reals<T: Precision>(
+        &mut self,
+        name: &str,
+        (values, columns): (&'a [T], usize),
+        order: &'a Order,
+        shape: Shape,
+    ) {
         let field = shaped(T::array(Vec::new()).data_type().clone(), (columns, shape), false);
-        self.push(Field::new(name, field, false), columns, move |piece| put_in(T::array(order.rows(values, columns, piece)), (columns, shape), false));
+        self.push(Field::new(name, field, false), columns, move |piece| {
+            put_in(T::array(order.rows(values, columns, piece)), (columns, shape), false)
+        });
     }
 
     /// A column that the program returns.
-    fn push_returned<T: Precision>(&mut self, executor: &'a Executor<T>, result: &'a Returned, order: &'a Order) -> Result<(), StageError> {
+    fn push_returned<T: Precision>(
+        &mut self,
+        executor: &'a Executor<T>,
+        result: &'a Returned,
+        order: &'a Order,
+    ) -> Result<(), StageError> {
         let (buffers, ids) = (&executor.machine.buffers, &executor.machine.data.ids);
         match result.place {
             Place::Real(index) => {
                 let slot = buffers.reals().slot(index);
-                self.push_reals(&result.name, (slot.contents, slot.columns), order, Shape::of(slot.columns));
+                self.push_reals(
+                    &result.name,
+                    (slot.contents, slot.columns),
+                    order,
+                    Shape::of(slot.columns),
+                );
             }
             Place::Id(index) => {
                 let values = buffers.ids().get(index);
@@ -254,13 +338,26 @@ impl<'a> Table<'a> {
             }
             Place::Whole(index) => {
                 let (slot, kind) = (buffers.wholes().slot(index), result.kind);
-                let (values, columns, shape) = (slot.contents, slot.columns, Shape::of(slot.columns));
+                let (values, columns, shape) =
+                    (slot.contents, slot.columns, Shape::of(slot.columns));
                 let nulls = values.par_iter().any(|&value| is_null(ids, kind, value));
                 let element = whole_array(ids, kind, &[]).data_type().clone();
-                let field = Field::new(&result.name, shaped(element, (columns, shape), nulls), nulls && columns == 1);
-                self.push(field, columns, move |piece| put_in(whole_array(ids, kind, &order.rows(values, columns, piece)), (columns, shape), nulls));
+                let field = Field::new(
+                    &result.name,
+                    shaped(element, (columns, shape), nulls),
+                    nulls && columns == 1,
+                );
+                self.push(field, columns, move |piece| {
+                    put_in(
+                        whole_array(ids, kind, &order.rows(values, columns, piece)),
+                        (columns, shape),
+                        nulls,
+                    )
+                });
             }
-            Place::Half(..) | Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features, or halves")),
+            Place::Half(..) | Place::Sparse(_) => {
+                return Err(StageError::defect("a plan returns its sparse features, or halves"));
+            }
         }
         Ok(())
     }
@@ -271,7 +368,8 @@ impl<'a> Table<'a> {
         let in_piece = (PIECE_ELEMENTS / self.width.max(1) / PIECE_ROWS).max(1) * PIECE_ROWS;
         for first in (0..self.rows.max(1)).step_by(in_piece) {
             let piece = first..(first + in_piece).min(self.rows);
-            writer.write(makes.iter().map(|make| make(piece.clone())).collect::<Result<_, _>>()?)?;
+            writer
+                .write(makes.iter().map(|make| make(piece.clone())).collect::<Result<_, _>>()?)?;
         }
         writer.finish()
     }
@@ -280,9 +378,19 @@ impl<'a> Table<'a> {
 /// Bools, ints with null for what stands beyond every int, or the data set's own ids.
 fn whole_array(ids: &Ids, kind: Type, values: &[i64]) -> ArrayRef {
     match kind {
-        Type::Bool => Arc::new(BooleanArray::from_iter(values.iter().map(|&value| Some(value != 0)))),
-        Type::Id => own_ids(ids, &values.iter().map(|&value| u32::try_from(value).unwrap_or(u32::MAX)).collect::<Vec<_>>()),
-        Type::Int | Type::Real => Arc::new(Int64Array::from_iter(values.iter().map(|&value| (!is_null(ids, kind, value)).then_some(value)))),
+        Type::Bool => {
+            Arc::new(BooleanArray::from_iter(values.iter().map(|&value| Some(value != 0))))
+        }
+        Type::Id => own_ids(
+            ids,
+            &values
+                .iter()
+                .map(|&value| u32::try_from(value).unwrap_or(u32::MAX))
+                .collect::<Vec<_>>(),
+        ),
+        Type::Int | Type::Real => Arc::new(Int64Array::from_iter(
+            values.iter().map(|&value| (!is_null(ids, kind, value)).then_some(value)),
+        )),
     }
 }
 
@@ -298,19 +406,29 @@ fn is_null(ids: &Ids, kind: Type, value: i64) -> bool {
 fn shaped(element: DataType, (columns, shape): (usize, Shape), nulls: bool) -> DataType {
     match shape {
         Shape::Plain => element,
-        Shape::List => DataType::FixedSizeList(Arc::new(Field::new_list_field(element, nulls)), i32::try_from(columns).unwrap_or(i32::MAX)),
+        Shape::List => DataType::FixedSizeList(
+            Arc::new(Field::new_list_field(element, nulls)),
+            i32::try_from(columns).unwrap_or(i32::MAX),
+        ),
     }
 }
 
 /// Elements as a column.
-fn put_in(values: ArrayRef, (columns, shape): (usize, Shape), nulls: bool) -> Result<ArrayRef, StageError> {
+fn put_in(
+    values: ArrayRef,
+    (columns, shape): (usize, Shape),
+    nulls: bool,
+) -> Result<ArrayRef, StageError> {
     if let Shape::Plain = shape {
         return Ok(values);
     }
-    let defect = |error: String| StageError::defect(format!("rows of {columns} numbers cannot be written: {error}"));
+    let defect = |error: String| {
+        StageError::defect(format!("rows of {columns} numbers cannot be written: {error}"))
+    };
     let width = i32::try_from(columns).map_err(|error| defect(error.to_string()))?;
     let item = Arc::new(Field::new_list_field(values.data_type().clone(), nulls));
-    let list = FixedSizeListArray::try_new(item, width, values, None).map_err(|error| defect(error.to_string()))?;
+    let list = FixedSizeListArray::try_new(item, width, values, None)
+        .map_err(|error| defect(error.to_string()))?;
     Ok(Arc::new(list))
 }
 
@@ -329,8 +447,12 @@ pub fn class_of<T: Precision>(scores: &[T]) -> Option<u32> {
 /// The data set's own id of each node; null beyond the last.
 fn own_ids(ids: &Ids, nodes: &[u32]) -> ArrayRef {
     match ids {
-        Ids::Numbers(ids) => Arc::new(UInt64Array::from_iter(nodes.iter().map(|&node| ids.get(node as usize).copied()))),
-        Ids::Strings(ids) => Arc::new(StringArray::from_iter(nodes.iter().map(|&node| ids.get(node as usize)))),
+        Ids::Numbers(ids) => Arc::new(UInt64Array::from_iter(
+            nodes.iter().map(|&node| ids.get(node as usize).copied()),
+        )),
+        Ids::Strings(ids) => {
+            Arc::new(StringArray::from_iter(nodes.iter().map(|&node| ids.get(node as usize))))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! schedule: how large the steps of an epoch are, and when enough of them were taken.
 //!
-//! promises  a function of the settings and of the validation qualities seen so far, so that a resumed training goes on alike
+//! promises  a function of the settings and of the validation qualities seen so far, so that a
+//!           resumed training goes on alike
 //! never     looks at a clock
 use warploom_spec::{EarlyStopSpec, FallSpec, RunSpec, Schedule};
 
@@ -27,7 +28,16 @@ impl Watch {
     /// Of a run whose quality is this measure.
     pub fn new(spec: &RunSpec, measure: Measure) -> Self {
         let (schedule, early_stop) = (spec.schedule.clone(), spec.early_stop.clone());
-        Watch { schedule, early_stop, epochs: spec.epochs, measure, best: None, stale: 0, waited: 0, fallen: 1.0 }
+        Watch {
+            schedule,
+            early_stop,
+            epochs: spec.epochs,
+            measure,
+            best: None,
+            stale: 0,
+            waited: 0,
+            fallen: 1.0,
+        }
     }
 
     /// Whether validation qualities are what decides, and what asks for that.
@@ -41,7 +51,9 @@ impl Watch {
 
     /// The next epoch's validation quality; whether it is the best so far.
     pub fn see(&mut self, quality: Option<f64>) -> bool {
-        let is_better = quality.is_some_and(|quality| self.best.is_none_or(|best| self.measure.is_better(quality, best)));
+        let is_better = quality.is_some_and(|quality| {
+            self.best.is_none_or(|best| self.measure.is_better(quality, best))
+        });
         if is_better {
             (self.best, self.stale, self.waited) = (quality, 0, 0);
             return true;
@@ -62,11 +74,12 @@ impl Watch {
         self.early_stop.patience.is_some() || matches!(self.schedule, Schedule::Plateau(_))
     }
 
-    /// The same as it is told to a device, which goes on with it alone: by which of the measures that it counts, over so many rows, and whether it is
-    /// to keep the best parameters.
+    /// The same as it is told to a device, which goes on with it alone: by which of the measures
+    /// that it counts, over so many rows, and whether it is to keep the best parameters.
     pub fn told(&self, measure: u32, rows: usize, keeps: bool) -> watch::Watch {
         let short = |epochs: u64| u32::try_from(epochs).unwrap_or(u32::MAX - 1);
-        let plateau = if let Schedule::Plateau(plateau) = &self.schedule { Some(plateau) } else { None };
+        let plateau =
+            if let Schedule::Plateau(plateau) = &self.schedule { Some(plateau) } else { None };
         watch::Watch {
             measure,
             keeps,
@@ -87,7 +100,8 @@ impl Watch {
     /// Whether a device that went on alone saw the same.
     pub fn agrees(&self, told: &watch::Watch) -> bool {
         let seen = self.told(told.measure, told.rows as usize, told.keeps);
-        watch::Watch { over: told.over, kept: told.kept, ..seen } == *told && (self.is_over() == told.over)
+        watch::Watch { over: told.over, kept: told.kept, ..seen } == *told
+            && (self.is_over() == told.over)
     }
 
     /// Whether as many epochs went by without a better one as were to be waited for.
@@ -101,7 +115,9 @@ impl Watch {
             Schedule::Constant(constant) => warmed(done, constant.warmup),
             Schedule::Step(step) => step.factor.powf((done / step.every) as f64),
             Schedule::Exponential(exponential) => exponential.factor.powf(done as f64),
-            Schedule::Linear(fall) => warmed(done, fall.warmup) * (1.0 - (1.0 - fall.last) * self.gone(done, fall)),
+            Schedule::Linear(fall) => {
+                warmed(done, fall.warmup) * (1.0 - (1.0 - fall.last) * self.gone(done, fall))
+            }
             Schedule::Cosine(fall) => {
                 let left = 0.5 * (1.0 + (std::f64::consts::PI * self.gone(done, fall)).cos());
                 warmed(done, fall.warmup) * (fall.last + (1.0 - fall.last) * left)
@@ -131,19 +147,34 @@ mod tests {
         Watch::new(&RunSpec { schedule, epochs: 10, ..RunSpec::default() }, Measure::Accuracy)
     }
 
-    /// The first numbers are those of torch.optim.lr_scheduler with the same settings and a step of 1.
+    /// The first numbers are those of torch.optim.lr_scheduler with the same settings and a step of
+    /// 1.
     #[test]
     fn paces() {
-        let paces = |schedule: Schedule| -> Vec<f64> { (0..4).map(|done| watch(schedule.clone()).pace(done)).collect() };
+        let paces = |schedule: Schedule| -> Vec<f64> {
+            (0..4).map(|done| watch(schedule.clone()).pace(done)).collect()
+        };
         assert_eq!(paces(Schedule::default()), [1.0; 4]);
         assert_eq!(paces(Schedule::Constant(ConstantSpec { warmup: 2 })), [0.5, 1.0, 1.0, 1.0]);
         assert_eq!(paces(Schedule::Step(StepSpec { every: 2, factor: 0.5 })), [1.0, 1.0, 0.5, 0.5]);
-        assert_eq!(paces(Schedule::Exponential(ExponentialSpec { factor: 0.5 })), [1.0, 0.5, 0.25, 0.125]);
+        assert_eq!(
+            paces(Schedule::Exponential(ExponentialSpec { factor: 0.5 })),
+            [1.0, 0.5, 0.25, 0.125]
+        );
         let line = paces(Schedule::Linear(FallSpec { warmup: 0, last: 0.5 }));
-        assert!(line.iter().zip([1.0, 0.95, 0.9, 0.85]).all(|(pace, expected)| (pace - expected).abs() < 1e-12), "{line:?}");
+        assert!(
+            line.iter()
+                .zip([1.0, 0.95, 0.9, 0.85])
+                .all(|(pace, expected)| (pace - expected).abs() < 1e-12),
+            "{line:?}"
+        );
         let cosine = paces(Schedule::Cosine(FallSpec { warmup: 0, last: 0.0 }));
-        let expected = [1.0, 0.975_528_258_147_576_8, 0.904_508_497_187_473_7, 0.793_892_626_146_236_6];
-        assert!(cosine.iter().zip(expected).all(|(pace, expected)| (pace - expected).abs() < 1e-12), "{cosine:?}");
+        let expected =
+            [1.0, 0.975_528_258_147_576_8, 0.904_508_497_187_473_7, 0.793_892_626_146_236_6];
+        assert!(
+            cosine.iter().zip(expected).all(|(pace, expected)| (pace - expected).abs() < 1e-12),
+            "{cosine:?}"
+        );
         let warmed = paces(Schedule::Cosine(FallSpec { warmup: 2, last: 0.0 }));
         assert_eq!((warmed[0], warmed[1], warmed[2]), (0.5, 1.0, 1.0));
         assert!(warmed[3] < 1.0);
@@ -151,9 +182,21 @@ mod tests {
 
     #[test]
     fn a_plateau_lowers_the_pace_once_more_after_each_wait() {
-        let mut watch = watch(Schedule::Plateau(PlateauSpec { patience: 1, factor: 0.5, least: 0.2 }));
+        let mut watch =
+            watch(Schedule::Plateau(PlateauSpec { patience: 1, factor: 0.5, least: 0.2 }));
         let mut paces = Vec::new();
-        for quality in [Some(0.5), Some(0.5), Some(0.4), Some(0.6), None, Some(0.6), Some(0.6), Some(0.6), Some(0.6), Some(0.6)] {
+        for quality in [
+            Some(0.5),
+            Some(0.5),
+            Some(0.4),
+            Some(0.6),
+            None,
+            Some(0.6),
+            Some(0.6),
+            Some(0.6),
+            Some(0.6),
+            Some(0.6),
+        ] {
             watch.see(quality);
             paces.push(watch.pace(0));
         }
@@ -162,7 +205,8 @@ mod tests {
 
     #[test]
     fn training_is_over_when_nothing_got_better_for_so_long() {
-        let spec = RunSpec { early_stop: EarlyStopSpec { patience: Some(2) }, ..RunSpec::default() };
+        let spec =
+            RunSpec { early_stop: EarlyStopSpec { patience: Some(2) }, ..RunSpec::default() };
         let mut watch = Watch::new(&spec, Measure::SquaredError);
         let over: Vec<bool> = [3.0, 2.0, 2.5, 1.0, 1.0, 4.0]
             .map(|quality| {

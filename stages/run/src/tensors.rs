@@ -1,6 +1,7 @@
 //! tensors: named arrays with facts, as bytes in the safetensors format.
 //!
-//! promises  the same tensors and facts give the same bytes; what is read has the bits that were written
+//! promises  the same tensors and facts give the same bytes; what is read has the bits that were
+//!           written
 //! never     converts a number
 use std::collections::BTreeMap;
 
@@ -39,17 +40,27 @@ impl Tensor {
 
     /// Of ids.
     pub fn of_ids(values: &[u32]) -> Self {
-        Tensor { dtype: Dtype::U32, shape: vec![values.len()], bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
+        Tensor {
+            dtype: Dtype::U32,
+            shape: vec![values.len()],
+            bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        }
     }
 
     /// Of whole numbers.
     pub fn of_wholes(values: &[i64]) -> Self {
-        Tensor { dtype: Dtype::I64, shape: vec![values.len()], bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
+        Tensor {
+            dtype: Dtype::I64,
+            shape: vec![values.len()],
+            bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        }
     }
 
     /// Elements, if they are whole numbers.
     pub fn wholes(&self) -> Option<Vec<i64>> {
-        (self.dtype == Dtype::I64).then(|| self.bytes.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect())
+        (self.dtype == Dtype::I64).then(|| {
+            self.bytes.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()
+        })
     }
 
     /// Elements, if they have the run's type.
@@ -59,27 +70,34 @@ impl Tensor {
 
     /// Elements, if they are ids.
     pub fn ids(&self) -> Option<Vec<u32>> {
-        (self.dtype == Dtype::U32).then(|| self.bytes.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect())
+        (self.dtype == Dtype::U32).then(|| {
+            self.bytes.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect()
+        })
     }
 }
 
 impl Tensors {
     /// As a file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, StageError> {
-        let defect = |error: String| StageError::defect(format!("tensors cannot be written: {error}"));
+        let defect =
+            |error: String| StageError::defect(format!("tensors cannot be written: {error}"));
         let mut views = Vec::with_capacity(self.arrays.len());
         for (name, tensor) in &self.arrays {
             let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
             views.push((name.clone(), view.map_err(|error| defect(format!("`{name}`: {error}")))?));
         }
-        let plain = safetensors::serialize(views, None).map_err(|error| defect(error.to_string()))?;
-        self.with_facts(&plain).ok_or_else(|| defect("the header is not what was expected".to_owned()))
+        let plain =
+            safetensors::serialize(views, None).map_err(|error| defect(error.to_string()))?;
+        self.with_facts(&plain)
+            .ok_or_else(|| defect("the header is not what was expected".to_owned()))
     }
 
-    /// Puts the facts into the header. The crate would write them in the random order of its hash map.
+    /// Puts the facts into the header. The crate would write them in the random order of its hash
+    /// map.
     fn with_facts(&self, plain: &[u8]) -> Option<Vec<u8>> {
         let (length, rest) = plain.split_first_chunk::<8>()?;
-        let (header, data) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        let (header, data) =
+            rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
         let tensors = std::str::from_utf8(header).ok()?.trim_end().strip_prefix('{')?;
         let facts = serde_json::to_string(&self.facts).ok()?;
         let comma = if tensors.starts_with('}') { "" } else { "," };
@@ -92,9 +110,22 @@ impl Tensors {
     pub fn of_bytes(bytes: &[u8]) -> Result<Self, String> {
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
-        let array =
-            |(name, view): (&str, TensorView<'_>)| (name.to_owned(), Tensor { dtype: view.dtype(), shape: view.shape().to_vec(), bytes: view.data().to_vec() });
-        let facts = header.metadata().iter().flatten().map(|(name, fact)| (name.clone(), fact.clone())).collect();
+        let array = |(name, view): (&str, TensorView<'_>)| {
+            (
+                name.to_owned(),
+                Tensor {
+                    dtype: view.dtype(),
+                    shape: view.shape().to_vec(),
+                    bytes: view.data().to_vec(),
+                },
+            )
+        };
+        let facts = header
+            .metadata()
+            .iter()
+            .flatten()
+            .map(|(name, fact)| (name.clone(), fact.clone()))
+            .collect();
         Ok(Tensors { arrays: file.iter().map(array).collect(), facts })
     }
 }
@@ -105,7 +136,8 @@ mod tests {
 
     #[test]
     fn bytes_are_the_same_each_time_and_come_back() {
-        let facts = ["program", "seed", "a", "b", "c"].map(|name| (name.to_owned(), format!("of {name}")));
+        let facts =
+            ["program", "seed", "a", "b", "c"].map(|name| (name.to_owned(), format!("of {name}")));
         let mut tensors = Tensors { arrays: BTreeMap::new(), facts: facts.into() };
         assert_eq!(Tensors::of_bytes(&tensors.to_bytes().unwrap()).unwrap(), tensors);
         let odd = [f64::NAN, -0.0, f64::MIN_POSITIVE / 2.0, f64::INFINITY, 0.1];
@@ -116,7 +148,10 @@ mod tests {
         let back = Tensors::of_bytes(&bytes).unwrap();
         assert_eq!(back, tensors);
         assert_eq!(back.arrays["x"].reals::<f64>().unwrap().map_bits(), odd.to_vec().map_bits());
-        assert_eq!((back.arrays["z"].ids(), back.arrays["y"].ids()), (Some(vec![7, u32::MAX]), None));
+        assert_eq!(
+            (back.arrays["z"].ids(), back.arrays["y"].ids()),
+            (Some(vec![7, u32::MAX]), None)
+        );
         assert_eq!(bytes, tensors.clone().to_bytes().unwrap());
     }
 

@@ -1,10 +1,11 @@
 //! train: epochs of full-batch training.
 //!
-//! promises  row t of the history is measured, without dropout, on the parameters after t updates; a list that draws
-//!           nothing measures and trains in one forward pass; a run that was stopped and started again, however often,
-//!           ends with the bits of one that was not
+//! promises  row t of the history is measured, without dropout, on the parameters after t updates;
+//!           a list that draws nothing measures and trains in one forward pass; a run that was
+//!           stopped and started again, however often, ends with the bits of one that was not
 //! never     goes on with a loss that is not finite; saves half an epoch
-//! limits    epochs < 2^32; forward passes carry nothing from one epoch to the next but parameters and moments
+//! limits    epochs < 2^32; forward passes carry nothing from one epoch to the next but parameters
+//!           and moments
 mod ahead;
 
 use std::time::Instant;
@@ -105,12 +106,19 @@ pub fn train<T: Precision>(
     let spec = &request.spec;
     let loss = loss_place(executor);
     refuse_unfit(executor, spec, loss)?;
-    let [measures, last] = measures::chosen(spec.metric, loss.kind, executor.machine.buffers.reals().shape(loss.result).1)?;
+    let [measures, last] = measures::chosen(
+        spec.metric,
+        loss.kind,
+        executor.machine.buffers.reals().shape(loss.result).1,
+    )?;
     executor.set_parameters(&parameters::initial(list, spec, request.init_digest.as_ref())?)?;
-    let names: Vec<String> = list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+    let names: Vec<String> =
+        list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     executor.set_optimizers(optimizers::of_spec(&spec.optimizer, &names)?)?;
-    let state = checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())))?;
-    let state = state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
+    let state =
+        checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())))?;
+    let state =
+        state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
     let resumed_at = state.done;
     let updates = executor.program.part(Part::Update).len();
     let epochs = if updates == 0 { 0 } else { spec.epochs };
@@ -122,7 +130,20 @@ pub fn train<T: Precision>(
     }
     let begun = Instant::now();
     let seconds_each = state.seconds_before / state.done.max(1) as f64;
-    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun, seconds_each, on_way: None, looked: begun };
+    let mut training = Training {
+        context,
+        list,
+        spec,
+        executor,
+        loss,
+        measures,
+        watch,
+        state,
+        begun,
+        seconds_each,
+        on_way: None,
+        looked: begun,
+    };
     let outcome = training.run(epochs, checkpoints);
     context.progress.end();
     let (seconds, epoch_kept) = match outcome {
@@ -134,12 +155,21 @@ pub fn train<T: Precision>(
     let kept = if last.is_empty() { Vec::new() } else { training.measured(&last)? };
     let kept = last.into_iter().zip(kept).collect();
     let Training { state, measures, .. } = training;
-    Ok(Trained { history: state.history, epoch_kept, resumed_at, seconds_step: history::median(seconds), kind: loss.kind, measures, kept, stopped_early })
+    Ok(Trained {
+        history: state.history,
+        epoch_kept,
+        resumed_at,
+        seconds_step: history::median(seconds),
+        kind: loss.kind,
+        measures,
+        kept,
+        stopped_early,
+    })
 }
 
 impl<T: Precision> Training<'_, T> {
-    /// All epochs that are left, the last measurement, and the choice of what is kept. Gives the seconds of each epoch and
-    /// the epoch kept.
+    /// All epochs that are left, the last measurement, and the choice of what is kept. Gives the
+    /// seconds of each epoch and the epoch kept.
     fn run(&mut self, epochs: u64, checkpoints: &mut Checkpoints) -> Result<(Vec<f64>, u64), Halt> {
         self.executor.run(Part::Prepare, Pass { epoch: 0, training: false }, self.context.stop)?;
         let mut seconds = Vec::new();
@@ -165,7 +195,10 @@ impl<T: Precision> Training<'_, T> {
         }
         if self.state.done < epochs {
             let patience = self.spec.early_stop.patience.unwrap_or_default();
-            self.context.progress.note(&format!("no better in {patience} epochs: training ends after {} of {epochs}", self.state.done));
+            self.context.progress.note(&format!(
+                "no better in {patience} epochs: training ends after {} of {epochs}",
+                self.state.done
+            ));
         }
         Ok((seconds, self.keep()?))
     }
@@ -184,7 +217,10 @@ impl<T: Precision> Training<'_, T> {
     fn of_counts(&self, counts: &[u32]) -> Vec<[Option<f64>; 3]> {
         let columns = self.executor.machine.buffers.reals().shape(self.loss.result).1;
         let rows = self.executor.machine.data.splits.each_ref().map(|rows| rows.len());
-        self.measures.iter().map(|measure| measure.of_counts(counts, (self.loss.kind, columns), rows)).collect()
+        self.measures
+            .iter()
+            .map(|measure| measure.of_counts(counts, (self.loss.kind, columns), rows))
+            .collect()
     }
 
     /// Makes the gradients and updates, after a measurement.
@@ -232,24 +268,51 @@ impl<T: Precision> Training<'_, T> {
         let machine = &self.executor.machine;
         let reals = machine.buffers.reals();
         let (result, target) = (reals.slot(self.loss.result), reals.get(self.loss.target));
-        let compared = Compared { result: result.contents, target, columns: result.columns, kind: self.loss.kind };
-        let of_measure = |measure: &Measure| machine.data.splits.each_ref().map(|rows| measure.of(compared, rows));
+        let compared = Compared {
+            result: result.contents,
+            target,
+            columns: result.columns,
+            kind: self.loss.kind,
+        };
+        let of_measure = |measure: &Measure| {
+            machine.data.splits.each_ref().map(|rows| measure.of(compared, rows))
+        };
         Ok(measures.iter().map(of_measure).collect())
     }
 
     /// Adds a row to the history, and keeps the parameters if they are the best so far.
-    fn keep_row(&mut self, epoch: u64, (loss, quality): (f64, Option<f64>), qualities: Vec<[Option<f64>; 3]>) -> Result<(), Halt> {
+    fn keep_row(
+        &mut self,
+        epoch: u64,
+        (loss, quality): (f64, Option<f64>),
+        qualities: Vec<[Option<f64>; 3]>,
+    ) -> Result<(), Halt> {
         if let Some(quality) = self.add_row(epoch, (loss, quality), qualities) {
             self.executor.fetch_state()?;
-            self.state.best = Some(Best { epoch: self.state.done, quality, parameters: self.executor.parameters() });
+            self.state.best = Some(Best {
+                epoch: self.state.done,
+                quality,
+                parameters: self.executor.parameters(),
+            });
         }
         Ok(())
     }
 
     /// Adds a row to the history; its quality, if its parameters are to be kept.
-    fn add_row(&mut self, epoch: u64, (loss, quality): (f64, Option<f64>), qualities: Vec<[Option<f64>; 3]>) -> Option<f64> {
+    fn add_row(
+        &mut self,
+        epoch: u64,
+        (loss, quality): (f64, Option<f64>),
+        qualities: Vec<[Option<f64>; 3]>,
+    ) -> Option<f64> {
         let is_best = self.watch.see(quality);
-        let row = Row { epoch, loss, pace: self.watch.pace(self.state.done), qualities, seconds: self.elapsed() };
+        let row = Row {
+            epoch,
+            loss,
+            pace: self.watch.pace(self.state.done),
+            qualities,
+            seconds: self.elapsed(),
+        };
         self.note(&row);
         self.state.history.push(row);
         quality.filter(|_| is_best && self.spec.keep == Keep::Best)
@@ -258,17 +321,27 @@ impl<T: Precision> Training<'_, T> {
     fn note(&self, row: &Row) {
         let mut text = format!("loss {:.4}", row.loss);
         if let Some(quality) = row.quality(VALIDATION) {
-            text.push_str(&format!(", validation {} {}", self.measures[0].words(), self.measures[0].shown(quality)));
+            text.push_str(&format!(
+                ", validation {} {}",
+                self.measures[0].words(),
+                self.measures[0].shown(quality)
+            ));
         }
         self.context.progress.note(&text);
     }
 
-    /// Puts the parameters that are kept, and their result, into the buffers. A stop waits for it: it is one forward pass,
-    /// and the last parameters, which a checkpoint would need, are gone.
+    /// Puts the parameters that are kept, and their result, into the buffers. A stop waits for it:
+    /// it is one forward pass, and the last parameters, which a checkpoint would need, are gone.
     fn keep(&mut self) -> Result<u64, Halt> {
-        let Some(best) = self.state.best.take().filter(|best| best.epoch != self.state.done) else { return Ok(self.state.done) };
+        let Some(best) = self.state.best.take().filter(|best| best.epoch != self.state.done) else {
+            return Ok(self.state.done);
+        };
         self.executor.set_parameters(&best.parameters)?;
-        self.executor.run(Part::Forward, Pass { epoch: best.epoch, training: false }, &StopFlag::new())?;
+        self.executor.run(
+            Part::Forward,
+            Pass { epoch: best.epoch, training: false },
+            &StopFlag::new(),
+        )?;
         Ok(best.epoch)
     }
 
@@ -284,16 +357,22 @@ impl<T: Precision> Training<'_, T> {
         self.state.seconds_before + self.begun.elapsed().as_secs_f64()
     }
 
-    /// Saves the last boundary, and says so. Rows of the half epoch are dropped; if the best parameters are those of this
-    /// very boundary they stay, since, measured again, they will not be better than themselves.
+    /// Saves the last boundary, and says so. Rows of the half epoch are dropped; if the best
+    /// parameters are those of this very boundary they stay, since, measured again, they will not
+    /// be better than themselves.
     fn stopped(&mut self, checkpoints: &mut Checkpoints) -> StageError {
         let done = self.state.done;
         self.state.history.truncate(done as usize);
         let fetched = self.executor.fetch_state();
         if done > 0
-            && let Err(mut error) = fetched.and_then(|()| checkpoints.save(done, &save(self.executor, &self.state, self.elapsed())))
+            && let Err(mut error) = fetched.and_then(|()| {
+                checkpoints.save(done, &save(self.executor, &self.state, self.elapsed()))
+            })
         {
-            error.what = format!("stopped by a signal after epoch {done}, and the state could not be saved: {}", error.what);
+            error.what = format!(
+                "stopped by a signal after epoch {done}, and the state could not be saved: {}",
+                error.what
+            );
             return error;
         }
         signals::stopped_after("epoch", done)
@@ -301,39 +380,68 @@ impl<T: Precision> Training<'_, T> {
 }
 
 fn loss_place<T: Precision>(executor: &Executor<T>) -> LossPlace {
-    let found = executor.program.steps[executor.program.part(Part::Loss)].iter().find_map(|step| match step.action {
-        Action::Loss(kind, [result, target, ..]) => Some(LossPlace { kind, result, target }),
-        _ => None,
-    });
+    let found =
+        executor.program.steps[executor.program.part(Part::Loss)].iter().find_map(
+            |step| match step.action {
+                Action::Loss(kind, [result, target, ..]) => {
+                    Some(LossPlace { kind, result, target })
+                }
+                _ => None,
+            },
+        );
     found.expect("a validated list that trains has a loss")
 }
 
-/// What can be seen before the first launch: nothing to train on, nothing to choose by, a node or graph without a label.
-fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: LossPlace) -> Result<(), StageError> {
+/// What can be seen before the first launch: nothing to train on, nothing to choose by, a node or
+/// graph without a label.
+fn refuse_unfit<T: Precision>(
+    executor: &Executor<T>,
+    spec: &RunSpec,
+    loss: LossPlace,
+) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
-    let (result, target) = (executor.machine.buffers.reals().slot(loss.result), executor.machine.buffers.reals().slot(loss.target));
+    let (result, target) = (
+        executor.machine.buffers.reals().slot(loss.result),
+        executor.machine.buffers.reals().slot(loss.target),
+    );
     let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
-    let split = spec.splits.as_ref().map_or_else(|| format!("split {}", spec.split), |path| format!("split {} of {}", spec.split, path.display()));
+    let split = spec.splits.as_ref().map_or_else(
+        || format!("split {}", spec.split),
+        |path| format!("split {} of {}", spec.split, path.display()),
+    );
     if data.splits[0].is_empty() {
-        let drawn = "have parts drawn:  --set 'ingest.split={fractions: {}}'  , or name a table of the columns id and split:  --set run.splits=FILE";
-        let hint = if spec.splits.is_some() { "give some rows of the table the part  train" } else { drawn };
+        let drawn = "have parts drawn:  --set 'ingest.split={fractions: {}}'  , or name a table \
+            of the columns id and split:  --set run.splits=FILE";
+        let hint = if spec.splits.is_some() {
+            "give some rows of the table the part  train"
+        } else {
+            drawn
+        };
         return refuse(format!("{split} has no training {labelled}"), hint);
     }
     if spec.keep == Keep::Best && data.splits[VALIDATION].is_empty() {
-        return refuse(format!("`run.keep: best` chooses by validation {labelled}, and {split} has none"), "--set run.keep=last");
+        return refuse(
+            format!("`run.keep: best` chooses by validation {labelled}, and {split} has none"),
+            "--set run.keep=last",
+        );
     }
     for (part, rows) in history::PARTS.into_iter().zip(&data.splits) {
         let odd = rows.iter().find(|&&row| {
             let labels = &target.contents[row as usize * target.columns..][..target.columns];
             match loss.kind {
-                LossKind::CrossEntropy => !labels.iter().all(|label| (0.0..result.columns as f64).contains(&label.widened())),
+                LossKind::CrossEntropy => !labels
+                    .iter()
+                    .all(|label| (0.0..result.columns as f64).contains(&label.widened())),
                 LossKind::MeanSquares => !labels.iter().all(|label| label.widened().is_finite()),
-                LossKind::Binary => !labels.iter().all(|label| label.widened().is_nan() || (0.0..=1.0).contains(&label.widened())),
+                LossKind::Binary => !labels.iter().all(|label| {
+                    label.widened().is_nan() || (0.0..=1.0).contains(&label.widened())
+                }),
             }
         });
         if let Some(&row) = odd {
-            let (shown, what) = (data.shown(target.rows, row as usize), labelled.trim_end_matches('s'));
+            let (shown, what) =
+                (data.shown(target.rows, row as usize), labelled.trim_end_matches('s'));
             let hint = if loss.kind == LossKind::Binary {
                 "`run.loss: bce` takes labels in 0 to 1"
             } else {
@@ -342,16 +450,35 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
             return refuse(format!("{shown} is a {part} {what} and has no usable label"), hint);
         }
     }
-    if let Some(setting) = Watch::needs_validation(spec).filter(|_| data.splits[VALIDATION].is_empty()) {
-        return refuse(format!("`{setting}` goes by validation {labelled}, and {split} has none"), "leave it out, or choose another split");
+    if let Some(setting) =
+        Watch::needs_validation(spec).filter(|_| data.splits[VALIDATION].is_empty())
+    {
+        return refuse(
+            format!("`{setting}` goes by validation {labelled}, and {split} has none"),
+            "leave it out, or choose another split",
+        );
     }
-    let is_known = |row: &u32| target.contents[*row as usize * target.columns..][..target.columns].iter().any(|label| !label.widened().is_nan());
-    let nothing_known = |part: usize| loss.kind == LossKind::Binary && !data.splits[part].iter().any(is_known);
+    let is_known = |row: &u32| {
+        target.contents[*row as usize * target.columns..][..target.columns]
+            .iter()
+            .any(|label| !label.widened().is_nan())
+    };
+    let nothing_known =
+        |part: usize| loss.kind == LossKind::Binary && !data.splits[part].iter().any(is_known);
     if nothing_known(0) {
-        return refuse(format!("every label of the training {labelled} is unknown"), "choose another split:  --set run.split=1");
+        return refuse(
+            format!("every label of the training {labelled} is unknown"),
+            "choose another split:  --set run.split=1",
+        );
     }
     if spec.keep == Keep::Best && nothing_known(VALIDATION) {
-        return refuse(format!("`run.keep: best` chooses by validation {labelled}, and all their labels are unknown"), "--set run.keep=last");
+        return refuse(
+            format!(
+                "`run.keep: best` chooses by validation {labelled}, and all their labels are \
+                    unknown"
+            ),
+            "--set run.keep=last",
+        );
     }
     Ok(())
 }
@@ -359,12 +486,21 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
 /// Everything that the next epoch depends on.
 fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) -> Tensors {
     let mut saved = Tensors {
-        facts: facts([("mode", "train".to_owned()), ("epochs_done", state.done.to_string()), ("seconds", format!("{seconds:?}"))]),
+        facts: facts([
+            ("mode", "train".to_owned()),
+            ("epochs_done", state.done.to_string()),
+            ("seconds", format!("{seconds:?}")),
+        ]),
         ..Tensors::default()
     };
     saved.arrays.insert("history".to_owned(), history::to_tensor(&state.history));
     for (index, learned) in executor.program.parameters.iter().enumerate() {
-        let mut keep = |kind: &str, values: &[T]| saved.arrays.insert(format!("{kind}.{}", learned.name), Tensor::of_reals(&[values.len()], values));
+        let mut keep = |kind: &str, values: &[T]| {
+            saved.arrays.insert(
+                format!("{kind}.{}", learned.name),
+                Tensor::of_reals(&[values.len()], values),
+            )
+        };
         keep("parameter", executor.machine.buffers.reals().get(learned.buffer));
         let Moments { first, second } = &executor.machine.moments[index];
         keep("first", first);
@@ -374,20 +510,33 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
         }
     }
     if let Some(best) = &state.best {
-        saved.facts.extend(facts([("best_epoch", best.epoch.to_string()), ("best_quality", format!("{:?}", best.quality))]));
+        saved.facts.extend(facts([
+            ("best_epoch", best.epoch.to_string()),
+            ("best_quality", format!("{:?}", best.quality)),
+        ]));
     }
     saved
 }
 
-/// Puts a saved state into the executor, if all of it fits; else says what does not, and changes nothing.
-fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, (epochs, measures): (u64, usize)) -> Result<State<T>, String> {
+/// Puts a saved state into the executor, if all of it fits; else says what does not, and changes
+/// nothing.
+fn restore<T: Precision>(
+    executor: &mut Executor<T>,
+    saved: &Tensors,
+    (epochs, measures): (u64, usize),
+) -> Result<State<T>, String> {
     if fact::<String>(saved, "mode")? != "train" {
         return Err("it is not of a training".to_owned());
     }
     let array = |name: String, count: usize| -> Result<Vec<T>, String> {
         let tensor = saved.arrays.get(&name).ok_or_else(|| format!("it has no `{name}`"))?;
-        let values = tensor.reals::<T>().ok_or_else(|| format!("its `{name}` is not {}", T::NAME))?;
-        if values.len() == count { Ok(values) } else { Err(format!("its `{name}` has {} numbers, expected {count}", values.len())) }
+        let values =
+            tensor.reals::<T>().ok_or_else(|| format!("its `{name}` is not {}", T::NAME))?;
+        if values.len() == count {
+            Ok(values)
+        } else {
+            Err(format!("its `{name}` has {} numbers, expected {count}", values.len()))
+        }
     };
     let (mut parameters, mut moments, mut best) = (Vec::new(), Vec::new(), Vec::new());
     let has_best = saved.facts.contains_key("best_epoch");
@@ -395,17 +544,35 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, (epochs, m
         let count = executor.machine.buffers.reals().get(learned.buffer).len();
         parameters.push(array(format!("parameter.{}", learned.name), count)?);
         let first = array(format!("first.{}", learned.name), wanted.first.len())?;
-        moments.push(Moments { first, second: array(format!("second.{}", learned.name), wanted.second.len())? });
+        moments.push(Moments {
+            first,
+            second: array(format!("second.{}", learned.name), wanted.second.len())?,
+        });
         if has_best {
             best.push(array(format!("best.{}", learned.name), count)?);
         }
     }
     let done: u64 = fact(saved, "epochs_done")?;
-    let history = saved.arrays.get("history").and_then(|rows| history::of_tensor(rows, measures)).unwrap_or_default();
+    let history = saved
+        .arrays
+        .get("history")
+        .and_then(|rows| history::of_tensor(rows, measures))
+        .unwrap_or_default();
     if done > epochs || history.len() as u64 != done {
-        return Err(format!("it is of epoch {done} of {epochs}, with {} rows of history", history.len()));
+        return Err(format!(
+            "it is of epoch {done} of {epochs}, with {} rows of history",
+            history.len()
+        ));
     }
-    let best = if has_best { Some(Best { epoch: fact(saved, "best_epoch")?, quality: fact(saved, "best_quality")?, parameters: best }) } else { None };
+    let best = if has_best {
+        Some(Best {
+            epoch: fact(saved, "best_epoch")?,
+            quality: fact(saved, "best_quality")?,
+            parameters: best,
+        })
+    } else {
+        None
+    };
     let seconds_before = fact(saved, "seconds")?;
     executor.machine.moments = moments;
     executor.set_parameters(&parameters).map_err(|error| error.what)?;

@@ -1,11 +1,12 @@
 //! upload: what the launches read, in the order of the permuted graph and in the run's type.
 //!
-//! promises  row r of everything here belongs to the node that the permutation calls r; what is f32 on disk, in the wanted
-//!           order and never written is the mapped file itself; ids of neighbours and of the permutation are proved to lie
-//!           within the graph, so that damage is named here and not found by a kernel
+//! promises  row r of everything here belongs to the node that the permutation calls r; what is f32
+//!           on disk, in the wanted order and never written is the mapped file itself; ids of
+//!           neighbours and of the permutation are proved to lie within the graph, so that damage
+//!           is named here and not found by a kernel
 //! never     makes sparse features dense; loads what no launch asks for
-//! limits    memory: features once more where order or type differ, sparse features twice when training, 8 bytes an edge
-//!           while weights are turned round
+//! limits    memory: features once more where order or type differ, sparse features twice when
+//!           training, 8 bytes an edge while weights are turned round
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
@@ -57,7 +58,11 @@ pub struct Neighbours<T: Precision> {
 impl<T: Precision> Neighbours<T> {
     /// As operations on reals see it.
     pub fn weighted(&self) -> Adjacency<'_, T> {
-        Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights: self.weights.as_deref() }
+        Adjacency {
+            offsets: &self.offsets,
+            neighbours: &self.neighbours,
+            weights: self.weights.as_deref(),
+        }
     }
 
     /// As operations on ids see it.
@@ -107,7 +112,12 @@ impl<T: Precision> Sparse<T> {
 
     /// As operations see it.
     pub fn rows(&self) -> SparseRows<'_, T> {
-        SparseRows { offsets: &self.offsets, index: &self.index, values: &self.values, columns: self.columns }
+        SparseRows {
+            offsets: &self.offsets,
+            index: &self.index,
+            values: &self.values,
+            columns: self.columns,
+        }
     }
 }
 
@@ -147,7 +157,8 @@ pub struct Data<T: Precision> {
     pub sparse_of_kind: BTreeMap<u32, Sparse<T>>,
     /// Kind of each node, in the order of the graph artifact; empty: one kind.
     pub kind_of_node: Vec<u16>,
-    /// Classes as numbers, or values to fit; not a number where a node, or a graph of many, has none.
+    /// Classes as numbers, or values to fit; not a number where a node, or a graph of many, has
+    /// none.
     pub target: Option<Contents<T>>,
     /// The column that is learned, where it is not the data set's label.
     pub learned: Option<Column>,
@@ -217,7 +228,12 @@ pub fn shown_id(ids: &Ids, node: usize) -> String {
 }
 
 /// Opens and orders everything that the launches need, or stops between two parts.
-pub fn load<T: Precision>(context: &Context, inputs: &Inputs, list: &LaunchList, (needs, request): (Needs, &RunRequest)) -> Result<Data<T>, StageError> {
+pub fn load<T: Precision>(
+    context: &Context,
+    inputs: &Inputs,
+    list: &LaunchList,
+    (needs, request): (Needs, &RunRequest),
+) -> Result<Data<T>, StageError> {
     let stop = context.stop;
     let artifact = inputs.get(Kind::Graph)?;
     let table = graph::read_nodes(artifact)?;
@@ -233,22 +249,39 @@ pub fn load<T: Precision>(context: &Context, inputs: &Inputs, list: &LaunchList,
     (data.old_of_new, data.chosen) = (order, chosen);
     go_on(stop)?;
     let trains = matches!(list.body, Body::Train(_));
-    if trains || list.buffers.iter().any(|buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures)) {
+    if trains
+        || list
+            .buffers
+            .iter()
+            .any(|buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures))
+    {
         data.load_features(artifact, needs.sparse_by_columns)?;
         go_on(stop)?;
     }
     let graphs = graphs::read(artifact, list)?;
     if let Some(graphs) = &graphs {
         let of_nodes = graphs::of_nodes(artifact, &table, graphs.ids.len())?;
-        data.lists.graphs = of_nodes.map(|of_nodes| graphs::Graphs::of(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref()));
+        data.lists.graphs = of_nodes.map(|of_nodes| {
+            graphs::Graphs::of(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref())
+        });
     }
     data.kind_of_node = table.kind.unwrap_or_default();
     data.sparse_of_kind = kinds::sparse(artifact, list, needs.sparse_by_columns)?;
     if trains {
         let labelled = graphs.as_ref().filter(|_| graphs::are_labelled(list));
         let own = match labelled {
-            Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits, rows: LearnedRows::Graphs },
-            None => Own { ids: &table.ids, labels: table.labels.as_ref(), splits: &table.splits, rows: LearnedRows::Nodes },
+            Some(graphs) => Own {
+                ids: &graphs.ids,
+                labels: graphs.labels.as_ref(),
+                splits: &graphs.splits,
+                rows: LearnedRows::Graphs,
+            },
+            None => Own {
+                ids: &table.ids,
+                labels: table.labels.as_ref(),
+                splits: &table.splits,
+                rows: LearnedRows::Nodes,
+            },
         };
         let aims = aims::of(request, artifact, own)?;
         aims.warning.iter().for_each(|warning| context.progress.warn(warning));
@@ -277,7 +310,10 @@ fn order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageErr
     let new_of_old = permutation::open(artifact)?;
     let path = artifact.file(permutation::PERMUTATION_FILE);
     if new_of_old.len() != nodes {
-        return Err(StageError::damaged(&path, format!("expected {nodes} nodes, as the csr has, found {}", new_of_old.len())));
+        return Err(StageError::damaged(
+            &path,
+            format!("expected {nodes} nodes, as the csr has, found {}", new_of_old.len()),
+        ));
     }
     if !permutation::is_renumbered(&new_of_old) {
         return Ok(None);
@@ -286,7 +322,14 @@ fn order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageErr
     for (old, &new) in new_of_old.iter().enumerate() {
         match old_of_new.get_mut(new as usize) {
             Some(slot) if *slot == u32::MAX => *slot = old as u32,
-            _ => return Err(StageError::damaged(&path, format!("node {old}: the new number {new} is beyond {nodes} nodes or given twice"))),
+            _ => {
+                return Err(StageError::damaged(
+                    &path,
+                    format!(
+                        "node {old}: the new number {new} is beyond {nodes} nodes or given twice"
+                    ),
+                ));
+            }
         }
     }
     Ok(Some(old_of_new))
@@ -296,7 +339,10 @@ fn same_nodes(inputs: &Inputs, expected: usize, found: usize) -> Result<(), Stag
     if expected == found {
         return Ok(());
     }
-    Err(StageError::damaged(&inputs.get(Kind::Graph)?.path, format!("expected {expected} nodes, as the csr has, found {found}")))
+    Err(StageError::damaged(
+        &inputs.get(Kind::Graph)?.path,
+        format!("expected {expected} nodes, as the csr has, found {found}"),
+    ))
 }
 
 /// Proves that every walk stays within the graph.
@@ -305,13 +351,24 @@ fn prove(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
         let nodes = csr.nodes();
         let largest = side.neighbours.par_iter().copied().max();
         if let Some(far) = largest.filter(|&node| node as usize >= nodes) {
-            return Err(StageError::damaged(path, format!("{name}-edges: neighbour {far} of only {nodes} nodes")));
+            return Err(StageError::damaged(
+                path,
+                format!("{name}-edges: neighbour {far} of only {nodes} nodes"),
+            ));
         }
-        if !side.offsets.par_windows(2).all(|pair| pair[0] <= pair[1]) || side.offsets.last() != Some(&(side.neighbours.len() as u64)) {
-            return Err(StageError::damaged(path, format!("{name}-edges: offsets do not ascend to {}", side.neighbours.len())));
+        if !side.offsets.par_windows(2).all(|pair| pair[0] <= pair[1])
+            || side.offsets.last() != Some(&(side.neighbours.len() as u64))
+        {
+            return Err(StageError::damaged(
+                path,
+                format!("{name}-edges: offsets do not ascend to {}", side.neighbours.len()),
+            ));
         }
         if side.edges.par_iter().any(|&edge| edge as usize >= side.neighbours.len()) {
-            return Err(StageError::damaged(path, format!("{name}-edges: an edge id is beyond {} edges", side.neighbours.len())));
+            return Err(StageError::damaged(
+                path,
+                format!("{name}-edges: an edge id is beyond {} edges", side.neighbours.len()),
+            ));
         }
     }
     Ok(())
@@ -327,10 +384,18 @@ impl<T: Precision> Data<T> {
             weights,
             units,
         };
-        let incoming = needs.incoming.then(|| side(&csr.incoming, weights.map(T::of_view), units.incoming));
-        let outgoing = needs.outgoing.then(|| side(&csr.outgoing, weights.map(|weights| turned(csr, weights)), units.outgoing));
+        let incoming =
+            needs.incoming.then(|| side(&csr.incoming, weights.map(T::of_view), units.incoming));
+        let outgoing = needs.outgoing.then(|| {
+            side(&csr.outgoing, weights.map(|weights| turned(csr, weights)), units.outgoing)
+        });
         let both_units = if needs.both {
-            let sums = csr.incoming.offsets.iter().zip(csr.outgoing.offsets.iter()).map(|(into, out)| into + out);
+            let sums = csr
+                .incoming
+                .offsets
+                .iter()
+                .zip(csr.outgoing.offsets.iter())
+                .map(|(into, out)| into + out);
             balanced_units(&sums.collect::<Vec<u64>>())
         } else {
             Vec::new()
@@ -371,7 +436,9 @@ impl<T: Precision> Data<T> {
     fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
         match graph::open_features(artifact)? {
             None => {}
-            Some(Features::Dense { columns, values }) => self.features = Some(self.permuted(&values, columns)?),
+            Some(Features::Dense { columns, values }) => {
+                self.features = Some(self.permuted(&values, columns)?)
+            }
             Some(Features::Sparse { columns, entries }) => {
                 let mut sparse = self.permuted_sparse(columns, &entries);
                 sparse.by_columns = by_columns.then(|| sparse.rows().transpose());
@@ -381,18 +448,31 @@ impl<T: Precision> Data<T> {
         Ok(())
     }
 
-    /// Takes targets and the rows of each part of the split, of so many rows, which stand in this order.
-    fn load_labels(&mut self, aims: &Aims<'_>, rows: usize, order: Option<&[u32]>) -> Result<(), StageError> {
+    /// Takes targets and the rows of each part of the split, of so many rows, which stand in this
+    /// order.
+    fn load_labels(
+        &mut self,
+        aims: &Aims<'_>,
+        rows: usize,
+        order: Option<&[u32]>,
+    ) -> Result<(), StageError> {
         let not_a_number = || T::rounded(f64::NAN);
         let numbers: Option<Vec<T>> = aims.labels.as_deref().map(|labels| match labels {
-            Labels::Classes(classes) => classes.iter().map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class)))).collect(),
-            Labels::Values(values) | Labels::Rows { values, .. } => values.iter().map(|&value| T::of_f32(value)).collect(),
+            Labels::Classes(classes) => classes
+                .iter()
+                .map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class))))
+                .collect(),
+            Labels::Values(values) | Labels::Rows { values, .. } => {
+                values.iter().map(|&value| T::of_f32(value)).collect()
+            }
         });
         if let Some(numbers) = numbers {
             let mut target = Aligned::zeros(numbers.len())?;
             let columns = numbers.len().checked_div(rows).unwrap_or(0);
             match order {
-                Some(old_of_new) => gather(&mut target, &numbers, columns, old_of_new, |&number| number),
+                Some(old_of_new) => {
+                    gather(&mut target, &numbers, columns, old_of_new, |&number| number)
+                }
                 None => target.copy_from_slice(&numbers),
             }
             self.target = Some(Contents::Owned(target));
@@ -401,7 +481,12 @@ impl<T: Precision> Data<T> {
             return Ok(());
         }
         let old = |row: usize| order.map_or(row, |order| order[row] as usize);
-        let rows_of = |part: Split| (0..rows).filter(|&row| aims.parts[old(row)] == part as u8).map(|row| row as u32).collect();
+        let rows_of = |part: Split| {
+            (0..rows)
+                .filter(|&row| aims.parts[old(row)] == part as u8)
+                .map(|row| row as u32)
+                .collect()
+        };
         self.splits = [Split::Train, Split::Validation, Split::Test].map(rows_of);
         Ok(())
     }
@@ -413,15 +498,26 @@ impl<T: Precision> Data<T> {
         }
         let mut out = Aligned::zeros(values.len())?;
         match &self.old_of_new {
-            Some(old_of_new) => gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value)),
-            None => out.par_iter_mut().zip(&values[..]).with_min_len(TASK_ELEMENTS).for_each(|(out, &value)| *out = T::of_f32(value)),
+            Some(old_of_new) => {
+                gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value))
+            }
+            None => out
+                .par_iter_mut()
+                .zip(&values[..])
+                .with_min_len(TASK_ELEMENTS)
+                .for_each(|(out, &value)| *out = T::of_f32(value)),
         }
         Ok(Contents::Owned(out))
     }
 
-    fn permuted_sparse(&self, columns: usize, entries: &warploom_contract::arrow_file::SparseColumns) -> Sparse<T> {
+    fn permuted_sparse(
+        &self,
+        columns: usize,
+        entries: &warploom_contract::arrow_file::SparseColumns,
+    ) -> Sparse<T> {
         let count = entries.index.len();
-        let (mut offsets, mut index, mut values) = (vec![0u64], Vec::with_capacity(count), Vec::with_capacity(count));
+        let (mut offsets, mut index, mut values) =
+            (vec![0u64], Vec::with_capacity(count), Vec::with_capacity(count));
         for row in 0..self.nodes {
             let old = self.old(row);
             let range = entries.offsets[old] as usize..entries.offsets[old + 1] as usize;
@@ -429,7 +525,13 @@ impl<T: Precision> Data<T> {
             values.extend(entries.values[range].iter().map(|&value| T::of_f32(value)));
             offsets.push(index.len() as u64);
         }
-        Sparse { offsets: offsets.into(), index: index.into(), values: values.into(), columns, by_columns: None }
+        Sparse {
+            offsets: offsets.into(),
+            index: index.into(),
+            values: values.into(),
+            columns,
+            by_columns: None,
+        }
     }
 }
 
@@ -439,14 +541,22 @@ fn turned<T: Precision>(csr: &Csr, weights: &View<f32>) -> View<T> {
 }
 
 /// Row r of `out` becomes row `from[r]` of `source`.
-fn gather<S: Sync, E: Send>(out: &mut [E], source: &[S], columns: usize, from: &[u32], convert: impl Fn(&S) -> E + Sync) {
+fn gather<S: Sync, E: Send>(
+    out: &mut [E],
+    source: &[S],
+    columns: usize,
+    from: &[u32],
+    convert: impl Fn(&S) -> E + Sync,
+) {
     if columns == 0 {
         return;
     }
     out.par_chunks_mut(TASK_ROWS * columns).enumerate().for_each(|(task, out)| {
         for (row, out) in out.chunks_mut(columns).enumerate() {
             let start = from[task * TASK_ROWS + row] as usize * columns;
-            out.iter_mut().zip(&source[start..start + columns]).for_each(|(out, element)| *out = convert(element));
+            out.iter_mut()
+                .zip(&source[start..start + columns])
+                .for_each(|(out, element)| *out = convert(element));
         }
     });
 }

@@ -1,6 +1,7 @@
 //! vertices: from the nodes that a program's vertex settings name to rows of the node table.
 //!
-//! promises  an id is looked up among the data set's own ids; what is not there is an error that names the nearest ones
+//! promises  an id is looked up among the data set's own ids; what is not there is an error that
+//!           names the nearest ones
 //! never     takes an id for a row
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,11 @@ const NEAREST: usize = 3;
 const COMPARED_MOST: usize = 1 << 20;
 
 /// Refuses ids that the graph does not have, before anything is done with it, where that is due.
-pub fn check(pipeline: &Pipeline, graph: &Artifact, is_due: impl FnOnce() -> bool) -> Result<(), StageError> {
+pub fn check(
+    pipeline: &Pipeline,
+    graph: &Artifact,
+    is_due: impl FnOnce() -> bool,
+) -> Result<(), StageError> {
     let chosen = chosen(pipeline)?;
     // The table of nodes may be large.
     if chosen.iter().all(|chosen| chosen.given.is_none()) || !is_due() {
@@ -39,18 +44,31 @@ fn rows_of(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
     if chosen.given.is_none() && ids.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let row = |(number, named)| row_of(named, ids).map_err(|absent| refuse(chosen, (number, named), absent, ids.len()));
+    let row = |(number, named)| {
+        row_of(named, ids).map_err(|absent| refuse(chosen, (number, named), absent, ids.len()))
+    };
     chosen.named.iter().enumerate().map(row).collect()
 }
 
-fn refuse(chosen: &Chosen, (number, named): (usize, &Named), Absent { expected, hint, note }: Absent, nodes: usize) -> StageError {
+fn refuse(
+    chosen: &Chosen,
+    (number, named): (usize, &Named),
+    Absent { expected, hint, note }: Absent,
+    nodes: usize,
+) -> StageError {
     let setting = &chosen.setting;
     let what = match named {
-        Named::Row(row) => format!("`plan.set.{setting}` names row {row}, and the node table has {nodes} rows"),
-        Named::Id(id) => format!("`plan.set.{setting}` names `{id}`, and no node of the data set has this id"),
+        Named::Row(row) => {
+            format!("`plan.set.{setting}` names row {row}, and the node table has {nodes} rows")
+        }
+        Named::Id(id) => {
+            format!("`plan.set.{setting}` names `{id}`, and no node of the data set has this id")
+        }
     };
     let mut error = match chosen.place_of(number) {
-        Some(place) => mistake_error(&place.clone().mistake(MistakeKind::UnknownValue, what, expected)),
+        Some(place) => {
+            mistake_error(&place.clone().mistake(MistakeKind::UnknownValue, what, expected))
+        }
         None => StageError::new(ErrorKind::Specification, what).detail(expected),
     };
     error.hint = hint.map(|hint| chosen.with_instead(number, &hint) + &note);
@@ -75,26 +93,50 @@ fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
     let rows = ids.len() as u64;
     let id = match named {
         Named::Row(row) if *row < rows => return Ok(*row),
-        Named::Row(_) if rows == 0 => return Err(Absent::of("the graph has no node".to_owned(), None)),
-        Named::Row(_) => return Err(Absent::of(format!("expected a row from 0 to {}", rows - 1), Some(format!("{ROW}{}", rows - 1)))),
+        Named::Row(_) if rows == 0 => {
+            return Err(Absent::of("the graph has no node".to_owned(), None));
+        }
+        Named::Row(_) => {
+            return Err(Absent::of(
+                format!("expected a row from 0 to {}", rows - 1),
+                Some(format!("{ROW}{}", rows - 1)),
+            ));
+        }
         Named::Id(id) => id,
     };
     let (found, near) = match ids {
         Ids::Numbers(numbers) => match id.parse::<u64>() {
             // `007` and `+7` are no other words for 7.
-            Ok(number) => (numbers.binary_search(&number).ok().filter(|_| number.to_string() == *id), near_numbers(number, numbers)),
-            Err(_) => return Err(Absent::of(format!("expected a number, as the ids of this data set are: {}", first(ids)), first_of(ids))),
+            Ok(number) => (
+                numbers.binary_search(&number).ok().filter(|_| number.to_string() == *id),
+                near_numbers(number, numbers),
+            ),
+            Err(_) => {
+                return Err(Absent::of(
+                    format!("expected a number, as the ids of this data set are: {}", first(ids)),
+                    first_of(ids),
+                ));
+            }
         },
-        Ids::Strings(words) => (words.binary_search_by(|word| word.as_bytes().cmp(id.as_bytes())).ok(), near_words(id, words)),
+        Ids::Strings(words) => (
+            words.binary_search_by(|word| word.as_bytes().cmp(id.as_bytes())).ok(),
+            near_words(id, words),
+        ),
     };
     if let Some(row) = found {
         return Ok(row as u64);
     }
     let is_row = id.parse::<u64>().is_ok_and(|row| row < rows && row.to_string() == *id);
-    let expected =
-        if near.is_empty() { "the graph has no node".to_owned() } else { format!("expected an id of the data set; the nearest: {}", near.join(", ")) };
+    let expected = if near.is_empty() {
+        "the graph has no node".to_owned()
+    } else {
+        format!("expected an id of the data set; the nearest: {}", near.join(", "))
+    };
     Err(match is_row {
-        true => Absent { note: format!("  for row {id} of the node table"), ..Absent::of(expected, Some(format!("{ROW}{id}"))) },
+        true => Absent {
+            note: format!("  for row {id} of the node table"),
+            ..Absent::of(expected, Some(format!("{ROW}{id}")))
+        },
         false => Absent::of(expected, near.into_iter().next()),
     })
 }
@@ -122,13 +164,19 @@ fn near_numbers(id: u64, numbers: &[u64]) -> Vec<String> {
 fn near_words(id: &str, words: &[String]) -> Vec<String> {
     let mut near: Vec<&str> = Vec::new();
     while near.len() < NEAREST {
-        let others = words.iter().take(COMPARED_MOST).map(String::as_str).filter(|word| !near.contains(word));
+        let others = words
+            .iter()
+            .take(COMPARED_MOST)
+            .map(String::as_str)
+            .filter(|word| !near.contains(word));
         let Some(word) = nearest(id, others) else { break };
         near.push(word);
     }
     if near.is_empty() {
         let at = words.partition_point(|word| word.as_bytes() < id.as_bytes());
-        near.extend(words[at.saturating_sub(1)..words.len().min(at + 2)].iter().map(String::as_str));
+        near.extend(
+            words[at.saturating_sub(1)..words.len().min(at + 2)].iter().map(String::as_str),
+        );
     }
     near.into_iter().map(str::to_owned).collect()
 }
@@ -160,7 +208,9 @@ mod tests {
 
     #[test]
     fn ids_are_looked_up_and_rows_are_counted() {
-        let found = |value: Scalar| rows_of(&given(value), &numbers()).unwrap().into_iter().collect::<Vec<_>>();
+        let found = |value: Scalar| {
+            rows_of(&given(value), &numbers()).unwrap().into_iter().collect::<Vec<_>>()
+        };
         assert_eq!(found(Scalar::Whole(40)), [3]);
         assert_eq!(found(text("40")), [3]);
         assert_eq!(found(text("18446744073709551615")), [4]);
@@ -176,23 +226,50 @@ mod tests {
         let said = |value: Scalar, ids: &Ids| {
             let error = rows_of(&given(value), ids).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Specification);
-            format!("{} | {} | {}", error.what, error.detail.unwrap_or_default(), error.hint.unwrap_or_default())
+            format!(
+                "{} | {} | {}",
+                error.what,
+                error.detail.unwrap_or_default(),
+                error.hint.unwrap_or_default()
+            )
         };
         let near = said(Scalar::Whole(12), &numbers());
-        assert!(near.contains("names `12`") && near.contains("nearest: 11, 10, 3") && near.ends_with("--set plan.set.source=11"), "{near}");
+        assert!(
+            near.contains("names `12`")
+                && near.contains("nearest: 11, 10, 3")
+                && near.ends_with("--set plan.set.source=11"),
+            "{near}"
+        );
         let row = said(Scalar::Whole(4), &numbers());
-        assert!(row.contains("nearest: 3, 10, 11") && row.contains("--set plan.set.source=row:4 "), "{row}");
+        assert!(
+            row.contains("nearest: 3, 10, 11") && row.contains("--set plan.set.source=row:4 "),
+            "{row}"
+        );
         let beyond = said(text("row:5"), &numbers());
-        assert!(beyond.contains("names row 5") && beyond.contains("from 0 to 4") && beyond.ends_with("=row:4"), "{beyond}");
+        assert!(
+            beyond.contains("names row 5")
+                && beyond.contains("from 0 to 4")
+                && beyond.ends_with("=row:4"),
+            "{beyond}"
+        );
         for (padded, row) in [("011", "=11"), ("+10", "=10"), ("003", "=3")] {
             let said = said(text(padded), &numbers());
-            assert!(said.contains(&format!("names `{padded}`, and no node")) && said.ends_with(row), "{said}");
+            assert!(
+                said.contains(&format!("names `{padded}`, and no node")) && said.ends_with(row),
+                "{said}"
+            );
         }
         let word = said(text("user_5"), &numbers());
         assert!(word.contains("expected a number") && word.ends_with("source=3"), "{word}");
-        let words = Ids::Strings(["user_0001", "user_0005", "user_0007", "zebra"].map(str::to_owned).to_vec());
+        let words = Ids::Strings(
+            ["user_0001", "user_0005", "user_0007", "zebra"].map(str::to_owned).to_vec(),
+        );
         let swapped = said(text("user_0050"), &words);
-        assert!(swapped.contains("nearest: user_0005, user_0001, user_0007") && swapped.ends_with("=user_0005"), "{swapped}");
+        assert!(
+            swapped.contains("nearest: user_0005, user_0001, user_0007")
+                && swapped.ends_with("=user_0005"),
+            "{swapped}"
+        );
         let far = said(text("yak"), &words);
         assert!(far.contains("nearest: user_0007, zebra"), "{far}");
         assert!(said(text("a"), &Ids::Numbers(Vec::new())).contains("there is none"));
@@ -202,7 +279,10 @@ mod tests {
     fn a_default_is_a_row_and_fits_an_empty_graph() {
         let default = |default| Chosen::of(setting(default), None).unwrap();
         assert_eq!(rows_of(&default(json!(0)), &numbers()).unwrap(), [0].into());
-        assert_eq!(rows_of(&default(json!([0, "row:2", "40"])), &numbers()).unwrap(), [0, 2, 3].into());
+        assert_eq!(
+            rows_of(&default(json!([0, "row:2", "40"])), &numbers()).unwrap(),
+            [0, 2, 3].into()
+        );
         assert!(rows_of(&default(json!(0)), &Ids::Numbers(Vec::new())).unwrap().is_empty());
         assert!(rows_of(&default(json!(5)), &numbers()).is_err());
     }

@@ -1,7 +1,9 @@
-//! The allocator of all binaries: the system's, where a refusal ends the process with a message and exit code 1.
+//! The allocator of all binaries: the system's, where a refusal ends the process with a message and
+//! exit code 1.
 //!
-//! promises  an allocation that the system refuses is reported with its size, and no signal ends the process; what was being written is a
-//!           left-over of a dead process, which the next `store gc` removes
+//! promises  an allocation that the system refuses is reported with its size, and no signal ends
+//!           the process; what was being written is a left-over of a dead process, which the next
+//!           `store gc` removes
 //! never     allocates, takes a lock or unwinds after a refusal
 #![allow(unsafe_code)]
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,7 +15,8 @@ static ALLOCATOR: Allocator = Allocator;
 
 struct Allocator;
 
-// SAFETY: all memory is `System`'s, which is asked with what we were asked with; a refusal does not return.
+// SAFETY: all memory is `System`'s, which is asked with what we were asked with; a refusal does not
+// return.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promises are those that `System` asks for.
@@ -43,7 +46,8 @@ fn given(block: *mut u8, bytes: usize) -> *mut u8 {
     block
 }
 
-/// Gives memory that was freed back to the system, which else keeps the most that any stage had: so a run's peak is its own.
+/// Gives memory that was freed back to the system, which else keeps the most that any stage had: so
+/// a run's peak is its own.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -61,7 +65,8 @@ fn refused(bytes: usize) -> ! {
     let lines: [&[u8]; 3] = [
         b"error: out of memory: the system refused ",
         decimal(bytes, &mut digits),
-        b" bytes\nhint: see  ulimit -v  and the memory of the job; a lower  --memory  or  --threads  needs less\n",
+        b" bytes\nhint: see  ulimit -v  and the memory of the job; a lower  --memory  or  \
+            --threads  needs less\n",
     ];
     for line in lines {
         // Nobody is left to be told that standard error is closed.

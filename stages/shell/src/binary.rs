@@ -1,12 +1,16 @@
 //! The main function of a stage's binary.
 //!
-//! promises  without a sub-command it builds or hits; `check`, `explain` and `key` do what the interface says; every exit
-//!           code comes from an error's kind
+//! promises  without a sub-command it builds or hits; `check`, `explain` and `key` do what the
+//!           interface says; every exit code comes from an error's kind
 //! never     panics to the terminal: a defect is reported as one, with exit code 255
 use std::{io::Write, panic, path::PathBuf, process::ExitCode};
 
-use clap::{Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser};
-use warploom_contract::{ErrorKind, Inputs, Stage, StageError, error::without_controls, panics, stage::Progress};
+use clap::{
+    Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser,
+};
+use warploom_contract::{
+    ErrorKind, Inputs, Stage, StageError, error::without_controls, panics, stage::Progress,
+};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -43,7 +47,10 @@ struct StageArguments {
 /// The command line of a stage's binary.
 pub fn command<S: Stage>(about: &'static str) -> Command {
     let name = format!("warploom-{}", S::CONTRACT.name);
-    let command = Command::new(name).version(env!("CARGO_PKG_VERSION")).subcommand_negates_reqs(true).disable_help_subcommand(true);
+    let command = Command::new(name)
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_negates_reqs(true)
+        .disable_help_subcommand(true);
     // Last: options bring an `about` of their own.
     with_short_help(StageArguments::augment_args(command).about(about))
 }
@@ -77,7 +84,11 @@ where
     S::Request: Request,
 {
     guarded(|| {
-        let argument = Arg::new("show").long("show").value_name("FORM").help(show.help).value_parser(PossibleValuesParser::new(show.forms));
+        let argument = Arg::new("show")
+            .long("show")
+            .value_name("FORM")
+            .help(show.help)
+            .value_parser(PossibleValuesParser::new(show.forms));
         let matches = match matches_of(command::<S>(about).arg(argument)) {
             Ok(matches) => matches,
             Err(code) => return code,
@@ -92,31 +103,50 @@ const MORE_OPTIONS: &str = "The options of all Warploom programs are listed by -
 
 /// A command whose help has one line an option.
 pub fn with_short_help(command: Command) -> Command {
-    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).global(true).help("Print help (-h: without common options)");
+    let help = Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::HelpShort)
+        .global(true)
+        .help("Print help (-h: without common options)");
     command.disable_help_flag(true).arg(help)
 }
 
 /// A command whose help leaves the options of all programs out.
 fn without_common_options(command: Command) -> Command {
-    let own = command.mut_args(|arg| if arg.is_global_set() && arg.get_id() != "help" { arg.hide(true) } else { arg });
+    let own = command.mut_args(|arg| {
+        if arg.is_global_set() && arg.get_id() != "help" { arg.hide(true) } else { arg }
+    });
     own.mut_subcommands(without_common_options).after_help(MORE_OPTIONS)
 }
 
 /// The command line of this process, or the exit code of one that cannot be understood.
 pub fn matches_of(command: Command) -> Result<clap::ArgMatches, ExitCode> {
-    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let command = if words.iter().any(|word| word == "-h") { without_common_options(command) } else { command };
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = if words.iter().any(|word| word == "-h") {
+        without_common_options(command)
+    } else {
+        command
+    };
     command.try_get_matches().map_err(|error| command_line::refuse(&error, &words))
 }
 
-fn with_arguments<S>(matches: &clap::ArgMatches, show: Option<(&Show<S::Request>, &str)>) -> ExitCode
+fn with_arguments<S>(
+    matches: &clap::ArgMatches,
+    show: Option<(&Show<S::Request>, &str)>,
+) -> ExitCode
 where
     S: Stage,
     S::Request: Request,
 {
     match StageArguments::from_arg_matches(matches) {
         Ok(arguments) => run_stage::<S>(&arguments, show),
-        Err(error) => finish_with(&Talk::new(&Options::default()), Format::Human, &StageError::new(ErrorKind::Usage, error.to_string())),
+        Err(error) => finish_with(
+            &Talk::new(&Options::default()),
+            Format::Human,
+            &StageError::new(ErrorKind::Usage, error.to_string()),
+        ),
     }
 }
 
@@ -136,7 +166,10 @@ where
         Err(refusal) => return refusal.finish(&talk, environment.format),
     };
     let builds = arguments.action.is_none() && show.is_none();
-    if builds && let Err(found) = preflight::check(&environment, &pipelines, preflight::stages_from(S::CONTRACT.name)) {
+    if builds
+        && let Err(found) =
+            preflight::check(&environment, &pipelines, preflight::stages_from(S::CONTRACT.name))
+    {
         if environment.format == Format::Json {
             print_data(&format!("{}\n", found.outcome().to_json()));
         }
@@ -149,15 +182,24 @@ where
             return finish_with(&talk, environment.format, &error);
         }
         let done = match arguments.action {
-            None if let Some((show, form)) = show => {
-                chain.step::<S::Request>(&S::CONTRACT).and_then(|step| (show.text)(&step.inputs, &step.request, form)).map(|text| print_data(&text))
-            }
+            None if let Some((show, form)) = show => chain
+                .step::<S::Request>(&S::CONTRACT)
+                .and_then(|step| (show.text)(&step.inputs, &step.request, form))
+                .map(|text| print_data(&text)),
             None => build::<S>(&mut chain, &talk),
             Some(Action::Check) => prove::<S>(&mut chain, &talk),
-            Some(Action::Explain) => explain::explain(&mut chain, &S::CONTRACT).map(|explanation| {
-                print_data(&if environment.format == Format::Json { format!("{}\n", explanation.to_json()) } else { explanation.to_text(talk.is_verbose()) });
-            }),
-            Some(Action::Key) => chain.document(&S::CONTRACT).map(|document| print_data(&key_text(&document, environment.format))),
+            Some(Action::Explain) => {
+                explain::explain(&mut chain, &S::CONTRACT).map(|explanation| {
+                    print_data(&if environment.format == Format::Json {
+                        format!("{}\n", explanation.to_json())
+                    } else {
+                        explanation.to_text(talk.is_verbose())
+                    });
+                })
+            }
+            Some(Action::Key) => chain
+                .document(&S::CONTRACT)
+                .map(|document| print_data(&key_text(&document, environment.format))),
         };
         if let Err(error) = done {
             code = finish_with_if(arguments.action.is_some(), &talk, environment.format, &error);
@@ -191,10 +233,20 @@ where
     S::Request: Request,
 {
     let artifacts = execute::check::<S>(chain, talk).map_err(|violation| violation.0)?;
-    let keys: Vec<String> = artifacts.iter().map(|artifact| format!("{} {}", artifact.kind.name(), artifact.manifest.key)).collect();
+    let keys: Vec<String> = artifacts
+        .iter()
+        .map(|artifact| format!("{} {}", artifact.kind.name(), artifact.manifest.key))
+        .collect();
     match chain.environment.format {
-        Format::Human => print_text(&format!("{}: the output is proved ({})\n", S::CONTRACT.name, keys.join(", "))),
-        _ => print_data(&format!("{}\n", serde_json::json!({"stage": S::CONTRACT.name, "status": "proved", "key": artifacts[0].manifest.key}))),
+        Format::Human => print_text(&format!(
+            "{}: the output is proved ({})\n",
+            S::CONTRACT.name,
+            keys.join(", ")
+        )),
+        _ => print_data(&format!(
+            "{}\n",
+            serde_json::json!({"stage": S::CONTRACT.name, "status": "proved", "key": artifacts[0].manifest.key})
+        )),
     }
     Ok(())
 }
@@ -204,7 +256,12 @@ fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
         Format::Human => {
             let Chain { environment, pipeline, .. } = chain;
             let title = format!("{} on {}", pipeline.name, pipeline.dataset);
-            print_text(&outcome::table(&title, outcomes, DataNeeds::of_pipeline(pipeline), (&pipeline.run, environment.threads)))
+            print_text(&outcome::table(
+                &title,
+                outcomes,
+                DataNeeds::of_pipeline(pipeline),
+                (&pipeline.run, environment.threads),
+            ))
         }
         _ => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),
     }
@@ -214,7 +271,8 @@ fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
 pub fn key_text(document: &warploom_contract::KeyDocument, format: Format) -> String {
     match format {
         Format::Human => {
-            let pretty = serde_json::to_string_pretty(document).unwrap_or_else(|_| document.canonical());
+            let pretty =
+                serde_json::to_string_pretty(document).unwrap_or_else(|_| document.canonical());
             format!("key {}\n{pretty}\n", document.key())
         }
         _ => format!("{}\n", document.canonical()),
@@ -235,23 +293,36 @@ impl Refusal {
     pub fn finish(&self, talk: &Talk, format: Format) -> ExitCode {
         talk.error_text(&self.text);
         if format == Format::Json {
-            print_data(&format!("{}\n", serde_json::json!({"status": "failed", "error": error_json(&self.error)})));
+            print_data(&format!(
+                "{}\n",
+                serde_json::json!({"status": "failed", "error": error_json(&self.error)})
+            ));
         }
         ExitCode::from(self.error.kind.exit_code())
     }
 }
 
 /// Reads the pipeline file of the options.
-pub fn read_pipelines(options: &Options, file: Option<PathBuf>) -> Result<Vec<Pipeline>, Box<Refusal>> {
+pub fn read_pipelines(
+    options: &Options,
+    file: Option<PathBuf>,
+) -> Result<Vec<Pipeline>, Box<Refusal>> {
     let refuse = |error: StageError| Err(Box::new(Refusal { text: error.to_string(), error }));
     let Some(file) = file else {
-        return refuse(StageError::new(ErrorKind::Usage, "no pipeline file was given").hint("name one:  --pipeline pipelines/gcn.yaml"));
+        return refuse(
+            StageError::new(ErrorKind::Usage, "no pipeline file was given")
+                .hint("name one:  --pipeline pipelines/gcn.yaml"),
+        );
     };
     if file.extension().is_some_and(|extension| extension == "py") {
-        let (shown, stem) = (warploom_spec::shell_word(&file.display().to_string()), file.file_stem().unwrap_or_default().to_string_lossy());
+        let (shown, stem) = (
+            warploom_spec::shell_word(&file.display().to_string()),
+            file.file_stem().unwrap_or_default().to_string_lossy(),
+        );
         let what = "this is a program, and a pipeline file (YAML) was expected, which names one";
         let hint = format!(
-            "check it alone:  warploom check {shown}  or give it a pipeline file {stem}.yaml with the lines  dataset: cora  and  plan: {{program: {shown}}}"
+            "check it alone:  warploom check {shown}  or give it a pipeline file {stem}.yaml with \
+                the lines  dataset: cora  and  plan: {{program: {shown}}}"
         );
         return refuse(StageError::new(ErrorKind::Usage, what).at(file.display()).hint(hint));
     }
@@ -266,8 +337,9 @@ pub fn read_pipelines(options: &Options, file: Option<PathBuf>) -> Result<Vec<Pi
     })
 }
 
-/// Starts the threads of the pool. Called once, before any work. Where the kernel gives fewer than asked for, half of those it
-/// gave do the work, so that there is room for a reader or a writer beside them.
+/// Starts the threads of the pool. Called once, before any work. Where the kernel gives fewer than
+/// asked for, half of those it gave do the work, so that there is room for a reader or a writer
+/// beside them.
 pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
     // A pool that fails to start cannot be started again, so its threads are there before it is.
     let mut waiting = Vec::new();
@@ -286,11 +358,22 @@ pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
         if waiting.is_empty() {
             return Err(lack);
         }
-        talk.warn(&format!("{}: going on with {} of {} threads", lack.what, waiting.len(), environment.threads));
+        talk.warn(&format!(
+            "{}: going on with {} of {} threads",
+            lack.what,
+            waiting.len(),
+            environment.threads
+        ));
     }
     let count = waiting.len();
-    let give = |thread| waiting.pop().and_then(|give| give.send(thread).ok()).ok_or_else(|| std::io::Error::other("a thread of the pool is gone"));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).spawn_handler(give).build_global();
+    let give = |thread| {
+        waiting
+            .pop()
+            .and_then(|give| give.send(thread).ok())
+            .ok_or_else(|| std::io::Error::other("a thread of the pool is gone"))
+    };
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(count).spawn_handler(give).build_global();
     pool.map_err(|error| StageError::defect(format!("the pool of threads cannot be made: {error}")))
 }
 
@@ -298,7 +381,10 @@ pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
 pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode {
     talk.error(error);
     if format == Format::Json {
-        print_data(&format!("{}\n", serde_json::json!({"status": "failed", "error": error_json(error)})));
+        print_data(&format!(
+            "{}\n",
+            serde_json::json!({"status": "failed", "error": error_json(error)})
+        ));
     }
     ExitCode::from(error.kind.exit_code())
 }
@@ -317,15 +403,16 @@ pub fn print_aside(text: &str) {
     let _closed = std::io::stderr().lock().write_all(without_controls(text).as_bytes());
 }
 
-/// Writes to stdout; a reader that went away is nobody's error. Control characters of names are written as JSON writes them.
+/// Writes to stdout; a reader that went away is nobody's error. Control characters of names are
+/// written as JSON writes them.
 pub fn print_data(text: &str) {
     let text = without_controls(text);
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             // Data that did not arrive must not look like success.
-            let error =
-                StageError::io("write to stdout", std::path::Path::new("stdout"), &error).hint("what stdout leads to takes no more: send it to another place");
+            let error = StageError::io("write to stdout", std::path::Path::new("stdout"), &error)
+                .hint("what stdout leads to takes no more: send it to another place");
             let _closed = writeln!(std::io::stderr().lock(), "{error}");
             std::process::exit(i32::from(error.kind.exit_code()));
         }
@@ -333,16 +420,19 @@ pub fn print_data(text: &str) {
     }
 }
 
-/// Runs a main function: signals are listened to before anything else, and a panic becomes a report of a defect.
+/// Runs a main function: signals are listened to before anything else, and a panic becomes a report
+/// of a defect.
 pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
     if let Err(error) = signals::listen() {
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
         return ExitCode::from(error.kind.exit_code());
     }
     panic::set_hook(Box::new(|info| {
-        // Readers of foreign files catch what their decoders do, and a stage's panic is told once it is known whether an input is damaged.
+        // Readers of foreign files catch what their decoders do, and a stage's panic is told once
+        // it is known whether an input is damaged.
         if !warploom_formats::tables::is_guarded() && !panics::keep(info) {
-            let _closed = writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));
+            let _closed =
+                writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));
         }
     }));
     let code = panics::catch(main).unwrap_or_else(|said| {

@@ -1,8 +1,13 @@
-//! The chain of keys: each stage's key holds the digests of those files of the stages before it that it reads.
+//! The chain of keys: each stage's key holds the digests of those files of the stages before it
+//! that it reads.
 //!
-//! promises  a key is known only when the stages before are in the store; then it costs a few small files to compute
+//! promises  a key is known only when the stages before are in the store; then it costs a few small
+//!           files to compute
 //! never     runs a stage
-use warploom_contract::{Artifact, Contract, Inputs, Key, KeyDocument, Kind, StageError, error::quoted, store::lease::Lease};
+use warploom_contract::{
+    Artifact, Contract, Inputs, Key, KeyDocument, Kind, StageError, error::quoted,
+    store::lease::Lease,
+};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -17,7 +22,8 @@ pub struct Chain<'a> {
     /// What is to be made.
     pub pipeline: &'a Pipeline,
     available: Inputs,
-    /// On what is available, for as long as the chain is followed: a stage may read it hours after it was found.
+    /// On what is available, for as long as the chain is followed: a stage may read it hours after
+    /// it was found.
     leases: Vec<Lease>,
 }
 
@@ -34,8 +40,11 @@ pub struct Step<R> {
 impl<R: Request> Step<R> {
     /// With the document of a request that leaves nothing open.
     pub fn of(contract: &Contract, request: R, inputs: Inputs) -> Self {
-        let mut document = KeyDocument::new(contract.name, contract.version, contract.writes, request.document());
-        document.inputs.extend(inputs.iter().map(|artifact| (artifact.kind.name().to_owned(), artifact.input_facts())));
+        let mut document =
+            KeyDocument::new(contract.name, contract.version, contract.writes, request.document());
+        document.inputs.extend(
+            inputs.iter().map(|artifact| (artifact.kind.name().to_owned(), artifact.input_facts())),
+        );
         Step { request, document, inputs }
     }
 
@@ -77,20 +86,31 @@ impl<'a> Chain<'a> {
         }
         match request.settle(&self.environment.store, &inputs) {
             // What is damaged is decided anew.
-            Err(error) if self.environment.force && error.kind == warploom_contract::ErrorKind::Damaged => {}
+            Err(error)
+                if self.environment.force
+                    && error.kind == warploom_contract::ErrorKind::Damaged => {}
             settled => settled?,
         }
         Ok(Step::of(contract, request, inputs))
     }
 
     /// The artifacts of a key, if all kinds of the stage are there.
-    pub fn find(&self, contract: &Contract, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
-        let found: Result<Option<Vec<Artifact>>, StageError> = contract.writes.iter().map(|&kind| self.environment.store.find(kind, key)).collect();
+    pub fn find(
+        &self,
+        contract: &Contract,
+        key: &Key,
+    ) -> Result<Option<Vec<Artifact>>, StageError> {
+        let found: Result<Option<Vec<Artifact>>, StageError> =
+            contract.writes.iter().map(|&kind| self.environment.store.find(kind, key)).collect();
         found
     }
 
     /// The artifacts of a key with a lease on them, if all kinds of the stage are there.
-    pub fn find_leased(&mut self, contract: &Contract, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
+    pub fn find_leased(
+        &mut self,
+        contract: &Contract,
+        key: &Key,
+    ) -> Result<Option<Vec<Artifact>>, StageError> {
         if self.find(contract, key)?.is_none() {
             return Ok(None);
         }
@@ -122,7 +142,11 @@ impl<'a> Chain<'a> {
             Known::Document(document) => Ok(document),
             Known::Undecided(what) => {
                 let what = format!("`{}` has no key yet: it is not decided {what}", contract.name);
-                let hint = format!("run the stage, which decides:  warploom-{} --pipeline {}", contract.name, quoted(&self.pipeline.file));
+                let hint = format!(
+                    "run the stage, which decides:  warploom-{} --pipeline {}",
+                    contract.name,
+                    quoted(&self.pipeline.file)
+                );
                 Err(StageError::new(warploom_contract::ErrorKind::Input, what).hint(hint))
             }
         }
@@ -140,10 +164,13 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Looks up, without building, every stage before `name`; the first that is missing is an error.
+    /// Looks up, without building, every stage before `name`; the first that is missing is an
+    /// error.
     pub fn follow_to(&mut self, name: &str) -> Result<(), StageError> {
         for contract in contracts::ALL.iter().take_while(|contract| contract.name != name) {
-            let Known::Document(document) = self.known(contract)? else { return Err(self.missing(contract, None)) };
+            let Known::Document(document) = self.known(contract)? else {
+                return Err(self.missing(contract, None));
+            };
             match self.find_leased(contract, &document.key())? {
                 Some(artifacts) => self.accept(&artifacts),
                 None => return Err(self.missing(contract, Some(&document.key()))),
@@ -154,11 +181,25 @@ impl<'a> Chain<'a> {
 
     fn missing(&self, contract: &Contract, key: Option<&Key>) -> StageError {
         let file = quoted(&self.pipeline.file);
-        StageError::new(warploom_contract::ErrorKind::Input, format!("the stage `{}` before this one has not been run", contract.name))
-            .at(key
-                .map_or_else(|| self.environment.store.kind_directory(contract.writes[0]), |key| self.environment.store.path(contract.writes[0], key))
-                .display())
-            .hint(format!("run  warploom-{} --pipeline {file}  with the same options, or all stages:  warploom pipeline {file}", contract.name))
+        StageError::new(
+            warploom_contract::ErrorKind::Input,
+            format!(
+                "the stage `{}` before this \
+            one has not been run",
+                contract.name
+            ),
+        )
+        .at(key
+            .map_or_else(
+                || self.environment.store.kind_directory(contract.writes[0]),
+                |key| self.environment.store.path(contract.writes[0], key),
+            )
+            .display())
+        .hint(format!(
+            "run  warploom-{} --pipeline {file}  with the same options, or all \
+                stages:  warploom pipeline {file}",
+            contract.name
+        ))
     }
 
     /// The artifact of a kind that is available now.

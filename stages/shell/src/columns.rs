@@ -15,10 +15,16 @@ pub fn type_of(found: &DataType) -> Option<Type> {
     }
 }
 
-/// Names and types of the columns of a node table that a program can read: not its ids, graphs or splits, and neither its label
-/// nor the column that is learned while anything is.
+/// Names and types of the columns of a node table that a program can read: not its ids, graphs or
+/// splits, and neither its label nor the column that is learned while anything is.
 pub fn readable(schema: &Schema, learned: Option<&str>) -> impl Iterator<Item = (String, Type)> {
-    let hidden = |name: &str| matches!(name, "id" | "graph" | "split") || learned.is_some_and(|learned| name == learned || name == "label");
+    let hidden = |name: &str| {
+        matches!(name, "id" | "graph" | "split")
+            || learned.is_some_and(|learned| name == learned || name == "label")
+    };
     let fields = schema.fields().iter().filter(move |field| !hidden(field.name()));
-    fields.filter_map(|field| Some((field.name().clone(), type_of(field.data_type())?))).collect::<Vec<_>>().into_iter()
+    fields
+        .filter_map(|field| Some((field.name().clone(), type_of(field.data_type())?)))
+        .collect::<Vec<_>>()
+        .into_iter()
 }

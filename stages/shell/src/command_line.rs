@@ -1,6 +1,7 @@
 //! command_line: what to type instead of a word that no program knows.
 //!
-//! promises  a setting of the pipeline or of its program that is typed as an option is answered with the `--set` that was meant
+//! promises  a setting of the pipeline or of its program that is typed as an option is answered
+//!           with the `--set` that was meant
 //! never     takes such a word for the setting: a typing error of an option would pass as one
 use std::{io::Write, path::Path, process::ExitCode};
 
@@ -31,7 +32,9 @@ pub fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
     }
     // Help and version are no errors; whether they arrive is for `print` to say.
     match error.print() {
-        Ok(()) if error.use_stderr() => ExitCode::from(warploom_contract::ErrorKind::Usage.exit_code()),
+        Ok(()) if error.use_stderr() => {
+            ExitCode::from(warploom_contract::ErrorKind::Usage.exit_code())
+        }
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -41,34 +44,64 @@ pub fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
 fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::MissingSubcommand {
         // Not the list that would stand here otherwise: it has the commands that are hidden, too.
-        return Some("error: no command was given\nhint: the same with  --help  lists them".to_owned());
+        return Some(
+            "error: no command was given\nhint: the same with  --help  lists them".to_owned(),
+        );
     }
-    let word = match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
+    let word = match (
+        error.kind(),
+        error.get(ContextKind::InvalidArg),
+        error.get(ContextKind::InvalidSubcommand),
+    ) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word)), _) => word,
-        (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(word))) if word.contains('=') => word,
+        (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(word)))
+            if word.contains('=') =>
+        {
+            word
+        }
         _ => return None,
     };
     let hint = match word.strip_prefix("--") {
         Some(option) => of_option(option, words, error.get(ContextKind::SuggestedArg).is_some())?,
-        None if word.split_once('=').is_some_and(|(path, _)| !path.is_empty() && !path.starts_with('-')) => format!("--set {}", shell_word(word)),
+        None if word
+            .split_once('=')
+            .is_some_and(|(path, _)| !path.is_empty() && !path.starts_with('-')) =>
+        {
+            format!("--set {}", shell_word(word))
+        }
         None => return None,
     };
-    let what = if word.starts_with("--") { format!("there is no option `{word}`") } else { format!("`{word}` stands where no argument is expected") };
+    let what = if word.starts_with("--") {
+        format!("there is no option `{word}`")
+    } else {
+        format!("`{word}` stands where no argument is expected")
+    };
     Some(format!("error: {what}\nhint: {hint}"))
 }
 
 /// The setting that was meant by an option.
 fn of_option(option: &str, words: &[String], is_like_an_option: bool) -> Option<String> {
     // clap names the option without the value that is joined to it.
-    let given = words.iter().find_map(|word| word.strip_prefix("--")?.strip_prefix(option)?.strip_prefix('='));
+    let given = words
+        .iter()
+        .find_map(|word| word.strip_prefix("--")?.strip_prefix(option)?.strip_prefix('='));
     let name = option.replace('-', "_");
     if let Some(device) = ["gpu", "cuda", "cpu"].into_iter().find(|device| *device == name) {
         return Some(format!("--device {}", if device == "cpu" { "cpu" } else { "cuda" }));
     }
-    let behind = || words.iter().skip_while(|word| word.trim_start_matches("--") != option).nth(1).filter(|word| !word.starts_with('-'));
+    let behind = || {
+        words
+            .iter()
+            .skip_while(|word| word.trim_start_matches("--") != option)
+            .nth(1)
+            .filter(|word| !word.starts_with('-'))
+    };
     let value = given.or_else(|| behind().map(String::as_str)).unwrap_or("VALUE");
     let set = |path: &str| format!("--set {}", shell_word(&format!("{path}={value}")));
-    let named = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name.as_str(), |(_, name)| name);
+    let named = OTHER_NAMES
+        .iter()
+        .find(|(other, _)| *other == name)
+        .map_or(name.as_str(), |(_, name)| name);
     if let Some(path) = settings_named(named).first() {
         return Some(set(path));
     }
@@ -83,7 +116,8 @@ fn of_option(option: &str, words: &[String], is_like_an_option: bool) -> Option<
     Some(set(&format!("plan.set.{near}")))
 }
 
-/// The settings of the program of the pipeline file that is named; else those that programs usually have.
+/// The settings of the program of the pipeline file that is named; else those that programs usually
+/// have.
 fn program_settings(words: &[String]) -> Vec<String> {
     let of_file = |file: &String| -> Option<Vec<String>> {
         let pipeline = warploom_spec::read(Path::new(file), &[]).ok()?.into_iter().next()?;
@@ -92,7 +126,13 @@ fn program_settings(words: &[String]) -> Vec<String> {
         if builtin::find(&text, &program.entry).is_some() {
             return None;
         }
-        Some(settings_of(&text, &program.entry).ok()?.into_iter().map(|setting| setting.name).collect())
+        Some(
+            settings_of(&text, &program.entry)
+                .ok()?
+                .into_iter()
+                .map(|setting| setting.name)
+                .collect(),
+        )
     };
     let files = words.iter().filter(|word| word.ends_with(".yaml") || word.ends_with(".yml"));
     files.filter_map(of_file).next().unwrap_or_else(|| USUAL.map(str::to_owned).to_vec())
@@ -105,9 +145,13 @@ mod tests {
 
     fn says(line: &str) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        let command = <crate::Options as clap::Args>::augment_args(Command::new("warploom").no_binary_name(true).arg(clap::Arg::new("file")));
+        let command = <crate::Options as clap::Args>::augment_args(
+            Command::new("warploom").no_binary_name(true).arg(clap::Arg::new("file")),
+        );
         let error = match command.try_get_matches_from(&words) {
-            Ok(matches) => crate::Options::from_arg_matches(&matches).map(drop).expect_err("an error"),
+            Ok(matches) => {
+                crate::Options::from_arg_matches(&matches).map(drop).expect_err("an error")
+            }
             Err(error) => error,
         };
         refusal(&error, &words).unwrap_or_else(|| "as clap says".to_owned())

@@ -1,6 +1,8 @@
-//! data_needs: which parts of a data set a program reads, of those that are made up where the set lacks them.
+//! data_needs: which parts of a data set a program reads, of those that are made up where the set
+//! lacks them.
 //!
-//! promises  a part is said not to be read only where the program was understood; people are told of made-up data only where they are read
+//! promises  a part is said not to be read only where the program was understood; people are told
+//!           of made-up data only where they are read
 //! never     changes a key, a manifest or what is made
 use std::collections::BTreeMap;
 
@@ -18,17 +20,26 @@ use crate::{
     samples,
 };
 
-/// What a program learns, judged on sample data sets by what it returns; none if it learns nothing, or no sample fits it.
+/// What a program learns, judged on sample data sets by what it returns; none if it learns nothing,
+/// or no sample fits it.
 pub fn learned_rows(text: &str, spec: &PlanSpec) -> Option<LearnedRows> {
     learned_rows_of(text, &spec.program.entry, &given_settings(spec))
 }
 
-fn learned_rows_of(text: &str, entry: &str, settings: &BTreeMap<String, Value>) -> Option<LearnedRows> {
-    let learns = |data: &Data| trace::trace(text, entry, settings, &Data { training: true, ..data.clone() }).is_ok();
+fn learned_rows_of(
+    text: &str,
+    entry: &str,
+    settings: &BTreeMap<String, Value>,
+) -> Option<LearnedRows> {
+    let learns = |data: &Data| {
+        trace::trace(text, entry, settings, &Data { training: true, ..data.clone() }).is_ok()
+    };
     let pooled = samples::of_graphs();
     let further = [Data { labels_of_nodes: true, ..pooled.clone() }, pooled];
-    let (of_graphs, of_nodes): (Vec<Data>, Vec<Data>) =
-        samples::of_text(text).into_iter().chain(further).partition(|data| data.many_graphs && !data.labels_of_nodes);
+    let (of_graphs, of_nodes): (Vec<Data>, Vec<Data>) = samples::of_text(text)
+        .into_iter()
+        .chain(further)
+        .partition(|data| data.many_graphs && !data.labels_of_nodes);
     if of_graphs.iter().any(learns) {
         return Some(LearnedRows::Graphs);
     }
@@ -55,24 +66,34 @@ impl DataNeeds {
 
     /// Of the program of a pipeline.
     pub fn of_pipeline(pipeline: &Pipeline) -> DataNeeds {
-        program_text(pipeline).map_or(DataNeeds::ALL, |text| DataNeeds::of_text(&text, &pipeline.plan.program.entry, &given_settings(&pipeline.plan)))
+        program_text(pipeline).map_or(DataNeeds::ALL, |text| {
+            DataNeeds::of_text(&text, &pipeline.plan.program.entry, &given_settings(&pipeline.plan))
+        })
     }
 
     fn of_text(text: &str, entry: &str, settings: &BTreeMap<String, Value>) -> DataNeeds {
-        let traced = samples::of_text(text).iter().find_map(|data| trace::trace(text, entry, settings, data).ok());
-        let Some(mut needs) = traced.map(|traced| DataNeeds::of_traced(&traced)) else { return DataNeeds::ALL };
+        let traced = samples::of_text(text)
+            .iter()
+            .find_map(|data| trace::trace(text, entry, settings, data).ok());
+        let Some(mut needs) = traced.map(|traced| DataNeeds::of_traced(&traced)) else {
+            return DataNeeds::ALL;
+        };
         // A program that learns graphs reads their own labels.
-        needs.node_labels |= needs.labels && learned_rows_of(text, entry, settings) != Some(LearnedRows::Graphs);
+        needs.node_labels |=
+            needs.labels && learned_rows_of(text, entry, settings) != Some(LearnedRows::Graphs);
         needs
     }
 
     fn of_traced(traced: &Traced) -> DataNeeds {
-        let mut needs = DataNeeds { features: false, labels: program::is_learned(traced), node_labels: false };
+        let mut needs =
+            DataNeeds { features: false, labels: program::is_learned(traced), node_labels: false };
         for node in &traced.gir.nodes {
             match &node.op {
                 Op::Input(Input::Features | Input::FeaturesOf(_)) => needs.features = true,
                 Op::Input(Input::Target) => needs.labels = true,
-                Op::Input(Input::Column(name)) if name == LABEL => (needs.labels, needs.node_labels) = (true, true),
+                Op::Input(Input::Column(name)) if name == LABEL => {
+                    (needs.labels, needs.node_labels) = (true, true)
+                }
                 _ => {}
             }
         }
@@ -101,19 +122,48 @@ mod tests {
 
     #[test]
     fn a_program_needs_what_it_reads() {
-        let ranks = "def p(v):\n    v.h = 1.0\n    for k in range(3):\n        v.h = sum(u.h for u in v.innbs)\n    return v.h\n";
+        let ranks = "def p(v):\n    v.h = 1.0\n    for k in range(3):\n        v.h = sum(u.h for \
+            u in v.innbs)\n    return v.h\n";
         assert_eq!(needs(ranks), DataNeeds { features: false, labels: false, node_labels: false });
         assert_eq!(needs("def p(v):\n    return linear(v.x, v.classes)\n"), DataNeeds::ALL);
-        assert_eq!(needs("def p(v):\n    return sum(u.x for u in v.innbs)\n"), DataNeeds { features: true, labels: false, node_labels: false });
-        assert_eq!(needs("def p(v):\n    return v.label + 1\n"), DataNeeds { features: false, ..DataNeeds::ALL });
-        assert_eq!(needs("def p(v):\n    return linear(pool_sum(v.x), v.classes)\n"), DataNeeds { node_labels: false, ..DataNeeds::ALL });
+        assert_eq!(
+            needs("def p(v):\n    return sum(u.x for u in v.innbs)\n"),
+            DataNeeds { features: true, labels: false, node_labels: false }
+        );
+        assert_eq!(
+            needs("def p(v):\n    return v.label + 1\n"),
+            DataNeeds { features: false, ..DataNeeds::ALL }
+        );
+        assert_eq!(
+            needs("def p(v):\n    return linear(pool_sum(v.x), v.classes)\n"),
+            DataNeeds { node_labels: false, ..DataNeeds::ALL }
+        );
         let learned = |text: &str| learned_rows_of(text, "p", &BTreeMap::new());
-        assert_eq!(learned("def p(v):\n    return linear(pool_sum(v.x), v.classes)\n"), Some(LearnedRows::Graphs));
-        assert_eq!(learned("def p(v):\n    return linear(v.x, v.classes)\n"), Some(LearnedRows::Nodes));
-        assert_eq!((learned(ranks), learned("def p(v):\n    return linear(v.x, v.classes) * v.x[..., 40]\n")), (None, None));
-        assert_eq!(needs("def p(v)\n    return 1\n"), DataNeeds::ALL, "what is not understood may read anything");
+        assert_eq!(
+            learned("def p(v):\n    return linear(pool_sum(v.x), v.classes)\n"),
+            Some(LearnedRows::Graphs)
+        );
+        assert_eq!(
+            learned("def p(v):\n    return linear(v.x, v.classes)\n"),
+            Some(LearnedRows::Nodes)
+        );
+        assert_eq!(
+            (
+                learned(ranks),
+                learned("def p(v):\n    return linear(v.x, v.classes) * v.x[..., 40]\n")
+            ),
+            (None, None)
+        );
+        assert_eq!(
+            needs("def p(v)\n    return 1\n"),
+            DataNeeds::ALL,
+            "what is not understood may read anything"
+        );
         let made_up = ["features", "node_labels"].map(str::to_owned);
         assert_eq!(needs(ranks).of_made_up(&made_up), [""; 0]);
-        assert_eq!(DataNeeds { features: false, ..DataNeeds::ALL }.of_made_up(&made_up), ["node_labels"]);
+        assert_eq!(
+            DataNeeds { features: false, ..DataNeeds::ALL }.of_made_up(&made_up),
+            ["node_labels"]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Where a start of a program runs and what it may do: the options, resolved. Nothing of it is in a key, but the device.
+//! Where a start of a program runs and what it may do: the options, resolved. Nothing of it is in a
+//! key, but the device.
 use std::path::PathBuf;
 
 use warploom_contract::{ErrorKind, StageError, Store};
@@ -79,15 +80,30 @@ impl Environment {
         self.verify == Verify::All
     }
 
-    /// Facts of the device to plan for: the command line's, else the pipeline's. `auto` takes a GPU that has kernels for all of the program.
+    /// Facts of the device to plan for: the command line's, else the pipeline's. `auto` takes a GPU
+    /// that has kernels for all of the program.
     pub fn device_facts(&self, pipeline: &Pipeline) -> Result<Facts, StageError> {
         let name = self.device_name(pipeline);
         let best = if name == AUTO && auto::takes_gpu(pipeline)? { Best::OfAll } else { Best::Cpu };
         warploom_device::resolve(name, best).map_err(|unknown| {
-            let is_gpu = ["gpu", "nvidia"].iter().any(|word| unknown.name.to_lowercase().starts_with(word));
-            let near = if is_gpu { Some("cuda") } else { warploom_spec::nearest(&unknown.name, warploom_device::NAMES) };
-            let other = || format!("use  --device {}  or leave it out; `warploom doctor` says what there is", near.unwrap_or("cpu"));
-            StageError::new(ErrorKind::Specification, format!("no device `{}`: {}", unknown.name, unknown.why)).hint(unknown.hint.unwrap_or_else(other))
+            let is_gpu =
+                ["gpu", "nvidia"].iter().any(|word| unknown.name.to_lowercase().starts_with(word));
+            let near = if is_gpu {
+                Some("cuda")
+            } else {
+                warploom_spec::nearest(&unknown.name, warploom_device::NAMES)
+            };
+            let other = || {
+                format!(
+                    "use  --device {}  or leave it out; `warploom doctor` says what there is",
+                    near.unwrap_or("cpu")
+                )
+            };
+            StageError::new(
+                ErrorKind::Specification,
+                format!("no device `{}`: {}", unknown.name, unknown.why),
+            )
+            .hint(unknown.hint.unwrap_or_else(other))
         })
     }
 

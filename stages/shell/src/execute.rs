@@ -1,7 +1,7 @@
 //! Hit or build: the one piece of code by which every stage decides and runs.
 //!
-//! promises  a hit opens no payload; a build checks the digests of its inputs and validates them, leases them, and publishes all of its
-//!           kinds or none
+//! promises  a hit opens no payload; a build checks the digests of its inputs and validates them,
+//!           leases them, and publishes all of its kinds or none
 //! never     builds what is there (without `--force`)
 use std::time::Instant;
 
@@ -15,11 +15,12 @@ use warploom_contract::{
 };
 
 use crate::{
-    Chain, Environment, Outcome, Step, allocation, data_needs::DataNeeds, environment::Verify, explain, flags::Real, outcome::Status, requests::Request,
-    signals, talk::Talk,
+    Chain, Environment, Outcome, Step, allocation, data_needs::DataNeeds, environment::Verify,
+    explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk,
 };
 
-/// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to the stages after it.
+/// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to
+/// the stages after it.
 pub fn execute<S>(chain: &mut Chain<'_>, talk: &Talk) -> Outcome
 where
     S: Stage,
@@ -27,8 +28,15 @@ where
 {
     let begun = Instant::now();
     talk.stage(S::CONTRACT.name);
-    let mut outcome =
-        Outcome { stage: S::CONTRACT.name, status: Status::Failed, key: None, artifacts: Vec::new(), seconds: 0.0, why: String::new(), error: None };
+    let mut outcome = Outcome {
+        stage: S::CONTRACT.name,
+        status: Status::Failed,
+        key: None,
+        artifacts: Vec::new(),
+        seconds: 0.0,
+        why: String::new(),
+        error: None,
+    };
     match attempt::<S>(chain, talk, &mut outcome) {
         Ok(()) => chain.accept(&outcome.artifacts),
         Err(error) => {
@@ -53,17 +61,22 @@ where
     let environment = chain.environment;
     if step.request.undecided().is_some() {
         let inputs = open_inputs(environment, talk, &step)?;
-        let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
+        let _leases: Vec<_> =
+            inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
         let request = &mut step.request;
         let decided = panics::catch(|| S::decide(&context(environment, talk), &inputs, request));
         let decided = decided.unwrap_or_else(|panic| Err(panics::to_error(panic)));
-        decided.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
+        decided
+            .map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
         step = Step::of(&S::CONTRACT, step.request, step.inputs);
     }
     outcome.key = Some(step.key().to_string());
-    let found = if environment.force { None } else { chain.find_leased(&S::CONTRACT, &step.key())? };
+    let found =
+        if environment.force { None } else { chain.find_leased(&S::CONTRACT, &step.key())? };
     // What was made of unchecked inputs may be wrong: who checks makes it again.
-    let unchecked = |artifact: &Artifact| environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false);
+    let unchecked = |artifact: &Artifact| {
+        environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false)
+    };
     let place = if found.iter().flatten().any(unchecked) { Place::Unchecked } else { Place::Free };
     if let Some(artifacts) = found.filter(|_| place == Place::Free) {
         take_hit(environment, &artifacts)?;
@@ -91,7 +104,13 @@ where
 
 /// Where and with how much a stage runs.
 fn context<'a>(environment: &'a Environment, talk: &'a Talk) -> Context<'a> {
-    Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP }
+    Context {
+        store: &environment.store,
+        threads: environment.threads,
+        memory: environment.memory,
+        progress: talk,
+        stop: &signals::STOP,
+    }
 }
 
 /// Takes what is there; with `--verify`, after its digests.
@@ -115,23 +134,33 @@ enum Place {
 }
 
 /// Runs the stage over inputs that are open, and publishes.
-fn build<S>(environment: &Environment, talk: &Talk, step: Step<S::Request>, (inputs, place): (&Inputs, Place), outcome: &mut Outcome) -> Result<(), StageError>
+fn build<S>(
+    environment: &Environment,
+    talk: &Talk,
+    step: Step<S::Request>,
+    (inputs, place): (&Inputs, Place),
+    outcome: &mut Outcome,
+) -> Result<(), StageError>
 where
     S: Stage,
     S::Request: Request,
 {
-    let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
+    let _leases: Vec<_> =
+        inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
     let are_sound = inputs.iter().all(|artifact| artifact.manifest.inputs_verified != Some(false));
     outputs.set_inputs_verified(environment.verify != Verify::Nothing && are_sound);
     let context = context(environment, talk);
-    S::run(&context, &mut outputs, inputs, &step.request).map_err(|error| outputs.explain_loss(error))?;
+    S::run(&context, &mut outputs, inputs, &step.request)
+        .map_err(|error| outputs.explain_loss(error))?;
     let files = Piece::begin(talk, "checking and storing", outputs.files()?, "files");
     let replace = environment.force || place == Place::Unchecked;
     let published = outputs.publish_told(&environment.store, replace, &|count| files.add(count))?;
     if environment.force {
         let replaced = published.iter().any(|(_, replaced)| *replaced);
-        outcome.why = if replaced { "--force: other bytes than before, replaced" } else { SAME_BYTES }.to_owned();
+        outcome.why =
+            if replaced { "--force: other bytes than before, replaced" } else { SAME_BYTES }
+                .to_owned();
     }
     outcome.artifacts = published.into_iter().map(|(artifact, _)| artifact).collect();
     if S::CONTRACT.writes.contains(&Kind::Run)
@@ -143,31 +172,41 @@ where
     Ok(())
 }
 
-/// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows them; then schema and cheap invariants. The
-/// stage is given the files that are in its key, and digests are those of these files.
-fn open_inputs<R: Request>(environment: &Environment, talk: &Talk, step: &Step<R>) -> Result<Inputs, StageError> {
+/// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows
+/// them; then schema and cheap invariants. The stage is given the files that are in its key, and
+/// digests are those of these files.
+fn open_inputs<R: Request>(
+    environment: &Environment,
+    talk: &Talk,
+    step: &Step<R>,
+) -> Result<Inputs, StageError> {
     let mut opened = Inputs::new();
     for artifact in step.inputs.iter() {
         environment.store.mark_used(artifact);
         let reads = step.request.reads(artifact.kind);
-        let whole = environment.store.open_with(artifact.kind, &artifact.manifest.key, |whole| {
-            if environment.verify != Verify::Nothing {
-                check_digests(&whole.restricted(&reads), talk)?;
-            }
-            whole.validate(Depth::Open)
-        })?;
+        let whole =
+            environment.store.open_with(artifact.kind, &artifact.manifest.key, |whole| {
+                if environment.verify != Verify::Nothing {
+                    check_digests(&whole.restricted(&reads), talk)?;
+                }
+                whole.validate(Depth::Open)
+            })?;
         opened.insert(whole.restricted(&reads));
     }
     Ok(opened)
 }
 
-/// Compares the digests of what a stage reads of an input, as far as this process does not know them.
+/// Compares the digests of what a stage reads of an input, as far as this process does not know
+/// them.
 fn check_digests(found: &Artifact, talk: &Talk) -> Result<(), StageError> {
     let name = found.kind.name();
     talk.begin(&format!("checking digests of the {name}"), found.manifest.bytes(), "bytes");
-    let Reading { files, files_read, bytes_read } = found.manifest.check_digests_once(&found.path, |bytes| talk.advance(bytes))?;
+    let Reading { files, files_read, bytes_read } =
+        found.manifest.check_digests_once(&found.path, |bytes| talk.advance(bytes))?;
     talk.end();
-    talk.detail(&format!("{name}: {files_read} of {files} files read to check their digests, {bytes_read} bytes"));
+    talk.detail(&format!(
+        "{name}: {files_read} of {files} files read to check their digests, {bytes_read} bytes"
+    ));
     Ok(())
 }
 
@@ -181,8 +220,12 @@ fn refuse_made_up(chain: &Chain<'_>, outcome: &Outcome) -> Result<(), StageError
     if made_up.is_empty() {
         return Ok(());
     }
-    let what = format!("the graph is real, but its {} are made up, which --real=strict refuses", made_up.join(" and "));
-    Err(StageError::new(ErrorKind::Input, what).hint("use  --real  to accept made-up features and labels of a real graph"))
+    let what = format!(
+        "the graph is real, but its {} are made up, which --real=strict refuses",
+        made_up.join(" and ")
+    );
+    Err(StageError::new(ErrorKind::Input, what)
+        .hint("use  --real  to accept made-up features and labels of a real graph"))
 }
 
 /// Proves a stage's output that is in the store.
@@ -195,9 +238,15 @@ where
     let step: Step<S::Request> = chain.step(&S::CONTRACT)?;
     let environment = chain.environment;
     let absent = || {
-        StageError::new(ErrorKind::Input, format!("there is no output of `{}` to check", S::CONTRACT.name))
-            .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
-            .hint(format!("make it first:  warploom pipeline {}  with the same options", quoted(&chain.pipeline.file)))
+        StageError::new(
+            ErrorKind::Input,
+            format!("there is no output of `{}` to check", S::CONTRACT.name),
+        )
+        .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
+        .hint(format!(
+            "make it first:  warploom pipeline {}  with the same options",
+            quoted(&chain.pipeline.file)
+        ))
     };
     chain.lease(&step.key());
     let mut outputs = Inputs::new();
@@ -210,10 +259,23 @@ where
     for artifact in step.inputs.iter() {
         inputs.insert(environment.store.open(artifact.kind, &artifact.manifest.key, true)?);
     }
-    let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
+    let context = Context {
+        store: &environment.store,
+        threads: environment.threads,
+        memory: environment.memory,
+        progress: talk,
+        stop: &signals::STOP,
+    };
     let checked = panics::catch(|| S::check(&context, &outputs, &inputs, &step.request));
     let checked = checked.unwrap_or_else(|panic| Err(Violation(panics::to_error(panic))));
-    checked.map_err(|violation| Violation::from(outputs.iter().chain(inputs.iter()).fold(violation.0, |error, artifact| artifact.blame(error))))?;
+    checked.map_err(|violation| {
+        Violation::from(
+            outputs
+                .iter()
+                .chain(inputs.iter())
+                .fold(violation.0, |error, artifact| artifact.blame(error)),
+        )
+    })?;
     let artifacts: Vec<Artifact> = outputs.iter().cloned().collect();
     chain.accept(&artifacts);
     Ok(artifacts)

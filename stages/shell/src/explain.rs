@@ -30,7 +30,11 @@ pub struct Explanation {
 impl Explanation {
     /// One JSON line.
     pub fn to_json(&self) -> Value {
-        let differences: Vec<Value> = self.differences.iter().map(|(path, ours, theirs)| json!({"ingredient": path, "now": ours, "nearest": theirs})).collect();
+        let differences: Vec<Value> = self
+            .differences
+            .iter()
+            .map(|(path, ours, theirs)| json!({"ingredient": path, "now": ours, "nearest": theirs}))
+            .collect();
         json!({"stage": self.stage, "status": self.status, "key": self.key, "why": self.why, "differences": differences})
     }
 
@@ -52,34 +56,65 @@ pub fn explain(chain: &mut Chain<'_>, contract: &Contract) -> Result<Explanation
     let ready = contract.reads.iter().all(|&kind| chain.available(kind).is_some());
     if !ready {
         let why = "known once the stages before it are there".to_owned();
-        return Ok(Explanation { stage: contract.name, status: "unknown", key: None, why, differences: Vec::new() });
+        return Ok(Explanation {
+            stage: contract.name,
+            status: "unknown",
+            key: None,
+            why,
+            differences: Vec::new(),
+        });
     }
     let document = match chain.known(contract)? {
         Known::Document(document) => document,
         Known::Undecided(what) => {
             let why = format!("not decided yet: {what}");
-            return Ok(Explanation { stage: contract.name, status: "miss", key: None, why, differences: Vec::new() });
+            return Ok(Explanation {
+                stage: contract.name,
+                status: "miss",
+                key: None,
+                why,
+                differences: Vec::new(),
+            });
         }
     };
     let key = document.key();
     if let Some(artifacts) = chain.find(contract, &key)? {
         chain.accept(&artifacts);
         let why = "in the store, nothing it depends on has changed".to_owned();
-        return Ok(Explanation { stage: contract.name, status: "hit", key: Some(key.to_string()), why, differences: Vec::new() });
+        return Ok(Explanation {
+            stage: contract.name,
+            status: "hit",
+            key: Some(key.to_string()),
+            why,
+            differences: Vec::new(),
+        });
     }
     let differences = nearest(chain, contract, &document).unwrap_or_default();
     let why = why_missing(chain, contract, &document);
-    Ok(Explanation { stage: contract.name, status: "miss", key: Some(key.to_string()), why, differences })
+    Ok(Explanation {
+        stage: contract.name,
+        status: "miss",
+        key: Some(key.to_string()),
+        why,
+        differences,
+    })
 }
 
-/// Explains all stages in order. A missing csr of `reorder` does not let the plain one of `extract` stand in for it.
+/// Explains all stages in order. A missing csr of `reorder` does not let the plain one of `extract`
+/// stand in for it.
 pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError> {
     let mut all: Vec<Explanation> = Vec::new();
     for contract in &contracts::ALL {
         let broken = all.iter().any(|explanation| explanation.status != "hit");
         if broken {
             let why = "known once the stages before it are there".to_owned();
-            all.push(Explanation { stage: contract.name, status: "unknown", key: None, why, differences: Vec::new() });
+            all.push(Explanation {
+                stage: contract.name,
+                status: "unknown",
+                key: None,
+                why,
+                differences: Vec::new(),
+            });
         } else {
             all.push(explain(chain, contract)?);
         }
@@ -89,8 +124,11 @@ pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError
 
 /// One line for the table: what differs from the nearest artifact.
 pub fn why_missing(chain: &Chain<'_>, contract: &Contract, document: &KeyDocument) -> String {
-    let Some(differences) = nearest(chain, contract, document) else { return "not in the store yet".to_owned() };
-    let (inputs, own): (Vec<_>, Vec<_>) = differences.iter().partition(|(path, ..)| path.starts_with(INPUTS));
+    let Some(differences) = nearest(chain, contract, document) else {
+        return "not in the store yet".to_owned();
+    };
+    let (inputs, own): (Vec<_>, Vec<_>) =
+        differences.iter().partition(|(path, ..)| path.starts_with(INPUTS));
     let (inputs, own) = (in_words(contract.name, inputs), in_words(contract.name, own));
     match (own.as_slice(), inputs.as_slice()) {
         // Another data set or program altogether: its differences explain nothing.
@@ -107,7 +145,10 @@ const INPUTS: &str = "inputs.";
 const REQUEST: &str = "request.";
 
 /// Differences as a person would say them, each once.
-fn in_words<'a>(stage: &str, differences: impl IntoIterator<Item = &'a (String, Value, Value)>) -> Vec<String> {
+fn in_words<'a>(
+    stage: &str,
+    differences: impl IntoIterator<Item = &'a (String, Value, Value)>,
+) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for (path, ours, theirs) in differences {
         let words = difference(stage, path, (ours, theirs));
@@ -120,7 +161,8 @@ fn in_words<'a>(stage: &str, differences: impl IntoIterator<Item = &'a (String, 
 
 /// One difference: what it is now, and what it was in the nearest artifact.
 fn difference(stage: &str, path: &str, (ours, theirs): (&Value, &Value)) -> String {
-    let values = |what: &str| format!("{what} is {} (nearest earlier run: {})", clip(ours), clip(theirs));
+    let values =
+        |what: &str| format!("{what} is {} (nearest earlier run: {})", clip(ours), clip(theirs));
     let file = |setting: &str| match (ours, theirs) {
         (Value::Null, _) => format!("{setting}: none now, a file before"),
         (_, Value::Null) => format!("{setting}: a file now, none before"),
@@ -129,7 +171,13 @@ fn difference(stage: &str, path: &str, (ours, theirs): (&Value, &Value)) -> Stri
     if let Some(input) = path.strip_prefix(INPUTS) {
         return format!("its input `{}` has changed", input.split('.').next().unwrap_or(input));
     }
-    let Some(request) = path.strip_prefix(REQUEST) else { return if path == "version" { "another version of the stage".to_owned() } else { values(path) } };
+    let Some(request) = path.strip_prefix(REQUEST) else {
+        return if path == "version" {
+            "another version of the stage".to_owned()
+        } else {
+            values(path)
+        };
+    };
     let (first, rest) = request.split_once('.').unwrap_or((request, ""));
     match (first, rest) {
         ("device", _) => "device differs".to_owned(),
@@ -149,18 +197,29 @@ fn difference(stage: &str, path: &str, (ours, theirs): (&Value, &Value)) -> Stri
 }
 
 /// Differences from the artifact of this stage whose document has the fewest.
-fn nearest(chain: &Chain<'_>, contract: &Contract, document: &KeyDocument) -> Option<Vec<(String, Value, Value)>> {
+fn nearest(
+    chain: &Chain<'_>,
+    contract: &Contract,
+    document: &KeyDocument,
+) -> Option<Vec<(String, Value, Value)>> {
     let kind = contract.writes[0];
     let mut artifacts = chain.environment.store.list(kind);
     artifacts.retain(|artifact| artifact.manifest.key_document.stage == contract.name);
     artifacts.sort_by(|a, b| b.manifest.created.cmp(&a.manifest.created));
-    let differences = artifacts.iter().take(NEAREST_OF).map(|artifact| document.differences(&artifact.manifest.key_document));
+    let differences = artifacts
+        .iter()
+        .take(NEAREST_OF)
+        .map(|artifact| document.differences(&artifact.manifest.key_document));
     differences.min_by_key(Vec::len)
 }
 
 fn clip(value: &Value) -> String {
     let text = value.to_string();
-    if text.chars().count() <= 40 { text } else { text.chars().take(37).chain("...".chars()).collect() }
+    if text.chars().count() <= 40 {
+        text
+    } else {
+        text.chars().take(37).chain("...".chars()).collect()
+    }
 }
 
 #[cfg(test)]
@@ -171,17 +230,44 @@ mod tests {
     fn a_difference_is_said_as_a_person_would() {
         let device = json!({"cache": {"bytes": 2097152}});
         let cases = [
-            ("ingest", "request.settings.features", json!("none"), json!("auto"), "ingest.features is \"none\" (nearest earlier run: \"auto\")"),
+            (
+                "ingest",
+                "request.settings.features",
+                json!("none"),
+                json!("auto"),
+                "ingest.features is \"none\" (nearest earlier run: \"auto\")",
+            ),
             ("plan", "request.device", json!(null), device, "device differs"),
-            ("run", "request.init", json!("4475a1"), json!(null), "run.init: a file now, none before"),
-            ("plan", "request.run.dtype", json!("f64"), json!("f32"), "run.dtype is \"f64\" (nearest earlier run: \"f32\")"),
-            ("extract", "inputs.graph.digest", json!("a"), json!("b"), "its input `graph` has changed"),
+            (
+                "run",
+                "request.init",
+                json!("4475a1"),
+                json!(null),
+                "run.init: a file now, none before",
+            ),
+            (
+                "plan",
+                "request.run.dtype",
+                json!("f64"),
+                json!("f32"),
+                "run.dtype is \"f64\" (nearest earlier run: \"f32\")",
+            ),
+            (
+                "extract",
+                "inputs.graph.digest",
+                json!("a"),
+                json!("b"),
+                "its input `graph` has changed",
+            ),
             ("plan", "request.program", json!("a"), json!("b"), "the program's text has changed"),
         ];
         for (stage, path, ours, theirs, wanted) in cases {
             assert_eq!(difference(stage, path, (&ours, &theirs)), wanted);
         }
-        let twice = [("inputs.csr.digest".to_owned(), json!(1), json!(2)), ("inputs.csr.provenance".to_owned(), json!(1), json!(2))];
+        let twice = [
+            ("inputs.csr.digest".to_owned(), json!(1), json!(2)),
+            ("inputs.csr.provenance".to_owned(), json!(1), json!(2)),
+        ];
         assert_eq!(in_words("plan", &twice), ["its input `csr` has changed"]);
     }
 }

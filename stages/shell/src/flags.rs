@@ -22,10 +22,12 @@ pub enum Format {
     Csv,
 }
 
-/// The formats of every command; what has a table takes `csv` too, by an option of its own of the same name.
+/// The formats of every command; what has a table takes `csv` too, by an option of its own of the
+/// same name.
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     let named = |format: Format| format.to_possible_value().expect("no format is skipped");
-    PossibleValuesParser::new([Format::Human, Format::Json].map(named)).map(|name| Format::from_str(&name, false).expect("it is one of those"))
+    PossibleValuesParser::new([Format::Human, Format::Json].map(named))
+        .map(|name| Format::from_str(&name, false).expect("it is one of those"))
 }
 
 /// Whether to colour.
@@ -51,16 +53,22 @@ pub enum Real {
     No,
 }
 
-/// The store that the environment names, else the one of the current folder. It is a default, not a value from the environment: what is given so
-/// would stand in every line of usage as if it had to be typed.
+/// The store that the environment names, else the one of the current folder. It is a default, not a
+/// value from the environment: what is given so would stand in every line of usage as if it had to
+/// be typed.
 pub fn default_store() -> OsString {
-    std::env::var_os(STORE_VARIABLE).filter(|value| !value.is_empty()).unwrap_or_else(|| "data/store".into())
+    std::env::var_os(STORE_VARIABLE)
+        .filter(|value| !value.is_empty())
+        .unwrap_or_else(|| "data/store".into())
 }
 
 /// The folders of raw data that the environment names, else that of the current folder.
 fn default_data() -> Vec<OsString> {
     let named = std::env::var_os(DATA_VARIABLE).filter(|value| !value.is_empty());
-    named.map_or_else(|| vec!["data/raw".into()], |value| std::env::split_paths(&value).map(PathBuf::into_os_string).collect())
+    named.map_or_else(
+        || vec!["data/raw".into()],
+        |value| std::env::split_paths(&value).map(PathBuf::into_os_string).collect(),
+    )
 }
 
 /// Variable that names the store.
@@ -81,7 +89,8 @@ pub struct Options {
     /// Artifact store [env: WARPLOOM_STORE] [default: data/store]
     #[arg(long, value_name = "DIR", default_value = default_store(), hide_default_value = true, global = true)]
     pub store: PathBuf,
-    /// Where raw data is looked for, as DIR/DATASET/; may be repeated; WARPLOOM_CATALOG names a folder of further entries [env: WARPLOOM_DATA] [default: data/raw]
+    /// Where raw data is looked for, as DIR/DATASET/; may be repeated; WARPLOOM_CATALOG names a
+    /// folder of further entries [env: WARPLOOM_DATA] [default: data/raw]
     #[arg(long, value_name = "DIR", value_delimiter = ':', default_values = default_data(), hide_default_value = true, global = true)]
     pub data: Vec<PathBuf>,
     /// Threads [default: what the cgroup or the scheduler allows]
@@ -93,13 +102,15 @@ pub struct Options {
     /// Where to run: auto, cpu, cuda, or cuda:N for the GPU of that number
     #[arg(long, value_name = "NAME", global = true)]
     pub device: Option<String>,
-    /// A stand-in is an error; with `=strict`, made-up features and labels too [default under a scheduler: yes]
+    /// A stand-in is an error; with `=strict`, made-up features and labels too [default under a
+    /// scheduler: yes]
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_name = "HOW", global = true)]
     pub real: Option<Real>,
     /// Rebuild although the key is present
     #[arg(long, global = true)]
     pub force: bool,
-    /// Check digests of every file, of hits and raw files too [default in `check` and under a scheduler]
+    /// Check digests of every file, of hits and raw files too [default in `check` and under a
+    /// scheduler]
     #[arg(long, global = true, conflicts_with = "no_verify")]
     pub verify: bool,
     /// Do not check digests of the artifacts that a stage reads; what is made of them says so

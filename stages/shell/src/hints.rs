@@ -1,4 +1,5 @@
-//! Hints of readers, in the words of whoever reads them: readers speak of the entry of the catalogue, and not every set has one.
+//! Hints of readers, in the words of whoever reads them: readers speak of the entry of the
+//! catalogue, and not every set has one.
 //!
 //! promises  a set without an entry is told how to get one; an import is told its own flags
 //! never     changes what a hint advises
@@ -7,15 +8,24 @@ use std::path::Path;
 /// How readers call the place of their options.
 const ENTRY: &str = "the catalogue's entry";
 
-/// For a folder without an entry: what gives it one with these options; `edges` is the file that an import would take.
+/// For a folder without an entry: what gives it one with these options; `edges` is the file that an
+/// import would take.
 pub fn for_folder(hint: &str, edges: &Path) -> String {
     if !hint.contains(ENTRY) && !hint.contains("read: {") {
         return hint.to_owned();
     }
     let flags: Vec<String> = options(hint).into_iter().map(|(_, flags)| flags).collect();
     let command = format!("warploom data import NEW --edges {}", edges.display());
-    let ways: Vec<String> = if flags.is_empty() { vec![command] } else { flags.iter().map(|flags| format!("{command}{flags}")).collect() };
-    format!("{} (this folder has no entry, and an import writes one:  {} )", hint.replace(ENTRY, "an entry of the catalogue"), ways.join("  or  "))
+    let ways: Vec<String> = if flags.is_empty() {
+        vec![command]
+    } else {
+        flags.iter().map(|flags| format!("{command}{flags}")).collect()
+    };
+    format!(
+        "{} (this folder has no entry, and an import writes one:  {} )",
+        hint.replace(ENTRY, "an entry of the catalogue"),
+        ways.join("  or  ")
+    )
 }
 
 /// For a set with an entry: which file it is.
@@ -25,21 +35,30 @@ pub fn for_entry(hint: &str, place: &str) -> String {
 
 /// For an import, whose flags say what an entry would.
 pub fn for_import(hint: &str) -> String {
-    let mut text = hint.replace("--set ingest.ids=", "--read ids=").replace("--set ingest.weights=drop", "--read weight=none");
+    let mut text = hint
+        .replace("--set ingest.ids=", "--read ids=")
+        .replace("--set ingest.weights=drop", "--read weight=none");
     for (written, flags) in options(hint) {
         text = text.replace(&written, flags.trim_start());
     }
-    [format!("into {ENTRY}"), format!("in {ENTRY}")].iter().fold(text, |text, place| text.replace(place, "on the command line"))
+    [format!("into {ENTRY}"), format!("in {ENTRY}")]
+        .iter()
+        .fold(text, |text, place| text.replace(place, "on the command line"))
 }
 
-/// Each `read: {...}` of a hint as it is written, and as flags of an import with a blank before each.
+/// Each `read: {...}` of a hint as it is written, and as flags of an import with a blank before
+/// each.
 fn options(hint: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = hint;
     while let Some(at) = rest.find("read: {") {
         let inside = &rest[at + "read: {".len()..];
         let Some(end) = closing(inside) else { break };
-        let flags = apart(&inside[..end]).into_iter().filter_map(|pair| pair.split_once(':')).map(|(key, value)| flag(key.trim(), value.trim())).collect();
+        let flags = apart(&inside[..end])
+            .into_iter()
+            .filter_map(|pair| pair.split_once(':'))
+            .map(|(key, value)| flag(key.trim(), value.trim()))
+            .collect();
         found.push((rest[at..at + "read: {".len() + end + 1].to_owned(), flags));
         rest = &inside[end..];
     }
@@ -74,10 +93,15 @@ fn flag(key: &str, value: &str) -> String {
     let list = value.strip_prefix('[').and_then(|value| value.strip_suffix(']'));
     match list {
         Some(words) => {
-            let words: Vec<String> = words.split(',').map(|word| format!("\"{}\"", word.trim().trim_matches('"'))).collect();
+            let words: Vec<String> = words
+                .split(',')
+                .map(|word| format!("\"{}\"", word.trim().trim_matches('"')))
+                .collect();
             format!(" --read '{key}=[{}]'", words.join(","))
         }
-        None if value.chars().all(|letter| letter.is_alphanumeric() || "_.-".contains(letter)) => format!(" --read {key}={value}"),
+        None if value.chars().all(|letter| letter.is_alphanumeric() || "_.-".contains(letter)) => {
+            format!(" --read {key}={value}")
+        }
         None => format!(" --read '{key}={value}'"),
     }
 }
@@ -90,22 +114,48 @@ mod tests {
     fn a_folder_is_told_how_to_get_an_entry() {
         let path = Path::new("raw/mine/edges.txt");
         assert_eq!(for_folder("write finite numbers", path), "write finite numbers");
-        let said = for_folder("say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge", path);
+        let said = for_folder(
+            "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: \
+                {counts: false}  if it is an edge",
+            path,
+        );
         let wanted = "(this folder has no entry, and an import writes one:  warploom data import NEW --edges raw/mine/edges.txt --read counts=true  or  \
                       warploom data import NEW --edges raw/mine/edges.txt --read counts=false )";
-        assert!(said.starts_with("say which in an entry of the catalogue:") && said.ends_with(wanted), "{said}");
+        assert!(
+            said.starts_with("say which in an entry of the catalogue:") && said.ends_with(wanted),
+            "{said}"
+        );
         // Also where a hint names options and no place for them.
-        assert!(for_folder("read: {source: NAME, target: NAME}", path).contains("--edges raw/mine/edges.txt --read source=NAME --read target=NAME"));
-        assert!(for_folder("columns are named in the catalogue's entry", path).contains("import NEW --edges raw/mine/edges.txt )"));
+        assert!(
+            for_folder("read: {source: NAME, target: NAME}", path)
+                .contains("--edges raw/mine/edges.txt --read source=NAME --read target=NAME")
+        );
+        assert!(
+            for_folder("columns are named in the catalogue's entry", path)
+                .contains("import NEW --edges raw/mine/edges.txt )")
+        );
     }
 
     #[test]
     fn an_import_is_told_its_flags() {
-        assert_eq!(for_import("if ids are words, add  --set ingest.ids=string"), "if ids are words, add  --read ids=string");
+        assert_eq!(
+            for_import("if ids are words, add  --set ingest.ids=string"),
+            "if ids are words, add  --read ids=string"
+        );
         assert_eq!(for_import("add  --set ingest.weights=drop"), "add  --read weight=none");
-        let said = for_import("name them in the catalogue's entry  read: {columns: [source, target], separator: \"::\"}");
-        assert_eq!(said, "name them on the command line  --read 'columns=[\"source\",\"target\"]' --read 'separator=\"::\"'");
-        assert_eq!(for_import("put  read: {weight: none}  into the catalogue's entry"), "put  --read weight=none  on the command line");
+        let said = for_import(
+            "name them in the catalogue's entry  read: {columns: [source, target], separator: \
+                \"::\"}",
+        );
+        assert_eq!(
+            said,
+            "name them on the command line  --read 'columns=[\"source\",\"target\"]' --read \
+                'separator=\"::\"'"
+        );
+        assert_eq!(
+            for_import("put  read: {weight: none}  into the catalogue's entry"),
+            "put  --read weight=none  on the command line"
+        );
         assert_eq!(for_import("read: {broken"), "read: {broken");
     }
 }

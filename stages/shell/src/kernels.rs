@@ -1,8 +1,9 @@
 //! kernels: the source of a list as code of a device, found in the store or made and put there.
 //!
-//! promises  code is found by the source without its remarks, the architecture, the options and the compiler that would make it, never by less;
-//!           code that is damaged, or that is not taken, is made anew; a store that cannot be written costs a warning and the next start the
-//!           same time
+//! promises  code is found by the source without its remarks, the architecture, the options and the
+//!           compiler that would make it, never by less; code that is damaged, or that is not
+//!           taken, is made anew; a store that cannot be written costs a warning and the next start
+//!           the same time
 //! never     keys code by anything that a compiler puts into it; needs a GPU
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,8 +39,8 @@ pub struct Compiled {
     pub key: String,
 }
 
-/// Code for an architecture, by the compiler that is here: what lies in the store, else compiled now and kept. `take` makes of its bytes what
-/// is wanted of them; what it refuses is made anew.
+/// Code for an architecture, by the compiler that is here: what lies in the store, else compiled
+/// now and kept. `take` makes of its bytes what is wanted of them; what it refuses is made anew.
 pub fn code<T>(
     context: &Context,
     (nvrtc, arch): (&Nvrtc, (u32, u32)),
@@ -49,7 +50,8 @@ pub fn code<T>(
     let begun = Instant::now();
     let compiled = without_remarks(source);
     let asked = Source { name: SOURCE, text: &compiled, arch, options: &[] };
-    let document = KeyDocument::new("compile", VERSION, &[Kind::Cubin], request(&asked, nvrtc.version));
+    let document =
+        KeyDocument::new("compile", VERSION, &[Kind::Cubin], request(&asked, nvrtc.version));
     let key = document.key();
     // Code that cannot be read is compiled again, to the same bytes.
     if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key)
@@ -77,13 +79,22 @@ fn request(source: &Source, (major, minor): (u32, u32)) -> Value {
     })
 }
 
-/// What of a source is compiled: remarks tell of one graph, and the code serves all that have the same kernels.
+/// What of a source is compiled: remarks tell of one graph, and the code serves all that have the
+/// same kernels.
 fn without_remarks(source: &str) -> String {
-    source.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect()
+    source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect()
 }
 
 /// Puts code into the store.
-fn keep(context: &Context, document: &KeyDocument, (cubin, source): (&Cubin, &str)) -> Result<(), StageError> {
+fn keep(
+    context: &Context,
+    document: &KeyDocument,
+    (cubin, source): (&Cubin, &str),
+) -> Result<(), StageError> {
     let key = document.key();
     let draft = context.store.begin(Kind::Cubin, &key)?;
     let kernels: Vec<_> = cubin
@@ -91,8 +102,12 @@ fn keep(context: &Context, document: &KeyDocument, (cubin, source): (&Cubin, &st
         .iter()
         .map(|kernel| json!({"name": kernel.name, "registers": kernel.registers, "stack": kernel.stack, "spill_stores": kernel.spill_stores, "spill_loads": kernel.spill_loads}))
         .collect();
-    let build = serde_json::to_vec_pretty(&json!({"request": document.request, "kernels": kernels})).map_err(|error| StageError::defect(error.to_string()))?;
-    for (name, bytes) in [(CODE, cubin.bytes.as_slice()), (BUILD, &build), (SOURCE, source.as_bytes())] {
+    let build =
+        serde_json::to_vec_pretty(&json!({"request": document.request, "kernels": kernels}))
+            .map_err(|error| StageError::defect(error.to_string()))?;
+    for (name, bytes) in
+        [(CODE, cubin.bytes.as_slice()), (BUILD, &build), (SOURCE, source.as_bytes())]
+    {
         let path = draft.file(name);
         fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))?;
     }
@@ -123,14 +138,31 @@ mod tests {
 
     #[test]
     fn a_key_has_the_options_that_the_compiler_is_given() {
-        let source = Source { name: SOURCE, text: "", arch: (9, 0), options: &["-DA=1".to_owned()] };
+        let source =
+            Source { name: SOURCE, text: "", arch: (9, 0), options: &["-DA=1".to_owned()] };
         let request = request(&source, (13, 0));
-        assert_eq!(request["options"], json!(["--gpu-architecture=sm_90a", "--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true", "-DA=1"]));
-        assert_eq!((&request["nvrtc"], &request["architecture"]), (&json!("13.0"), &json!("sm_90a")));
+        assert_eq!(
+            request["options"],
+            json!([
+                "--gpu-architecture=sm_90a",
+                "--std=c++17",
+                "-default-device",
+                "--ptxas-options=-v",
+                "--fmad=true",
+                "-DA=1"
+            ])
+        );
+        assert_eq!(
+            (&request["nvrtc"], &request["architecture"]),
+            (&json!("13.0"), &json!("sm_90a"))
+        );
     }
 
     #[test]
     fn remarks_are_not_compiled() {
-        assert_eq!(without_remarks("// of 5 nodes\nint a; // kept\n  // gone\nint b;"), "int a; // kept\nint b;\n");
+        assert_eq!(
+            without_remarks("// of 5 nodes\nint a; // kept\n  // gone\nint b;"),
+            "int a; // kept\nint b;\n"
+        );
     }
 }

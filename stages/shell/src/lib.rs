@@ -1,11 +1,13 @@
 //! shell: what every binary wears.
 //!
-//! holds     flags, limits, the chain of keys, hit-or-build, progress, signals, JSON lines and the summary table
-//! promises  `warploom`, make, a batch job and a person at a prompt decide hit or miss by the same code; stdout is data,
-//!           stderr is talk; a signal leaves nothing half-made
+//! holds     flags, limits, the chain of keys, hit-or-build, progress, signals, JSON lines and the
+//!           summary table
+//! promises  `warploom`, make, a batch job and a person at a prompt decide hit or miss by the same
+//!           code; stdout is data, stderr is talk; a signal leaves nothing half-made
 //! never     knows how a stage does its work
 //!
-//! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute` (hit or build).
+//! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute`
+//! (hit or build).
 mod allocation;
 pub mod auto;
 pub mod binary;

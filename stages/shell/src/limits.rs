@@ -1,4 +1,5 @@
-//! How much of the machine may be used: processors and memory that the cgroup or the scheduler allows.
+//! How much of the machine may be used: processors and memory that the cgroup or the scheduler
+//! allows.
 //!
 //! promises  an explicit flag wins; never more than the cgroup or `ulimit` allows
 //! never     changes a result: limits are in no key
@@ -10,7 +11,8 @@ use rustix::process::{Resource, getrlimit};
 pub fn threads() -> usize {
     // Already looks at affinity and at the cgroup's quota.
     let available = std::thread::available_parallelism().map_or(1, |count| count.get());
-    let scheduler = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|text| text.parse::<usize>().ok());
+    let scheduler =
+        std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|text| text.parse::<usize>().ok());
     scheduler.map_or(available, |count| count.clamp(1, available))
 }
 
@@ -20,8 +22,12 @@ pub fn memory() -> u64 {
     let mut limits = vec![total];
     limits.extend(cgroup_memory());
     // Beyond `ulimit -v` or `ulimit -d` an allocation fails, which ends the process.
-    limits.extend([Resource::As, Resource::Data].iter().filter_map(|&resource| getrlimit(resource).current));
-    if let Some(megabytes) = std::env::var("SLURM_MEM_PER_NODE").ok().and_then(|text| text.parse::<u64>().ok()) {
+    limits.extend(
+        [Resource::As, Resource::Data].iter().filter_map(|&resource| getrlimit(resource).current),
+    );
+    if let Some(megabytes) =
+        std::env::var("SLURM_MEM_PER_NODE").ok().and_then(|text| text.parse::<u64>().ok())
+    {
         limits.push(megabytes << 20);
     }
     limits.into_iter().min().unwrap_or(total)
@@ -64,7 +70,9 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         "tb" => 1e12,
         _ => return Err(format!("expected a size such as 50GiB, 800MB or 4096, found `{text}`")),
     };
-    let number: f64 = number.parse().map_err(|_| format!("expected a size such as 50GiB, 800MB or 4096, found `{text}`"))?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("expected a size such as 50GiB, 800MB or 4096, found `{text}`"))?;
     Ok((number * scale) as u64)
 }
 
@@ -105,7 +113,11 @@ const MIB: u64 = 1 << 20;
 
 /// The option that gives a process so much memory, in whole MiB from one on, as a hint says it.
 pub fn memory_option(bytes: u64) -> String {
-    if bytes < MIB { format!("--memory {bytes}  if the machine has it") } else { format!("--memory {}MiB  if the machine has it", bytes.div_ceil(MIB)) }
+    if bytes < MIB {
+        format!("--memory {bytes}  if the machine has it")
+    } else {
+        format!("--memory {}MiB  if the machine has it", bytes.div_ceil(MIB))
+    }
 }
 
 /// Writes a time with about three digits: `3.20 us`, `12.3 ms`, `104 s`.
@@ -133,8 +145,14 @@ mod tests {
 
     #[test]
     fn times_and_counts_are_short() {
-        assert_eq!([0.0, 3.2e-6, 0.01234, 0.5, 104.2].map(show_time), ["0.00 us", "3.20 us", "12.3 ms", "500 ms", "104 s"]);
-        assert_eq!([0, 1, 2].map(|count| counted(count, "superstep")), ["0 supersteps", "1 superstep", "2 supersteps"]);
+        assert_eq!(
+            [0.0, 3.2e-6, 0.01234, 0.5, 104.2].map(show_time),
+            ["0.00 us", "3.20 us", "12.3 ms", "500 ms", "104 s"]
+        );
+        assert_eq!(
+            [0, 1, 2].map(|count| counted(count, "superstep")),
+            ["0 supersteps", "1 superstep", "2 supersteps"]
+        );
     }
 
     #[test]
@@ -149,7 +167,10 @@ mod tests {
 
     #[test]
     fn sizes_are_short() {
-        assert_eq!([0, 999, 1000, 1536, 123 << 20].map(show_size), ["0 B", "999 B", "0.98 KiB", "1.50 KiB", "123 MiB"]);
+        assert_eq!(
+            [0, 999, 1000, 1536, 123 << 20].map(show_size),
+            ["0 B", "999 B", "0.98 KiB", "1.50 KiB", "123 MiB"]
+        );
     }
 
     #[test]

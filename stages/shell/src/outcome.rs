@@ -71,7 +71,10 @@ pub struct Outcome {
 impl Outcome {
     /// Where its data come from.
     pub fn provenance(&self) -> Provenance {
-        let stand_in = self.artifacts.iter().any(|artifact| artifact.manifest.provenance == Provenance::StandIn);
+        let stand_in = self
+            .artifacts
+            .iter()
+            .any(|artifact| artifact.manifest.provenance == Provenance::StandIn);
         if stand_in { Provenance::StandIn } else { Provenance::Real }
     }
 
@@ -108,24 +111,46 @@ pub fn error_json(error: &StageError) -> Value {
     json!({"kind": error.kind.name(), "what": error.what, "place": error.place, "hint": error.hint})
 }
 
-/// The summary: one row a stage; made-up data that the program does not read are not told. What memory is predicted is that of a run with
-/// these settings and so many threads.
-pub fn table(title: &str, outcomes: &[Outcome], needs: DataNeeds, run: (&RunSpec, usize)) -> String {
+/// The summary: one row a stage; made-up data that the program does not read are not told. What
+/// memory is predicted is that of a run with these settings and so many threads.
+pub fn table(
+    title: &str,
+    outcomes: &[Outcome],
+    needs: DataNeeds,
+    run: (&RunSpec, usize),
+) -> String {
     let mut text = String::new();
     let stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
-    let made_up = outcomes.iter().map(|outcome| needs.of_made_up(&outcome.made_up())).find(|made_up| !made_up.is_empty()).unwrap_or_default();
+    let made_up = outcomes
+        .iter()
+        .map(|outcome| needs.of_made_up(&outcome.made_up()))
+        .find(|made_up| !made_up.is_empty())
+        .unwrap_or_default();
     let mark = match (stand_in, made_up.is_empty()) {
         (true, _) => "   [STAND-IN: a generated graph, not the real data]".to_owned(),
         (false, false) => format!("   [made up: {}]", made_up.join(", ")),
         (false, true) => String::new(),
     };
     let _infallible = writeln!(text, "{title}{mark}");
-    let _infallible = writeln!(text, "{:<10} {:<7} {:>9} {:>9}  {:<12} why", "stage", "status", "seconds", "size", "key");
+    let _infallible = writeln!(
+        text,
+        "{:<10} {:<7} {:>9} {:>9}  {:<12} why",
+        "stage", "status", "seconds", "size", "key"
+    );
     for outcome in outcomes {
         let key = outcome.key.as_deref().map_or("-", |key| &key[..10.min(key.len())]);
-        let size = if outcome.artifacts.is_empty() { "-".to_owned() } else { show_size(outcome.bytes()) };
-        let _infallible =
-            writeln!(text, "{:<10} {:<7} {:>9} {:>9}  {:<12} {}", outcome.stage, outcome.status.name(), show_seconds(outcome.seconds), size, key, outcome.why);
+        let size =
+            if outcome.artifacts.is_empty() { "-".to_owned() } else { show_size(outcome.bytes()) };
+        let _infallible = writeln!(
+            text,
+            "{:<10} {:<7} {:>9} {:>9}  {:<12} {}",
+            outcome.stage,
+            outcome.status.name(),
+            show_seconds(outcome.seconds),
+            size,
+            key,
+            outcome.why
+        );
     }
     text += &peak_memory(outcomes, run).map(|line| line + "\n").unwrap_or_default();
     text
@@ -136,17 +161,31 @@ const TOLD_FROM: u64 = 20;
 
 /// The peak of memory: what the plan predicted, and what the run reached, if there is one.
 fn peak_memory(outcomes: &[Outcome], run: (&RunSpec, usize)) -> Option<String> {
-    let of_kind = |kind: Kind| outcomes.iter().flat_map(|outcome| &outcome.artifacts).find(|artifact| artifact.kind == kind);
+    let of_kind = |kind: Kind| {
+        outcomes
+            .iter()
+            .flat_map(|outcome| &outcome.artifacts)
+            .find(|artifact| artifact.kind == kind)
+    };
     if let Some(record) = of_kind(Kind::Run).and_then(|run| run::open_record(run).ok()) {
         let predicted = peak_words(record.bytes_predicted, record.bytes_mapped_predicted);
-        let reached = peak_words(record.bytes_peak, if record.bytes_mapped_predicted > 0 { record.bytes_mapped } else { 0 });
+        let reached = peak_words(
+            record.bytes_peak,
+            if record.bytes_mapped_predicted > 0 { record.bytes_mapped } else { 0 },
+        );
         // The allocator keeps what earlier stages had; a run started by itself does without.
-        let left = Some(record.bytes_left).filter(|left| left.saturating_mul(TOLD_FROM) > record.bytes_peak);
-        let left = left.map(|left| format!(", up to {} of it left by earlier stages", show_size(left))).unwrap_or_default();
+        let left = Some(record.bytes_left)
+            .filter(|left| left.saturating_mul(TOLD_FROM) > record.bytes_peak);
+        let left = left
+            .map(|left| format!(", up to {} of it left by earlier stages", show_size(left)))
+            .unwrap_or_default();
         return Some(format!("peak memory: predicted {predicted}, reached {reached}{left}"));
     }
     let memory = of_kind(Kind::Plan).and_then(|plan| plan::open_advice(plan).ok())?.memory;
-    Some(format!("peak memory: predicted {}", peak_words(peak_of_run(&memory, run), memory.bytes_mapped)))
+    Some(format!(
+        "peak memory: predicted {}",
+        peak_words(peak_of_run(&memory, run), memory.bytes_mapped)
+    ))
 }
 
 fn show_seconds(seconds: f64) -> String {

@@ -1,4 +1,5 @@
-//! parameter_file: a file of parameters that a run is given, as far as its settings and its header say.
+//! parameter_file: a file of parameters that a run is given, as far as its settings and its header
+//! say.
 //!
 //! promises  what is wrong with it reads the same before the first stage and in `run`
 //! never     reads a tensor
@@ -22,14 +23,22 @@ pub fn refuse_none(spec: &RunSpec, program: &str) -> Result<(), StageError> {
         return Ok(());
     }
     if spec.mode == Mode::Infer {
-        let what = format!("`run.mode: infer` applies parameters that were learned before, and none are named for `{program}`");
-        return Err(StageError::new(ErrorKind::Specification, what)
-            .hint("take those of a run:  warploom export run --pipeline FILE -o DIR --as files  , then  --set run.init=DIR/parameters.safetensors"));
+        let what = format!(
+            "`run.mode: infer` applies parameters that were learned before, and none are named \
+                for `{program}`"
+        );
+        return Err(StageError::new(ErrorKind::Specification, what).hint(
+            "take those of a run:  warploom export run --pipeline FILE -o DIR --as files  , \
+                then  --set run.init=DIR/parameters.safetensors",
+        ));
     }
     match spec.init_map.keys().next() {
         None => Ok(()),
-        Some(ours) => Err(StageError::new(ErrorKind::Specification, format!("`run.init_map` names `{ours}`, and there is no file to load from"))
-            .hint("name it:  --set run.init=FILE.safetensors")),
+        Some(ours) => Err(StageError::new(
+            ErrorKind::Specification,
+            format!("`run.init_map` names `{ours}`, and there is no file to load from"),
+        )
+        .hint("name it:  --set run.init=FILE.safetensors")),
     }
 }
 
@@ -40,12 +49,20 @@ pub fn refuse_other_format(path: &Path) -> Result<(), StageError> {
     let length = file.metadata().map_err(unread)?.len();
     let mut head = Vec::new();
     file.by_ref().take(LENGTH_BYTES).read_to_end(&mut head).map_err(unread)?;
-    if let Some(header) = head.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|header| *header <= HEADER_MOST) {
+    if let Some(header) = head
+        .first_chunk()
+        .map(|bytes| u64::from_le_bytes(*bytes))
+        .filter(|header| *header <= HEADER_MOST)
+    {
         file.take(header).read_to_end(&mut head).map_err(unread)?;
     }
     match SafeTensors::read_metadata(&head) {
         // The head alone lacks the tensors; they must be there.
-        Err(SafeTensorError::MetadataIncompleteBuffer) if end_of_tensors(&head).is_some_and(|end| head.len() as u64 + end == length) => Ok(()),
+        Err(SafeTensorError::MetadataIncompleteBuffer)
+            if end_of_tensors(&head).is_some_and(|end| head.len() as u64 + end == length) =>
+        {
+            Ok(())
+        }
         Err(error) => Err(not_safetensors(path, error)),
         Ok(_) if head.len() as u64 == length => Ok(()),
         Ok(_) => Err(not_safetensors(path, SafeTensorError::MetadataIncompleteBuffer)),
@@ -54,13 +71,16 @@ pub fn refuse_other_format(path: &Path) -> Result<(), StageError> {
 
 /// Where the last tensor ends, counted from the end of the header.
 fn end_of_tensors(head: &[u8]) -> Option<u64> {
-    let header: serde_json::Value = serde_json::from_slice(head.get(LENGTH_BYTES as usize..)?).ok()?;
+    let header: serde_json::Value =
+        serde_json::from_slice(head.get(LENGTH_BYTES as usize..)?).ok()?;
     header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64()).max()
 }
 
 /// A file that is none of safetensors.
 pub fn not_safetensors(path: &Path, error: impl std::fmt::Display) -> StageError {
-    StageError::new(ErrorKind::Data, format!("not a safetensors file: {error}")).at(path.display()).hint("write it with  safetensors.torch.save_file")
+    StageError::new(ErrorKind::Data, format!("not a safetensors file: {error}"))
+        .at(path.display())
+        .hint("write it with  safetensors.torch.save_file")
 }
 
 #[cfg(test)]
@@ -71,9 +91,11 @@ mod tests {
     fn a_head_says_whether_the_whole_reads() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.safetensors");
-        let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F32, vec![2], &[0; 8]).unwrap();
+        let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F32, vec![2], &[0; 8])
+            .unwrap();
         let whole = safetensors::serialize([("w", view)], None).unwrap();
-        let none = safetensors::serialize::<String, safetensors::tensor::TensorView, _>([], None).unwrap();
+        let none =
+            safetensors::serialize::<String, safetensors::tensor::TensorView, _>([], None).unwrap();
         let cases = [
             (&whole[..], true),
             (&none, true),
@@ -91,6 +113,11 @@ mod tests {
             let wanted = not_safetensors(&path, SafeTensors::read_metadata(bytes).unwrap_err());
             assert_eq!(error, wanted);
         }
-        assert!(refuse_other_format(Path::new("/nowhere")).unwrap_err().what.contains("read initial parameters"));
+        assert!(
+            refuse_other_format(Path::new("/nowhere"))
+                .unwrap_err()
+                .what
+                .contains("read initial parameters")
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! preflight: whatever can be known of a pipeline before its first stage is checked there: program, settings, device, files that it names.
+//! preflight: whatever can be known of a pipeline before its first stage is checked there: program,
+//! settings, device, files that it names.
 //!
-//! promises  all variants are checked before one of them starts; an error is the one that the stage would give, and is said to be that stage's;
-//!           a program is refused only for what is wrong whatever the data set is
+//! promises  all variants are checked before one of them starts; an error is the one that the stage
+//!           would give, and is said to be that stage's; a program is refused only for what is
+//!           wrong whatever the data set is
 //! never     reads an artifact, or more of a file than its head and what goes into a key
 use warploom_catalog::Catalog;
 use warploom_contract::{Contract, StageError};
@@ -17,7 +19,10 @@ use crate::{
     outcome::Status,
     parameter_file,
     program::{self, Program, at_setting, setting_error},
-    requests::{PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error, read_error},
+    requests::{
+        PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error,
+        read_error,
+    },
     samples,
 };
 
@@ -34,7 +39,15 @@ impl Finding {
     /// As the stage's own failure.
     pub fn outcome(&self) -> Outcome {
         let why = "checked before it was to run".to_owned();
-        Outcome { stage: self.stage, status: Status::Failed, key: None, artifacts: Vec::new(), seconds: 0.0, why, error: Some(self.error.clone()) }
+        Outcome {
+            stage: self.stage,
+            status: Status::Failed,
+            key: None,
+            artifacts: Vec::new(),
+            seconds: 0.0,
+            why,
+            error: Some(self.error.clone()),
+        }
     }
 }
 
@@ -45,7 +58,11 @@ pub fn stages_from(name: &str) -> &'static [Contract] {
 }
 
 /// Checks pipelines for the stages that are going to run.
-pub fn check(environment: &Environment, pipelines: &[Pipeline], stages: &[Contract]) -> Result<(), Box<Finding>> {
+pub fn check(
+    environment: &Environment,
+    pipelines: &[Pipeline],
+    stages: &[Contract],
+) -> Result<(), Box<Finding>> {
     for (number, pipeline) in pipelines.iter().enumerate() {
         for contract in stages {
             let stage = contract.name;
@@ -64,7 +81,8 @@ pub fn check(environment: &Environment, pipelines: &[Pipeline], stages: &[Contra
     Ok(())
 }
 
-/// Refuses a GPU that is not here, or has no compiler here, before the first stage of pipelines that are going to be run; what was run needs none.
+/// Refuses a GPU that is not here, or has no compiler here, before the first stage of pipelines
+/// that are going to be run; what was run needs none.
 pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(), Box<Finding>> {
     for pipeline in pipelines {
         let check = || {
@@ -85,12 +103,18 @@ pub fn was_run(environment: &Environment, pipeline: &Pipeline) -> bool {
     let quiet = Environment { network: false, ..environment.clone() };
     let mut chain = Chain::new(&quiet, pipeline);
     let run = &contracts::RUN;
-    let found = chain.follow_to(run.name).and_then(|()| chain.document(run)).and_then(|document| chain.find(run, &document.key()));
+    let found = chain
+        .follow_to(run.name)
+        .and_then(|()| chain.document(run))
+        .and_then(|document| chain.find(run, &document.key()));
     !environment.force && found.is_ok_and(|artifacts| artifacts.is_some())
 }
 
 fn known_data_set(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
-    Catalog::here().find_or_infer(&pipeline.dataset, &environment.data).map(drop).map_err(|error| catalog_error(&error))
+    Catalog::here()
+        .find_or_infer(&pipeline.dataset, &environment.data)
+        .map(drop)
+        .map_err(|error| catalog_error(&error))
 }
 
 fn check_plan(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
@@ -102,7 +126,9 @@ fn check_run(environment: &Environment, pipeline: &Pipeline) -> Result<(), Stage
     let spec = &RunRequest::resolve(environment, pipeline)?.spec;
     parameter_file::refuse_none(spec, &pipeline.plan.program.entry)?;
     spec.init.as_deref().map_or(Ok(()), parameter_file::refuse_other_format)?;
-    spec.splits.as_deref().map_or(Ok(()), |path| split_table::refuse_other_columns(path).map_err(|error| read_error(&error)))
+    spec.splits.as_deref().map_or(Ok(()), |path| {
+        split_table::refuse_other_columns(path).map_err(|error| read_error(&error))
+    })
 }
 
 /// Refuses a program, its settings, or what is asked of it, for what is wrong on every data set.
@@ -113,10 +139,14 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     if let Some(builtin) = builtin::find(&request.text, entry) {
         builtin.resolve(&settings).map_err(|error| setting_error(spec, &error))?;
     }
-    let program = Program { file: &spec.program.file, text: &request.text, entry, settings: &settings };
+    let program =
+        Program { file: &spec.program.file, text: &request.text, entry, settings: &settings };
     let inferring = run.mode == Mode::Infer;
     let samples = samples::of_text(&request.text);
-    let Some(traced) = on_some(&program, samples.iter().map(|data| Data { inferring, ..data.clone() })).map_err(|error| at_setting(spec, error))? else {
+    let Some(traced) =
+        on_some(&program, samples.iter().map(|data| Data { inferring, ..data.clone() }))
+            .map_err(|error| at_setting(spec, error))?
+    else {
         return Ok(());
     };
     let learns = program::is_learned(&traced);
@@ -126,14 +156,22 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     }
     program::refuse_halves_of_loops(run.dtype, entry, learns)?;
     match request.device.kind {
-        Kind::Cuda if let Verdict::NoKernels(why) = auto::verdict(&program, (spec, run), &request.device) => Err(why),
+        Kind::Cuda
+            if let Verdict::NoKernels(why) =
+                auto::verdict(&program, (spec, run), &request.device) =>
+        {
+            Err(why)
+        }
         _ => Ok(()),
     }
 }
 
-/// The program's values on the first sample that it fits; an error where it fits none and all say the same; nothing where they differ, since
-/// the data set then decides.
-fn on_some(program: &Program, samples: impl Iterator<Item = Data>) -> Result<Option<Traced>, StageError> {
+/// The program's values on the first sample that it fits; an error where it fits none and all say
+/// the same; nothing where they differ, since the data set then decides.
+fn on_some(
+    program: &Program,
+    samples: impl Iterator<Item = Data>,
+) -> Result<Option<Traced>, StageError> {
     let mut refused: Vec<Vec<_>> = Vec::new();
     for data in samples {
         match program.try_trace(&data) {
@@ -142,7 +180,9 @@ fn on_some(program: &Program, samples: impl Iterator<Item = Data>) -> Result<Opt
         }
     }
     match refused.split_first() {
-        Some((first, others)) if others.iter().all(|other| other == first) => Err(program.error(first)),
+        Some((first, others)) if others.iter().all(|other| other == first) => {
+            Err(program.error(first))
+        }
         _ => Ok(None),
     }
 }
@@ -159,21 +199,36 @@ mod tests {
     fn checked(name: &str, text: &str, settings: &[&str]) -> Result<(), StageError> {
         let yaml = format!("dataset: karate\nplan: {{program: {name}.py}}\n");
         let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
-        let pipeline = warploom_spec::read_text(&yaml, Path::new("check.yaml"), &settings).unwrap().remove(0);
+        let pipeline =
+            warploom_spec::read_text(&yaml, Path::new("check.yaml"), &settings).unwrap().remove(0);
         let device = warploom_device::resolve("cpu", Best::Cpu).unwrap();
         let (spec, run) = (pipeline.plan.clone(), pipeline.run.clone());
         let learned = std::sync::OnceLock::new();
-        check_program(&PlanRequest { spec, text: text.to_owned(), device, run, learned, init_digest: None, splits_digest: None, compiler: 0 })
+        check_program(&PlanRequest {
+            spec,
+            text: text.to_owned(),
+            device,
+            run,
+            learned,
+            init_digest: None,
+            splits_digest: None,
+            compiler: 0,
+        })
     }
 
     #[test]
     fn programs_of_the_library_are_not_refused() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs");
-        let programs: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some()).collect();
+        let programs: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some())
+            .collect();
         assert!(programs.len() > 15);
         for path in programs {
             let name = path.file_stem().unwrap().to_str().unwrap();
-            checked(name, &std::fs::read_to_string(&path).unwrap(), &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+            checked(name, &std::fs::read_to_string(&path).unwrap(), &[])
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }
 
@@ -195,13 +250,18 @@ mod tests {
 
     #[test]
     fn what_is_wrong_on_every_data_set_is_refused() {
-        let iterated = "def p(v, times=3):\n    v.h = 1.0\n    for k in range(times):\n        v.h = sum(u.h for u in v.innbs)\n    return v.h\n";
+        let iterated = "def p(v, times=3):\n    v.h = 1.0\n    for k in range(times):\n        \
+            v.h = sum(u.h for u in v.innbs)\n    return v.h\n";
         let learned = "def p(v):\n    return linear(v.x, v.classes)\n";
         let cases: [(&str, &[&str], &str); 10] = [
             ("def p(v)\n    return 1\n", &[], "not Python"),
             ("def q(v):\n    return v.x\n", &[], "no function `p`"),
             ("def p(v):\n    return np.mean(v.x)\n", &[], "no module `np`"),
-            ("def p(v):\n    return sum(u.x for u in v.innbs) + unknown_name\n", &[], "unknown_name"),
+            (
+                "def p(v):\n    return sum(u.x for u in v.innbs) + unknown_name\n",
+                &[],
+                "unknown_name",
+            ),
             (iterated, &["plan.set.tiems=4"], "no setting `tiems`"),
             (iterated, &["plan.set.times=many"], "`times` does not fit"),
             (iterated, &["run.mode=train"], "nothing to learn"),

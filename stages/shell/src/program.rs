@@ -1,7 +1,8 @@
 //! program: a vertex program as a request names it, and what can be said of it without a graph.
 //!
-//! promises  what is wrong with a text is said with file, line, column and what to do; a refusal reads the same before the first stage and in
-//!           `plan`, since both are made here; `auto` takes a GPU by the same function that makes or refuses a plan for one
+//! promises  what is wrong with a text is said with file, line, column and what to do; a refusal
+//!           reads the same before the first stage and in `plan`, since both are made here; `auto`
+//!           takes a GPU by the same function that makes or refuses a plan for one
 //! never     reads an artifact
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,10 +60,15 @@ impl Program<'_> {
 
     /// The same; `heard` is called for each step that is done.
     pub fn compile_heard(&self, data: Data, heard: &dyn Fn()) -> Result<Compiled, StageError> {
-        let compiled = compile_heard((self.text, self.entry), self.settings, &data, heard).map_err(|wrong| self.error(&wrong))?;
+        let compiled = compile_heard((self.text, self.entry), self.settings, &data, heard)
+            .map_err(|wrong| self.error(&wrong))?;
         if let Err(flaws) = compiled.list.validate() {
             let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
-            return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", self.entry, all.join("; "))));
+            return Err(StageError::defect(format!(
+                "the launch list of `{}` does not hold together: {}",
+                self.entry,
+                all.join("; ")
+            )));
         }
         Ok(compiled)
     }
@@ -70,14 +76,23 @@ impl Program<'_> {
     /// What is wrong, as a stage's error: the first at its place, the others below it.
     pub fn error(&self, wrong: &[Diagnostic]) -> StageError {
         let mut errors = wrong.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
-        let Some(first) = errors.next().or(wrong.first()) else { return StageError::defect("a program was refused without a word") };
+        let Some(first) = errors.next().or(wrong.first()) else {
+            return StageError::defect("a program was refused without a word");
+        };
         let page = self.render(first);
         let mut lines = page.lines();
         let _first_line = lines.next();
-        let place = lines.next().and_then(|line| line.trim().strip_prefix("--> ")).unwrap_or_default().to_owned();
+        let place = lines
+            .next()
+            .and_then(|line| line.trim().strip_prefix("--> "))
+            .unwrap_or_default()
+            .to_owned();
         let detail: Vec<&str> = lines.filter(|line| !line.starts_with("hint:")).collect();
-        let others: String = errors.map(|other| format!("\n{}", self.render(other).trim_end())).collect();
-        let mut error = StageError::new(ErrorKind::Specification, first.what.clone()).at(place).detail(format!("{}{others}", detail.join("\n")));
+        let others: String =
+            errors.map(|other| format!("\n{}", self.render(other).trim_end())).collect();
+        let mut error = StageError::new(ErrorKind::Specification, first.what.clone())
+            .at(place)
+            .detail(format!("{}{others}", detail.join("\n")));
         error.hint.clone_from(&first.hint);
         error
     }
@@ -95,11 +110,23 @@ pub fn is_learned(traced: &Traced) -> bool {
 
 /// An error about a setting stands where the setting does, if it names one that is given.
 pub fn at_setting(spec: &PlanSpec, error: StageError) -> StageError {
-    let named = spec.set.iter().find(|setting| error.what.contains("setting") && error.what.contains(&format!("`{}`", setting.name)));
+    let named = spec.set.iter().find(|setting| {
+        error.what.contains("setting") && error.what.contains(&format!("`{}`", setting.name))
+    });
     let Some(setting) = named else { return error };
-    let place = if error.what.ends_with("does not fit") { &setting.value_place } else { &setting.name_place };
-    let label = error.detail.as_deref().and_then(|page| page.lines().find_map(|line| Some(line.split_once('^')?.1.trim_start_matches(['^', ' ']))));
-    let mut shown = mistake_error(&place.clone().mistake(MistakeKind::UnknownValue, error.what.clone(), label.unwrap_or("this setting")));
+    let place = if error.what.ends_with("does not fit") {
+        &setting.value_place
+    } else {
+        &setting.name_place
+    };
+    let label = error.detail.as_deref().and_then(|page| {
+        page.lines().find_map(|line| Some(line.split_once('^')?.1.trim_start_matches(['^', ' '])))
+    });
+    let mut shown = mistake_error(&place.clone().mistake(
+        MistakeKind::UnknownValue,
+        error.what.clone(),
+        label.unwrap_or("this setting"),
+    ));
     shown.hint = error.hint;
     shown
 }
@@ -107,12 +134,18 @@ pub fn at_setting(spec: &PlanSpec, error: StageError) -> StageError {
 /// What is wrong with a setting of a program whose list is written by hand.
 pub fn setting_error(spec: &PlanSpec, error: &SettingError) -> StageError {
     let place = match error {
-        SettingError::Unknown { setting, .. } => spec.set.get(setting).map(|setting| setting.name_place.clone()),
-        SettingError::WrongType { setting, .. } | SettingError::OutOfRange { setting, .. } => spec.set.get(setting).map(|setting| setting.value_place.clone()),
+        SettingError::Unknown { setting, .. } => {
+            spec.set.get(setting).map(|setting| setting.name_place.clone())
+        }
+        SettingError::WrongType { setting, .. } | SettingError::OutOfRange { setting, .. } => {
+            spec.set.get(setting).map(|setting| setting.value_place.clone())
+        }
         SettingError::Unfit { .. } => None,
     };
     let mut shown = match place {
-        Some(place) => mistake_error(&place.mistake(MistakeKind::UnknownValue, error.to_string(), "here")),
+        Some(place) => {
+            mistake_error(&place.mistake(MistakeKind::UnknownValue, error.to_string(), "here"))
+        }
         None => StageError::new(ErrorKind::Specification, error.to_string()),
     };
     shown.hint = Some(error.hint());
@@ -124,8 +157,10 @@ pub fn refuse_links(run: &RunSpec) -> Result<(), StageError> {
     if run.mode != Mode::Link {
         return Ok(());
     }
-    let hint = "learn a column of the nodes:  --set run.mode=train --set run.target=COLUMN  ; edges are scored by a column of edges that a program returns";
-    Err(StageError::new(ErrorKind::Specification, "links are not learned in this version yet").hint(hint))
+    let hint = "learn a column of the nodes:  --set run.mode=train --set run.target=COLUMN  ; \
+        edges are scored by a column of edges that a program returns";
+    Err(StageError::new(ErrorKind::Specification, "links are not learned in this version yet")
+        .hint(hint))
 }
 
 /// Refuses a mode that a program cannot be run in.
@@ -136,8 +171,10 @@ pub fn refuse_other_mode(run: &RunSpec, program: &str, learns: bool) -> Result<(
         (Mode::Iterate, true) => "has parts to learn",
         _ => return Ok(()),
     };
-    let what = format!("`{program}` {what}, so it cannot be run with `run.mode: {}`", run.mode.name());
-    Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.mode  out: it follows from the program"))
+    let what =
+        format!("`{program}` {what}, so it cannot be run with `run.mode: {}`", run.mode.name());
+    Err(StageError::new(ErrorKind::Specification, what)
+        .hint("leave  run.mode  out: it follows from the program"))
 }
 
 /// Rounded again and again, supersteps would end elsewhere, or never.
@@ -145,8 +182,12 @@ pub fn refuse_halves_of_loops(dtype: Dtype, program: &str, learns: bool) -> Resu
     if half(dtype).is_none() || learns {
         return Ok(());
     }
-    let what = format!("`run.dtype: {}` is for programs that learn, and `{program}` has nothing to learn", dtype.name());
-    Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.dtype  out, or set it to  f32  or  f64"))
+    let what = format!(
+        "`run.dtype: {}` is for programs that learn, and `{program}` has nothing to learn",
+        dtype.name()
+    );
+    Err(StageError::new(ErrorKind::Specification, what)
+        .hint("leave  run.dtype  out, or set it to  f32  or  f64"))
 }
 
 /// What a GPU is asked to do with a list.
@@ -164,7 +205,8 @@ pub struct OnGpu<'a> {
     pub groups: &'a [Option<Groups>],
 }
 
-/// The kernels of a list on a GPU, or why it has none there: what `plan` makes, and what `auto` asks.
+/// The kernels of a list on a GPU, or why it has none there: what `plan` makes, and what `auto`
+/// asks.
 pub fn for_gpu(list: &LaunchList, asked: &OnGpu, device: &Facts) -> Result<Emitted, StageError> {
     let has_loops = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
     refuse_on_gpu(has_loops, asked.dtype, asked.program)?;
@@ -173,17 +215,26 @@ pub fn for_gpu(list: &LaunchList, asked: &OnGpu, device: &Facts) -> Result<Emitt
 
 /// What this version does on the CPU alone.
 pub fn refuse_on_gpu(has_loops: bool, dtype: Dtype, program: &str) -> Result<(), StageError> {
-    let refuse = |what: String| Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"));
+    let refuse = |what: String| {
+        Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"))
+    };
     if has_loops {
-        return refuse(format!("`{program}` goes in supersteps, which this version does on the CPU alone"));
+        return refuse(format!(
+            "`{program}` goes in supersteps, which this version does on the CPU alone"
+        ));
     }
     if half(dtype).is_some() {
-        return refuse(format!("`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and `f64`", dtype.name()));
+        return refuse(format!(
+            "`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and \
+                `f64`",
+            dtype.name()
+        ));
     }
     Ok(())
 }
 
-/// The source of a GPU's kernels, for reals of so many bytes; launches cut edges into these groups, if any.
+/// The source of a GPU's kernels, for reals of so many bytes; launches cut edges into these groups,
+/// if any.
 pub fn emitted(
     list: &LaunchList,
     (bytes_per_real, matmul, order, groups): (u64, Matmul, Order, &[Option<Groups>]),
@@ -191,20 +242,33 @@ pub fn emitted(
 ) -> Result<Emitted, StageError> {
     let grid = grid_of_source(device)?;
     let warpgroups = device.capability().is_some_and(Target::has_warpgroups);
-    let target = Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul, order, warpgroups };
+    let target = Target {
+        bytes_per_real,
+        processors: grid.processors,
+        shared_bytes: grid.shared_bytes_most,
+        matmul,
+        order,
+        warpgroups,
+    };
     cuda::emit_in_groups(list, target, groups).map_err(|refused| refusal(&refused))
 }
 
 /// How many blocks and threads a device has, for which source is made: a CPU has none.
 pub fn grid_of_source(device: &Facts) -> Result<&Grid, StageError> {
-    let what = || format!("`{}` compiles no source: its kernels are part of this program", device.name);
-    device.grid.as_ref().ok_or_else(|| StageError::new(ErrorKind::Usage, what()).hint("--device cuda, or look at  --show launches"))
+    let what =
+        || format!("`{}` compiles no source: its kernels are part of this program", device.name);
+    device.grid.as_ref().ok_or_else(|| {
+        StageError::new(ErrorKind::Usage, what()).hint("--device cuda, or look at  --show launches")
+    })
 }
 
 /// What has no kernel on a GPU.
 fn refusal(refused: &Refused) -> StageError {
-    StageError::new(ErrorKind::Specification, format!("this version has no kernel for a part of the program on a GPU: {refused}"))
-        .hint("run it on  --device cpu")
+    StageError::new(
+        ErrorKind::Specification,
+        format!("this version has no kernel for a part of the program on a GPU: {refused}"),
+    )
+    .hint("run it on  --device cpu")
 }
 
 /// What products multiply.

@@ -1,7 +1,7 @@
 //! program_file: the text of a program that is named by its path.
 //!
-//! promises  one that is not there is answered with the programs whose names are near; one that is no UTF-8 with the place of its first bad
-//!           byte and the command that converts it
+//! promises  one that is not there is answered with the programs whose names are near; one that is
+//!           no UTF-8 with the place of its first bad byte and the command that converts it
 //! never     waits for a writer; reads more than a program has
 use std::path::Path;
 
@@ -19,9 +19,14 @@ const FOLDER: &str = "programs";
 pub fn read(path: &Path) -> Result<String, StageError> {
     let bytes = regular_file::read(path, PROGRAM_BYTES_MOST).map_err(|error| {
         let told = StageError::io("read the vertex program", path, &error);
-        if error.kind() == std::io::ErrorKind::NotFound { with_near_names(path, told) } else { told }
+        if error.kind() == std::io::ErrorKind::NotFound {
+            with_near_names(path, told)
+        } else {
+            told
+        }
     })?;
-    String::from_utf8(bytes).map_err(|error| no_utf8(path, error.as_bytes(), error.utf8_error().valid_up_to()))
+    String::from_utf8(bytes)
+        .map_err(|error| no_utf8(path, error.as_bytes(), error.utf8_error().valid_up_to()))
 }
 
 /// The programs beside the one that is not there, and in `programs/` there.
@@ -29,7 +34,11 @@ fn with_near_names(path: &Path, error: StageError) -> StageError {
     let folder = path.parent().unwrap_or(Path::new(""));
     let above = folder.parent().filter(|_| folder.ends_with(FOLDER));
     let mut found: Vec<String> = Vec::new();
-    for folder in [Some(folder.to_path_buf()), Some(folder.join(FOLDER)), above.map(Path::to_path_buf)].into_iter().flatten() {
+    for folder in
+        [Some(folder.to_path_buf()), Some(folder.join(FOLDER)), above.map(Path::to_path_buf)]
+            .into_iter()
+            .flatten()
+    {
         let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
         // A folder that cannot be listed has no names to show.
         for entry in std::fs::read_dir(listed).into_iter().flatten().flatten() {
@@ -43,24 +52,39 @@ fn with_near_names(path: &Path, error: StageError) -> StageError {
     let name_of = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();
     let names: Vec<String> = found.iter().map(|path| name_of(path)).collect();
-    let near = nearest(&wanted, names.iter().map(String::as_str)).and_then(|near| found.iter().find(|path| name_of(path) == near));
+    let near = nearest(&wanted, names.iter().map(String::as_str))
+        .and_then(|near| found.iter().find(|path| name_of(path) == near));
     match near {
         Some(near) => error.hint(format!("did you mean  {}", shell_word(near))),
         None if found.is_empty() => error,
         None => {
             let more = found.len().saturating_sub(NAMES_MOST);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            error.hint(format!("name a program that is there: {}{more}", found[..found.len().min(NAMES_MOST)].join(", ")))
+            error.hint(format!(
+                "name a program that is there: {}{more}",
+                found[..found.len().min(NAMES_MOST)].join(", ")
+            ))
         }
     }
 }
 
 fn no_utf8(path: &Path, bytes: &[u8], good: usize) -> StageError {
     let before = String::from_utf8_lossy(&bytes[..good]);
-    let (line, column) = (before.matches('\n').count() + 1, before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1);
-    let what = format!("the program is not UTF-8 text: expected a letter, found the byte 0x{:02x}", bytes.get(good).copied().unwrap_or_default());
-    let (file, made) = (path.display().to_string(), path.with_extension("utf8.py").display().to_string());
-    let hint = format!("iconv -f latin1 -t utf-8 {0} > {1} && mv {1} {0}", shell_word(&file), shell_word(&made));
+    let (line, column) = (
+        before.matches('\n').count() + 1,
+        before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
+    );
+    let what = format!(
+        "the program is not UTF-8 text: expected a letter, found the byte 0x{:02x}",
+        bytes.get(good).copied().unwrap_or_default()
+    );
+    let (file, made) =
+        (path.display().to_string(), path.with_extension("utf8.py").display().to_string());
+    let hint = format!(
+        "iconv -f latin1 -t utf-8 {0} > {1} && mv {1} {0}",
+        shell_word(&file),
+        shell_word(&made)
+    );
     StageError::new(ErrorKind::Specification, what).at(format!("{file}:{line}:{column}")).hint(hint)
 }
 
@@ -80,9 +104,17 @@ mod tests {
         }
         let hint = |name: &str| read(&path(name)).unwrap_err().hint.unwrap();
         assert_eq!(hint("gta.py"), format!("did you mean  {}", path("programs/gat.py").display()));
-        assert_eq!(hint("programs/mien.py"), format!("did you mean  {}", path("mine.py").display()));
+        assert_eq!(
+            hint("programs/mien.py"),
+            format!("did you mean  {}", path("mine.py").display())
+        );
         let all = hint("something_else.py");
-        assert!(all.starts_with("name a program that is there: ") && all.contains("mine.py") && all.contains("programs/gat.py"), "{all}");
+        assert!(
+            all.starts_with("name a program that is there: ")
+                && all.contains("mine.py")
+                && all.contains("programs/gat.py"),
+            "{all}"
+        );
         assert!(!all.contains("notes.txt"), "{all}");
     }
 
@@ -93,6 +125,9 @@ mod tests {
         std::fs::write(&path, b"def lat(v):\n    # \xc3\xa9 caf\xe9\n    return v.id\n").unwrap();
         let error = read(&path).unwrap_err();
         assert_eq!(error.place, Some(format!("{}:2:12", path.display())));
-        assert!(error.what.ends_with("found the byte 0xe9") && error.hint.unwrap().starts_with("iconv -f latin1 -t utf-8 "));
+        assert!(
+            error.what.ends_with("found the byte 0xe9")
+                && error.hint.unwrap().starts_with("iconv -f latin1 -t utf-8 ")
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! What each stage is told: its settings from the pipeline file and whatever else goes into its key.
+//! What each stage is told: its settings from the pipeline file and whatever else goes into its
+//! key.
 //!
-//! promises  a request holds everything the stage may depend on beside its input artifacts; `document` holds all of it but
-//!           paths
+//! promises  a request holds everything the stage may depend on beside its input artifacts;
+//!           `document` holds all of it but paths
 //! never     does the stage's work
 use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
@@ -17,7 +18,10 @@ use warploom_contract::{
     },
 };
 use warploom_device::Facts;
-use warploom_spec::{ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
+use warploom_spec::{
+    ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec,
+    RunSpec, Scalar, Scheme, Spec,
+};
 
 use crate::{
     Environment, contracts,
@@ -63,40 +67,82 @@ pub struct IngestRequest {
 
 impl Request for IngestRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let entry = Catalog::here().find_or_infer(&pipeline.dataset, &environment.data).map_err(|error| catalog_error(&error))?;
+        let entry = Catalog::here()
+            .find_or_infer(&pipeline.dataset, &environment.data)
+            .map_err(|error| catalog_error(&error))?;
         let attempt = if environment.network { Attempt::Once } else { Attempt::Never };
         let seen = environment.seen();
-        let source = warploom_catalog::locate(&entry, &environment.data, Some(&seen), attempt).map_err(|error| catalog_error(&error))?;
+        let source = warploom_catalog::locate(&entry, &environment.data, Some(&seen), attempt)
+            .map_err(|error| catalog_error(&error))?;
         let mut digests = BTreeMap::new();
         match &source {
-            Source::Real { folder, .. } if entry.inherited.stand_in && environment.real != Real::No => {
-                let what = format!("the files of `{}` came out of a stand-in, and a stand-in was refused", entry.name);
-                let hint = "import an export of the real graph, or allow a stand-in with  --real=no";
-                return Err(StageError::new(ErrorKind::Input, what).at(folder.display()).hint(hint));
+            Source::Real { folder, .. }
+                if entry.inherited.stand_in && environment.real != Real::No =>
+            {
+                let what = format!(
+                    "the files of `{}` came out of a stand-in, and a stand-in was refused",
+                    entry.name
+                );
+                let hint =
+                    "import an export of the real graph, or allow a stand-in with  --real=no";
+                return Err(StageError::new(ErrorKind::Input, what)
+                    .at(folder.display())
+                    .hint(hint));
             }
             Source::Real { folder, files } => {
                 for (file, path) in entry.files.iter().zip(files) {
-                    warploom_catalog::digests::refuse_folder(&entry, file, path).map_err(|error| catalog_error(&error))?;
+                    warploom_catalog::digests::refuse_folder(&entry, file, path)
+                        .map_err(|error| catalog_error(&error))?;
                     let digest =
-                        warploom_catalog::seen::digest(path, Some(&seen), environment.rereads()).map_err(|error| StageError::io("read", path, &error))?;
-                    warploom_catalog::digests::check(&entry, file, (folder, path), &digest).map_err(|error| catalog_error(&error))?;
-                    digests.insert(path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(), digest);
+                        warploom_catalog::seen::digest(path, Some(&seen), environment.rereads())
+                            .map_err(|error| StageError::io("read", path, &error))?;
+                    warploom_catalog::digests::check(&entry, file, (folder, path), &digest)
+                        .map_err(|error| catalog_error(&error))?;
+                    digests.insert(
+                        path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(),
+                        digest,
+                    );
                 }
             }
             Source::StandIn { why } if environment.real != Real::No => {
-                let folder = environment.data.first().cloned().unwrap_or_else(|| PathBuf::from("data/raw")).join(&entry.name);
-                return Err(StageError::new(ErrorKind::Input, format!("the real data of `{}` are not here ({why}), and a stand-in was refused", entry.name))
-                    .at(folder.display())
-                    .hint(format!("get them with  {}  or allow a stand-in with  --real=no", entry.how_to_get())));
+                let folder = environment
+                    .data
+                    .first()
+                    .cloned()
+                    .unwrap_or_else(|| PathBuf::from("data/raw"))
+                    .join(&entry.name);
+                return Err(StageError::new(
+                    ErrorKind::Input,
+                    format!(
+                        "the real data of `{}` are not here ({why}), and a stand-in was refused",
+                        entry.name
+                    ),
+                )
+                .at(folder.display())
+                .hint(format!(
+                    "get them with  {}  or allow a stand-in with  --real=no",
+                    entry.how_to_get()
+                )));
             }
             Source::StandIn { .. } | Source::Generated => {}
         }
         let union = match pipeline.ingest.graphs {
             Graphs::Separate => false,
             Graphs::Union => true,
-            Graphs::Auto => holds_graphs(&entry) && learned_rows(&program_text(pipeline)?, &pipeline.plan) == Some(LearnedRows::Nodes),
+            Graphs::Auto => {
+                holds_graphs(&entry)
+                    && learned_rows(&program_text(pipeline)?, &pipeline.plan)
+                        == Some(LearnedRows::Nodes)
+            }
         };
-        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests, union, needs: DataNeeds::of_pipeline(pipeline) })
+        Ok(IngestRequest {
+            spec: pipeline.ingest.clone(),
+            entry,
+            source,
+            digests,
+            union,
+            needs: DataNeeds::of_pipeline(pipeline),
+        })
     }
 
     fn document(&self) -> Value {
@@ -130,12 +176,18 @@ impl Request for IngestRequest {
 fn holds_graphs(entry: &Entry) -> bool {
     let is_batch = matches!(entry.generator, Some(Generator::CliqueBatch { .. }));
     let of_graphs = matches!(entry.task, Task::GraphClassification | Task::GraphRegression);
-    is_batch || of_graphs || entry.holds.graphs.is_some() || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
+    is_batch
+        || of_graphs
+        || entry.holds.graphs.is_some()
+        || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
 }
 
 /// A problem with the catalogue or raw data, as a stage's error.
 pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
-    let mut shown = StageError::new(if error.disk_full { ErrorKind::DiskFull } else { ErrorKind::Input }, error.what.clone());
+    let mut shown = StageError::new(
+        if error.disk_full { ErrorKind::DiskFull } else { ErrorKind::Input },
+        error.what.clone(),
+    );
     shown.place = error.place.clone();
     shown.detail = error.detail.clone();
     shown.hint = error.hint.clone();
@@ -145,7 +197,11 @@ pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
 /// A reader's error as the stage's.
 pub fn read_error(error: &warploom_formats::raw::ReadError) -> StageError {
     let kind = match error.io {
-        Some(std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded | std::io::ErrorKind::FileTooLarge) => ErrorKind::DiskFull,
+        Some(
+            std::io::ErrorKind::StorageFull
+            | std::io::ErrorKind::QuotaExceeded
+            | std::io::ErrorKind::FileTooLarge,
+        ) => ErrorKind::DiskFull,
         Some(_) => ErrorKind::Input,
         None => ErrorKind::Data,
     };
@@ -158,8 +214,15 @@ pub fn read_error(error: &warploom_formats::raw::ReadError) -> StageError {
 /// A mistake in the pipeline file that only a stage could find, as the stage's error.
 pub fn mistake_error(mistake: &warploom_spec::Mistake) -> StageError {
     let text = mistake.to_string();
-    let detail: Vec<&str> = text.lines().filter(|line| !(line.starts_with("error:") || line.starts_with("  -->") || line.starts_with("hint:"))).collect();
-    let mut error = StageError::new(ErrorKind::Specification, mistake.what.clone()).at(mistake.place()).detail(detail.join("\n"));
+    let detail: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            !(line.starts_with("error:") || line.starts_with("  -->") || line.starts_with("hint:"))
+        })
+        .collect();
+    let mut error = StageError::new(ErrorKind::Specification, mistake.what.clone())
+        .at(mistake.place())
+        .detail(detail.join("\n"));
     error.hint = mistake.hint.clone();
     error
 }
@@ -204,18 +267,31 @@ impl Request for PartitionRequest {
             (None, false) => None,
             (None, true) => {
                 let what = "scheme `file` needs a table of groups, and none is named";
-                let hint = "name a Parquet table with the columns node, start and end:  --set partition.groups=GROUPS.parquet";
-                return Err(StageError::new(ErrorKind::Specification, what).at("partition.groups").hint(hint));
+                let hint = "name a Parquet table with the columns node, start and end:  --set \
+                    partition.groups=GROUPS.parquet";
+                return Err(StageError::new(ErrorKind::Specification, what)
+                    .at("partition.groups")
+                    .hint(hint));
             }
             (Some(path), false) => {
                 let what = "a table of groups is named, and no scheme reads it";
-                let hint = "ask for it with  --set partition.scheme=file  or leave `partition.groups` out";
-                return Err(StageError::new(ErrorKind::Specification, what).at(path.display()).hint(hint));
+                let hint =
+                    "ask for it with  --set partition.scheme=file  or leave `partition.groups` out";
+                return Err(StageError::new(ErrorKind::Specification, what)
+                    .at(path.display())
+                    .hint(hint));
             }
             (Some(path), true) => {
-                let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.rereads());
-                let hint = "`partition.groups` is a Parquet table with the columns  node, start  and  end";
-                Some(digest.map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error).hint(hint))?)
+                let digest = warploom_catalog::seen::digest(
+                    path,
+                    Some(&environment.seen()),
+                    environment.rereads(),
+                );
+                let hint =
+                    "`partition.groups` is a Parquet table with the columns  node, start  and  end";
+                Some(digest.map_err(|error| {
+                    StageError::io("read the groups of `partition.groups`", path, &error).hint(hint)
+                })?)
             }
         };
         Ok(PartitionRequest { spec, groups_digest })
@@ -223,7 +299,14 @@ impl Request for PartitionRequest {
 
     /// Settings that no asked scheme reads are no ingredient.
     fn document(&self) -> Value {
-        let read: Vec<&str> = self.spec.scheme.iter().flat_map(|scheme| scheme.settings()).copied().chain(["scheme", "unit_edges", "parts"]).collect();
+        let read: Vec<&str> = self
+            .spec
+            .scheme
+            .iter()
+            .flat_map(|scheme| scheme.settings())
+            .copied()
+            .chain(["scheme", "unit_edges", "parts"])
+            .collect();
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
             // A path is no ingredient either: the digest of what lies there is.
@@ -244,16 +327,26 @@ impl Request for PartitionRequest {
 /// Refuses tiles that no block has room for.
 fn refuse_large_tiles(spec: &PartitionSpec) -> Result<(), StageError> {
     let warps = spec.block_threads / WARP;
-    let tiles = [(Scheme::WarpTiles, "warp_tile", spec.warp_tile, warps), (Scheme::BlockTiles, "block_tile", spec.block_tile, 1)];
+    let tiles = [
+        (Scheme::WarpTiles, "warp_tile", spec.warp_tile, warps),
+        (Scheme::BlockTiles, "block_tile", spec.block_tile, 1),
+    ];
     for (scheme, setting, tile, count) in tiles {
-        let (needed, most) = (tile.saturating_mul(count * STAGED_BYTES), spec.shared_bytes / (count * STAGED_BYTES));
+        let (needed, most) =
+            (tile.saturating_mul(count * STAGED_BYTES), spec.shared_bytes / (count * STAGED_BYTES));
         if spec.scheme.contains(&scheme) && needed > spec.shared_bytes {
             let what = format!(
-                "{count} x `{setting}` of {tile} nonzeros takes {needed} bytes of shared memory, and a block has {}: expected 1 to {most}",
+                "{count} x `{setting}` of {tile} nonzeros takes {needed} bytes of shared memory, \
+                    and a block has {}: expected 1 to {most}",
                 spec.shared_bytes
             );
-            let hint = format!("--set partition.{setting}={most} , or more of  partition.shared_bytes  if the device has it (227 KiB at most)");
-            return Err(StageError::new(ErrorKind::Specification, what).at(format!("partition.{setting}")).hint(hint));
+            let hint = format!(
+                "--set partition.{setting}={most} , or more of  partition.shared_bytes  if the \
+                    device has it (227 KiB at most)"
+            );
+            return Err(StageError::new(ErrorKind::Specification, what)
+                .at(format!("partition.{setting}"))
+                .hint(hint));
         }
     }
     Ok(())
@@ -329,11 +422,17 @@ impl Request for ReorderRequest {
             Mode::Iterate => WALKS_OF_LOOP,
             _ => WALKS_OF_EPOCH * 10u64.pow(pipeline.run.epochs.max(1).ilog10()),
         };
-        Ok(ReorderRequest { spec: pipeline.reorder.clone(), device: environment.device_facts(pipeline)?, walks, chosen: None })
+        Ok(ReorderRequest {
+            spec: pipeline.reorder.clone(),
+            device: environment.device_facts(pipeline)?,
+            walks,
+            chosen: None,
+        })
     }
 
     fn document(&self) -> Value {
-        // What `auto` weighs is in the key of its choice (`orders`), and the order that was chosen is that of its method.
+        // What `auto` weighs is in the key of its choice (`orders`), and the order that was chosen
+        // is that of its method.
         let mut settings = self.settings(&["columns", "runs"]);
         settings["method"] = json!(self.method().name());
         json!({"settings": settings})
@@ -347,7 +446,9 @@ impl Request for ReorderRequest {
     }
 
     fn undecided(&self) -> Option<&'static str> {
-        (self.method() == Method::Auto).then_some("which order pays, which `reorder.method: auto` weighs by the edges of this graph")
+        (self.method() == Method::Auto).then_some(
+            "which order pays, which `reorder.method: auto` weighs by the edges of this graph",
+        )
     }
 
     fn reads(&self, kind: Kind) -> Reads {
@@ -364,11 +465,14 @@ pub struct PlanRequest {
     pub text: String,
     /// Static facts of the device.
     pub device: Facts,
-    /// Of `run`: mode, target, loss, dtype, optimizer kind and split are in plan's key; the rest is not.
+    /// Of `run`: mode, target, loss, dtype, optimizer kind and split are in plan's key; the rest is
+    /// not.
     pub run: RunSpec,
-    /// What the column of `run.target` holds, once it was read; no part of the key, which has the graph.
+    /// What the column of `run.target` holds, once it was read; no part of the key, which has the
+    /// graph.
     pub learned: OnceLock<Learned>,
-    /// Digest of the file of parameters, where they are applied: it says what they were learned for.
+    /// Digest of the file of parameters, where they are applied: it says what they were learned
+    /// for.
     pub init_digest: Option<Digest>,
     /// Digest of the table of parts, where one is named.
     pub splits_digest: Option<String>,
@@ -394,10 +498,20 @@ impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let text = program_text(pipeline)?;
         let device = environment.device_facts(pipeline)?;
-        let init_digest = if pipeline.run.mode == Mode::Infer { init_digest(&pipeline.run)? } else { None };
+        let init_digest =
+            if pipeline.run.mode == Mode::Infer { init_digest(&pipeline.run)? } else { None };
         let splits_digest = splits_digest(environment, &pipeline.run)?;
         let (spec, run, learned) = (pipeline.plan.clone(), pipeline.run.clone(), OnceLock::new());
-        Ok(PlanRequest { spec, text, device, run, learned, init_digest, splits_digest, compiler: COMPILER_VERSION })
+        Ok(PlanRequest {
+            spec,
+            text,
+            device,
+            run,
+            learned,
+            init_digest,
+            splits_digest,
+            compiler: COMPILER_VERSION,
+        })
     }
 
     fn document(&self) -> Value {
@@ -422,7 +536,8 @@ impl Request for PlanRequest {
             }
         }
         let run = self.run.document();
-        let optimizer = run["optimizer"].as_object().and_then(|optimizer| optimizer.keys().next().cloned());
+        let optimizer =
+            run["optimizer"].as_object().and_then(|optimizer| optimizer.keys().next().cloned());
         let mut document = json!({
             "settings": settings, "entry": self.spec.program.entry, "program": self.text, "device": self.device, "compiler": self.compiler,
             "run": {"mode": run["mode"], "loss": run["loss"], "dtype": run["dtype"], "split": run["split"], "optimizer": optimizer},
@@ -449,7 +564,9 @@ pub(crate) fn program_text(pipeline: &Pipeline) -> Result<String, StageError> {
     let path = &pipeline.plan.program.file;
     program_file::read(path).map_err(|error| match error.hint {
         Some(_) => error,
-        None => error.hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file"),
+        None => error.hint(
+            "set  plan.program  to a file of  pipelines/programs , relative to the pipeline file",
+        ),
     })
 }
 
@@ -461,9 +578,13 @@ impl PlanRequest {
             return serde_json::to_value(builtin.resolve(&given).ok()?).ok();
         }
         let declared = warploom_vertex::trace::settings_of(&self.text, entry).ok()?;
-        let mut resolved: BTreeMap<String, Value> = declared.into_iter().map(|setting| (setting.name, setting.default)).collect();
+        let mut resolved: BTreeMap<String, Value> =
+            declared.into_iter().map(|setting| (setting.name, setting.default)).collect();
         // What names vertices is the run's, so that one plan serves all of them.
-        let of_run: Vec<String> = warploom_vertex::trace::vertex_settings_of(&self.text, entry).into_iter().map(|setting| setting.name).collect();
+        let of_run: Vec<String> = warploom_vertex::trace::vertex_settings_of(&self.text, entry)
+            .into_iter()
+            .map(|setting| setting.name)
+            .collect();
         for (name, value) in given {
             if of_run.contains(&name) {
                 continue;
@@ -497,17 +618,24 @@ fn json_of(value: &Scalar) -> Value {
 }
 
 fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
-    let hint = "`run.init` is a safetensors file:  warploom export run --pipeline FILE -o DIR --as files  leaves  DIR/parameters.safetensors";
-    let digest = |path: &PathBuf| Digest::of_file(path).map_err(|error| StageError::io("read initial parameters", path, &error).hint(hint));
+    let hint = "`run.init` is a safetensors file:  warploom export run --pipeline FILE -o DIR \
+        --as files  leaves  DIR/parameters.safetensors";
+    let digest = |path: &PathBuf| {
+        Digest::of_file(path)
+            .map_err(|error| StageError::io("read initial parameters", path, &error).hint(hint))
+    };
     spec.init.as_ref().map(digest).transpose()
 }
 
 /// Of a table that may be as long as the graph: remembered, as digests of raw files are.
 fn splits_digest(environment: &Environment, spec: &RunSpec) -> Result<Option<String>, StageError> {
     let Some(path) = &spec.splits else { return Ok(None) };
-    let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.rereads());
+    let digest =
+        warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.rereads());
     let hint = "`run.splits` is a table with the columns  id  and  split";
-    digest.map(Some).map_err(|error| StageError::io("read the parts of `run.splits`", path, &error).hint(hint))
+    digest
+        .map(Some)
+        .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error).hint(hint))
 }
 
 /// For `run`.
@@ -530,7 +658,8 @@ pub struct RunRequest {
 impl Request for RunRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
-        let (init_digest, splits_digest) = (init_digest(&spec)?, splits_digest(environment, &spec)?);
+        let (init_digest, splits_digest) =
+            (init_digest(&spec)?, splits_digest(environment, &spec)?);
         let chosen = vertices::chosen(pipeline)?;
         let asked = Asked {
             pipeline: pipeline.name.clone(),
@@ -538,13 +667,21 @@ impl Request for RunRequest {
             dataset: pipeline.dataset.clone(),
             changed: pipeline.changed.clone(),
         };
-        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(pipeline)?, chosen, asked: Some(asked) })
+        Ok(RunRequest {
+            spec,
+            init_digest,
+            splits_digest,
+            device: environment.device_facts(pipeline)?,
+            chosen,
+            asked: Some(asked),
+        })
     }
 
     fn document(&self) -> Value {
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A path and the times of checkpoints change no result, and a repeat is the run that its seed alone asks for.
+            // A path and the times of checkpoints change no result, and a repeat is the run that
+            // its seed alone asks for.
             settings.remove("init");
             settings.remove("splits");
             settings.remove("checkpoint");
@@ -558,7 +695,8 @@ impl Request for RunRequest {
                 settings.remove("target");
             }
         }
-        let mut document = json!({"settings": settings, "init": self.init_digest, "device": self.device});
+        let mut document =
+            json!({"settings": settings, "init": self.init_digest, "device": self.device});
         if !self.chosen.is_empty() {
             document["vertices"] = vertices::document(&self.chosen);
         }

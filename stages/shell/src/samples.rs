@@ -1,7 +1,8 @@
 //! samples: data sets that a program is tried on while its own is not known.
 //!
-//! promises  the samples of a text differ in all that a data set decides: widths, counts, names of relations and kinds, types of columns, and
-//!           which of these there are at all. So what is wrong with a program in the same words on each of them is wrong on every data set
+//! promises  the samples of a text differ in all that a data set decides: widths, counts, names of
+//!           relations and kinds, types of columns, and which of these there are at all. So what is
+//!           wrong with a program in the same words on each of them is wrong on every data set
 //! never     looks at a data set
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,12 +25,24 @@ pub fn of_graphs() -> Data {
     Data { graphs: 100, many_graphs: true, ..generous() }
 }
 
-/// Samples for a program's text, the most usual one first; what the text may name of a data set, columns, relations and kinds, is there in some.
+/// Samples for a program's text, the most usual one first; what the text may name of a data set,
+/// columns, relations and kinds, is there in some.
 pub fn of_text(text: &str) -> Vec<Data> {
-    let columns = |kind: Type| -> BTreeMap<String, Type> { attributes(text).into_iter().map(|name| (name, kind)).collect() };
+    let columns = |kind: Type| -> BTreeMap<String, Type> {
+        attributes(text).into_iter().map(|name| (name, kind)).collect()
+    };
     let words: Vec<String> = strings(text).into_iter().collect();
-    let or = |first: &[&str]| if words.is_empty() { first.iter().map(|name| (*name).to_owned()).collect() } else { words.clone() };
-    let kinds = or(&["paper", "author"]).into_iter().map(|name| NodeKind { name, nodes: 400, features: Some(11), sparse_features: None }).collect();
+    let or = |first: &[&str]| {
+        if words.is_empty() {
+            first.iter().map(|name| (*name).to_owned()).collect()
+        } else {
+            words.clone()
+        }
+    };
+    let kinds = or(&["paper", "author"])
+        .into_iter()
+        .map(|name| NodeKind { name, nodes: 400, features: Some(11), sparse_features: None })
+        .collect();
     vec![
         Data { columns: columns(Type::Real), relations: or(&["0", "1"]), ..generous() },
         Data {
@@ -49,7 +62,11 @@ pub fn of_text(text: &str) -> Vec<Data> {
 
 /// Names behind a dot: what may be columns.
 fn attributes(text: &str) -> BTreeSet<String> {
-    let name = |part: &str| part.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect::<String>();
+    let name = |part: &str| {
+        part.chars()
+            .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+            .collect::<String>()
+    };
     let found = text.split('.').skip(1).map(name);
     found.filter(|name| name.chars().next().is_some_and(|first| !first.is_numeric())).collect()
 }
@@ -62,7 +79,11 @@ fn strings(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
         for quote in ['"', '\''] {
-            let words = line.split(quote).skip(1).step_by(2).filter(|word| !word.is_empty() && !word.contains(char::is_whitespace));
+            let words = line
+                .split(quote)
+                .skip(1)
+                .step_by(2)
+                .filter(|word| !word.is_empty() && !word.contains(char::is_whitespace));
             found.extend(words.map(str::to_owned));
         }
     }
@@ -81,7 +102,9 @@ mod tests {
         assert_eq!(named, ["age_2", "h", "innbs", "kind", "x"]);
         assert!(["cites", "paper"].iter().all(|word| strings(text).contains(*word)));
         let all = of_text(text);
-        assert!(all.iter().all(|data| data.kinds.is_empty() || data.kinds.iter().any(|kind| kind.name == "paper")));
+        assert!(all.iter().all(
+            |data| data.kinds.is_empty() || data.kinds.iter().any(|kind| kind.name == "paper")
+        ));
         assert_eq!(all[0].columns["age_2"], Type::Real);
     }
 }

@@ -1,8 +1,10 @@
-//! What is said on stderr while work goes on: bars on a terminal, a line every few seconds in a log, warnings, errors.
+//! What is said on stderr while work goes on: bars on a terminal, a line every few seconds in a
+//! log, warnings, errors.
 //!
-//! promises  nothing here goes to stdout; work that is over within two seconds is not mentioned in a log; work that says nothing of itself is
-//!           shown with the time that it has taken, on a terminal and in a log; control
-//!           characters of what is told (names of files may hold them) never reach the terminal
+//! promises  nothing here goes to stdout; work that is over within two seconds is not mentioned in
+//!           a log; work that says nothing of itself is shown with the time that it has taken, on a
+//!           terminal and in a log; control characters of what is told (names of files may hold
+//!           them) never reach the terminal
 //! never     asks a question
 use std::{
     io::{IsTerminal, Write},
@@ -60,7 +62,11 @@ impl Current {
         let mut work = held(&self.work);
         let Some(work) = work.as_mut().filter(|work| Instant::now() >= work.due) else { return };
         work.due = Instant::now() + LINE_EVERY;
-        let text = format!("{}: {}", held(&self.stage), describe(work, work.begun.elapsed().as_secs_f64()));
+        let text = format!(
+            "{}: {}",
+            held(&self.stage),
+            describe(work, work.begun.elapsed().as_secs_f64())
+        );
         let _closed = writeln!(std::io::stderr().lock(), "{text}");
     }
 }
@@ -89,7 +95,14 @@ impl Talk {
             Color::Never => false,
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none(),
         };
-        Talk { mode, quiet: options.quiet, verbose: options.verbose, color, current: Arc::default(), clock: Once::new() }
+        Talk {
+            mode,
+            quiet: options.quiet,
+            verbose: options.verbose,
+            color,
+            current: Arc::default(),
+            clock: Once::new(),
+        }
     }
 
     /// Names the stage that the next lines are about.
@@ -190,19 +203,41 @@ impl Progress for Talk {
         self.end();
         let now = Instant::now();
         let bar = (self.mode == Mode::Bar).then(|| {
-            let template = if total > 0 { "{prefix:>9} {msg} {wide_bar:.cyan/dim} {told}" } else { "{prefix:>9} {msg} {spinner} {told}" };
-            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-            let style = style.with_key("told", move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-                // A terminal that is gone is nobody's loss.
-                let _closed = text.write_str(&pace((state.pos(), total, unit), state.elapsed().as_secs_f64()));
-            });
-            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);
+            let template = if total > 0 {
+                "{prefix:>9} {msg} {wide_bar:.cyan/dim} {told}"
+            } else {
+                "{prefix:>9} {msg} {spinner} {told}"
+            };
+            let style = ProgressStyle::with_template(template)
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style = style.with_key(
+                "told",
+                move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                    // A terminal that is gone is nobody's loss.
+                    let _closed = text.write_str(&pace(
+                        (state.pos(), total, unit),
+                        state.elapsed().as_secs_f64(),
+                    ));
+                },
+            );
+            let bar =
+                ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10))
+                    .with_style(style);
             bar.enable_steady_tick(TICK);
             bar.set_prefix(self.prefix());
             bar.set_message(without_controls(what).into_owned());
             bar
         });
-        let work = Work { what: without_controls(what).into_owned(), unit, total, done: 0, note: String::new(), begun: now, due: now + FIRST_LINE, bar };
+        let work = Work {
+            what: without_controls(what).into_owned(),
+            unit,
+            total,
+            done: 0,
+            note: String::new(),
+            begun: now,
+            due: now + FIRST_LINE,
+            bar,
+        };
         *held(&self.current.work) = Some(work);
         if self.mode == Mode::Lines {
             self.start_clock();
@@ -252,7 +287,11 @@ impl Progress for Talk {
 }
 
 fn describe(work: &Work, seconds: f64) -> String {
-    let share = if work.total > 0 && work.done > 0 { format!(" {}%", 100 * work.done.min(work.total) / work.total) } else { String::new() };
+    let share = if work.total > 0 && work.done > 0 {
+        format!(" {}%", 100 * work.done.min(work.total) / work.total)
+    } else {
+        String::new()
+    };
     let note = if work.note.is_empty() { String::new() } else { format!(", {}", work.note) };
     format!("{}{share} ({}){note}", work.what, pace((work.done, work.total, work.unit), seconds))
 }
@@ -331,27 +370,49 @@ mod tests {
 
     fn work(total: u64, done: u64) -> Work {
         let begun = Instant::now();
-        Work { what: "parsing".into(), unit: "bytes", total, done, note: String::new(), begun, due: begun, bar: None }
+        Work {
+            what: "parsing".into(),
+            unit: "bytes",
+            total,
+            done,
+            note: String::new(),
+            begun,
+            due: begun,
+            bar: None,
+        }
     }
 
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
-        assert_eq!(describe(&work(40_000_000, 10_000_000), 10.0), "parsing 25% (10.00 M of 40.00 M bytes, 1.0 M/s, 30 s left)");
+        assert_eq!(
+            describe(&work(40_000_000, 10_000_000), 10.0),
+            "parsing 25% (10.00 M of 40.00 M bytes, 1.0 M/s, 30 s left)"
+        );
         assert_eq!(describe(&work(0, 1234), 10.0), "parsing (1234 bytes, 120/s, 10 s)");
         assert_eq!(describe(&work(8, 2), 10.0), "parsing 25% (2 of 8 bytes, 10 s)");
         let noted = Work { note: "loss 0.5".to_owned(), ..work(200, 37) };
-        assert_eq!(describe(&noted, 10.0), "parsing 18% (37 of 200 bytes, 3.7/s, 44 s left), loss 0.5");
+        assert_eq!(
+            describe(&noted, 10.0),
+            "parsing 18% (37 of 200 bytes, 3.7/s, 44 s left), loss 0.5"
+        );
     }
 
     #[test]
     fn work_that_says_nothing_of_itself_is_shown_with_its_time() {
-        assert_eq!((describe(&work(16_777_216, 0), 3.2), describe(&work(0, 0), 130.0)), ("parsing (3 s)".to_owned(), "parsing (2 min)".to_owned()));
+        assert_eq!(
+            (describe(&work(16_777_216, 0), 3.2), describe(&work(0, 0), 130.0)),
+            ("parsing (3 s)".to_owned(), "parsing (2 min)".to_owned())
+        );
         let talk = Talk::new(&Options { no_progress: false, ..Options::default() });
         talk.begin("looking", 5, "edges");
         let due = |talk: &Talk| held(&talk.current.work).as_ref().map(|work| work.due);
         let first = due(&talk).unwrap();
         talk.current.write_if_due();
-        assert_eq!(due(&talk), Some(first), "work that is over within two seconds is not mentioned");
+        assert_eq!(
+            due(&talk),
+            Some(first),
+            "work that is over within two seconds is not mentioned"
+        );
         held(&talk.current.work).as_mut().unwrap().due = Instant::now();
         talk.current.write_if_due();
         assert!(due(&talk).unwrap() > first, "one line, and the next one later");
@@ -361,8 +422,16 @@ mod tests {
 
     #[test]
     fn rates_have_two_digits() {
-        let cases =
-            [(76.4562, "76"), (2.67e6, "2.7 M"), (0.4512, "0.45"), (123.0, "120"), (9_960.0, "10 k"), (999.0, "1.0 k"), (1.234e9, "1.2 G"), (7.0, "7.0")];
+        let cases = [
+            (76.4562, "76"),
+            (2.67e6, "2.7 M"),
+            (0.4512, "0.45"),
+            (123.0, "120"),
+            (9_960.0, "10 k"),
+            (999.0, "1.0 k"),
+            (1.234e9, "1.2 G"),
+            (7.0, "7.0"),
+        ];
         for (value, wanted) in cases {
             assert_eq!(rate(value), wanted, "{value}");
         }

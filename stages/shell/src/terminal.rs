@@ -1,6 +1,7 @@
 //! terminal: text for people on a terminal of any width.
 //!
-//! promises  a line that is too wide goes on below, indented, from a space on; what is not a terminal gets lines as they are
+//! promises  a line that is too wide goes on below, indented, from a space on; what is not a
+//!           terminal gets lines as they are
 //! never     cuts a word: one that is wider than the terminal stands alone, whole
 use std::io::IsTerminal;
 
@@ -12,7 +13,8 @@ const COLUMNS_LEAST: usize = 20;
 /// Columns of the terminal that stdout is; none where it is a file or a pipe.
 pub fn columns() -> Option<usize> {
     let stdout = std::io::stdout();
-    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten()?;
+    let size =
+        stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns >= COLUMNS_LEAST)
 }
 
@@ -45,7 +47,8 @@ fn fit(line: &str, width: usize, fitted: &mut String) {
     }
 }
 
-/// Where a text is cut that has so many columns: the last space that fits, else the first one behind a word that does not; none for a text that fits.
+/// Where a text is cut that has so many columns: the last space that fits, else the first one
+/// behind a word that does not; none for a text that fits.
 fn break_of(text: &str, room: usize) -> Option<usize> {
     let first = text.len() - text.trim_start().len();
     let limit = text.char_indices().nth(room)?.0;
@@ -60,10 +63,17 @@ mod tests {
     #[test]
     fn lines_break_between_words_and_words_stay_whole() {
         assert_eq!(fitted("short\n", 60), "short\n");
-        assert_eq!(fitted("  one two three four\nfive\n", 12), "  one two\n      three\n      four\nfive\n");
-        assert_eq!(fitted("results: /a/path/that/is/wider/than/it all", 20), "results:\n    /a/path/that/is/wider/than/it\n    all");
+        assert_eq!(
+            fitted("  one two three four\nfive\n", 12),
+            "  one two\n      three\n      four\nfive\n"
+        );
+        assert_eq!(
+            fitted("results: /a/path/that/is/wider/than/it all", 20),
+            "results:\n    /a/path/that/is/wider/than/it\n    all"
+        );
         assert_eq!(fitted("ünïcödé wörds wörds\n", 14), "ünïcödé wörds\n    wörds\n");
-        let table = "stage      status    seconds      size  key          why\nrun        built       0.20   1.20 MiB  0123456789   not in the store yet\n";
+        let table = "stage      status    seconds      size  key          why\nrun        \
+            built       0.20   1.20 MiB  0123456789   not in the store yet\n";
         for width in [COLUMNS_LEAST, 40, 60, 200] {
             let text = fitted(table, width);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");

@@ -1,6 +1,7 @@
 //! What is laid over a pipeline file: `--set KEY=VALUE`, and one value of each axis of its matrix.
 //!
-//! promises  a path is checked against the known settings before anything is laid over; its mistakes point into the text where it stands
+//! promises  a path is checked against the known settings before anything is laid over; its
+//!           mistakes point into the text where it stands
 //! never     decodes a value; what is laid over is decoded with the file, strictly
 use crate::{
     field::{FieldDoc, Shape},
@@ -19,16 +20,28 @@ pub(crate) struct Assignment {
 }
 
 /// Reads `KEY=VALUE`; the first override is number 1. None after a mistake was reported.
-pub(crate) fn read_override(text: &str, number: u32, reader: &mut Reader<'_>) -> Option<Assignment> {
+pub(crate) fn read_override(
+    text: &str,
+    number: u32,
+    reader: &mut Reader<'_>,
+) -> Option<Assignment> {
     let origin = Origin { source: number, column: 0 };
-    let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.trim().is_empty() && !name.contains(['\n', '\r'])) else {
+    let Some((name, value)) = text
+        .split_once('=')
+        .filter(|(name, _)| !name.trim().is_empty() && !name.contains(['\n', '\r']))
+    else {
         let span = origin.span(1, 0, text.chars().count());
         let hint = match text.split_once(':') {
             Some((name, value)) => format!("write  --set {}={}", name.trim(), value.trim()),
             None => "for example  --set run.epochs=50".into(),
         };
-        let label = if text.starts_with('=') { "expected a name before `=`" } else { "expected `=` and a value behind the name" };
-        let mistake = reader.place(span).mistake(MistakeKind::Syntax, "--set takes KEY=VALUE", label);
+        let label = if text.starts_with('=') {
+            "expected a name before `=`"
+        } else {
+            "expected `=` and a value behind the name"
+        };
+        let mistake =
+            reader.place(span).mistake(MistakeKind::Syntax, "--set takes KEY=VALUE", label);
         reader.report(span, mistake.hint(hint));
         return None;
     };
@@ -42,14 +55,22 @@ pub(crate) fn read_override(text: &str, number: u32, reader: &mut Reader<'_>) ->
 }
 
 /// Checks a dotted path against the known settings and cuts it into names.
-pub(crate) fn resolve(key: &Key, value: &Node, written: Written, reader: &mut Reader<'_>) -> Option<Vec<Key>> {
+pub(crate) fn resolve(
+    key: &Key,
+    value: &Node,
+    written: Written,
+    reader: &mut Reader<'_>,
+) -> Option<Vec<Key>> {
     let names = cut(key);
     let mut fields = reader.top;
     let mut above = String::new();
     for (index, name) in names.iter().enumerate() {
         if name.text.is_empty() {
-            let mistake =
-                reader.place(key.span).mistake(MistakeKind::Syntax, format!("{} is not a path", quoted(&key.text)), "expected names with one dot between them");
+            let mistake = reader.place(key.span).mistake(
+                MistakeKind::Syntax,
+                format!("{} is not a path", quoted(&key.text)),
+                "expected names with one dot between them",
+            );
             reader.report(key.span, mistake.hint("for example  run.epochs"));
             return None;
         }
@@ -64,13 +85,19 @@ pub(crate) fn resolve(key: &Key, value: &Node, written: Written, reader: &mut Re
             Shape::Section(inner) | Shape::OneOf(inner) => fields = inner,
             Shape::Map(_) | Shape::Matrix => {
                 let text = rest.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".");
-                let length = rest.last().map_or(next.span.length, |last| last.span.column + last.span.length - next.span.column);
+                let length = rest.last().map_or(next.span.length, |last| {
+                    last.span.column + last.span.length - next.span.column
+                });
                 let tail = Key { text, span: Span { length, ..next.span } };
                 return Some(names[..=index].iter().cloned().chain([tail]).collect());
             }
             leaf => {
                 let what = format!("{} has no settings of its own", quoted(&above));
-                let mistake = reader.place(next.span).mistake(MistakeKind::UnknownKey, what, format!("{} is {}", quoted(&above), leaf.noun()));
+                let mistake = reader.place(next.span).mistake(
+                    MistakeKind::UnknownKey,
+                    what,
+                    format!("{} is {}", quoted(&above), leaf.noun()),
+                );
                 let listed = matches!((leaf, &value.value), (Shape::List(_), Value::Scalar { .. }));
                 let value = if listed { format!("['{}']", value.flow()) } else { value.flow() };
                 let hint = format!("write  {}", written.typed(&above, &value));
@@ -88,14 +115,19 @@ fn cut(key: &Key) -> Vec<Key> {
     let mut column = key.span.column;
     let names = key.text.split('.').map(|text| {
         let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-        let span = if written_plainly { Span { column, length: length.max(1), ..key.span } } else { key.span };
+        let span = if written_plainly {
+            Span { column, length: length.max(1), ..key.span }
+        } else {
+            key.span
+        };
         column = column.saturating_add(length).saturating_add(1);
         Key { text: text.to_string(), span }
     });
     names.collect()
 }
 
-/// Lays a value over the tree. A choice between sections takes the new one; what is no mapping stays and is reported when it is decoded.
+/// Lays a value over the tree. A choice between sections takes the new one; what is no mapping
+/// stays and is reported when it is decoded.
 pub(crate) fn assign(node: &mut Node, path: &[Key], shape: &Shape, value: &Node) {
     let Some((first, rest)) = path.split_first() else {
         *node = value.clone();

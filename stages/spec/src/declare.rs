@@ -1,9 +1,12 @@
-//! The macros that declare settings: `spec!` for a section, `choices!` for a list of words, `one_of!` for a choice between sections.
+//! The macros that declare settings: `spec!` for a section, `choices!` for a list of words,
+//! `one_of!` for a choice between sections.
 //!
-//! promises  a field is written once: type, default, range, unit and explanation stand together, and all else is made from them
+//! promises  a field is written once: type, default, range, unit and explanation stand together,
+//!           and all else is made from them
 //! never     lets a field be left out of the document, the schema or the decoding
 
-/// Declares a section: a struct, its defaults, its strict decoding, its document and the description of its fields.
+/// Declares a section: a struct, its defaults, its strict decoding, its document and the
+/// description of its fields.
 macro_rules! spec {
     (
         $(#[doc = $about:literal])*

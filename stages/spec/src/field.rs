@@ -1,6 +1,7 @@
 //! What is known about a setting: its name, type, unit, range, default and explanation.
 //!
-//! promises  one description per field, from which decoding, JSON Schema, `--help` and every hint are made
+//! promises  one description per field, from which decoding, JSON Schema, `--help` and every hint
+//!           are made
 //! never     reads a file or a value; that is `reader` and `types`
 use std::fmt;
 
@@ -10,7 +11,8 @@ use serde_json::Value as Json;
 pub trait Spec {
     /// Every field with its resolved value, keys sorted: what goes into a cache key.
     ///
-    /// Paths appear by file name only, because a key must not depend on where a file lies; the stage adds the digest of what the file holds.
+    /// Paths appear by file name only, because a key must not depend on where a file lies; the
+    /// stage adds the digest of what the file holds.
     fn document(&self) -> Json;
 
     /// The fields in the order in which they are declared.
@@ -127,7 +129,9 @@ impl Range {
     pub fn holds(&self, number: f64) -> bool {
         let even = self.step == 0 || number % self.step as f64 == 0.0;
         let above = if self.low_open { number > self.low } else { number >= self.low };
-        let below = self.high.is_none_or(|high| if self.high_open { number < high } else { number <= high });
+        let below = self
+            .high
+            .is_none_or(|high| if self.high_open { number < high } else { number <= high });
         above && below && even
     }
 }
@@ -167,7 +171,9 @@ impl Shape {
             Self::Map(_) | Self::Matrix => "names with values".into(),
             Self::Optional(inner) => inner.noun(),
             Self::Section(_) => "a section of settings".into(),
-            Self::OneOf(fields) => format!("exactly one of {}", listed(fields.iter().map(|field| field.name))),
+            Self::OneOf(fields) => {
+                format!("exactly one of {}", listed(fields.iter().map(|field| field.name)))
+            }
         }
     }
 

@@ -1,16 +1,21 @@
 //! What a pipeline file may say: the settings of every stage, read strictly and explained well.
 //!
-//! reads     a YAML file (at most 256 KiB; `-` is standard input), and `--set KEY=VALUE` overrides, later ones winning
-//! promises  the same pipelines whatever the order of keys; every mistake of a file in one look, each with its place and what to type instead;
-//!           well under a millisecond for a file without a matrix
-//! never     panics on a text; opens the program or any other file that a pipeline names; takes an unknown name or a value of another type
+//! reads     a YAML file (at most 256 KiB; `-` is standard input), and `--set KEY=VALUE` overrides,
+//!           later ones winning
+//! promises  the same pipelines whatever the order of keys; every mistake of a file in one look,
+//!           each with its place and what to type instead; well under a millisecond for a file
+//!           without a matrix
+//! never     panics on a text; opens the program or any other file that a pipeline names; takes an
+//!           unknown name or a value of another type
 //!
-//! The settings of all stages stand in this crate, because the key of a stage depends on the resolved settings of the stages before it:
-//! every program reads the same file and must agree on all of it. A setting is declared once, in `stages/`; decoding, document, `--help`,
-//! JSON Schema and hints are made from the declaration.
+//! The settings of all stages stand in this crate, because the key of a stage depends on the
+//! resolved settings of the stages before it: every program reads the same file and must agree on
+//! all of it. A setting is declared once, in `stages/`; decoding, document, `--help`, JSON Schema
+//! and hints are made from the declaration.
 //!
-//! YAML is 1.2 with its core schema: `true` and `false` are the booleans, a name may stand once, tabs do not indent. Anchors, aliases, tags and
-//! several documents are refused: a pipeline says each thing once, and a sweep is `matrix`.
+//! YAML is 1.2 with its core schema: `true` and `false` are the booleans, a name may stand once,
+//! tabs do not indent. Anchors, aliases, tags and several documents are refused: a pipeline says
+//! each thing once, and a sweep is `matrix`.
 mod assign;
 mod declare;
 mod field;
@@ -52,15 +57,16 @@ pub use crate::{
     stages::{
         extract::ExtractSpec,
         ingest::{
-            Duplicates, EntityTypesSpec, Features, FoldsSpec, FractionsSpec, Graphs, Ids, IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize,
-            TypeEdges, Weights,
+            Duplicates, EntityTypesSpec, Features, FoldsSpec, FractionsSpec, Graphs, Ids,
+            IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize, TypeEdges, Weights,
         },
         partition::{PartitionSpec, Scheme},
         plan::{EdgeSchedule, Matmul, PlanSpec, Residence},
         reorder::{Degree, Method, ReorderSpec},
         run::{
-            AdamSpec, CheckpointSpec, ConstantSpec, Dtype, EarlyStopSpec, ExponentialSpec, FallSpec, Keep, Loss, Metric, Mode, Optimizer, PlateauSpec, RunSpec,
-            Schedule, SgdSpec, StepSpec,
+            AdamSpec, CheckpointSpec, ConstantSpec, Dtype, EarlyStopSpec, ExponentialSpec,
+            FallSpec, Keep, Loss, Metric, Mode, Optimizer, PlateauSpec, RunSpec, Schedule, SgdSpec,
+            StepSpec,
         },
     },
     types::{OneOrMore, Program, Scalar, Setting, Settings, Word},
@@ -90,16 +96,19 @@ pub struct Pipeline {
     pub run: RunSpec,
     /// The value of each axis of the matrix, in the order of the file; empty without a matrix.
     pub variant: Vec<(String, String)>,
-    /// What differs from the file: the values of the axes and of `--set`, each setting once, as it is written.
+    /// What differs from the file: the values of the axes and of `--set`, each setting once, as it
+    /// is written.
     pub changed: Vec<(String, String)>,
-    /// Which of the runs of `run.repeat` this is; none where there is one. `run.seed` is its own, and `run.repeat` is 1.
+    /// Which of the runs of `run.repeat` this is; none where there is one. `run.seed` is its own,
+    /// and `run.repeat` is 1.
     pub repeat: Option<Repeat>,
     /// The file that was read.
     pub file: PathBuf,
 }
 
 impl Pipeline {
-    /// Every setting with its resolved value, keys sorted. The order and the place of settings, the variant, the repeat and the file do not show.
+    /// Every setting with its resolved value, keys sorted. The order and the place of settings, the
+    /// variant, the repeat and the file do not show.
     pub fn document(&self) -> Json {
         let pairs = [
             ("pipeline", Json::from(self.name.as_str())),
@@ -115,7 +124,8 @@ impl Pipeline {
     }
 }
 
-/// Reads a pipeline file; a matrix gives several pipelines, in the order of the file, and `run.repeat` several of each, one after the other.
+/// Reads a pipeline file; a matrix gives several pipelines, in the order of the file, and
+/// `run.repeat` several of each, one after the other.
 pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
     let mut bytes = Vec::new();
     let most = FILE_BYTES_MAX as u64 + 1;
@@ -124,16 +134,31 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
         false => File::open(file).and_then(|opened| opened.take(most).read_to_end(&mut bytes)),
     };
     match taken {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_found(file).into()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(not_found(file).into());
+        }
         Err(_) if file.is_dir() => return Err(is_folder(file).into()),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             let hint = format!("let it be read:  chmod u+r {}", shell(&file.display().to_string()));
             return Err(unreadable(file, "may not be read by you".to_owned(), &hint).into());
         }
-        Err(error) => return Err(unreadable(file, format!("cannot be read: {error}"), "name a pipeline file, for example  pipelines/gcn.yaml").into()),
+        Err(error) => {
+            return Err(unreadable(
+                file,
+                format!("cannot be read: {error}"),
+                "name a pipeline file, for example  pipelines/gcn.yaml",
+            )
+            .into());
+        }
         Ok(_) if bytes.len() > FILE_BYTES_MAX => {
             let what = format!("is larger than {} KiB", FILE_BYTES_MAX >> 10);
-            return Err(unreadable(file, what, "is it a pipeline file? data sets go under data/raw/ and are named by  dataset: NAME").into());
+            return Err(unreadable(
+                file,
+                what,
+                "is it a pipeline file? data sets go under \
+                data/raw/ and are named by  dataset: NAME",
+            )
+            .into());
         }
         Ok(_) => {}
     }
@@ -148,7 +173,8 @@ fn is_standard_input(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Reads the text of a pipeline file; `file` gives the name, the place of mistakes and what relative paths start from.
+/// Reads the text of a pipeline file; `file` gives the name, the place of mistakes and what
+/// relative paths start from.
 pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let top = top_field();
@@ -158,7 +184,8 @@ pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pi
     let mut reader = Reader::new(sources, top.shape.children());
     let root = parse(text, Origin { source: 0, column: 0 }, &mut reader);
     let numbered = (1..).zip(overrides);
-    let assignments: Vec<_> = numbered.filter_map(|(number, text)| read_override(text, number, &mut reader)).collect();
+    let assignments: Vec<_> =
+        numbered.filter_map(|(number, text)| read_override(text, number, &mut reader)).collect();
     let Some(mut root) = root else { return reader.finish(Vec::new()) };
     let steps = Steps::new(&mut root, assignments, &mut reader);
     let mut pipelines = Vec::new();
@@ -169,7 +196,12 @@ pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pi
         }
         if let (Some(spec), false) = (spec, reader.has_mistakes()) {
             let Variant { choices, changed, root } = variant;
-            repeat::repeat(pipeline(spec, (choices, changed), file), &root, &mut pipelines, &mut reader);
+            repeat::repeat(
+                pipeline(spec, (choices, changed), file),
+                &root,
+                &mut pipelines,
+                &mut reader,
+            );
         }
     }
     reader.finish(pipelines)
@@ -199,20 +231,34 @@ spec! {
         plan: PlanSpec = PlanSpec::default();
         /// Trains or iterates.
         run: RunSpec = RunSpec::default();
-        /// A sweep: dotted paths of settings, each with a list of values; every combination is a pipeline, the first axis slowest, `run.repeat` fastest.
+        /// A sweep: dotted paths of settings, each with a list of values; every combination is a
+        /// pipeline, the first axis slowest, `run.repeat` fastest.
         matrix: Axes = Axes;
     }
 }
 
 /// The file as a whole, as if it were a field.
 fn top_field() -> FieldDoc {
-    FieldDoc { name: "", doc: String::new(), shape: FileSpec::shape(), default: Json::Null, range: None, unit: None, hint: None, example: None }
+    FieldDoc {
+        name: "",
+        doc: String::new(),
+        shape: FileSpec::shape(),
+        default: Json::Null,
+        range: None,
+        unit: None,
+        hint: None,
+        example: None,
+    }
 }
 
 fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSpec> {
     let at = At { path: "".into(), field: top, key: Span { length: 1, ..node.span } };
     if !matches!(node.value, Value::Mapping(_)) && !reader::is_nothing(node) {
-        reader.wrong_type(node, &at, Some("a pipeline file holds lines like  dataset: amazon0505".into()));
+        reader.wrong_type(
+            node,
+            &at,
+            Some("a pipeline file holds lines like  dataset: amazon0505".into()),
+        );
         return None;
     }
     FileSpec::decode(node, &at, reader)
@@ -222,15 +268,50 @@ fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSp
 type Assigned = Vec<(String, String)>;
 
 fn pipeline(spec: FileSpec, (variant, changed): (Assigned, Assigned), file: &Path) -> Pipeline {
-    let FileSpec { pipeline, dataset, ingest, extract, reorder, partition, plan, run, matrix: Axes } = spec;
-    let stem = || if is_standard_input(file) { "stdin".into() } else { file.file_stem().unwrap_or_default().to_string_lossy() };
+    let FileSpec {
+        pipeline,
+        dataset,
+        ingest,
+        extract,
+        reorder,
+        partition,
+        plan,
+        run,
+        matrix: Axes,
+    } = spec;
+    let stem = || {
+        if is_standard_input(file) {
+            "stdin".into()
+        } else {
+            file.file_stem().unwrap_or_default().to_string_lossy()
+        }
+    };
     let name = pipeline.unwrap_or_else(|| stem().into_owned());
-    Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, changed, repeat: None, file: file.to_path_buf() }
+    Pipeline {
+        name,
+        dataset,
+        ingest,
+        extract,
+        reorder,
+        partition,
+        plan,
+        run,
+        variant,
+        changed,
+        repeat: None,
+        file: file.to_path_buf(),
+    }
 }
 
 /// A mistake about the file as a whole.
 fn unreadable(file: &Path, what: String, hint: &str) -> Mistake {
-    let place = Place { path: file.display().to_string(), line: 1, column: 1, excerpt: String::new(), length: 0 };
+    let place = Place {
+        path: file.display().to_string(),
+        line: 1,
+        column: 1,
+        excerpt: String::new(),
+        length: 0,
+    };
     place.mistake(MistakeKind::Unreadable, format!("`{}` {what}", file.display()), "").hint(hint)
 }
 
@@ -248,7 +329,11 @@ fn is_folder(folder: &Path) -> Mistake {
 fn pipelines_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = folder.read_dir() else { return Vec::new() };
     let files = entries.flatten().map(|entry| entry.path());
-    let mut there: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")).collect();
+    let mut there: Vec<PathBuf> = files
+        .filter(|path| {
+            path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+        })
+        .collect();
     there.sort();
     there
 }
@@ -268,7 +353,8 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
-/// The dotted paths of the settings that have this name at their end, those that are nearest to the top first; `-` is `_`.
+/// The dotted paths of the settings that have this name at their end, those that are nearest to the
+/// top first; `-` is `_`.
 pub fn settings_named(name: &str) -> Vec<String> {
     let mut paths = reader::paths_of(&name.replace('-', "_"), top_field().shape.children());
     paths.sort_by_key(|path| (path.matches('.').count(), !path.starts_with("run")));
@@ -277,23 +363,40 @@ pub fn settings_named(name: &str) -> Vec<String> {
 
 /// No such file: names the nearest one that is there, in the folder or in `pipelines` below it.
 fn not_found(file: &Path) -> Mistake {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut there: Vec<PathBuf> = [folder.to_path_buf(), folder.join("pipelines")].iter().flat_map(|folder| pipelines_in(folder)).collect();
+    let folder =
+        file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut there: Vec<PathBuf> = [folder.to_path_buf(), folder.join("pipelines")]
+        .iter()
+        .flat_map(|folder| pipelines_in(folder))
+        .collect();
     there.sort();
     // Without extensions, which are alike and would bring all names near each other.
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let names: Vec<String> = there.iter().map(|path| stem(path)).collect();
-    let near = nearest(&stem(file), names.iter().map(String::as_str)).and_then(|near| names.iter().position(|name| name == near));
+    let near = nearest(&stem(file), names.iter().map(String::as_str))
+        .and_then(|near| names.iter().position(|name| name == near));
     let text = file.to_string_lossy();
-    let is_setting = |path: &str| path.split('.').next().is_some_and(|first| top_field().shape.children().iter().any(|field| field.name == first));
+    let is_setting = |path: &str| {
+        path.split('.').next().is_some_and(|first| {
+            top_field().shape.children().iter().any(|field| field.name == first)
+        })
+    };
     let hint = match near {
-        _ if text.split_once('=').is_some_and(|(path, _)| is_setting(path)) => format!("a setting is given with  --set {}", shell(&text)),
+        _ if text.split_once('=').is_some_and(|(path, _)| is_setting(path)) => {
+            format!("a setting is given with  --set {}", shell(&text))
+        }
         Some(index) => format!("did you mean  {}", shown(&there[index])),
         None if !folder.is_dir() => format!("there is no folder `{}`", folder.display()),
         None if there.is_empty() => format!("there is no *.yaml in `{}`", folder.display()),
         None => format!("there are  {}", all_of(&there)),
     };
-    let place = Place { path: file.display().to_string(), line: 1, column: 1, excerpt: String::new(), length: 0 };
+    let place = Place {
+        path: file.display().to_string(),
+        line: 1,
+        column: 1,
+        excerpt: String::new(),
+        length: 0,
+    };
     place.mistake(MistakeKind::NotFound, "no such pipeline file", "").hint(hint)
 }
 
@@ -302,7 +405,12 @@ fn not_text(file: &Path, bytes: &[u8], at: usize) -> Mistake {
     let before = String::from_utf8_lossy(&bytes[..at]).into_owned();
     let lines = syntax::split(&before);
     let start = lines.last().map_or("", |line| line);
-    let rest: Vec<u8> = bytes[at..].iter().copied().take_while(|byte| !matches!(byte, b'\n' | b'\r')).take(200).collect();
+    let rest: Vec<u8> = bytes[at..]
+        .iter()
+        .copied()
+        .take_while(|byte| !matches!(byte, b'\n' | b'\r'))
+        .take(200)
+        .collect();
     let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let place = Place {
         path: file.display().to_string(),

@@ -1,7 +1,8 @@
 //! The matrix of a pipeline file: which settings are swept, and the variants that come of it.
 //!
 //! promises  variants in the order of the file, the first axis slowest; at most `VARIANTS_MAX`
-//! never     lets an axis win over a later `--set` of the same setting: that setting is then fixed, and the axis falls away
+//! never     lets an axis win over a later `--set` of the same setting: that setting is then fixed,
+//!           and the axis falls away
 use crate::{
     assign::{Assignment, assign, resolve},
     field::Shape,
@@ -61,7 +62,10 @@ impl Steps {
             }
             [first, axis] if first.text == MATRIX => self.axis(axis, value, reader),
             _ => {
-                let fixed = |axis: &[Key]| axis.len() >= path.len() && axis.iter().zip(&path).all(|(one, other)| one.text == other.text);
+                let fixed = |axis: &[Key]| {
+                    axis.len() >= path.len()
+                        && axis.iter().zip(&path).all(|(one, other)| one.text == other.text)
+                };
                 self.list.retain(|step| !matches!(step, Step::Axis { path, .. } if fixed(path)));
                 self.list.push(Step::Set(Assignment { name, path, value }));
             }
@@ -71,7 +75,9 @@ impl Steps {
     fn matrix(&mut self, key: &Key, node: &Node, reader: &mut Reader<'_>) {
         let Some(field) = reader.top.iter().find(|field| field.name == MATRIX) else { return };
         match &node.value {
-            Value::Mapping(entries) => entries.iter().for_each(|(key, node)| self.axis(key, node.clone(), reader)),
+            Value::Mapping(entries) => {
+                entries.iter().for_each(|(key, node)| self.axis(key, node.clone(), reader))
+            }
             _ if crate::reader::is_nothing(node) => {}
             _ => reader.wrong_type(node, &At { path: MATRIX.into(), field, key: key.span }, None),
         }
@@ -102,34 +108,64 @@ impl Steps {
             }
             ref value => {
                 let (path, value) = flattened(&name.text, value);
-                let typed = if name.span.source > 0 { format!("--set matrix.{path}={}", shell(&value)) } else { format!("{path}: {value}") };
+                let typed = if name.span.source > 0 {
+                    format!("--set matrix.{path}={}", shell(&value))
+                } else {
+                    format!("{path}: {value}")
+                };
                 let hint = format!("write  {typed}");
-                return wrong(reader, node.span, format!("the axis {} is not a list", quoted(&name.text)), "expected a list of values", hint);
+                return wrong(
+                    reader,
+                    node.span,
+                    format!("the axis {} is not a list", quoted(&name.text)),
+                    "expected a list of values",
+                    hint,
+                );
             }
         };
         let mut seen: Vec<(String, Span)> = Vec::new();
         for value in values.iter().take(VARIANTS_MAX) {
             let text = value.flow();
             if let Some((_, first)) = seen.iter().find(|(other, _)| *other == text) {
-                let what = format!("the axis {} has the value {} twice", quoted(&name.text), quoted(&text));
-                let mistake = reader.place(value.span).mistake(MistakeKind::Duplicate, what, "given again here");
-                let mistake = if first.line == value.span.line { mistake } else { mistake.earlier(reader.place(*first), "given first here") };
+                let what = format!(
+                    "the axis {} has the value {} twice",
+                    quoted(&name.text),
+                    quoted(&text)
+                );
+                let mistake = reader.place(value.span).mistake(
+                    MistakeKind::Duplicate,
+                    what,
+                    "given again here",
+                );
+                let mistake = if first.line == value.span.line {
+                    mistake
+                } else {
+                    mistake.earlier(reader.place(*first), "given first here")
+                };
                 return reader.report(value.span, mistake.hint("keep one of the two"));
             }
             seen.push((text, value.span));
         }
-        self.list.retain(|step| !matches!(step, Step::Axis { name: other, .. } if other.text == name.text));
+        self.list.retain(
+            |step| !matches!(step, Step::Axis { name: other, .. } if other.text == name.text),
+        );
         self.list.push(Step::Axis { name: name.clone(), path, values });
     }
 
     /// The variants, one when nothing is swept; none after there were too many.
-    pub fn variants<'s>(&'s self, root: &'s Node, shape: &'s Shape, reader: &mut Reader<'_>) -> impl Iterator<Item = Variant> + 's {
+    pub fn variants<'s>(
+        &'s self,
+        root: &'s Node,
+        shape: &'s Shape,
+        reader: &mut Reader<'_>,
+    ) -> impl Iterator<Item = Variant> + 's {
         let mut count: usize = 1;
         for step in &self.list {
             let Step::Axis { name, values, .. } = step else { continue };
             count = count.saturating_mul(values.len());
             if count > VARIANTS_MAX {
-                let hint = "split the sweep over several files, or fix a setting with --set".to_string();
+                let hint =
+                    "split the sweep over several files, or fix a setting with --set".to_string();
                 wrong(
                     reader,
                     name.span,
@@ -172,7 +208,10 @@ fn flattened(path: &str, value: &Value) -> (String, String) {
             Some((key, node)) => flattened(&format!("{path}.{}", key.text), &node.value),
             None => (path.to_string(), "[VALUE]".to_string()),
         },
-        Value::Sequence(items) => (path.to_string(), format!("[{}]", items.iter().map(Node::flow).collect::<Vec<_>>().join(", "))),
+        Value::Sequence(items) => (
+            path.to_string(),
+            format!("[{}]", items.iter().map(Node::flow).collect::<Vec<_>>().join(", ")),
+        ),
         Value::Scalar { text, .. } => (path.to_string(), format!("[{text}]")),
     }
 }

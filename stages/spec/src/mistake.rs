@@ -1,6 +1,8 @@
-//! A mistake in a pipeline file or in a `--set`: where it is, what was expected, and what to type instead.
+//! A mistake in a pipeline file or in a `--set`: where it is, what was expected, and what to type
+//! instead.
 //!
-//! promises  a line and column from 1; text from the file is shown shortened and without control characters
+//! promises  a line and column from 1; text from the file is shown shortened and without control
+//!           characters
 //! never     decides an exit code; the shell does
 use std::{error::Error, fmt, ops::Deref};
 
@@ -56,9 +58,25 @@ pub struct Place {
 
 impl Place {
     /// A mistake at this place.
-    pub fn mistake(self, kind: MistakeKind, what: impl Into<String>, label: impl Into<String>) -> Mistake {
+    pub fn mistake(
+        self,
+        kind: MistakeKind,
+        what: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Mistake {
         let Self { path, line, column, excerpt, length } = self;
-        Mistake { kind, what: what.into(), path, line, column, excerpt, length, label: label.into(), hint: None, earlier: None }
+        Mistake {
+            kind,
+            what: what.into(),
+            path,
+            line,
+            column,
+            excerpt,
+            length,
+            label: label.into(),
+            hint: None,
+            earlier: None,
+        }
     }
 }
 
@@ -117,7 +135,14 @@ impl fmt::Display for Mistake {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "error: {}\n  --> {}", visible(&self.what), self.place())?;
         if let Some((place, label)) = self.earlier.as_deref() {
-            marked(out, &place.excerpt, place.column, place.length, '-', &format!("{label} (line {})", place.line))?;
+            marked(
+                out,
+                &place.excerpt,
+                place.column,
+                place.length,
+                '-',
+                &format!("{label} (line {})", place.line),
+            )?;
         }
         if self.length > 0 {
             marked(out, &self.excerpt, self.column, self.length, '^', &self.label)?;
@@ -171,16 +196,36 @@ impl fmt::Display for Mistakes {
 impl Error for Mistakes {}
 
 /// A line with a mark below it.
-fn marked(out: &mut fmt::Formatter<'_>, line: &str, column: u32, length: u32, mark: char, label: &str) -> fmt::Result {
+fn marked(
+    out: &mut fmt::Formatter<'_>,
+    line: &str,
+    column: u32,
+    length: u32,
+    mark: char,
+    label: &str,
+) -> fmt::Result {
     let letters: Vec<char> = line.chars().map(shown).collect();
     let column = (column as usize - 1).min(letters.len());
-    let start = if letters.len() <= EXCERPT_MAX { 0 } else { column.saturating_sub(EXCERPT_MAX / 2) };
+    let start =
+        if letters.len() <= EXCERPT_MAX { 0 } else { column.saturating_sub(EXCERPT_MAX / 2) };
     let end = (start + EXCERPT_MAX).min(letters.len());
-    let (before, after) = (if start > 0 { "..." } else { "" }, if end < letters.len() { "..." } else { "" });
+    let (before, after) =
+        (if start > 0 { "..." } else { "" }, if end < letters.len() { "..." } else { "" });
     let text: String = letters[start..end].iter().collect();
-    let pad: String = before.chars().chain(letters[start..column.max(start)].iter().copied()).map(|letter| if letter == '\t' { '\t' } else { ' ' }).collect();
-    let mark: String = std::iter::repeat_n(mark, (length.max(1) as usize).min(end.saturating_sub(column).max(1))).collect();
-    write!(out, "\n       |  {before}{}{after}\n       |  {pad}{mark} {}", text.trim_end(), visible(label))
+    let pad: String = before
+        .chars()
+        .chain(letters[start..column.max(start)].iter().copied())
+        .map(|letter| if letter == '\t' { '\t' } else { ' ' })
+        .collect();
+    let mark: String =
+        std::iter::repeat_n(mark, (length.max(1) as usize).min(end.saturating_sub(column).max(1)))
+            .collect();
+    write!(
+        out,
+        "\n       |  {before}{}{after}\n       |  {pad}{mark} {}",
+        text.trim_end(),
+        visible(label)
+    )
 }
 
 fn shown(letter: char) -> char {
@@ -194,7 +239,11 @@ pub(crate) fn visible(text: &str) -> String {
 
 /// Text from a file as it stands in a sentence: in backticks, shortened, on one line.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut short: String = text.chars().take(QUOTED_MAX).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect();
+    let mut short: String = text
+        .chars()
+        .take(QUOTED_MAX)
+        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .collect();
     if text.chars().nth(QUOTED_MAX).is_some() {
         short.push_str("...");
     }

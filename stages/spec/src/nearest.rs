@@ -1,10 +1,12 @@
 //! The nearest name to a misspelt one.
 //!
-//! promises  ignores case and treats `-` as `_`; where no name is a few edits away, one that the word begins or ends with is near, as `drop` is
-//!           to `dropout` and `auc` to `roc_auc`; nothing is better than a far-fetched guess
+//! promises  ignores case and treats `-` as `_`; where no name is a few edits away, one that the
+//!           word begins or ends with is near, as `drop` is to `dropout` and `auc` to `roc_auc`;
+//!           nothing is better than a far-fetched guess
 //! never     compares words of more than 64 characters (the cost is the product of the lengths)
 //!
-//! The distance counts insertions, deletions, substitutions and swaps of neighbours (Damerau 1964, Levenshtein 1966; the restricted form).
+//! The distance counts insertions, deletions, substitutions and swaps of neighbours (Damerau 1964,
+//! Levenshtein 1966; the restricted form).
 
 use std::cmp::Reverse;
 
@@ -13,8 +15,8 @@ const LENGTH_MAX: usize = 64;
 /// The shortest part of a word that stands for it.
 const PART_MIN: usize = 3;
 
-/// The word among the others that was probably meant, if there is one; of several equally near ones the one that
-/// begins alike for longest, of those the first.
+/// The word among the others that was probably meant, if there is one; of several equally near ones
+/// the one that begins alike for longest, of those the first.
 pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(word);
     if wanted.is_empty() || wanted.len() > LENGTH_MAX {
@@ -27,8 +29,8 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         if other.is_empty() || other.len() > LENGTH_MAX {
             continue;
         }
-        let begins =
-            wanted.len() >= PART_MIN && other.starts_with(&wanted) || other.len() >= PART_MIN && (wanted.starts_with(&other) || wanted.ends_with(&other));
+        let begins = wanted.len() >= PART_MIN && other.starts_with(&wanted)
+            || other.len() >= PART_MIN && (wanted.starts_with(&other) || wanted.ends_with(&other));
         let distance = distance(&wanted, &other);
         let near = distance <= allowed && distance < wanted.len().max(other.len());
         let alike = wanted.iter().zip(&other).take_while(|(ours, theirs)| ours == theirs).count();
@@ -41,7 +43,11 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 fn folded(word: &str) -> Vec<char> {
-    word.chars().flat_map(char::to_lowercase).map(|letter| if letter == '-' { '_' } else { letter }).take(LENGTH_MAX + 1).collect()
+    word.chars()
+        .flat_map(char::to_lowercase)
+        .map(|letter| if letter == '-' { '_' } else { letter })
+        .take(LENGTH_MAX + 1)
+        .collect()
 }
 
 /// Edits that turn one word into the other, a swap of neighbours being one edit.
@@ -96,7 +102,12 @@ mod tests {
 
     #[test]
     fn the_distance_is_that_of_the_textbook() {
-        let of = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
-        assert_eq!((of("kitten", "sitting"), of("ab", "ba"), of("", "abc"), of("ca", "abc")), (3, 1, 3, 3));
+        let of = |a: &str, b: &str| {
+            distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
+        };
+        assert_eq!(
+            (of("kitten", "sitting"), of("ab", "ba"), of("", "abc"), of("ca", "abc")),
+            (3, 1, 3, 3)
+        );
     }
 }

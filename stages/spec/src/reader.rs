@@ -1,6 +1,7 @@
 //! Reads sections strictly and collects every mistake on the way.
 //!
-//! promises  a mistake does not stop the reading, so that one look shows them all; each says what to type instead
+//! promises  a mistake does not stop the reading, so that one look shows them all; each says what
+//!           to type instead
 //! never     guesses a value: what is wrong is reported, whatever was probably meant
 use std::{borrow::Cow, collections::HashSet, path::PathBuf};
 
@@ -13,7 +14,8 @@ use crate::{
     tree::{Key, Node, Span, Value},
 };
 
-/// Mistakes beyond this number are only counted; more than are shown, because they are sorted afterwards.
+/// Mistakes beyond this number are only counted; more than are shown, because they are sorted
+/// afterwards.
 const COLLECTED_MAX: usize = 200;
 
 /// A text that is read: the file, or an override.
@@ -73,7 +75,9 @@ impl Written {
     /// A setting with a value as it is typed there.
     pub fn typed(self, path: &str, value: &str) -> String {
         match self {
-            Self::File => format!("{}  or pass  --set {path}={}", braced(path, value), shell(value)),
+            Self::File => {
+                format!("{}  or pass  --set {path}={}", braced(path, value), shell(value))
+            }
             Self::Override => format!("--set {path}={}", shell(value)),
             Self::Axis => format!("matrix: {{{path}: {value}}}"),
         }
@@ -103,15 +107,30 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub fn new(sources: Vec<Source<'a>>, top: &'a [FieldDoc]) -> Self {
-        Self { sources, top, mistakes: Vec::new(), seen: HashSet::new(), left_out: 0, meant: HashSet::new() }
+        Self {
+            sources,
+            top,
+            mistakes: Vec::new(),
+            seen: HashSet::new(),
+            left_out: 0,
+            meant: HashSet::new(),
+        }
     }
 
     /// The place as users read it.
     pub fn place(&self, span: Span) -> Place {
         let source = &self.sources[(span.source as usize).min(self.sources.len() - 1)];
         let excerpt = source.lines.get(span.line as usize - 1).copied().unwrap_or("");
-        let room = u32::try_from(excerpt.trim_end().chars().count()).unwrap_or(u32::MAX).saturating_sub(span.column - 1);
-        Place { path: source.path.clone(), line: span.line, column: span.column, excerpt: excerpt.to_string(), length: span.length.min(room).max(1) }
+        let room = u32::try_from(excerpt.trim_end().chars().count())
+            .unwrap_or(u32::MAX)
+            .saturating_sub(span.column - 1);
+        Place {
+            path: source.path.clone(),
+            line: span.line,
+            column: span.column,
+            excerpt: excerpt.to_string(),
+            length: span.length.min(room).max(1),
+        }
     }
 
     /// Keeps a mistake, once.
@@ -140,11 +159,19 @@ impl<'a> Reader<'a> {
         }
         self.mistakes.sort_by_key(|(span, _)| *span);
         let left_out = self.left_out + self.mistakes.len().saturating_sub(SHOWN_MAX);
-        Err(Mistakes { shown: self.mistakes.into_iter().take(SHOWN_MAX).map(|(_, mistake)| mistake).collect(), left_out })
+        Err(Mistakes {
+            shown: self.mistakes.into_iter().take(SHOWN_MAX).map(|(_, mistake)| mistake).collect(),
+            left_out,
+        })
     }
 
     /// The entries of a section; unknown names and missing fields are reported.
-    pub fn section<'f, 'n>(&mut self, node: &'n Node, at: &At<'_>, fields: &'f [FieldDoc]) -> Option<Vec<Entry<'f, 'n>>> {
+    pub fn section<'f, 'n>(
+        &mut self,
+        node: &'n Node,
+        at: &At<'_>,
+        fields: &'f [FieldDoc],
+    ) -> Option<Vec<Entry<'f, 'n>>> {
         let entries: &[(Key, Node)] = match &node.value {
             Value::Mapping(entries) => entries,
             _ if is_nothing(node) => &[],
@@ -162,7 +189,8 @@ impl<'a> Reader<'a> {
         Some(known)
     }
 
-    /// Reports a field without default that was left out, here or one level down; `given`: the section itself is there.
+    /// Reports a field without default that was left out, here or one level down; `given`: the
+    /// section itself is there.
     fn missing(&mut self, at: &At<'_>, field: &FieldDoc, given: bool) {
         let path = joined(&at.path, field.name);
         if let Shape::Section(inner) = &field.shape {
@@ -176,11 +204,18 @@ impl<'a> Reader<'a> {
         }
         let (section, line) = match (at.path.is_empty(), given) {
             (true, _) => ("at the top level".to_string(), format!("{}: {example}", field.name)),
-            (_, true) => (format!("in {}", at.name()), format!("{}: {example}  in the section {}", field.name, at.path)),
+            (_, true) => (
+                format!("in {}", at.name()),
+                format!("{}: {example}  in the section {}", field.name, at.path),
+            ),
             (_, false) => (format!("in {}", at.name()), braced(&path, example)),
         };
         let what = format!("{} is missing", quoted(&path));
-        let mistake = self.place(at.key).mistake(MistakeKind::Missing, what, format!("expected `{}` {section}", field.name));
+        let mistake = self.place(at.key).mistake(
+            MistakeKind::Missing,
+            what,
+            format!("expected `{}` {section}", field.name),
+        );
         self.report(at.key, mistake.hint(format!("add  {line}  or pass  --set {path}={example}")));
     }
 
@@ -193,13 +228,17 @@ impl<'a> Reader<'a> {
                 Value::Scalar { text, .. } => nearest(text, fields.iter().map(|field| field.name)),
                 _ => None,
             };
-            let hint = format!("write  {}", self.sample(at, &format!("{{{}: {{}}}}", near.unwrap_or(first)), node.span));
+            let hint = format!(
+                "write  {}",
+                self.sample(at, &format!("{{{}: {{}}}}", near.unwrap_or(first)), node.span)
+            );
             self.wrong_type(node, at, Some(hint));
             return None;
         };
         match self.known(entries, at, fields).as_slice() {
             [] if entries.is_empty() => {
-                let hint = format!("write  {}", self.sample(at, &format!("{{{first}: {{}}}}"), node.span));
+                let hint =
+                    format!("write  {}", self.sample(at, &format!("{{{first}: {{}}}}"), node.span));
                 self.wrong_type(node, at, Some(hint));
                 None
             }
@@ -208,7 +247,10 @@ impl<'a> Reader<'a> {
             [one, other, ..] => {
                 let what = format!("{} takes one of its sections, not several", at.name());
                 let label = format!("expected {}", at.field.shape.noun());
-                let mistake = self.place(other.key).mistake(MistakeKind::Duplicate, what, label).earlier(self.place(one.key), "given first here");
+                let mistake = self
+                    .place(other.key)
+                    .mistake(MistakeKind::Duplicate, what, label)
+                    .earlier(self.place(one.key), "given first here");
                 self.report(other.key, mistake.hint("keep one of them"));
                 None
             }
@@ -216,7 +258,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The entries with known names; others are reported.
-    fn known<'f, 'n>(&mut self, entries: &'n [(Key, Node)], at: &At<'_>, fields: &'f [FieldDoc]) -> Vec<Entry<'f, 'n>> {
+    fn known<'f, 'n>(
+        &mut self,
+        entries: &'n [(Key, Node)],
+        at: &At<'_>,
+        fields: &'f [FieldDoc],
+    ) -> Vec<Entry<'f, 'n>> {
         let mut known = Vec::with_capacity(entries.len());
         for (key, node) in entries {
             match fields.iter().find(|field| field.name == key.text) {
@@ -248,11 +295,21 @@ impl<'a> Reader<'a> {
         let all = listed(names.iter().copied());
         let boolean = boolean_meant(text).filter(|word| names.contains(word));
         // `f1_macro` is a kind of `f1`.
-        let part = || names.iter().copied().find(|name| text.split(['_', '-', ' ', '.']).any(|part| part.eq_ignore_ascii_case(name)));
-        let (label, hint) = match boolean.or_else(|| nearest(text, names.iter().copied())).or_else(part) {
-            Some(name) => (format!("did you mean `{name}`?"), format!("{} takes {all}", quoted(&at.path))),
-            None => (format!("expected {all}"), format!("write  {}", self.sample(at, names[0], node.span))),
+        let part = || {
+            names.iter().copied().find(|name| {
+                text.split(['_', '-', ' ', '.']).any(|part| part.eq_ignore_ascii_case(name))
+            })
         };
+        let (label, hint) =
+            match boolean.or_else(|| nearest(text, names.iter().copied())).or_else(part) {
+                Some(name) => {
+                    (format!("did you mean `{name}`?"), format!("{} takes {all}", quoted(&at.path)))
+                }
+                None => (
+                    format!("expected {all}"),
+                    format!("write  {}", self.sample(at, names[0], node.span)),
+                ),
+            };
         let what = format!("{} does not know {}", at.name(), quoted(text));
         let mistake = self.place(node.span).mistake(MistakeKind::UnknownValue, what, label);
         self.report(node.span, mistake.hint(hint));
@@ -260,31 +317,59 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports a name that no setting of the section has.
-    pub fn unknown_key(&mut self, key: &Key, node: &Node, section: &str, fields: &[FieldDoc], written: Written) {
+    pub fn unknown_key(
+        &mut self,
+        key: &Key,
+        node: &Node,
+        section: &str,
+        fields: &[FieldDoc],
+        written: Written,
+    ) {
         if self.is_full() {
             self.left_out += 1;
             return;
         }
         let names = || fields.iter().map(|field| field.name);
         let elsewhere = paths_of(&key.text, self.top);
-        let value = Some(node.flow()).filter(|text| !text.is_empty() && text.len() < 60).unwrap_or_else(|| "VALUE".into());
-        let no_space = key.text.split_once(':').filter(|(name, _)| names().any(|known| known == *name));
-        let valid = if fields.is_empty() { "it has no settings yet".into() } else { format!("expected {}", listed(names())) };
+        let value = Some(node.flow())
+            .filter(|text| !text.is_empty() && text.len() < 60)
+            .unwrap_or_else(|| "VALUE".into());
+        let no_space =
+            key.text.split_once(':').filter(|(name, _)| names().any(|known| known == *name));
+        let valid = if fields.is_empty() {
+            "it has no settings yet".into()
+        } else {
+            format!("expected {}", listed(names()))
+        };
         let (label, hint) = if let Some((name, value)) = no_space {
             (format!("a space is missing after `{name}:`"), Some(format!("write  {name}: {value}")))
         } else if let Some(path) = elsewhere.first() {
-            let sections = elsewhere.iter().map(|path| path.rsplit_once('.').map_or("the top level", |(above, _)| above));
-            (format!("it belongs in {}", listed(sections)), Some(format!("write  {}", written.typed(path, &value))))
+            let sections = elsewhere
+                .iter()
+                .map(|path| path.rsplit_once('.').map_or("the top level", |(above, _)| above));
+            (
+                format!("it belongs in {}", listed(sections)),
+                Some(format!("write  {}", written.typed(path, &value))),
+            )
         } else if let Some(near) = nearest(&key.text, names()) {
             self.meant.insert(joined(section, near));
-            (format!("did you mean `{near}`?"), Some(format!("write  {}", self.corrected(key.span, near, &value, written))))
-        } else if matches!(section, "" | "plan" | "run") && (written != Written::File || matches!(node.value, Value::Scalar { .. })) {
+            (
+                format!("did you mean `{near}`?"),
+                Some(format!("write  {}", self.corrected(key.span, near, &value, written))),
+            )
+        } else if matches!(section, "" | "plan" | "run")
+            && (written != Written::File || matches!(node.value, Value::Scalar { .. }))
+        {
             let typed = written.typed(&format!("plan.set.{}", key.text), &value);
             (valid, Some(format!("a setting of the program stands under plan.set:  {typed}")))
         } else {
             let paths = all_paths(self.top);
-            let near = nearest(&key.text, paths.iter().map(|path| path.rsplit('.').next().unwrap_or(path)));
-            let path = near.and_then(|name| paths.iter().find(|path| path.rsplit('.').next() == Some(name)));
+            let near = nearest(
+                &key.text,
+                paths.iter().map(|path| path.rsplit('.').next().unwrap_or(path)),
+            );
+            let path = near
+                .and_then(|name| paths.iter().find(|path| path.rsplit('.').next() == Some(name)));
             (valid, path.map(|path| format!("there is a setting  {path}")))
         };
         let what = format!("{} has no setting {}", place_name(section), quoted(&key.text));
@@ -299,8 +384,11 @@ impl<'a> Reader<'a> {
             return format!("{name}: {value}");
         }
         let place = self.place(span);
-        let letters = |from: usize, count: usize| place.excerpt.chars().skip(from).take(count).collect::<String>();
-        let (start, end) = (span.column as usize - 1, span.column as usize - 1 + span.length as usize);
+        let letters = |from: usize, count: usize| {
+            place.excerpt.chars().skip(from).take(count).collect::<String>()
+        };
+        let (start, end) =
+            (span.column as usize - 1, span.column as usize - 1 + span.length as usize);
         let text = format!("{}{name}{}", letters(0, start), letters(end, usize::MAX));
         if span.source > 0 { format!("--set {}", shell(&text)) } else { text.trim().to_string() }
     }
@@ -311,7 +399,11 @@ impl<'a> Reader<'a> {
             return self.no_value(at);
         }
         let wanted = at.field.shape.noun();
-        let what = if at.path.is_empty() { "this is not a pipeline file".to_string() } else { format!("wrong type for {}", at.name()) };
+        let what = if at.path.is_empty() {
+            "this is not a pipeline file".to_string()
+        } else {
+            format!("wrong type for {}", at.name())
+        };
         let sweep = matches!(node.value, Value::Sequence(_))
             && at.field.shape.children().is_empty()
             && !matches!(at.field.shape, Shape::Map(_) | Shape::List(_) | Shape::Matrix);
@@ -321,19 +413,33 @@ impl<'a> Reader<'a> {
         };
         let hint = match hint.or(pair.map(|pair| format!("write  {pair}"))) {
             Some(hint) => hint,
-            None if sweep && !at.path.is_empty() => format!("to run several values one after the other:  matrix: {{{}: {}}}", at.path, node.flow()),
+            None if sweep && !at.path.is_empty() => format!(
+                "to run several values one after the other:  matrix: {{{}: {}}}",
+                at.path,
+                node.flow()
+            ),
             None => format!("for example  {}", self.sample(at, &example(at.field), node.span)),
         };
-        let mistake = self.place(node.span).mistake(MistakeKind::WrongType, what, format!("expected {wanted}, found {}", found(node)));
+        let mistake = self.place(node.span).mistake(
+            MistakeKind::WrongType,
+            what,
+            format!("expected {wanted}, found {}", found(node)),
+        );
         self.report(node.span, mistake.hint(hint));
     }
 
     /// Reports a name with nothing behind its colon.
     pub fn no_value(&mut self, at: &At<'_>) {
-        let mistake = self.place(at.key).mistake(MistakeKind::WrongType, format!("{} has no value", at.name()), format!("expected {}", at.field.shape.noun()));
+        let mistake = self.place(at.key).mistake(
+            MistakeKind::WrongType,
+            format!("{} has no value", at.name()),
+            format!("expected {}", at.field.shape.noun()),
+        );
         let default = default_text(at.field);
         let hint = match (at.field.example, default) {
-            (None, Some(default)) => format!("write  {}  (its default), or remove it", self.sample(at, &default, at.key)),
+            (None, Some(default)) => {
+                format!("write  {}  (its default), or remove it", self.sample(at, &default, at.key))
+            }
             _ => format!("for example  {}", self.sample(at, &example(at.field), at.key)),
         };
         self.report(at.key, mistake.hint(hint));
@@ -346,13 +452,16 @@ impl<'a> Reader<'a> {
             format!("{} is out of range", at.name()),
             format!("expected {range}, found {}", found(node)),
         );
-        mistake.hint = at.field.hint.map(str::to_string).or_else(|| Some(format!("for example  {}", self.sample(at, &example(at.field), node.span))));
+        mistake.hint = at.field.hint.map(str::to_string).or_else(|| {
+            Some(format!("for example  {}", self.sample(at, &example(at.field), node.span)))
+        });
         self.report(node.span, mistake);
     }
 
     /// The setting with a value, as it is typed where the span lies.
     pub fn sample(&self, at: &At<'_>, value: &str, span: Span) -> String {
-        if self.sources.get(span.source as usize).is_some_and(|source| source.path == COMMAND_LINE) {
+        if self.sources.get(span.source as usize).is_some_and(|source| source.path == COMMAND_LINE)
+        {
             return format!("--set {}={}", at.path, shell(value));
         }
         match at.path.rsplit('.').next() {
@@ -399,7 +508,9 @@ fn example(field: &FieldDoc) -> String {
             Some(first) => format!("{{{}: {}}}", first.name, example(first)),
             None => "{}".into(),
         },
-        Shape::OneOf(fields) => fields.first().map_or_else(String::new, |first| format!("{{{}: {{}}}}", first.name)),
+        Shape::OneOf(fields) => {
+            fields.first().map_or_else(String::new, |first| format!("{{{}: {{}}}}", first.name))
+        }
         Shape::List(_) => "['*.weight']".into(),
         Shape::Map(_) => "{name: value}".into(),
         Shape::Matrix => "{plan.set.hidden: [16, 64]}".into(),
@@ -417,7 +528,9 @@ fn example(field: &FieldDoc) -> String {
 fn default_text(field: &FieldDoc) -> Option<String> {
     match &field.default {
         serde_json::Value::String(word) if !word.is_empty() => Some(word.clone()),
-        serde_json::Value::Number(number) => Some(number.to_string().trim_end_matches(".0").to_string()),
+        serde_json::Value::Number(number) => {
+            Some(number.to_string().trim_end_matches(".0").to_string())
+        }
         serde_json::Value::Bool(value) => Some(value.to_string()),
         _ => None,
     }
@@ -446,7 +559,9 @@ pub(crate) fn all_paths(fields: &[FieldDoc]) -> Vec<String> {
     let mut paths = Vec::new();
     for field in fields {
         paths.push(field.name.to_string());
-        paths.extend(all_paths(field.shape.children()).into_iter().map(|path| joined(field.name, &path)));
+        paths.extend(
+            all_paths(field.shape.children()).into_iter().map(|path| joined(field.name, &path)),
+        );
     }
     paths
 }

@@ -1,7 +1,8 @@
 //! `run.repeat`: one pipeline becomes several that differ in their seed alone.
 //!
-//! promises  the repeats of a variant follow each other, by ascending seed; each is the pipeline that its seed alone would give, so that it has
-//!           the same key; matrix and repeats together ask for at most `VARIANTS_MAX` pipelines
+//! promises  the repeats of a variant follow each other, by ascending seed; each is the pipeline
+//!           that its seed alone would give, so that it has the same key; matrix and repeats
+//!           together ask for at most `VARIANTS_MAX` pipelines
 //! never     lets a seed go round: one beyond the largest is a mistake
 use crate::{
     Pipeline,
@@ -21,7 +22,12 @@ pub struct Repeat {
 }
 
 /// Puts the pipelines that one asks for behind those that are there.
-pub(crate) fn repeat(mut pipeline: Pipeline, node: &Node, pipelines: &mut Vec<Pipeline>, reader: &mut Reader<'_>) {
+pub(crate) fn repeat(
+    mut pipeline: Pipeline,
+    node: &Node,
+    pipelines: &mut Vec<Pipeline>,
+    reader: &mut Reader<'_>,
+) {
     let count = std::mem::replace(&mut pipeline.run.repeat, 1);
     pipeline.changed.retain(|(name, _)| name != "run.repeat");
     if count == 1 {
@@ -31,12 +37,25 @@ pub(crate) fn repeat(mut pipeline: Pipeline, node: &Node, pipelines: &mut Vec<Pi
     let Some(last) = first.checked_add(count - 1) else {
         let most = u64::MAX - (count - 1);
         let what = format!("{count} repeats from `run.seed: {first}` go beyond the largest seed");
-        return wrong(reader, place(node, "seed"), what, format!("expected at most {most}, found {first}"), "start from a smaller  run.seed");
+        return wrong(
+            reader,
+            place(node, "seed"),
+            what,
+            format!("expected at most {most}, found {first}"),
+            "start from a smaller  run.seed",
+        );
     };
     if pipelines.len() as u64 + count > VARIANTS_MAX as u64 {
         let what = "the matrix and `run.repeat` ask for too many variants".to_owned();
-        let label = format!("expected at most {VARIANTS_MAX} together, found more with {count} repeats");
-        return wrong(reader, place(node, "repeat"), what, label, "split the sweep over several files, or lower  run.repeat");
+        let label =
+            format!("expected at most {VARIANTS_MAX} together, found more with {count} repeats");
+        return wrong(
+            reader,
+            place(node, "repeat"),
+            what,
+            label,
+            "split the sweep over several files, or lower  run.repeat",
+        );
     }
     for (seed, number) in (first..=last).zip(0..) {
         let mut own = pipeline.clone();
@@ -51,10 +70,14 @@ pub(crate) fn repeat(mut pipeline: Pipeline, node: &Node, pipelines: &mut Vec<Pi
 /// Where a setting of `run` stands; else the first place of the file.
 fn place(node: &Node, setting: &str) -> Span {
     let entry = |node: &'_ Node, name: &str| match &node.value {
-        Value::Mapping(entries) => entries.iter().find(|(key, _)| key.text == name).map(|(_, node)| node.clone()),
+        Value::Mapping(entries) => {
+            entries.iter().find(|(key, _)| key.text == name).map(|(_, node)| node.clone())
+        }
         _ => None,
     };
-    entry(node, "run").and_then(|run| entry(&run, setting)).map_or(Span { length: 1, ..node.span }, |found| found.span)
+    entry(node, "run")
+        .and_then(|run| entry(&run, setting))
+        .map_or(Span { length: 1, ..node.span }, |found| found.span)
 }
 
 fn wrong(reader: &mut Reader<'_>, span: Span, what: String, label: String, hint: &str) {

@@ -1,6 +1,7 @@
 //! What an unquoted word means: the core schema of YAML 1.2.
 //!
-//! promises  `true` and `false` are the only booleans (`yes`, `on` are texts); whole numbers also as 0x and 0o; no underscores, no base 60
+//! promises  `true` and `false` are the only booleans (`yes`, `on` are texts); whole numbers also
+//!           as 0x and 0o; no underscores, no base 60
 //! never     fails: what is nothing else is a text
 
 /// An unquoted word.
@@ -55,7 +56,9 @@ fn whole(digits: &str, unsigned: bool) -> Option<i128> {
 fn real(digits: &str) -> Option<f64> {
     let all_digits = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
     let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
+        Some((mantissa, exponent)) => {
+            (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent)))
+        }
         None => (digits, None),
     };
     if exponent.is_some_and(|exponent| exponent.is_empty() || !all_digits(exponent)) {

@@ -1,7 +1,9 @@
 //! The JSON Schema of pipeline files, for editors.
 //!
-//! promises  draft 2020-12, made from the same declarations as the decoding: names, types, ranges, words, defaults and explanations agree
-//! never     refuses what `read` takes (but for `"true"` in quotes where a choice has the word); the reverse happens: a schema cannot count variants
+//! promises  draft 2020-12, made from the same declarations as the decoding: names, types, ranges,
+//!           words, defaults and explanations agree
+//! never     refuses what `read` takes (but for `"true"` in quotes where a choice has the word);
+//!           the reverse happens: a schema cannot count variants
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -16,7 +18,11 @@ pub(crate) fn schema(top: &[FieldDoc]) -> Json {
     if let Json::Object(map) = &mut schema {
         map.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
         map.insert("title".into(), "Warploom pipeline".into());
-        map.insert("description".into(), "What to compute: a data set, a vertex program, and the settings of every stage.".into());
+        map.insert(
+            "description".into(),
+            "What to compute: a data set, a vertex program, and the settings of every stage."
+                .into(),
+        );
         map.insert("type".into(), "object".into());
     }
     sorted(schema)
@@ -32,7 +38,8 @@ fn sorted(value: Json) -> Json {
 }
 
 fn section(fields: &[FieldDoc], top: &[FieldDoc]) -> Json {
-    let properties = object(fields.iter().map(|field| (field.name.to_string(), described(field, top))));
+    let properties =
+        object(fields.iter().map(|field| (field.name.to_string(), described(field, top))));
     // Required fields may come from the command line, so none is required here.
     json!({"type": ["object", "null"], "properties": properties, "additionalProperties": false})
 }
@@ -50,7 +57,10 @@ fn described(field: &FieldDoc, top: &[FieldDoc]) -> Json {
     }
     if let Json::Object(map) = &mut schema {
         map.insert("description".into(), text.into());
-        if field.example.is_none() && !matches!(field.shape, Shape::Section(_) | Shape::Matrix) && !field.default.is_null() {
+        if field.example.is_none()
+            && !matches!(field.shape, Shape::Section(_) | Shape::Matrix)
+            && !field.default.is_null()
+        {
             map.insert("default".into(), field.default.clone());
         }
         if let Some(example) = field.example {
@@ -65,20 +75,29 @@ fn of_shape(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Whole => number("integer", field, Some(u64::MAX)),
         Shape::Real => number("number", field, None),
-        Shape::Text | Shape::File => json!({"type": ["string", "number", "boolean"], "minLength": 1}),
+        Shape::Text | Shape::File => {
+            json!({"type": ["string", "number", "boolean"], "minLength": 1})
+        }
         Shape::Program => json!({"type": "string", "pattern": "\\.py(:[^:\\s]+)?$"}),
         Shape::Scalar => json!({"type": ["number", "string", "boolean", "array"]}),
-        Shape::Choice(words) => json!({"enum": words.iter().map(|choice| word(choice.name)).collect::<Vec<_>>()}),
-        Shape::List(inner) => json!({"type": ["array", "null"], "items": of_shape(inner, field, top)}),
+        Shape::Choice(words) => {
+            json!({"enum": words.iter().map(|choice| word(choice.name)).collect::<Vec<_>>()})
+        }
+        Shape::List(inner) => {
+            json!({"type": ["array", "null"], "items": of_shape(inner, field, top)})
+        }
         Shape::OneOrMore(inner) => {
             let one = of_shape(inner, field, top);
             json!({"anyOf": [one.clone(), {"type": "array", "minItems": 1, "items": one}]})
         }
-        Shape::Map(inner) => json!({"type": ["object", "null"], "additionalProperties": of_shape(inner, field, top)}),
+        Shape::Map(inner) => {
+            json!({"type": ["object", "null"], "additionalProperties": of_shape(inner, field, top)})
+        }
         Shape::Optional(inner) => json!({"anyOf": [of_shape(inner, field, top), {"type": "null"}]}),
         Shape::Section(fields) => section(fields, top),
         Shape::OneOf(fields) => {
-            let properties = object(fields.iter().map(|field| (field.name.to_string(), described(field, top))));
+            let properties =
+                object(fields.iter().map(|field| (field.name.to_string(), described(field, top))));
             json!({"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1})
         }
         Shape::Matrix => {
@@ -101,7 +120,10 @@ fn axes(fields: &[FieldDoc], above: &str, top: &[FieldDoc]) -> Vec<(String, Json
             _ => {}
         }
         let items = of_shape(&field.shape, field, top);
-        found.push((path, json!({"type": "array", "minItems": 1, "items": items, "description": field.doc})));
+        found.push((
+            path,
+            json!({"type": "array", "minItems": 1, "items": items, "description": field.doc}),
+        ));
     }
     found
 }
@@ -112,9 +134,15 @@ fn number(name: &str, field: &FieldDoc, most: Option<u64>) -> Json {
     let shown = |bound: f64| if bound.fract() == 0.0 { json!(bound as i64) } else { json!(bound) };
     match field.range {
         Some(range) => {
-            map.insert(if range.low_open { "exclusiveMinimum" } else { "minimum" }.into(), shown(range.low));
+            map.insert(
+                if range.low_open { "exclusiveMinimum" } else { "minimum" }.into(),
+                shown(range.low),
+            );
             if let Some(high) = range.high {
-                map.insert(if range.high_open { "exclusiveMaximum" } else { "maximum" }.into(), shown(high));
+                map.insert(
+                    if range.high_open { "exclusiveMaximum" } else { "maximum" }.into(),
+                    shown(high),
+                );
             }
         }
         None if most.is_some() => drop(map.insert("minimum".into(), json!(0))),

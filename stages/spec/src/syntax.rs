@@ -1,10 +1,12 @@
 //! Faults of YAML text, in words that name the cure.
 //!
-//! promises  a place inside the text; an unclosed brace or quote is shown where it opens, not where the parser noticed
+//! promises  a place inside the text; an unclosed brace or quote is shown where it opens, not where
+//!           the parser noticed
 //! never     decides whether a text is YAML; the parser does
 //!
-//! The parser's own words ("while parsing a block mapping, did not find expected key") name its state. The table below turns each into what a person
-//! did; what the table does not know is passed on as it is.
+//! The parser's own words ("while parsing a block mapping, did not find expected key") name its
+//! state. The table below turns each into what a person did; what the table does not know is passed
+//! on as it is.
 
 /// A fault: line from 1, column from 0, and what to say.
 pub(crate) struct Fault {
@@ -21,13 +23,23 @@ pub(crate) fn explain(text: &str, line: usize, column: usize, info: &str) -> Fau
     let (line, column) = inside(&lines, line, column);
     let here = lines.get(line - 1).copied().unwrap_or("");
     let indent: String = here.chars().take_while(|letter| letter.is_whitespace()).collect();
-    if let (true, Some(tab)) = (info.contains("tab") || !indent.is_empty(), indent.chars().position(|letter| letter == '\t')) {
-        return fault(line, tab, "a tab is used for indentation", "expected spaces", "YAML is indented with spaces, two for each level");
+    if let (true, Some(tab)) = (
+        info.contains("tab") || !indent.is_empty(),
+        indent.chars().position(|letter| letter == '\t'),
+    ) {
+        return fault(
+            line,
+            tab,
+            "a tab is used for indentation",
+            "expected spaces",
+            "YAML is indented with spaces, two for each level",
+        );
     }
     if let Some(open) = unclosed(&lines) {
         return open;
     }
-    if info.contains("mapping values are not allowed") || info.contains("illegal placement of ':'") {
+    if info.contains("mapping values are not allowed") || info.contains("illegal placement of ':'")
+    {
         return second_colon(&lines, line, column);
     }
     if info.contains("simple key expect") {
@@ -36,12 +48,19 @@ pub(crate) fn explain(text: &str, line: usize, column: usize, info: &str) -> Fau
     let bracket = matches!(here.chars().nth(column), Some('}' | ']'));
     let (what, label, hint) = TABLE
         .iter()
-        .find(|(words, ..)| words.iter().any(|words| info.contains(words)) && (!words.contains(&"node content") || bracket))
-        .map_or(("this is not YAML", info, "see the examples in pipelines/"), |(_, what, label, hint)| (*what, *label, *hint));
+        .find(|(words, ..)| {
+            words.iter().any(|words| info.contains(words))
+                && (!words.contains(&"node content") || bracket)
+        })
+        .map_or(
+            ("this is not YAML", info, "see the examples in pipelines/"),
+            |(_, what, label, hint)| (*what, *label, *hint),
+        );
     fault(line, column, what, label, hint)
 }
 
-/// Words of the parser, and what to say for them: what is wrong, what stands beside the caret, the hint.
+/// Words of the parser, and what to say for them: what is wrong, what stands beside the caret, the
+/// hint.
 type Row = (&'static [&'static str], &'static str, &'static str, &'static str);
 
 const TABLE: &[Row] = &[
@@ -51,21 +70,36 @@ const TABLE: &[Row] = &[
         "expected a value",
         "quote it, for example '*.weight'",
     ),
-    (&["may not precede", "':' must be followed"], "a space is missing after `:`", "expected `name: value`", "put a space after the colon"),
+    (
+        &["may not precede", "':' must be followed"],
+        "a space is missing after `:`",
+        "expected `name: value`",
+        "put a space after the colon",
+    ),
     (
         &["expected key", "'-' indicator", "invalid indentation"],
         "this line fits no level of indentation",
         "expected it below the line it belongs with",
         "settings of one section begin in the same column, two spaces deeper than its name",
     ),
-    (&["',' or '}'", "',' or ']'"], "a comma is missing in a list or mapping", "expected `,` or the closing bracket", "separate entries with `, `"),
+    (
+        &["',' or '}'", "',' or ']'"],
+        "a comma is missing in a list or mapping",
+        "expected `,` or the closing bracket",
+        "separate entries with `, `",
+    ),
     (
         &["trailing content"],
         "something follows a closing quote",
         "expected `,` or the end of the line",
         "separate entries with `, `, or put the whole text in quotes",
     ),
-    (&["misplaced bracket", "node content"], "a bracket closes nothing", "no bracket is open here", "remove it, or open it before"),
+    (
+        &["misplaced bracket", "node content"],
+        "a bracket closes nothing",
+        "no bracket is open here",
+        "remove it, or open it before",
+    ),
     (
         &["unexpected character", "plain scalar cannot start"],
         "a text begins with a character that YAML keeps for itself",
@@ -88,7 +122,9 @@ fn fault(line: usize, column: usize, what: &str, label: &str, hint: &str) -> Fau
 fn second_colon(lines: &[&str], line: usize, column: usize) -> Fault {
     let indent = |text: &str| text.chars().take_while(|letter| *letter == ' ').count();
     let here = lines[line - 1];
-    let above = lines[..line - 1].iter().rposition(|text| !text.trim().is_empty() && !text.trim_start().starts_with('#'));
+    let above = lines[..line - 1]
+        .iter()
+        .rposition(|text| !text.trim().is_empty() && !text.trim_start().starts_with('#'));
     if let Some(above) = above {
         let text = lines[above];
         let has_colon = text.contains(": ") || text.trim_end().ends_with(':');
@@ -96,26 +132,38 @@ fn second_colon(lines: &[&str], line: usize, column: usize) -> Fault {
             return without_colon(text, above + 1, indent(text));
         }
         if indent(here) > indent(text) && has_colon && !text.trim_end().ends_with(':') {
-            let what = "this line is indented deeper than the one above, which holds a value already";
-            return fault(line, indent(here), what, "expected the same column as the line above", "settings of one section begin in the same column");
+            let what =
+                "this line is indented deeper than the one above, which holds a value already";
+            return fault(
+                line,
+                indent(here),
+                what,
+                "expected the same column as the line above",
+                "settings of one section begin in the same column",
+            );
         }
     }
-    let hint = "put each setting on a line of its own, or in braces {a: 1, b: 2}; quote a text that holds `: `";
+    let hint = "put each setting on a line of its own, or in braces {a: 1, b: 2}; quote a text \
+        that holds `: `";
     fault(line, column, "a second `:` stands in one line", "not allowed here", hint)
 }
 
 /// A line that should be `name: value` and is not.
 fn without_colon(here: &str, line: usize, column: usize) -> Fault {
-    let hint = pair_meant(here).map_or_else(|| "write  name: value".to_string(), |pair| format!("write  {pair}"));
+    let hint = pair_meant(here)
+        .map_or_else(|| "write  name: value".to_string(), |pair| format!("write  {pair}"));
     fault(line, column, "a line is not `name: value`", "expected `name: value`", &hint)
 }
 
 /// `name: value` for `name:value`, `name = value` and `name value`.
 pub(crate) fn pair_meant(text: &str) -> Option<String> {
     let text = text.trim();
-    let cut = text.split_once(':').or_else(|| text.split_once('=')).or_else(|| text.split_once(' '));
+    let cut =
+        text.split_once(':').or_else(|| text.split_once('=')).or_else(|| text.split_once(' '));
     let (name, value) = cut.map(|(name, value)| (name.trim(), value.trim()))?;
-    let plain = !name.is_empty() && !value.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let plain = !name.is_empty()
+        && !value.is_empty()
+        && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
     plain.then(|| format!("{name}: {value}"))
 }
 
@@ -142,7 +190,8 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The first brace, bracket or quote that nothing closes. A light reading: enough for the settings that pipeline files hold.
+/// The first brace, bracket or quote that nothing closes. A light reading: enough for the settings
+/// that pipeline files hold.
 fn unclosed(lines: &[&str]) -> Option<Fault> {
     let mut open: Vec<(char, usize, usize)> = Vec::new();
     let mut quote: Option<(char, usize, usize)> = None;
@@ -150,17 +199,23 @@ fn unclosed(lines: &[&str]) -> Option<Fault> {
         let mut before = ' ';
         let mut escaped = false;
         for (column, letter) in line.chars().enumerate() {
-            let begins = before.is_whitespace() || matches!(before, '{' | '[' | ',') || (before == ':' && !open.is_empty());
+            let begins = before.is_whitespace()
+                || matches!(before, '{' | '[' | ',')
+                || (before == ':' && !open.is_empty());
             match (quote, letter) {
                 (Some(('"', ..)), '\\') => escaped = !escaped,
                 (Some((mark, ..)), _) if letter == mark && !escaped => quote = None,
                 (Some(_), _) => escaped = false,
                 (None, '#') if before.is_whitespace() => break,
                 (None, '\'' | '"') if begins => quote = Some((letter, index + 1, column)),
-                (None, '{' | '[') if begins || !open.is_empty() => open.push((letter, index + 1, column)),
+                (None, '{' | '[') if begins || !open.is_empty() => {
+                    open.push((letter, index + 1, column))
+                }
                 (None, '}') if open.last().is_some_and(|top| top.0 == '{') => drop(open.pop()),
                 (None, ']') if open.last().is_some_and(|top| top.0 == '[') => drop(open.pop()),
-                (None, '}' | ']') if !open.is_empty() => return open.last().map(|top| never_closed(*top)),
+                (None, '}' | ']') if !open.is_empty() => {
+                    return open.last().map(|top| never_closed(*top));
+                }
                 _ => {}
             }
             before = letter;

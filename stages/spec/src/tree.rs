@@ -1,10 +1,13 @@
 //! YAML text as a tree in which every name and value knows its place.
 //!
-//! promises  names of a mapping are distinct; the tree is at most `DEPTH_MAX` deep; every fault of the text becomes a mistake with a place
+//! promises  names of a mapping are distinct; the tree is at most `DEPTH_MAX` deep; every fault of
+//!           the text becomes a mistake with a place
 //! never     gives a value a type (that is `scalar`), follows an alias, keeps a tag
 //!
-//! Refused although YAML knows them: anchors, aliases and tags (a pipeline says each thing once, a sweep is `matrix`), several documents, names that are
-//! lists or mappings. The parser below is saphyr-parser, whose events carry their places; it stops at its first fault, so one text gives one syntax mistake.
+//! Refused although YAML knows them: anchors, aliases and tags (a pipeline says each thing once, a
+//! sweep is `matrix`), several documents, names that are lists or mappings. The parser below is
+//! saphyr-parser, whose events carry their places; it stops at its first fault, so one text gives
+//! one syntax mistake.
 use std::{borrow::Cow, collections::HashMap};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
@@ -63,9 +66,14 @@ impl Node {
     pub fn flow(&self) -> String {
         match &self.value {
             Value::Scalar { text, .. } => text.clone(),
-            Value::Sequence(items) => format!("[{}]", items.iter().map(Self::flow).collect::<Vec<_>>().join(", ")),
+            Value::Sequence(items) => {
+                format!("[{}]", items.iter().map(Self::flow).collect::<Vec<_>>().join(", "))
+            }
             Value::Mapping(entries) => {
-                let entries: Vec<_> = entries.iter().map(|(key, node)| format!("{}: {}", key.text, node.flow())).collect();
+                let entries: Vec<_> = entries
+                    .iter()
+                    .map(|(key, node)| format!("{}: {}", key.text, node.flow()))
+                    .collect();
                 format!("{{{}}}", entries.join(", "))
             }
         }
@@ -86,11 +94,20 @@ impl Origin {
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let line = narrow(line.max(1));
         let shift = if line == 1 { self.column } else { 0 };
-        Span { source: self.source, line, column: narrow(column + 1).saturating_add(shift), length: narrow(length.max(1)) }
+        Span {
+            source: self.source,
+            line,
+            column: narrow(column + 1).saturating_add(shift),
+            length: narrow(length.max(1)),
+        }
     }
 
     fn of(self, span: &saphyr_parser::Span) -> Span {
-        let length = if span.end.line() == span.start.line() { span.end.col().saturating_sub(span.start.col()) } else { usize::MAX };
+        let length = if span.end.line() == span.start.line() {
+            span.end.col().saturating_sub(span.start.col())
+        } else {
+            usize::MAX
+        };
         self.span(span.start.line(), span.start.col(), length)
     }
 }
@@ -98,7 +115,13 @@ impl Origin {
 /// Reads a text; none when it is not YAML, which is then reported.
 pub(crate) fn parse(text: &str, origin: Origin, reader: &mut Reader<'_>) -> Option<Node> {
     if let Some((line, column)) = unprintable(text) {
-        return refuse(reader, origin.span(line, column, 1), "a character is not text", "a control character", "remove it; is this a pipeline file?");
+        return refuse(
+            reader,
+            origin.span(line, column, 1),
+            "a character is not text",
+            "a control character",
+            "remove it; is this a pipeline file?",
+        );
     }
     let mut builder = Builder { origin, stack: Vec::new(), root: None, documents: 0 };
     let mut parser = Parser::new_from_str(text);
@@ -120,7 +143,10 @@ fn unprintable(text: &str) -> Option<(usize, usize)> {
     // Most texts have none: one pass without counting lines.
     text.find(wrong)?;
     let lines = syntax::split(text);
-    lines.iter().enumerate().find_map(|(index, line)| line.chars().position(wrong).map(|column| (index + 1, column)))
+    lines
+        .iter()
+        .enumerate()
+        .find_map(|(index, line)| line.chars().position(wrong).map(|column| (index + 1, column)))
 }
 
 /// Says what the parser found in words that name the cure.
@@ -146,7 +172,12 @@ struct Builder {
 
 impl Builder {
     /// Takes one event; none ends the reading, after a mistake was reported.
-    fn take(&mut self, event: Event<'_>, span: &saphyr_parser::Span, reader: &mut Reader<'_>) -> Option<()> {
+    fn take(
+        &mut self,
+        event: Event<'_>,
+        span: &saphyr_parser::Span,
+        reader: &mut Reader<'_>,
+    ) -> Option<()> {
         let place = self.origin.of(span);
         match event {
             Event::DocumentStart(_) => {
@@ -161,14 +192,31 @@ impl Builder {
                     );
                 }
             }
-            Event::Alias(_) => return refuse(reader, place, "aliases (`*name`) are not used in pipeline files", "expected a value", ALIAS_HINT),
+            Event::Alias(_) => {
+                return refuse(
+                    reader,
+                    place,
+                    "aliases (`*name`) are not used in pipeline files",
+                    "expected a value",
+                    ALIAS_HINT,
+                );
+            }
             Event::Scalar(text, style, anchor, tag) => {
                 plain(anchor, tag.as_ref(), place, reader)?;
                 if unprintable(&text).is_some() {
-                    return refuse(reader, place, "a text holds a control character", "this escape is not used in pipeline files", "leave the escape out");
+                    return refuse(
+                        reader,
+                        place,
+                        "a text holds a control character",
+                        "this escape is not used in pipeline files",
+                        "leave the escape out",
+                    );
                 }
                 let quoted = style != ScalarStyle::Plain;
-                return self.add(Node { value: Value::Scalar { text: text.into_owned(), quoted }, span: place }, reader);
+                return self.add(
+                    Node { value: Value::Scalar { text: text.into_owned(), quoted }, span: place },
+                    reader,
+                );
             }
             Event::SequenceStart(anchor, tag) => {
                 plain(anchor, tag.as_ref(), place, reader)?;
@@ -176,13 +224,22 @@ impl Builder {
             }
             Event::MappingStart(anchor, tag) => {
                 plain(anchor, tag.as_ref(), place, reader)?;
-                return self.open(Open::Mapping { entries: Vec::new(), seen: HashMap::new(), key: None }, place, reader);
+                return self.open(
+                    Open::Mapping { entries: Vec::new(), seen: HashMap::new(), key: None },
+                    place,
+                    reader,
+                );
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let (open, mut start) = self.stack.pop()?;
                 let closes = span.end.col().saturating_sub(1);
                 if span.end.line() == start.line as usize && !span.is_empty() {
-                    start.length = self.origin.span(span.end.line(), closes, 1).column.saturating_sub(start.column) + 1;
+                    start.length = self
+                        .origin
+                        .span(span.end.line(), closes, 1)
+                        .column
+                        .saturating_sub(start.column)
+                        + 1;
                 }
                 let value = match open {
                     Open::Sequence(items) => Value::Sequence(items),
@@ -220,7 +277,11 @@ impl Builder {
                     let found = name(node, reader)?;
                     if let Some(first) = seen.get(&found.text) {
                         let what = format!("{} is given twice", quoted(&found.text));
-                        let mistake = reader.place(found.span).mistake(MistakeKind::Duplicate, what, "given again here");
+                        let mistake = reader.place(found.span).mistake(
+                            MistakeKind::Duplicate,
+                            what,
+                            "given again here",
+                        );
                         let mistake = mistake.earlier(reader.place(*first), "given first here");
                         reader.report(found.span, mistake.hint("keep one of the two"));
                     } else {
@@ -240,13 +301,30 @@ const ALIAS_HINT: &str = "a text that begins with `*` needs quotes: '*.weight'";
 fn name(node: Node, reader: &mut Reader<'_>) -> Option<Key> {
     match node.value {
         Value::Scalar { text, .. } if !text.is_empty() => Some(Key { text, span: node.span }),
-        Value::Scalar { .. } => refuse(reader, node.span, "a name is missing before `:`", "expected `name: value`", "write a name before the colon"),
-        _ => refuse(reader, node.span, "a list or mapping cannot be a name", "expected `name: value`", "check the brackets and braces before this place"),
+        Value::Scalar { .. } => refuse(
+            reader,
+            node.span,
+            "a name is missing before `:`",
+            "expected `name: value`",
+            "write a name before the colon",
+        ),
+        _ => refuse(
+            reader,
+            node.span,
+            "a list or mapping cannot be a name",
+            "expected `name: value`",
+            "check the brackets and braces before this place",
+        ),
     }
 }
 
 /// Refuses anchors and tags.
-fn plain(anchor: usize, tag: Option<&Cow<'_, Tag>>, span: Span, reader: &mut Reader<'_>) -> Option<()> {
+fn plain(
+    anchor: usize,
+    tag: Option<&Cow<'_, Tag>>,
+    span: Span,
+    reader: &mut Reader<'_>,
+) -> Option<()> {
     if anchor > 0 {
         return refuse(
             reader,
@@ -269,7 +347,13 @@ fn plain(anchor: usize, tag: Option<&Cow<'_, Tag>>, span: Span, reader: &mut Rea
 }
 
 /// Reports and ends the reading.
-fn refuse<T>(reader: &mut Reader<'_>, span: Span, what: &str, label: &str, hint: &str) -> Option<T> {
+fn refuse<T>(
+    reader: &mut Reader<'_>,
+    span: Span,
+    what: &str,
+    label: &str,
+    hint: &str,
+) -> Option<T> {
     let mistake = reader.place(span).mistake(MistakeKind::Syntax, what, label);
     reader.report(span, mistake.hint(hint));
     None

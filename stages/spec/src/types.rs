@@ -1,6 +1,7 @@
 //! The types that a setting can have: how each is decoded, documented and described.
 //!
-//! promises  what is decoded lies in its range and is finite; paths are resolved against the place where they stand
+//! promises  what is decoded lies in its range and is finite; paths are resolved against the place
+//!           where they stand
 //! never     touches the file system
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -75,7 +76,13 @@ impl<N: Into<String>> FromIterator<(N, Scalar)> for Settings {
     fn from_iter<I: IntoIterator<Item = (N, Scalar)>>(pairs: I) -> Self {
         let setting = |(name, value): (N, Scalar)| {
             let (name, written) = (name.into(), value.words());
-            Setting { name, value, written, name_place: Place::default(), value_place: Place::default() }
+            Setting {
+                name,
+                value,
+                written,
+                name_place: Place::default(),
+                value_place: Place::default(),
+            }
         };
         Self { list: pairs.into_iter().map(setting).collect() }
     }
@@ -96,7 +103,8 @@ pub struct Setting {
     pub name: String,
     /// Its value.
     pub value: Scalar,
-    /// Its text as it was written, or those of the items of a list: `1e5` and `0x10` may be ids. None of lists in a list.
+    /// Its text as it was written, or those of the items of a list: `1e5` and `0x10` may be ids.
+    /// None of lists in a list.
     pub written: Option<Vec<Word>>,
     /// Where its name stands, for later errors.
     pub name_place: Place,
@@ -159,7 +167,9 @@ impl Scalar {
 /// The text of a value as it was written, or of each item of a list; none of lists in a list.
 fn written(node: &Node, reader: &Reader<'_>) -> Option<Vec<Word>> {
     let word = |node: &Node| match &node.value {
-        Value::Scalar { text, .. } => Some(Word { text: text.clone(), place: reader.place(node.span) }),
+        Value::Scalar { text, .. } => {
+            Some(Word { text: text.clone(), place: reader.place(node.span) })
+        }
         _ => None,
     };
     match &node.value {
@@ -206,7 +216,8 @@ impl FieldType for u64 {
     fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         let (text, plain) = scalar(node, at, reader)?;
         let Plain::Whole(number) = plain else {
-            let hint = whole_meant(text).map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
+            let hint = whole_meant(text)
+                .map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
             reader.wrong_type(node, at, hint);
             return None;
         };
@@ -215,7 +226,11 @@ impl FieldType for u64 {
             // Bounds lie below 2^53, where f64 is exact.
             Ok(number) if range.is_none_or(|range| range.holds(number as f64)) => Some(number),
             _ => {
-                let limit = if number < 0 { "at least 0".to_string() } else { format!("at most {}", u64::MAX) };
+                let limit = if number < 0 {
+                    "at least 0".to_string()
+                } else {
+                    format!("at most {}", u64::MAX)
+                };
                 let range = range.map_or(limit, |range| range.to_string());
                 reader.out_of_range(node, at, &range);
                 None
@@ -239,7 +254,8 @@ impl FieldType for f64 {
             Plain::Whole(number) => number as f64,
             Plain::Real(number) => number,
             _ => {
-                let hint = number_meant(text).map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
+                let hint = number_meant(text)
+                    .map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
                 reader.wrong_type(node, at, hint);
                 return None;
             }
@@ -249,7 +265,8 @@ impl FieldType for f64 {
             return Some(if number == 0.0 { 0.0 } else { number });
         }
         let finite = if number.is_finite() { "" } else { "a finite number, " };
-        let range = range.map_or_else(|| "between -1.8e308 and 1.8e308".to_string(), |range| range.to_string());
+        let range = range
+            .map_or_else(|| "between -1.8e308 and 1.8e308".to_string(), |range| range.to_string());
         reader.out_of_range(node, at, &format!("{finite}{range}"));
         None
     }
@@ -313,7 +330,8 @@ impl FieldType for Vec<String> {
     }
 
     fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let field = FieldDoc { shape: Shape::Text, example: Some("['*.weight']"), ..at.field.clone() };
+        let field =
+            FieldDoc { shape: Shape::Text, example: Some("['*.weight']"), ..at.field.clone() };
         match &node.value {
             Value::Sequence(items) => {
                 let mut texts = Some(Vec::with_capacity(items.len()));
@@ -322,7 +340,10 @@ impl FieldType for Vec<String> {
                     let text = match &item.value {
                         Value::Scalar { .. } => String::decode(item, &at, reader),
                         _ => {
-                            let hint = format!("for example  {}", reader.sample(&at, "['*.weight']", item.span));
+                            let hint = format!(
+                                "for example  {}",
+                                reader.sample(&at, "['*.weight']", item.span)
+                            );
                             reader.wrong_type(item, &at, Some(hint));
                             None
                         }
@@ -336,7 +357,8 @@ impl FieldType for Vec<String> {
             }
             _ if is_nothing(node) => Some(Vec::new()),
             Value::Scalar { text, .. } => {
-                let hint = format!("write  {}", reader.sample(at, &format!("['{text}']"), node.span));
+                let hint =
+                    format!("write  {}", reader.sample(at, &format!("['{text}']"), node.span));
                 reader.wrong_type(node, at, Some(hint));
                 None
             }
@@ -388,7 +410,8 @@ impl<T: FieldType + Ord> FieldType for OneOrMore<T> {
             }
             Value::Sequence(items) => {
                 // All are decoded before any is missed, so that every mistake is told.
-                let values: Vec<Option<T>> = items.iter().map(|item| T::decode(item, &each, reader)).collect();
+                let values: Vec<Option<T>> =
+                    items.iter().map(|item| T::decode(item, &each, reader)).collect();
                 values.into_iter().collect::<Option<Vec<T>>>().map(Self::of)
             }
             _ => T::decode(node, &each, reader).map(|value| Self::of([value])),
@@ -433,7 +456,13 @@ impl FieldType for Settings {
         named(node, at, reader, |name, node, at, reader| {
             if let Some(value) = Scalar::decode(node, at, reader) {
                 let (name_place, value_place) = (reader.place(at.key), reader.place(node.span));
-                list.push(Setting { name: name.to_string(), value, written: written(node, reader), name_place, value_place });
+                list.push(Setting {
+                    name: name.to_string(),
+                    value,
+                    written: written(node, reader),
+                    name_place,
+                    value_place,
+                });
             }
         })?;
         Some(Self { list })
@@ -451,7 +480,11 @@ impl FieldType for Scalar {
 
     fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         if let Value::Sequence(items) = &node.value {
-            return items.iter().map(|item| Self::decode(item, at, reader)).collect::<Option<Vec<_>>>().map(Self::List);
+            return items
+                .iter()
+                .map(|item| Self::decode(item, at, reader))
+                .collect::<Option<Vec<_>>>()
+                .map(Self::List);
         }
         let (text, plain) = scalar(node, at, reader)?;
         match plain {
@@ -492,7 +525,9 @@ impl FieldType for Program {
         let file = PathBuf::from(file);
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let wrong = match &entry {
-            Some(entry) if !is_identifier(entry) => Some(format!("expected the name of a function behind `:`, found {}", quoted(entry))),
+            Some(entry) if !is_identifier(entry) => {
+                Some(format!("expected the name of a function behind `:`, found {}", quoted(entry)))
+            }
             _ if file.extension().is_none_or(|extension| extension != "py") => {
                 Some(format!("expected a program, FILE.py or FILE.py:NAME, found {}", found(node)))
             }
@@ -501,7 +536,10 @@ impl FieldType for Program {
         if let Some(label) = wrong {
             let what = format!("{} does not name a program", at.name());
             let mistake = reader.place(node.span).mistake(MistakeKind::WrongType, what, label);
-            let hint = format!("for example  {}", reader.sample(at, at.field.example.unwrap_or("program.py"), node.span));
+            let hint = format!(
+                "for example  {}",
+                reader.sample(at, at.field.example.unwrap_or("program.py"), node.span)
+            );
             reader.report(node.span, mistake.hint(hint));
             return None;
         }
@@ -510,7 +548,8 @@ impl FieldType for Program {
     }
 
     fn document(&self) -> Json {
-        format!("{}:{}", self.file.file_name().unwrap_or_default().to_string_lossy(), self.entry).into()
+        format!("{}:{}", self.file.file_name().unwrap_or_default().to_string_lossy(), self.entry)
+            .into()
     }
 }
 
@@ -560,7 +599,12 @@ fn scalar<'n>(node: &'n Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<(&
 }
 
 /// Calls back for each entry of a mapping with free names.
-fn named<'r>(node: &Node, at: &At<'_>, reader: &mut Reader<'r>, mut each: impl FnMut(&str, &Node, &At<'_>, &mut Reader<'r>)) -> Option<()> {
+fn named<'r>(
+    node: &Node,
+    at: &At<'_>,
+    reader: &mut Reader<'r>,
+    mut each: impl FnMut(&str, &Node, &At<'_>, &mut Reader<'r>),
+) -> Option<()> {
     let shape = match &at.field.shape {
         Shape::Map(inner) => (**inner).clone(),
         other => other.clone(),
@@ -569,7 +613,8 @@ fn named<'r>(node: &Node, at: &At<'_>, reader: &mut Reader<'r>, mut each: impl F
     match &node.value {
         Value::Mapping(entries) => {
             for (key, node) in entries {
-                let at = At { path: joined(&at.path, &key.text).into(), field: &field, key: key.span };
+                let at =
+                    At { path: joined(&at.path, &key.text).into(), field: &field, key: key.span };
                 each(&key.text, node, &at, reader);
             }
             Some(())
@@ -584,14 +629,16 @@ fn named<'r>(node: &Node, at: &At<'_>, reader: &mut Reader<'r>, mut each: impl F
 
 /// The number that a text with quotes, underscores, commas, a point or a unit meant.
 fn number_meant(text: &str) -> Option<String> {
-    let digits: String = text.chars().filter(|letter| !matches!(letter, '_' | ' ' | '\'')).collect();
+    let digits: String =
+        text.chars().filter(|letter| !matches!(letter, '_' | ' ' | '\'')).collect();
     let digits = digits.trim_end_matches('f').to_string();
     matches!(resolve(&digits), Plain::Whole(_) | Plain::Real(_)).then_some(digits)
 }
 
 /// The same for whole numbers, also from 1e3, 5.0, 1,000 and 16k.
 fn whole_meant(text: &str) -> Option<String> {
-    let digits: String = text.chars().filter(|letter| !matches!(letter, '_' | ',' | ' ' | '\'')).collect();
+    let digits: String =
+        text.chars().filter(|letter| !matches!(letter, '_' | ',' | ' ' | '\'')).collect();
     let (digits, factor) = match digits.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),
         None => match digits.strip_suffix('M') {

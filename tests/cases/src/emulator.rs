@@ -1,4 +1,5 @@
-//! emulator: the emulated GPU of `tests/emulator`, built once, for tests that start a program of their own with it.
+//! emulator: the emulated GPU of `tests/emulator`, built once, for tests that start a program of
+//! their own with it.
 //!
 //! promises  where no C++ compiler is, a line says what was skipped
 //! never     lets a program find it that was not told to
@@ -33,5 +34,9 @@ fn build() -> Result<PathBuf, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../emulator/build.sh");
     let folder = target.join("emulator");
     let output = Command::new(script).arg(&folder).output().map_err(|error| error.to_string())?;
-    if output.status.success() { Ok(folder) } else { Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()) }
+    if output.status.success() {
+        Ok(folder)
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+    }
 }

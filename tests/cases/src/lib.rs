@@ -1,6 +1,8 @@
-//! cases: golden numbers that other software made, the graph rules that their formulas state, the names of parameters, and single operations as nodes.
+//! cases: golden numbers that other software made, the graph rules that their formulas state, the
+//! names of parameters, and single operations as nodes.
 //!
-//! promises  a case that is not in the repository is read from the shared folder, or skipped with a line that says so
+//! promises  a case that is not in the repository is read from the shared folder, or skipped with a
+//!           line that says so
 //! never     changes what is compared: the tolerance is that of case.json
 #![allow(clippy::unwrap_used)]
 
@@ -49,31 +51,53 @@ pub struct Edges {
 /// Where cases lie: in the repository, and in the shared folder.
 fn folders() -> [PathBuf; 2] {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
+    let shared = std::env::var_os("WARPLOOM_SHARED")
+        .map_or_else(|| workspace.join("../shared"), PathBuf::from);
     [workspace.join("tests/golden"), shared.join("golden")]
 }
 
 /// Names of all cases that are here.
 pub fn names() -> BTreeSet<String> {
-    let entries = folders().into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    entries.filter(|entry| entry.path().join("case.json").is_file()).map(|entry| entry.file_name().into_string().unwrap()).collect()
+    let entries = folders()
+        .into_iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .flatten();
+    entries
+        .filter(|entry| entry.path().join("case.json").is_file())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect()
 }
 
 impl Case {
-    /// Reads a case; none, with a line that says why, when it is not in the repository and the shared folder is absent.
+    /// Reads a case; none, with a line that says why, when it is not in the repository and the
+    /// shared folder is absent.
     pub fn read(name: &str) -> Option<Case> {
         let places = folders().map(|folder| folder.join(name));
         let Some(folder) = places.iter().find(|place| place.join("case.json").is_file()) else {
-            println!("SKIPPED: {name} because neither {} nor {} is there", places[0].display(), places[1].display());
+            println!(
+                "SKIPPED: {name} because neither {} nor {} is there",
+                places[0].display(),
+                places[1].display()
+            );
             return None;
         };
-        let text = serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
+        let text =
+            serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
         let bytes = std::fs::read(folder.join("tensors.safetensors")).unwrap();
         let mut tensors = BTreeMap::new();
         for (tensor, view) in SafeTensors::deserialize(&bytes).unwrap().tensors() {
             let values = match view.dtype() {
-                Dtype::F64 => view.data().chunks(8).map(|part| f64::from_le_bytes(part.try_into().unwrap())).collect(),
-                Dtype::I32 => view.data().chunks(4).map(|part| f64::from(i32::from_le_bytes(part.try_into().unwrap()))).collect(),
+                Dtype::F64 => view
+                    .data()
+                    .chunks(8)
+                    .map(|part| f64::from_le_bytes(part.try_into().unwrap()))
+                    .collect(),
+                Dtype::I32 => view
+                    .data()
+                    .chunks(4)
+                    .map(|part| f64::from(i32::from_le_bytes(part.try_into().unwrap())))
+                    .collect(),
                 other => panic!("{name}: tensor {tensor} has type {other:?}"),
             };
             tensors.insert(tensor, Tensor { shape: view.shape().to_vec(), values });
@@ -93,7 +117,11 @@ impl Case {
 
     /// Names that begin so, without that beginning.
     pub fn names(&self, prefix: &str) -> Vec<String> {
-        self.tensors.keys().filter_map(|name| name.strip_prefix(prefix)).map(str::to_owned).collect()
+        self.tensors
+            .keys()
+            .filter_map(|name| name.strip_prefix(prefix))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// A tensor of whole numbers.
@@ -108,7 +136,9 @@ impl Case {
 
     /// A number of case.json.
     pub fn number(&self, group: &str, name: &str) -> f64 {
-        self.text[group][name].as_f64().unwrap_or_else(|| panic!("{}: no number {group}.{name}", self.name))
+        self.text[group][name]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{}: no number {group}.{name}", self.name))
     }
 
     /// Whether numbers are fitted; else classes are.
@@ -118,7 +148,9 @@ impl Case {
 
     /// A setting of the optimizer.
     pub fn adam(&self, name: &str) -> f64 {
-        self.text["optimizer"]["adam"][name].as_f64().unwrap_or_else(|| panic!("{}: no setting {name} of Adam", self.name))
+        self.text["optimizer"]["adam"][name]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{}: no setting {name} of Adam", self.name))
     }
 
     /// How often the parameters are updated.
@@ -139,14 +171,16 @@ impl Case {
         if let Some(dense) = self.find("x") {
             return (Tensor { shape: dense.shape.clone(), values: dense.values.clone() }, None);
         }
-        let shape: Vec<usize> = self.ids("x.shape").into_iter().map(|length| length as usize).collect();
+        let shape: Vec<usize> =
+            self.ids("x.shape").into_iter().map(|length| length as usize).collect();
         let mut values = vec![0.0; shape[0] * shape[1]];
         let places = self.ids("x.row").into_iter().zip(self.ids("x.column"));
         places.for_each(|(row, column)| values[row as usize * shape[1] + column as usize] = 1.0);
         (Tensor { shape, values }, Some(self.tensor("x.row").values.len() as u64))
     }
 
-    /// How far numbers of a type may be from those of a group; none where case.json says that they cannot be compared.
+    /// How far numbers of a type may be from those of a group; none where case.json says that they
+    /// cannot be compared.
     pub fn tolerance(&self, dtype: &str, group: &str) -> Option<f64> {
         let general = if dtype == "f32" { 1e-4 } else { 1e-9 };
         self.text["tolerance"][dtype].get(group).map_or(Some(general), Value::as_f64)
@@ -154,11 +188,17 @@ impl Case {
 
     /// The largest magnitude of a tensor; where that is 0, of its whole group.
     pub fn scale(&self, name: &str) -> f64 {
-        let largest = |values: &[f64]| values.iter().fold(0.0, |largest: f64, value| if value.is_finite() { largest.max(value.abs()) } else { largest });
+        let largest = |values: &[f64]| {
+            values.iter().fold(0.0, |largest: f64, value| {
+                if value.is_finite() { largest.max(value.abs()) } else { largest }
+            })
+        };
         let mut scale = largest(&self.tensor(name).values);
         if scale == 0.0 {
             let prefix = name.split_once('.').map_or(name, |(prefix, _)| prefix);
-            let group = self.tensors.iter().filter(|(other, _)| other.split_once('.').map_or(other.as_str(), |(prefix, _)| prefix) == prefix);
+            let group = self.tensors.iter().filter(|(other, _)| {
+                other.split_once('.').map_or(other.as_str(), |(prefix, _)| prefix) == prefix
+            });
             scale = group.map(|(_, tensor)| largest(&tensor.values)).fold(0.0, f64::max);
         }
         scale
@@ -179,14 +219,19 @@ impl Case {
         let bound = self.bound(name, group);
         for (index, (got, want)) in got.iter().zip(want).enumerate() {
             let close = got == want || (got - want).abs() <= bound;
-            assert!(close, "{}: {name}[{index}]: got {got:e}, want {want:e}, bound {bound:e}", self.name);
+            assert!(
+                close,
+                "{}: {name}[{index}]: got {got:e}, want {want:e}, bound {bound:e}",
+                self.name
+            );
         }
     }
 
     /// Whether these are the numbers of the tensor.
     pub fn agrees(&self, name: &str, got: &[f64], group: &str) -> bool {
         let (want, bound) = (&self.tensor(name).values, self.bound(name, group));
-        got.len() == want.len() && got.iter().zip(want).all(|(got, want)| got == want || (got - want).abs() <= bound)
+        got.len() == want.len()
+            && got.iter().zip(want).all(|(got, want)| got == want || (got - want).abs() <= bound)
     }
 }
 
@@ -194,7 +239,13 @@ impl Edges {
     /// Edges without weights.
     pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Edges {
         let stored = (0..edges.len()).map(Some).collect();
-        Edges { nodes, source: edges.iter().map(|edge| edge.0).collect(), target: edges.iter().map(|edge| edge.1).collect(), weight: None, stored }
+        Edges {
+            nodes,
+            source: edges.iter().map(|edge| edge.0).collect(),
+            target: edges.iter().map(|edge| edge.1).collect(),
+            weight: None,
+            stored,
+        }
     }
 
     /// Source and target of each edge.
@@ -214,23 +265,39 @@ impl Edges {
     /// A self loop of weight 1 for each node that has none: `self_loops: add`.
     pub fn with_self_loops(mut self) -> Edges {
         let mut looped = vec![false; self.nodes];
-        self.pairs().filter(|(source, target)| source == target).for_each(|(node, _)| looped[node as usize] = true);
-        (0..self.nodes as u32).filter(|node| !looped[*node as usize]).for_each(|node| self.push(node, node));
+        self.pairs()
+            .filter(|(source, target)| source == target)
+            .for_each(|(node, _)| looped[node as usize] = true);
+        (0..self.nodes as u32)
+            .filter(|node| !looped[*node as usize])
+            .for_each(|node| self.push(node, node));
         self
     }
 
     /// No self loops: `self_loops: drop`.
     pub fn without_self_loops(self) -> Edges {
-        let kept: Vec<usize> = (0..self.source.len()).filter(|edge| self.source[*edge] != self.target[*edge]).collect();
+        let kept: Vec<usize> = (0..self.source.len())
+            .filter(|edge| self.source[*edge] != self.target[*edge])
+            .collect();
         let of = |values: &[u32]| kept.iter().map(|edge| values[*edge]).collect();
-        let weight = self.weight.as_ref().map(|weight| kept.iter().map(|edge| weight[*edge]).collect());
+        let weight =
+            self.weight.as_ref().map(|weight| kept.iter().map(|edge| weight[*edge]).collect());
         let stored = kept.iter().map(|edge| self.stored[*edge]).collect();
-        Edges { nodes: self.nodes, source: of(&self.source), target: of(&self.target), weight, stored }
+        Edges {
+            nodes: self.nodes,
+            source: of(&self.source),
+            target: of(&self.target),
+            weight,
+            stored,
+        }
     }
 
     /// Both directions of every edge, each once: `symmetrize: true, duplicates: merge`.
     pub fn symmetric(&self) -> Edges {
-        let mut pairs: Vec<(u32, u32)> = self.pairs().flat_map(|(source, target)| [(source, target), (target, source)]).collect();
+        let mut pairs: Vec<(u32, u32)> = self
+            .pairs()
+            .flat_map(|(source, target)| [(source, target), (target, source)])
+            .collect();
         pairs.sort_unstable();
         pairs.dedup();
         Edges::new(self.nodes, &pairs)

@@ -1,6 +1,8 @@
-//! models: which of our parameters is which golden one, model by model. This is what `run.init_map` does for a user.
+//! models: which of our parameters is which golden one, model by model. This is what `run.init_map`
+//! does for a user.
 //!
-//! promises  every golden parameter is named, in whole or in parts, and every one of ours exactly once
+//! promises  every golden parameter is named, in whole or in parts, and every one of ours exactly
+//!           once
 use serde_json::{Value, json};
 
 use crate::{Case, Edges, Tensor};
@@ -50,7 +52,10 @@ impl Part {
     pub fn of(self, tensor: &Tensor) -> Vec<f64> {
         let Tensor { shape, values } = tensor;
         let transposed = |values: &[f64], rows: usize, columns: usize| -> Vec<f64> {
-            (0..columns).flat_map(|column| (0..rows).map(move |row| (row, column))).map(|(row, column)| values[row * columns + column]).collect()
+            (0..columns)
+                .flat_map(|column| (0..rows).map(move |row| (row, column)))
+                .map(|(row, column)| values[row * columns + column])
+                .collect()
         };
         match self {
             Part::Whole | Part::Heads(_) => values.clone(),
@@ -60,7 +65,10 @@ impl Part {
                 let size = shape[1] * shape[2];
                 transposed(&values[number * size..(number + 1) * size], shape[1], shape[2])
             }
-            Part::EachTransposed => values.chunks(shape[1] * shape[2]).flat_map(|one| transposed(one, shape[1], shape[2])).collect(),
+            Part::EachTransposed => values
+                .chunks(shape[1] * shape[2])
+                .flat_map(|one| transposed(one, shape[1], shape[2]))
+                .collect(),
         }
     }
 }
@@ -78,14 +86,30 @@ pub fn program(case: &Case) -> (&'static str, Value) {
     match case.text["model"].as_str().unwrap() {
         "gcn" => ("gcn", json!({"hidden": hidden, "layers": hyper["layers"], "drop": drop})),
         "sage" => ("sage", json!({"hidden": hidden, "layers": hyper["layers"], "drop": drop})),
-        "gin" => ("gin", json!({"hidden": hidden, "layers": hyper["layers"], "drop": drop, "graphs": is_batch(case)})),
-        "gat" => ("gat", json!({"heads": hyper["heads"][0], "out_heads": hyper["heads"][1], "hidden": hidden, "slope": hyper["slope"], "drop": drop})),
-        "gatv2" => ("gatv2", json!({"heads": hyper["heads"][0], "out_heads": hyper["heads"][1], "hidden": hidden, "slope": hyper["slope"], "drop": drop})),
-        "appnp" => ("appnp", json!({"hidden": hidden, "steps": hyper["steps"], "alpha": hyper["alpha"], "drop": drop})),
-        "rgcn" => ("rgcn", json!({"hidden": hidden, "bases": case.text["options"]["bases"].as_u64().unwrap_or(0), "drop": drop})),
-        "transformer" => {
-            ("graph_transformer", json!({"heads": hyper["heads"][0], "hidden": hidden, "edges": case.text["options"]["edge_features"], "drop": drop}))
-        }
+        "gin" => (
+            "gin",
+            json!({"hidden": hidden, "layers": hyper["layers"], "drop": drop, "graphs": is_batch(case)}),
+        ),
+        "gat" => (
+            "gat",
+            json!({"heads": hyper["heads"][0], "out_heads": hyper["heads"][1], "hidden": hidden, "slope": hyper["slope"], "drop": drop}),
+        ),
+        "gatv2" => (
+            "gatv2",
+            json!({"heads": hyper["heads"][0], "out_heads": hyper["heads"][1], "hidden": hidden, "slope": hyper["slope"], "drop": drop}),
+        ),
+        "appnp" => (
+            "appnp",
+            json!({"hidden": hidden, "steps": hyper["steps"], "alpha": hyper["alpha"], "drop": drop}),
+        ),
+        "rgcn" => (
+            "rgcn",
+            json!({"hidden": hidden, "bases": case.text["options"]["bases"].as_u64().unwrap_or(0), "drop": drop}),
+        ),
+        "transformer" => (
+            "graph_transformer",
+            json!({"heads": hyper["heads"][0], "hidden": hidden, "edges": case.text["options"]["edge_features"], "drop": drop}),
+        ),
         other => panic!("{}: unknown model {other}", case.name),
     }
 }
@@ -108,13 +132,22 @@ pub fn edges(case: &Case) -> Edges {
 /// Our parameters with the golden ones they are.
 pub fn twins(case: &Case) -> Vec<Twin> {
     let mut twins = Vec::new();
-    let mut put = |ours: String, theirs: String, part: Part| twins.push(Twin { ours, theirs, part });
+    let mut put =
+        |ours: String, theirs: String, part: Part| twins.push(Twin { ours, theirs, part });
     let model = case.text["model"].as_str().unwrap();
     let layers = case.text["hyperparameters"]["layers"].as_u64().unwrap_or(2) as usize;
     if model == "appnp" {
         for (ours, theirs) in [(0, 1), (1, 2)] {
-            put(format!("appnp.appnp.0.linear.{ours}.weight"), format!("lin{theirs}.weight"), Part::Whole);
-            put(format!("appnp.appnp.0.linear.{ours}.bias"), format!("lin{theirs}.bias"), Part::Whole);
+            put(
+                format!("appnp.appnp.0.linear.{ours}.weight"),
+                format!("lin{theirs}.weight"),
+                Part::Whole,
+            );
+            put(
+                format!("appnp.appnp.0.linear.{ours}.bias"),
+                format!("lin{theirs}.bias"),
+                Part::Whole,
+            );
         }
         return twins;
     }
@@ -122,11 +155,18 @@ pub fn twins(case: &Case) -> Vec<Twin> {
         let theirs = format!("conv{}", layer + 1);
         match model {
             "gcn" => {
-                put(format!("gcn.gcn.0.linear.{layer}.weight"), format!("{theirs}.lin.weight"), Part::Whole);
+                put(
+                    format!("gcn.gcn.0.linear.{layer}.weight"),
+                    format!("{theirs}.lin.weight"),
+                    Part::Whole,
+                );
                 put(format!("gcn.gcn.0.bias.{layer}"), format!("{theirs}.bias"), Part::Whole);
             }
             "sage" => {
-                let (left, right) = (format!("sage.sage.0.linear.{}", 2 * layer), format!("sage.sage.0.linear.{}", 2 * layer + 1));
+                let (left, right) = (
+                    format!("sage.sage.0.linear.{}", 2 * layer),
+                    format!("sage.sage.0.linear.{}", 2 * layer + 1),
+                );
                 put(format!("{left}.weight"), format!("{theirs}.lin_l.weight"), Part::Whole);
                 put(format!("{left}.bias"), format!("{theirs}.lin_l.bias"), Part::Whole);
                 put(format!("{right}.weight"), format!("{theirs}.lin_r.weight"), Part::Whole);
@@ -134,8 +174,16 @@ pub fn twins(case: &Case) -> Vec<Twin> {
             "gin" => {
                 put(format!("gin.gin.0.param.{layer}"), format!("{theirs}.eps"), Part::Whole);
                 for (linear, golden) in [(0, "nn.0"), (1, "nn.2")] {
-                    put(format!("gin.gin.0.mlp.{layer}.{linear}.weight"), format!("{theirs}.{golden}.weight"), Part::Whole);
-                    put(format!("gin.gin.0.mlp.{layer}.{linear}.bias"), format!("{theirs}.{golden}.bias"), Part::Whole);
+                    put(
+                        format!("gin.gin.0.mlp.{layer}.{linear}.weight"),
+                        format!("{theirs}.{golden}.weight"),
+                        Part::Whole,
+                    );
+                    put(
+                        format!("gin.gin.0.mlp.{layer}.{linear}.bias"),
+                        format!("{theirs}.{golden}.bias"),
+                        Part::Whole,
+                    );
                 }
             }
             "gat" => {
@@ -148,8 +196,16 @@ pub fn twins(case: &Case) -> Vec<Twin> {
             "gatv2" => {
                 let ours = format!("gatv2.attend.{layer}");
                 for (linear, golden) in [(0, "lin_l"), (1, "lin_r")] {
-                    put(format!("{ours}.linear.{linear}.weight"), format!("{theirs}.{golden}.weight"), Part::Whole);
-                    put(format!("{ours}.linear.{linear}.bias"), format!("{theirs}.{golden}.bias"), Part::Whole);
+                    put(
+                        format!("{ours}.linear.{linear}.weight"),
+                        format!("{theirs}.{golden}.weight"),
+                        Part::Whole,
+                    );
+                    put(
+                        format!("{ours}.linear.{linear}.bias"),
+                        format!("{theirs}.{golden}.bias"),
+                        Part::Whole,
+                    );
                 }
                 put(format!("{ours}.param.0"), format!("{theirs}.att"), Part::Whole);
                 put(format!("{ours}.bias.0"), format!("{theirs}.bias"), heads(case, layer));
@@ -175,8 +231,16 @@ fn relational(case: &Case, layer: usize, put: &mut dyn FnMut(String, String, Par
     let bases = case.text["options"]["bases"].is_u64();
     for (number, relation) in relations(case).iter().enumerate() {
         match bases {
-            true => put(format!("{ours}.param.0.{relation}"), format!("{theirs}.comp"), Part::One(number)),
-            false => put(format!("{ours}.linear.0.{relation}.weight"), format!("{theirs}.weight"), Part::OneTransposed(number)),
+            true => put(
+                format!("{ours}.param.0.{relation}"),
+                format!("{theirs}.comp"),
+                Part::One(number),
+            ),
+            false => put(
+                format!("{ours}.linear.0.{relation}.weight"),
+                format!("{theirs}.weight"),
+                Part::OneTransposed(number),
+            ),
         }
     }
     if bases {
@@ -187,16 +251,25 @@ fn relational(case: &Case, layer: usize, put: &mut dyn FnMut(String, String, Par
 }
 
 fn transformer(case: &Case, layer: usize, put: &mut dyn FnMut(String, String, Part)) {
-    let (ours, theirs) = (format!("graph_transformer.attend.{layer}"), format!("conv{}", layer + 1));
+    let (ours, theirs) =
+        (format!("graph_transformer.attend.{layer}"), format!("conv{}", layer + 1));
     let mut linears = vec!["lin_query", "lin_key", "lin_value"];
     if case.text["options"]["edge_features"] == true {
         linears.push("lin_edge");
     }
     linears.push("lin_skip");
     for (number, golden) in linears.into_iter().enumerate() {
-        put(format!("{ours}.linear.{number}.weight"), format!("{theirs}.{golden}.weight"), Part::Whole);
+        put(
+            format!("{ours}.linear.{number}.weight"),
+            format!("{theirs}.{golden}.weight"),
+            Part::Whole,
+        );
         if golden != "lin_edge" {
-            put(format!("{ours}.linear.{number}.bias"), format!("{theirs}.{golden}.bias"), Part::Whole);
+            put(
+                format!("{ours}.linear.{number}.bias"),
+                format!("{theirs}.{golden}.bias"),
+                Part::Whole,
+            );
         }
     }
 }

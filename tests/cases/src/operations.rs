@@ -1,10 +1,15 @@
-//! operations: the golden cases of single operations, written as nodes: sums, means, extrema, dot products, softmax and attention over edges.
+//! operations: the golden cases of single operations, written as nodes: sums, means, extrema, dot
+//! products, softmax and attention over edges.
 //!
-//! promises  every tensor of a case is made, gradients as the formulas of case.json written as nodes; whoever runs the nodes, by the interpreter
-//!           or on a device, compares with the tolerance that case.json states for a tensor's group
+//! promises  every tensor of a case is made, gradients as the formulas of case.json written as
+//!           nodes; whoever runs the nodes, by the interpreter or on a device, compares with the
+//!           tolerance that case.json states for a tensor's group
 use std::collections::BTreeSet;
 
-use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Gir, Input, NodeId, Number, Op, Output, Place, Pooling, Reduction, Unary};
+use warploom_vertex::gir::{
+    Binary, Builder, Data, EdgeSet, Gir, Input, NodeId, Number, Op, Output, Place, Pooling,
+    Reduction, Unary,
+};
 use warploom_vertex::interpret::{Rows, World};
 
 use crate::Case;
@@ -22,21 +27,27 @@ pub struct Problem<'a> {
 /// All problems of a case, whose tensors together are all that it does not give.
 pub fn problems(case: &Case) -> Vec<Problem<'_>> {
     type Build = fn(&Given, &mut Builder, &str) -> Vec<(String, NodeId)>;
-    let (vertex, edge, build): (&[&str], &[&str], Build) = match case.text["operation"].as_str().unwrap() {
-        "spmm" => (&["x", "x_ties", "dout"], &[], spmm),
-        "sddmm" => (&["q", "k"], &["dout"], sddmm),
-        "segment_softmax" => (&[], &["s", "dp"], softmax_with_slope),
-        "attention" => (&["q", "k", "v", "dout"], &["bias"], attention),
-        other => panic!("{}: unknown operation {other}", case.name),
-    };
+    let (vertex, edge, build): (&[&str], &[&str], Build) =
+        match case.text["operation"].as_str().unwrap() {
+            "spmm" => (&["x", "x_ties", "dout"], &[], spmm),
+            "sddmm" => (&["q", "k"], &["dout"], sddmm),
+            "segment_softmax" => (&[], &["s", "dp"], softmax_with_slope),
+            "attention" => (&["q", "k", "v", "dout"], &["bias"], attention),
+            other => panic!("{}: unknown operation {other}", case.name),
+        };
     let tags = case.names("out.");
     let of = |tag: &String| {
         let given = Given::new(case, vertex, edge);
         let mut builder = Builder::new("golden", &given.data);
         let made = build(&given, &mut builder, tag);
         let mut gir = builder.gir;
-        let edges = |node: NodeId| matches!(gir.node(node).place, Place::S(_) | Place::E(_)).then_some(EdgeSet::IN);
-        let results = made.into_iter().map(|(name, node)| Output { name, node, edges: edges(node) }).collect();
+        let edges = |node: NodeId| {
+            matches!(gir.node(node).place, Place::S(_) | Place::E(_)).then_some(EdgeSet::IN)
+        };
+        let results = made
+            .into_iter()
+            .map(|(name, node)| Output { name, node, edges: edges(node) })
+            .collect();
         gir.results = results;
         Problem { given, tag: tag.clone(), gir }
     };
@@ -48,7 +59,9 @@ pub fn group(case: &Case, tag: &str, tensor: &str) -> String {
     match case.text["operation"].as_str().unwrap() {
         "segment_softmax" if tensor == "ds" => "p".to_owned(),
         "segment_softmax" => tensor.to_owned(),
-        "attention" => format!("{tag}.{}", if tensor.starts_with('d') { "gradient" } else { "forward" }),
+        "attention" => {
+            format!("{tag}.{}", if tensor.starts_with('d') { "gradient" } else { "forward" })
+        }
         _ => tag.to_owned(),
     }
 }
@@ -56,8 +69,15 @@ pub fn group(case: &Case, tag: &str, tensor: &str) -> String {
 /// Panics where a tensor of a case is neither given nor among those that were compared.
 pub fn all_are_compared(case: &Case, compared: &BTreeSet<String>) {
     let given = problems(case).remove(0).given;
-    let is_given = |name: &String| name.starts_with("graph.") || given.vertex.iter().chain(given.edge).any(|other| other == name);
-    let rest: Vec<String> = case.names("").into_iter().filter(|name| !is_given(name) && !compared.contains(name)).collect();
+    let is_given = |name: &String| {
+        name.starts_with("graph.")
+            || given.vertex.iter().chain(given.edge).any(|other| other == name)
+    };
+    let rest: Vec<String> = case
+        .names("")
+        .into_iter()
+        .filter(|name| !is_given(name) && !compared.contains(name))
+        .collect();
     assert!(rest.is_empty() && !compared.is_empty(), "{}: {rest:?} are not compared", case.name);
 }
 
@@ -100,10 +120,15 @@ impl<'a> Given<'a> {
     /// The node of a given tensor, with its shape.
     fn node(&self, builder: &mut Builder, name: &str) -> NodeId {
         let of_vertices = self.vertex.contains(&name);
-        let (input, names) = if of_vertices { (Input::Features, self.vertex) } else { (Input::EdgeFeatures, self.edge) };
+        let (input, names) = if of_vertices {
+            (Input::Features, self.vertex)
+        } else {
+            (Input::EdgeFeatures, self.edge)
+        };
         let all = builder.make(Op::Input(input), &[]).unwrap();
         let width = |name: &str| row_shape(self.case, name).iter().product::<u64>();
-        let start = names.iter().take_while(|other| **other != name).map(|other| width(other)).sum();
+        let start =
+            names.iter().take_while(|other| **other != name).map(|other| width(other)).sum();
         let part = builder.make(Op::Slice { axis: 0, start, length: width(name) }, &[all]).unwrap();
         builder.make_shaped(Op::Reshape, &[part], &row_shape(self.case, name)).unwrap()
     }
@@ -113,13 +138,19 @@ fn beside(case: &Case, names: &[&str], rows: usize) -> Rows {
     let width = |name: &str| row_shape(case, name).iter().product::<u64>() as usize;
     let mut values = Vec::new();
     for row in 0..rows {
-        names.iter().for_each(|name| values.extend(&case.tensor(name).values[row * width(name)..(row + 1) * width(name)]));
+        names.iter().for_each(|name| {
+            values.extend(&case.tensor(name).values[row * width(name)..(row + 1) * width(name)])
+        });
     }
     Rows::real(rows, names.iter().map(|name| width(name)).sum(), values)
 }
 
 fn first_places(builder: &mut Builder, node: NodeId, axis: usize, length: u64) -> NodeId {
-    if builder.node(node).shape[axis] == length { node } else { builder.make(Op::Slice { axis, start: 0, length }, &[node]).unwrap() }
+    if builder.node(node).shape[axis] == length {
+        node
+    } else {
+        builder.make(Op::Slice { axis, start: 0, length }, &[node]).unwrap()
+    }
 }
 
 fn sum_axis(builder: &mut Builder, node: NodeId, axis: usize) -> NodeId {
@@ -134,7 +165,8 @@ fn far(builder: &mut Builder, node: NodeId) -> NodeId {
     builder.make(Op::Far(EdgeSet::IN), &[node]).unwrap()
 }
 
-/// Messages, reduced; then the gradient of one edge's message, and from it those by features and weights.
+/// Messages, reduced; then the gradient of one edge's message, and from it those by features and
+/// weights.
 fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)> {
     let (reduction, variant) = tag.split_once('.').unwrap();
     let x = given.node(builder, if variant == "ties" { "x_ties" } else { "x" });
@@ -154,7 +186,10 @@ fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)
             near(builder, dout)
         }
         "mean" => {
-            let (share, some) = (builder.divide(sum, degree).unwrap(), builder.binary(Binary::Less, none, degree).unwrap());
+            let (share, some) = (
+                builder.divide(sum, degree).unwrap(),
+                builder.binary(Binary::Less, none, degree).unwrap(),
+            );
             // A condition of one number chooses a whole row.
             made.push((format!("out.{tag}"), builder.select(some, share, zero).unwrap()));
             let share = builder.divide(dout, degree).unwrap();
@@ -163,7 +198,10 @@ fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)
         _ => {
             let largest = reduction == "max";
             let reduction = if largest { Reduction::Maximum } else { Reduction::Minimum };
-            made.push((format!("out.{tag}"), builder.reduce(reduction, EdgeSet::IN, message, None).unwrap()));
+            made.push((
+                format!("out.{tag}"),
+                builder.reduce(reduction, EdgeSet::IN, message, None).unwrap(),
+            ));
             let winner = builder.make(Op::Winner(largest, EdgeSet::IN), &[message]).unwrap();
             made.push((format!("arg.{tag}"), winner));
             let slope = near(builder, dout);
@@ -171,7 +209,10 @@ fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)
         }
     };
     let back = if weighted { builder.multiply(weight, slope).unwrap() } else { slope };
-    made.push((format!("dx.{tag}"), builder.reduce(Reduction::Sum, EdgeSet::OUT, back, None).unwrap()));
+    made.push((
+        format!("dx.{tag}"),
+        builder.reduce(Reduction::Sum, EdgeSet::OUT, back, None).unwrap(),
+    ));
     for wide in given.case.names(&format!("dweight.{tag}.d")) {
         let product = builder.multiply(slope, source).unwrap();
         let product = first_places(builder, product, 0, wide.parse().unwrap());
@@ -180,7 +221,8 @@ fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)
     made
 }
 
-/// `arg` names the winning edge of each vertex, -1 without edges; `Winner` marks it among the edges: whether it marks a column of an edge.
+/// `arg` names the winning edge of each vertex, -1 without edges; `Winner` marks it among the
+/// edges: whether it marks a column of an edge.
 pub fn compare_winners(case: &Case, name: &str, is_marked: impl Fn(usize, usize) -> bool) {
     let (arg, target) = (case.tensor(name), case.ids("graph.target"));
     let width = arg.shape[1];
@@ -189,7 +231,11 @@ pub fn compare_winners(case: &Case, name: &str, is_marked: impl Fn(usize, usize)
         for column in 0..width {
             if is_marked(edge, column) {
                 let place = &mut marked[*vertex as usize * width + column];
-                assert_eq!(*place, -1.0, "{}: {name}: two winners at vertex {vertex}, column {column}", case.name);
+                assert_eq!(
+                    *place, -1.0,
+                    "{}: {name}: two winners at vertex {vertex}, column {column}",
+                    case.name
+                );
                 *place = edge as f64;
             }
         }
@@ -199,7 +245,8 @@ pub fn compare_winners(case: &Case, name: &str, is_marked: impl Fn(usize, usize)
 
 fn sddmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)> {
     let width: u64 = tag.trim_start_matches('d').parse().unwrap();
-    let (q, k, dout) = (given.node(builder, "q"), given.node(builder, "k"), given.node(builder, "dout"));
+    let (q, k, dout) =
+        (given.node(builder, "q"), given.node(builder, "k"), given.node(builder, "dout"));
     let (q, k) = (first_places(builder, q, 1, width), first_places(builder, k, 1, width));
     let (q, k) = (near(builder, q), far(builder, k));
     let product = builder.multiply(q, k).unwrap();
@@ -267,7 +314,8 @@ fn attention(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, No
     let rest = builder.make_shaped(Op::Reshape, &[rest], &[heads, 1]).unwrap();
     let slope = builder.multiply(share, rest).unwrap();
     let scaled = builder.multiply(slope, scale).unwrap();
-    let [to_q, to_k, to_v] = [(scaled, k), (scaled, q), (share, dout_seen)].map(|(a, b)| builder.multiply(a, b).unwrap());
+    let [to_q, to_k, to_v] = [(scaled, k), (scaled, q), (share, dout_seen)]
+        .map(|(a, b)| builder.multiply(a, b).unwrap());
     let mut made = vec![("out", out), ("lse", lse)];
     made.push(("dq", builder.reduce(Reduction::Sum, EdgeSet::IN, to_q, None).unwrap()));
     made.push(("dk", builder.reduce(Reduction::Sum, EdgeSet::OUT, to_k, None).unwrap()));

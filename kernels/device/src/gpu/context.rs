@@ -1,8 +1,10 @@
-//! context: what all calls of a device go through: its primary context, two streams, the capture that is going on, and the
-//! driver's errors made ours.
+//! context: what all calls of a device go through: its primary context, two streams, the capture
+//! that is going on, and the driver's errors made ours.
 //!
-//! promises  a fault that breaks the context comes back from every later call, with what was attempted when it was first seen
-//! never     records an event or keeps one for an allocation: order is by streams alone, so that captures hold nothing from outside
+//! promises  a fault that breaks the context comes back from every later call, with what was
+//!           attempted when it was first seen
+//! never     records an event or keeps one for an allocation: order is by streams alone, so that
+//!           captures hold nothing from outside
 //! limits    one context of a device and process
 #![allow(unsafe_code)]
 use std::{
@@ -45,8 +47,8 @@ pub(super) struct Context {
     capture: Mutex<Option<Capture>>,
 }
 
-// SAFETY: the handles are the driver's, which any thread may use at the same time as long as the context is current in it, and every
-// call makes it so; everything else is behind locks.
+// SAFETY: the handles are the driver's, which any thread may use at the same time as long as the
+// context is current in it, and every call makes it so; everything else is behind locks.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -56,14 +58,27 @@ impl Context {
     pub(super) fn open(device: CUdevice, ordinal: usize) -> Result<Arc<Self>, Fault> {
         let mut raw: CUcontext = ptr::null_mut();
         // SAFETY: `device` came from the driver; what is retained here is released in `drop`.
-        plain(&format!("open device {ordinal}"), unsafe { sys::cuDevicePrimaryCtxRetain(&mut raw, device) })?;
+        plain(&format!("open device {ordinal}"), unsafe {
+            sys::cuDevicePrimaryCtxRetain(&mut raw, device)
+        })?;
         let nothing = ptr::null_mut();
-        let mut context =
-            Context { device, ordinal, raw, work: nothing, copies: nothing, first: OnceLock::new(), last: Mutex::new(None), capture: Mutex::new(None) };
+        let mut context = Context {
+            device,
+            ordinal,
+            raw,
+            work: nothing,
+            copies: nothing,
+            first: OnceLock::new(),
+            last: Mutex::new(None),
+            capture: Mutex::new(None),
+        };
         let stream = |what| {
             let mut stream: CUstream = ptr::null_mut();
             // SAFETY: the context is current; the stream is destroyed with it.
-            context.call(|| format!("make a stream for {what}"), || unsafe { sys::cuStreamCreate(&mut stream, NON_BLOCKING) })?;
+            context.call(
+                || format!("make a stream for {what}"),
+                || unsafe { sys::cuStreamCreate(&mut stream, NON_BLOCKING) },
+            )?;
             Ok(stream)
         };
         let (work, copies) = (stream("work")?, stream("copies"));
@@ -72,8 +87,13 @@ impl Context {
         Ok(Arc::new(context))
     }
 
-    /// Calls the driver with this context current, unless a fault broke it before; `what` is asked for only when the call fails.
-    pub(super) fn call(&self, what: impl FnOnce() -> String, call: impl FnOnce() -> CUresult) -> Result<(), Fault> {
+    /// Calls the driver with this context current, unless a fault broke it before; `what` is asked
+    /// for only when the call fails.
+    pub(super) fn call(
+        &self,
+        what: impl FnOnce() -> String,
+        call: impl FnOnce() -> CUresult,
+    ) -> Result<(), Fault> {
         if let Some(first) = self.first.get() {
             return Err(first.clone());
         }
@@ -100,7 +120,10 @@ impl Context {
     pub(super) fn memory(&self) -> Result<(u64, u64), Fault> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both numbers outlive the call.
-        self.call(|| "ask how much memory is free".to_owned(), || unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
+        self.call(
+            || "ask how much memory is free".to_owned(),
+            || unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) },
+        )?;
         Ok((free as u64, total as u64))
     }
 
@@ -117,7 +140,11 @@ impl Context {
             if let Some(last) = &*held(&self.last) {
                 fault.what += &format!(", after the launch of `{last}`");
             }
-            fault.hint = Some("the device takes nothing more from this process; `compute-sanitizer` names the access".to_owned());
+            fault.hint = Some(
+                "the device takes nothing more from this process; \
+                `compute-sanitizer` names the access"
+                    .to_owned(),
+            );
             return self.first.get_or_init(|| fault).clone();
         }
         fault
@@ -137,7 +164,10 @@ impl Context {
     pub(super) fn at_once(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {
             None => Ok(()),
-            Some(_) => Err(Fault::misuse(format!("{what}: a capture is going on, which takes launches, fills and copies on the device alone"))),
+            Some(_) => Err(Fault::misuse(format!(
+                "{what}: a capture is going on, which takes launches, fills and copies on the \
+                    device alone"
+            ))),
         }
     }
 
@@ -152,7 +182,9 @@ impl Context {
     /// Refuses while another thread captures: what is asked for would get into its graph.
     pub(super) fn in_order(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {
-            Some(capture) if capture.thread != std::thread::current().id() => Err(Fault::misuse(format!("{what}: another thread is capturing a graph"))),
+            Some(capture) if capture.thread != std::thread::current().id() => {
+                Err(Fault::misuse(format!("{what}: another thread is capturing a graph")))
+            }
             _ => Ok(()),
         }
     }
@@ -163,7 +195,8 @@ impl Drop for Context {
         let _ = self.bind();
         for stream in [self.work, self.copies] {
             if !stream.is_null() {
-                // SAFETY: the stream was made by `open`, and nobody has it any more, for everybody keeps this context.
+                // SAFETY: the stream was made by `open`, and nobody has it any more, for everybody
+                // keeps this context.
                 let _nobody_to_tell = unsafe { sys::cuStreamDestroy_v2(stream) };
             }
         }

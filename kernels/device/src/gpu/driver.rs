@@ -1,6 +1,8 @@
-//! driver: the driver of NVIDIA: whether it is there, what devices it has, and its words for errors.
+//! driver: the driver of NVIDIA: whether it is there, what devices it has, and its words for
+//! errors.
 //!
-//! promises  no call of the driver's library before it is known to be there and new enough, for a missing one would be a panic
+//! promises  no call of the driver's library before it is known to be there and new enough, for a
+//!           missing one would be a panic
 //! never     makes a context: looking at devices costs no memory on them
 //! limits    drivers from CUDA 12.8 on; what is there is asked once a process
 #![allow(unsafe_code)]
@@ -15,7 +17,8 @@ use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute_enum as Attribute, 
 use super::Device;
 use crate::fault::Fault;
 
-/// What is called here is there from CUDA 12.8 on: `cuFuncGetParamInfo` came with 12.4, `cuEventElapsedTime_v2` with 12.8.
+/// What is called here is there from CUDA 12.8 on: `cuFuncGetParamInfo` came with 12.4,
+/// `cuEventElapsedTime_v2` with 12.8.
 const VERSION_LEAST: u32 = 12_080;
 
 /// How a missing driver is mended.
@@ -37,7 +40,8 @@ pub(super) fn start() -> Result<Driver, Fault> {
 }
 
 fn start_once() -> Result<Driver, Fault> {
-    // SAFETY: it only opens and closes libraries by their names; constructors of the driver's library are meant to run so.
+    // SAFETY: it only opens and closes libraries by their names; constructors of the driver's
+    // library are meant to run so.
     if !unsafe { sys::is_culib_present() } {
         return Err(Fault::absent("no NVIDIA driver: `libcuda.so.1` does not load", MEND));
     }
@@ -49,14 +53,23 @@ fn start_once() -> Result<Driver, Fault> {
     }
     let version = u32::try_from(version).unwrap_or(0);
     if version < VERSION_LEAST {
-        let what = format!("the NVIDIA driver is too old: it speaks CUDA {}, expected {} or newer", spoken(version), spoken(VERSION_LEAST));
+        let what = format!(
+            "the NVIDIA driver is too old: it speaks CUDA {}, expected {} or newer",
+            spoken(version),
+            spoken(VERSION_LEAST)
+        );
         return Err(Fault::absent(what, MEND));
     }
     // SAFETY: the library is there.
     match unsafe { sys::cuInit(0) } {
         CUresult::CUDA_SUCCESS => {}
         CUresult::CUDA_ERROR_NO_DEVICE => return Ok(Driver { version, count: 0 }),
-        other => return Err(Fault::driver(format!("start the NVIDIA driver, which speaks CUDA {}", spoken(version)), words(other))),
+        other => {
+            return Err(Fault::driver(
+                format!("start the NVIDIA driver, which speaks CUDA {}", spoken(version)),
+                words(other),
+            ));
+        }
     }
     let mut count: c_int = 0;
     // SAFETY: the driver is started, and `count` outlives the call.
@@ -73,7 +86,8 @@ pub(super) fn spoken(version: u32) -> String {
 pub(super) fn words(result: CUresult) -> String {
     let text = |ask: unsafe fn(CUresult, *mut *const c_char) -> CUresult| {
         let mut text: *const c_char = ptr::null();
-        // SAFETY: the library is there, for it gave the error; what it answers is a string of its own that never goes.
+        // SAFETY: the library is there, for it gave the error; what it answers is a string of its
+        // own that never goes.
         let found = unsafe { ask(result, &mut text) } == CUresult::CUDA_SUCCESS && !text.is_null();
         // SAFETY: as above.
         found.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
@@ -98,21 +112,28 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
             0 => "no NVIDIA GPU: the driver is there and sees no device".to_owned(),
             count => format!("no device {ordinal}: the driver sees {count}, numbered from 0"),
         };
-        return Err(Fault::absent(what, "`nvidia-smi -L` lists devices; CUDA_VISIBLE_DEVICES may hide some"));
+        return Err(Fault::absent(
+            what,
+            "`nvidia-smi -L` lists devices; CUDA_VISIBLE_DEVICES may hide some",
+        ));
     }
     let what = format!("ask for facts of device {ordinal}");
     let mut raw: CUdevice = 0;
     // SAFETY: the driver is started and has this device; `raw` outlives the call.
-    plain(&what, unsafe { sys::cuDeviceGet(&mut raw, c_int::try_from(ordinal).unwrap_or(c_int::MAX)) })?;
+    plain(&what, unsafe {
+        sys::cuDeviceGet(&mut raw, c_int::try_from(ordinal).unwrap_or(c_int::MAX))
+    })?;
     let ask = |attribute| {
         let mut value: c_int = 0;
         // SAFETY: `raw` is a device of the driver; `value` outlives the call.
-        plain(&what, unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, raw) }).map(|()| u32::try_from(value).unwrap_or(0))
+        plain(&what, unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, raw) })
+            .map(|()| u32::try_from(value).unwrap_or(0))
     };
     let mut name = [0 as c_char; 256];
     // SAFETY: the driver writes at most 255 characters and a 0.
     plain(&what, unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), 256, raw) })?;
-    let name: Vec<u8> = name.iter().map(|character| *character as u8).take_while(|byte| *byte != 0).collect();
+    let name: Vec<u8> =
+        name.iter().map(|character| *character as u8).take_while(|byte| *byte != 0).collect();
     let mut uuid = sys::CUuuid { bytes: [0; 16] };
     // SAFETY: 16 bytes are written, and there are as many.
     plain(&what, unsafe { sys::cuDeviceGetUuid_v2(&mut uuid, raw) })?;
@@ -123,7 +144,10 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
         ordinal,
         name: String::from_utf8_lossy(&name).trim().to_owned(),
         uuid: uuid_text(uuid.bytes.map(|byte| byte as u8)),
-        capability: (ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?, ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?),
+        capability: (
+            ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
         processors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         lanes: ask(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
         threads_most: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
@@ -143,5 +167,12 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
 /// As `nvidia-smi -L` writes it.
 fn uuid_text(bytes: [u8; 16]) -> String {
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("GPU-{}-{}-{}-{}-{}", &digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..])
+    format!(
+        "GPU-{}-{}-{}-{}-{}",
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..]
+    )
 }

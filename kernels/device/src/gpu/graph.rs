@@ -1,10 +1,11 @@
 //! graph: work recorded once and replayed, and events for timing.
 //!
-//! promises  a capture that fails, by a fault or a panic, is ended, and the stream takes work again; what a graph runs stays loaded as
-//!           long as the graph is there; recorded nodes lie on the device before the first replay
+//! promises  a capture that fails, by a fault or a panic, is ended, and the stream takes work
+//!           again; what a graph runs stays loaded as long as the graph is there; recorded nodes
+//!           lie on the device before the first replay
 //! never     runs anything while it is captured
-//! limits    transfers, waiting, allocation and events are refused inside of a capture; a replay writes to the addresses that were
-//!           recorded, whose memory the caller keeps
+//! limits    transfers, waiting, allocation and events are refused inside of a capture; a replay
+//!           writes to the addresses that were recorded, whose memory the caller keeps
 #![allow(unsafe_code)]
 use std::{
     ptr,
@@ -12,7 +13,8 @@ use std::{
 };
 
 use cudarc::driver::sys::{
-    self, CUevent, CUgraph, CUgraphEdgeData, CUgraphExec, CUgraphNode, CUstreamCaptureMode_enum as Mode, CUstreamCaptureStatus_enum,
+    self, CUevent, CUgraph, CUgraphEdgeData, CUgraphExec, CUgraphNode,
+    CUstreamCaptureMode_enum as Mode, CUstreamCaptureStatus_enum,
     CUstreamUpdateCaptureDependencies_flags_enum,
 };
 
@@ -60,7 +62,8 @@ impl Drop for Graph {
     }
 }
 
-/// What the next of the launches, fills and copies that are captured follows: all of it is done when that begins.
+/// What the next of the launches, fills and copies that are captured follows: all of it is done
+/// when that begins.
 #[derive(Clone, Default)]
 pub struct Behind {
     nodes: Vec<(CUgraphNode, CUgraphEdgeData)>,
@@ -71,7 +74,12 @@ impl Behind {
     #[must_use]
     pub fn and(&self, other: &Behind) -> Behind {
         let mut both = self.clone();
-        both.nodes.extend(other.nodes.iter().filter(|(node, _)| self.nodes.iter().all(|(known, _)| known != node)));
+        both.nodes.extend(
+            other
+                .nodes
+                .iter()
+                .filter(|(node, _)| self.nodes.iter().all(|(known, _)| known != node)),
+        );
         both
     }
 }
@@ -100,10 +108,14 @@ impl<'a> Open<'a> {
         if capture.is_some() {
             return Err(Fault::misuse("capture a graph: a capture is going on already"));
         }
-        // Relaxed, for what must not be done meanwhile is refused by us, before the driver hears of it and gives the capture up.
+        // Relaxed, for what must not be done meanwhile is refused by us, before the driver hears of
+        // it and gives the capture up.
         let mode = Mode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream lives as long as the context.
-        context.call(|| "begin to capture a graph".to_owned(), || unsafe { sys::cuStreamBeginCapture_v2(context.work, mode) })?;
+        context.call(
+            || "begin to capture a graph".to_owned(),
+            || unsafe { sys::cuStreamBeginCapture_v2(context.work, mode) },
+        )?;
         *capture = Some(Capture { thread: std::thread::current().id(), modules: Vec::new() });
         Ok(Open { context, is_open: true })
     }
@@ -113,7 +125,10 @@ impl<'a> Open<'a> {
         let capture = self.context.capture().take();
         let mut recorded = Recorded(ptr::null_mut());
         // SAFETY: the stream lives as long as the context; the graph outlives the call.
-        self.context.call(|| "end the capture of a graph".to_owned(), || unsafe { sys::cuStreamEndCapture(self.context.work, &mut recorded.0) })?;
+        self.context.call(
+            || "end the capture of a graph".to_owned(),
+            || unsafe { sys::cuStreamEndCapture(self.context.work, &mut recorded.0) },
+        )?;
         Ok((recorded, capture.map(|capture| capture.modules).unwrap_or_default()))
     }
 }
@@ -127,7 +142,8 @@ impl Drop for Open<'_> {
 }
 
 impl Gpu {
-    /// Records what `work` asks for in place of doing it. If `work` fails, that is the fault, and nothing was done.
+    /// Records what `work` asks for in place of doing it. If `work` fails, that is the fault, and
+    /// nothing was done.
     pub fn capture(&self, work: impl FnOnce(&Gpu) -> Result<(), Fault>) -> Result<Graph, Fault> {
         let mut open = Open::begin(&self.context)?;
         let done = work(self);
@@ -136,12 +152,21 @@ impl Gpu {
         let (recorded, modules) = ended?;
         let mut nodes = 0;
         // SAFETY: without a place for nodes they are only counted.
-        self.context.call(|| "count the nodes of a graph".to_owned(), || unsafe { sys::cuGraphGetNodes(recorded.0, ptr::null_mut(), &mut nodes) })?;
+        self.context.call(
+            || "count the nodes of a graph".to_owned(),
+            || unsafe { sys::cuGraphGetNodes(recorded.0, ptr::null_mut(), &mut nodes) },
+        )?;
         let mut raw: CUgraphExec = ptr::null_mut();
         let what = || format!("make a graph of {nodes} nodes ready");
         // SAFETY: `recorded` is a whole graph; `raw` outlives the call and is destroyed by `Graph`.
-        self.context.call(what, || unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, recorded.0, 0) })?;
-        let graph = Graph { context: Arc::clone(&self.context), raw: Mutex::new(raw), nodes, _modules: modules };
+        self.context
+            .call(what, || unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, recorded.0, 0) })?;
+        let graph = Graph {
+            context: Arc::clone(&self.context),
+            raw: Mutex::new(raw),
+            nodes,
+            _modules: modules,
+        };
         // SAFETY: graph and stream are there.
         self.context.call(what, || unsafe { sys::cuGraphUpload(raw, self.context.work) })?;
         Ok(graph)
@@ -153,12 +178,21 @@ impl Gpu {
         self.context.in_capture("ask what a capture goes on behind")?;
         let mut status = CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
         let (mut nodes, mut edges, mut count) = (ptr::null(), ptr::null(), 0);
-        // SAFETY: the stream lives as long as the context; all that is written to outlives the call.
+        // SAFETY: the stream lives as long as the context; all that is written to outlives the
+        // call.
         self.context.call(what, || unsafe {
-            sys::cuStreamGetCaptureInfo_v3(self.context.work, &mut status, ptr::null_mut(), ptr::null_mut(), &mut nodes, &mut edges, &mut count)
+            sys::cuStreamGetCaptureInfo_v3(
+                self.context.work,
+                &mut status,
+                ptr::null_mut(),
+                ptr::null_mut(),
+                &mut nodes,
+                &mut edges,
+                &mut count,
+            )
         })?;
-        // SAFETY: the driver has so many nodes there until the stream is next asked for something, which nobody else does meanwhile; where it names no
-        // edges, all are plain.
+        // SAFETY: the driver has so many nodes there until the stream is next asked for something,
+        // which nobody else does meanwhile; where it names no edges, all are plain.
         let node = |number: usize| unsafe {
             let plain = CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
             (*nodes.add(number), if edges.is_null() { plain } else { *edges.add(number) })
@@ -166,16 +200,28 @@ impl Gpu {
         Ok(Behind { nodes: (0..count).map(node).collect() })
     }
 
-    /// Lets the next of what is captured follow this, in place of what was captured last; what comes after that follows it.
+    /// Lets the next of what is captured follow this, in place of what was captured last; what
+    /// comes after that follows it.
     pub fn follow(&self, behind: &Behind) -> Result<(), Fault> {
         self.context.in_capture("go on with a capture behind something")?;
-        let (mut nodes, edges): (Vec<CUgraphNode>, Vec<CUgraphEdgeData>) = behind.nodes.iter().copied().unzip();
+        let (mut nodes, edges): (Vec<CUgraphNode>, Vec<CUgraphEdgeData>) =
+            behind.nodes.iter().copied().unzip();
         let count = nodes.len();
         let what = || format!("go on with a capture behind {count} nodes");
-        let replaces = CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
+        let replaces =
+            CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
         let first = nodes.as_mut_ptr();
-        // SAFETY: the nodes are of the graph that this stream captures, which lives until the capture ends; the driver reads them before it returns.
-        self.context.call(what, || unsafe { sys::cuStreamUpdateCaptureDependencies_v2(self.context.work, first, edges.as_ptr(), count, replaces) })
+        // SAFETY: the nodes are of the graph that this stream captures, which lives until the
+        // capture ends; the driver reads them before it returns.
+        self.context.call(what, || unsafe {
+            sys::cuStreamUpdateCaptureDependencies_v2(
+                self.context.work,
+                first,
+                edges.as_ptr(),
+                count,
+                replaces,
+            )
+        })
     }
 
     /// Does what was recorded, after everything asked for before it, without waiting for its end.
@@ -200,7 +246,8 @@ impl Gpu {
         event.record(self.context.work)
     }
 
-    /// Milliseconds from one event to another, both recorded; waits for the second. About half a microsecond is the finest it tells.
+    /// Milliseconds from one event to another, both recorded; waits for the second. About half a
+    /// microsecond is the finest it tells.
     pub fn elapsed_ms(&self, from: &Event, to: &Event) -> Result<f64, Fault> {
         self.context.at_once("read the time between events")?;
         for event in [from, to] {
@@ -210,12 +257,22 @@ impl Gpu {
         let mut milliseconds = 0.0_f32;
         let what = || "read the time between events".to_owned();
         // SAFETY: both events are there; the number outlives the call.
-        self.context.call(what, || unsafe { sys::cuEventElapsedTime_v2(&mut milliseconds, from.raw, to.raw) })?;
+        self.context.call(what, || unsafe {
+            sys::cuEventElapsedTime_v2(&mut milliseconds, from.raw, to.raw)
+        })?;
         Ok(f64::from(milliseconds))
     }
 
-    fn of_this_device(&self, context: &Arc<Context>, what: impl Fn() -> String) -> Result<(), Fault> {
-        if Arc::ptr_eq(context, &self.context) { Ok(()) } else { Err(Fault::misuse(format!("{}: it is that of another device", what()))) }
+    fn of_this_device(
+        &self,
+        context: &Arc<Context>,
+        what: impl Fn() -> String,
+    ) -> Result<(), Fault> {
+        if Arc::ptr_eq(context, &self.context) {
+            Ok(())
+        } else {
+            Err(Fault::misuse(format!("{}: it is that of another device", what())))
+        }
     }
 }
 
@@ -235,26 +292,38 @@ impl Event {
     pub(super) fn new(context: &Arc<Context>, flags: u32) -> Result<Self, Fault> {
         let mut raw: CUevent = ptr::null_mut();
         // SAFETY: `raw` outlives the call; the event is destroyed once, below.
-        context.call(|| "make an event".to_owned(), || unsafe { sys::cuEventCreate(&mut raw, flags) })?;
+        context.call(
+            || "make an event".to_owned(),
+            || unsafe { sys::cuEventCreate(&mut raw, flags) },
+        )?;
         Ok(Event { context: Arc::clone(context), raw })
     }
 
     /// Lets it happen once everything asked of the stream before is done.
     pub(super) fn record(&self, stream: sys::CUstream) -> Result<(), Fault> {
         // SAFETY: event and stream are of one context, which `self` keeps.
-        self.context.call(|| "record an event".to_owned(), || unsafe { sys::cuEventRecord(self.raw, stream) })
+        self.context.call(
+            || "record an event".to_owned(),
+            || unsafe { sys::cuEventRecord(self.raw, stream) },
+        )
     }
 
     /// Lets the stream wait for it.
     pub(super) fn hold(&self, stream: sys::CUstream) -> Result<(), Fault> {
         // SAFETY: event and stream are of one context, which `self` keeps.
-        self.context.call(|| "wait for an event in a stream".to_owned(), || unsafe { sys::cuStreamWaitEvent(stream, self.raw, 0) })
+        self.context.call(
+            || "wait for an event in a stream".to_owned(),
+            || unsafe { sys::cuStreamWaitEvent(stream, self.raw, 0) },
+        )
     }
 
     /// Waits for it; at once if it was never recorded.
     pub(super) fn wait(&self) -> Result<(), Fault> {
         // SAFETY: the event is there.
-        self.context.call(|| "wait for an event".to_owned(), || unsafe { sys::cuEventSynchronize(self.raw) })
+        self.context.call(
+            || "wait for an event".to_owned(),
+            || unsafe { sys::cuEventSynchronize(self.raw) },
+        )
     }
 }
 

@@ -1,7 +1,8 @@
 //! kernel: code on the device: loaded, its kernels looked up and checked, launched.
 //!
-//! promises  a kernel that is not there, or has other parameters than listed, is refused when it is looked up; a grid that the device
-//!           cannot run is refused before the driver is called; shared memory above 48 KiB is asked for when a launch wants it
+//! promises  a kernel that is not there, or has other parameters than listed, is refused when it is
+//!           looked up; a grid that the device cannot run is refused before the driver is called;
+//!           shared memory above 48 KiB is asked for when a launch wants it
 //! never     compiles: CUBIN alone is taken, so that what runs is what was looked at
 //! limits    65,535 blocks in the second and third direction; kernels of one direction of threads
 #![allow(unsafe_code)]
@@ -14,7 +15,9 @@ use std::{
     },
 };
 
-use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute_enum as Attribute, CUmodule, CUresult};
+use cudarc::driver::sys::{
+    self, CUfunction, CUfunction_attribute_enum as Attribute, CUmodule, CUresult,
+};
 
 use super::{
     Gpu,
@@ -99,8 +102,9 @@ pub struct Grid {
     pub threads: u32,
     /// Shared memory of a block beside what the code declares.
     pub shared: u32,
-    /// Whether it may start before the end of the kernel in front of it, since its code waits for that itself (`griddepcontrol.wait`);
-    /// a device that knows no such waiting starts it after that end.
+    /// Whether it may start before the end of the kernel in front of it, since its code waits for
+    /// that itself (`griddepcontrol.wait`); a device that knows no such waiting starts it after
+    /// that end.
     pub early: bool,
 }
 
@@ -113,12 +117,16 @@ impl Gpu {
             return Err(Fault::misuse(format!("{}: expected a whole CUBIN", what())));
         }
         let mut raw: CUmodule = ptr::null_mut();
-        // SAFETY: the driver reads as many bytes as the headers say, all of which are there; `raw` outlives the call.
-        let loaded = self.context.call(what, || unsafe { sys::cuModuleLoadData(&mut raw, cubin.as_ptr().cast()) });
+        // SAFETY: the driver reads as many bytes as the headers say, all of which are there; `raw`
+        // outlives the call.
+        let loaded = self
+            .context
+            .call(what, || unsafe { sys::cuModuleLoadData(&mut raw, cubin.as_ptr().cast()) });
         loaded.map_err(|mut fault| {
             let (major, minor) = self.device.capability;
             let hint = format!(
-                "the device wants code for sm_{major}{minor}, and its driver speaks CUDA {}; code of a newer CUDA needs a newer driver",
+                "the device wants code for sm_{major}{minor}, and its driver speaks CUDA {}; code \
+                    of a newer CUDA needs a newer driver",
                 self.device.driver
             );
             fault.hint.get_or_insert(hint);
@@ -128,12 +136,15 @@ impl Gpu {
         Ok(Module { loaded: Arc::new(loaded), shared_most: self.device.shared_bytes_most })
     }
 
-    /// Runs a kernel after everything asked for before it, without waiting for its end. A grid without blocks is nothing to do.
+    /// Runs a kernel after everything asked for before it, without waiting for its end. A grid
+    /// without blocks is nothing to do.
     pub fn launch(&self, kernel: &Kernel, grid: Grid, values: &[Value]) -> Result<(), Fault> {
         let name = &kernel.name;
         self.context.in_order("launch")?;
         if !Arc::ptr_eq(&kernel.loaded.context, &self.context) {
-            return Err(Fault::misuse(format!("launch `{name}`: the kernel is that of another device")));
+            return Err(Fault::misuse(format!(
+                "launch `{name}`: the kernel is that of another device"
+            )));
         }
         parameters::fit(name, &kernel.parameters, values)?;
         let [x, y, z] = grid.blocks;
@@ -141,15 +152,26 @@ impl Gpu {
             return Ok(());
         }
         if x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
-            return Err(Fault::misuse(format!("launch `{name}`: expected at most 2147483647 by 65535 by 65535 blocks, found {x} by {y} by {z}")));
+            return Err(Fault::misuse(format!(
+                "launch `{name}`: expected at most 2147483647 by 65535 by 65535 blocks, found {x} \
+                    by {y} by {z}"
+            )));
         }
         kernel.allow(grid.threads, grid.shared)?;
         let cells: Vec<u64> = values.iter().map(|value| value.bits()).collect();
-        let mut places: Vec<*mut c_void> = cells.iter().map(|cell| ptr::from_ref(cell).cast_mut().cast()).collect();
-        let what = || format!("launch `{name}` on {x} by {y} by {z} blocks of {} threads with {}", grid.threads, size(u64::from(grid.shared)));
+        let mut places: Vec<*mut c_void> =
+            cells.iter().map(|cell| ptr::from_ref(cell).cast_mut().cast()).collect();
+        let what = || {
+            format!(
+                "launch `{name}` on {x} by {y} by {z} blocks of {} threads with {}",
+                grid.threads,
+                size(u64::from(grid.shared))
+            )
+        };
         // SAFETY: zeros are a value of every one of them.
         let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attribute.id =
+            sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
         attribute.value.programmaticStreamSerializationAllowed = 1;
         let config = sys::CUlaunchConfig {
             gridDimX: x,
@@ -164,10 +186,13 @@ impl Gpu {
             numAttrs: u32::from(grid.early && self.device.capability.0 >= EARLY_SINCE),
         };
         self.context.call(what, || {
-            // SAFETY: there is a place for each parameter that the driver said the code has, of as many bytes, and it reads them, and the
-            // configuration, before it returns. What the kernel does with addresses it is given is bound by the device: see the limits of
-            // this module.
-            unsafe { sys::cuLaunchKernelEx(&config, kernel.raw, places.as_mut_ptr(), ptr::null_mut()) }
+            // SAFETY: there is a place for each parameter that the driver said the code has, of as
+            // many bytes, and it reads them, and the configuration, before it returns. What the
+            // kernel does with addresses it is given is bound by the device: see the limits of this
+            // module.
+            unsafe {
+                sys::cuLaunchKernelEx(&config, kernel.raw, places.as_mut_ptr(), ptr::null_mut())
+            }
         })?;
         self.context.launched(name);
         if let Some(capture) = &mut *self.context.capture()
@@ -180,21 +205,27 @@ impl Gpu {
 }
 
 impl Module {
-    /// A kernel by its name (`extern "C"`, or as the compiler wrote it), with its parameters in order.
+    /// A kernel by its name (`extern "C"`, or as the compiler wrote it), with its parameters in
+    /// order.
     pub fn kernel(&self, entry: &str, parameters: &[Parameter]) -> Result<Kernel, Fault> {
         let context = &self.loaded.context;
-        let name = CString::new(entry).map_err(|_| Fault::misuse("look up a kernel: its name holds a 0"))?;
+        let name = CString::new(entry)
+            .map_err(|_| Fault::misuse("look up a kernel: its name holds a 0"))?;
         let what = || format!("look up kernel `{entry}` in `{}`", self.loaded.name);
         let mut raw: CUfunction = ptr::null_mut();
         // SAFETY: the module is loaded, `name` ends with a 0, and both outlive the call.
-        context.call(what, || unsafe { sys::cuModuleGetFunction(&mut raw, self.loaded.raw, name.as_ptr()) })?;
-        // SAFETY: `raw` is a kernel of a loaded module. Loading it now keeps that out of captures and timings.
+        context.call(what, || unsafe {
+            sys::cuModuleGetFunction(&mut raw, self.loaded.raw, name.as_ptr())
+        })?;
+        // SAFETY: `raw` is a kernel of a loaded module. Loading it now keeps that out of captures
+        // and timings.
         context.call(what, || unsafe { sys::cuFuncLoad(raw) })?;
         parameters::agree(entry, parameters, &found_parameters(context, raw, entry)?)?;
         let ask = |attribute| {
             let mut value: c_int = 0;
             // SAFETY: `raw` is a kernel of a loaded module; `value` outlives the call.
-            context.call(what, || unsafe { sys::cuFuncGetAttribute(&mut value, attribute, raw) })?;
+            context
+                .call(what, || unsafe { sys::cuFuncGetAttribute(&mut value, attribute, raw) })?;
             Ok(u32::try_from(value).unwrap_or(0))
         };
         let facts = KernelFacts {
@@ -204,12 +235,24 @@ impl Module {
             threads_most: ask(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
         let (shared_most, shared_asked) = (self.shared_most, AtomicU32::new(0));
-        Ok(Kernel { loaded: Arc::clone(&self.loaded), raw, name: entry.into(), parameters: parameters.to_vec(), facts, shared_most, shared_asked })
+        Ok(Kernel {
+            loaded: Arc::clone(&self.loaded),
+            raw,
+            name: entry.into(),
+            parameters: parameters.to_vec(),
+            facts,
+            shared_most,
+            shared_asked,
+        })
     }
 }
 
 /// Place and size of every parameter of a loaded kernel.
-fn found_parameters(context: &Context, kernel: CUfunction, name: &str) -> Result<Vec<(usize, usize)>, Fault> {
+fn found_parameters(
+    context: &Context,
+    kernel: CUfunction,
+    name: &str,
+) -> Result<Vec<(usize, usize)>, Fault> {
     let mut found = Vec::new();
     loop {
         let (mut offset, mut bytes) = (0, 0);
@@ -217,10 +260,17 @@ fn found_parameters(context: &Context, kernel: CUfunction, name: &str) -> Result
         context.call(
             || format!("ask for the parameters of kernel `{name}`"),
             || {
-                // SAFETY: `kernel` is one of a loaded module; the driver refuses a number that no parameter has.
-                result = unsafe { sys::cuFuncGetParamInfo(kernel, found.len(), &mut offset, &mut bytes) };
+                // SAFETY: `kernel` is one of a loaded module; the driver refuses a number that no
+                // parameter has.
+                result = unsafe {
+                    sys::cuFuncGetParamInfo(kernel, found.len(), &mut offset, &mut bytes)
+                };
                 // The refusal is the end of the list.
-                if result == CUresult::CUDA_ERROR_INVALID_VALUE { CUresult::CUDA_SUCCESS } else { result }
+                if result == CUresult::CUDA_ERROR_INVALID_VALUE {
+                    CUresult::CUDA_SUCCESS
+                } else {
+                    result
+                }
             },
         )?;
         if result != CUresult::CUDA_SUCCESS {
@@ -252,9 +302,14 @@ impl Kernel {
         let mut blocks: c_int = 0;
         let what = || format!("ask how many blocks of `{}` fit", self.name);
         // SAFETY: the kernel is loaded; `blocks` outlives the call; `allow` bounds the threads.
-        self.loaded
-            .context
-            .call(what, || unsafe { sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.raw, threads as c_int, shared as usize) })?;
+        self.loaded.context.call(what, || unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                self.raw,
+                threads as c_int,
+                shared as usize,
+            )
+        })?;
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
@@ -263,18 +318,29 @@ impl Kernel {
         let (name, facts) = (&self.name, self.facts);
         if threads == 0 || threads > facts.threads_most {
             let most = facts.threads_most;
-            return Err(Fault::misuse(format!("kernel `{name}`: expected 1 to {most} threads a block ({} registers each), found {threads}", facts.registers)));
+            return Err(Fault::misuse(format!(
+                "kernel `{name}`: expected 1 to {most} threads a block ({} registers each), found \
+                    {threads}",
+                facts.registers
+            )));
         }
         let all = u64::from(shared) + u64::from(facts.static_shared_bytes);
         if all > u64::from(self.shared_most) {
             let most = self.shared_most;
-            return Err(Fault::misuse(format!("kernel `{name}`: expected at most {most} bytes of shared memory a block, found {all}")));
+            return Err(Fault::misuse(format!(
+                "kernel `{name}`: expected at most {most} bytes of shared memory a block, found \
+                    {all}"
+            )));
         }
         if all > u64::from(SHARED_UNASKED) && shared > self.shared_asked.load(Ordering::Relaxed) {
-            let what = || format!("ask for {} of shared memory for kernel `{name}`", size(u64::from(shared)));
+            let what = || {
+                format!("ask for {} of shared memory for kernel `{name}`", size(u64::from(shared)))
+            };
             let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the kernel is loaded, and the device has that much.
-            self.loaded.context.call(what, || unsafe { sys::cuFuncSetAttribute(self.raw, attribute, shared as c_int) })?;
+            self.loaded.context.call(what, || unsafe {
+                sys::cuFuncSetAttribute(self.raw, attribute, shared as c_int)
+            })?;
             self.shared_asked.fetch_max(shared, Ordering::Relaxed);
         }
         Ok(())

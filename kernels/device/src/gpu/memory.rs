@@ -1,8 +1,10 @@
 //! memory: stretches of a device's memory, filled and copied in the order of the other work.
 //!
-//! promises  every stretch begins at a multiple of 256; what lies outside of one is refused before the driver is called
+//! promises  every stretch begins at a multiple of 256; what lies outside of one is refused before
+//!           the driver is called
 //! never     moves or grows a stretch; clears it: what it holds at first is whatever was there
-//! limits    an allocation waits for the device, so that a program makes few: one arena, and parts of it by offset
+//! limits    an allocation waits for the device, so that a program makes few: one arena, and parts
+//!           of it by offset
 #![allow(unsafe_code)]
 use std::{fmt, sync::Arc};
 
@@ -33,13 +35,23 @@ impl Memory {
     }
 
     /// The address of a part of it, which has to lie inside.
-    pub(super) fn part(&self, context: &Arc<Context>, offset: u64, bytes: u64, what: impl Fn() -> String) -> Result<u64, Fault> {
+    pub(super) fn part(
+        &self,
+        context: &Arc<Context>,
+        offset: u64,
+        bytes: u64,
+        what: impl Fn() -> String,
+    ) -> Result<u64, Fault> {
         if !Arc::ptr_eq(&self.context, context) {
             return Err(Fault::misuse(format!("{}: the memory is that of another device", what())));
         }
         match offset.checked_add(bytes) {
             Some(end) if end <= self.bytes => Ok(self.pointer + offset),
-            _ => Err(Fault::misuse(format!("{}: {bytes} bytes at {offset} do not lie in {}", what(), size(self.bytes)))),
+            _ => Err(Fault::misuse(format!(
+                "{}: {bytes} bytes at {offset} do not lie in {}",
+                what(),
+                size(self.bytes)
+            ))),
         }
     }
 }
@@ -54,7 +66,8 @@ impl Drop for Memory {
     fn drop(&mut self) {
         if self.bytes > 0 {
             let _ = self.context.bind();
-            // SAFETY: it came from `cuMemAlloc` and is freed once; the driver waits for work that uses it.
+            // SAFETY: it came from `cuMemAlloc` and is freed once; the driver waits for work that
+            // uses it.
             let _nobody_to_tell = unsafe { sys::cuMemFree_v2(self.pointer) };
         }
     }
@@ -69,11 +82,14 @@ impl Gpu {
         if bytes > 0 {
             let length = usize::try_from(bytes).map_err(|_| Fault::misuse(what()))?;
             // SAFETY: `pointer` outlives the call; what comes back is freed by `Memory`.
-            let made = self.context.call(what, || unsafe { sys::cuMemAlloc_v2(&mut pointer, length) });
+            let made =
+                self.context.call(what, || unsafe { sys::cuMemAlloc_v2(&mut pointer, length) });
             made.map_err(|fault| match fault.code {
-                Code::Memory { free, total, .. } => {
-                    Fault { code: Code::Memory { wanted: bytes, free, total }, what: "allocate on the device".to_owned(), ..fault }
-                }
+                Code::Memory { free, total, .. } => Fault {
+                    code: Code::Memory { wanted: bytes, free, total },
+                    what: "allocate on the device".to_owned(),
+                    ..fault
+                },
                 _ => fault,
             })?;
         }
@@ -88,27 +104,44 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the part lies inside of memory that is there; `bytes` fits, for the memory does. If it is dropped, freeing waits.
-        self.context.call(what, || unsafe { sys::cuMemsetD8Async(pointer, byte, bytes as usize, self.context.work) })
+        // SAFETY: the part lies inside of memory that is there; `bytes` fits, for the memory does.
+        // If it is dropped, freeing waits.
+        self.context.call(what, || unsafe {
+            sys::cuMemsetD8Async(pointer, byte, bytes as usize, self.context.work)
+        })
     }
 
-    /// Copies a part of memory to another place on the device, in the order of the other work. The two may not overlap.
-    pub fn copy(&self, from: &Memory, from_offset: u64, to: &Memory, to_offset: u64, bytes: u64) -> Result<(), Fault> {
+    /// Copies a part of memory to another place on the device, in the order of the other work. The
+    /// two may not overlap.
+    pub fn copy(
+        &self,
+        from: &Memory,
+        from_offset: u64,
+        to: &Memory,
+        to_offset: u64,
+        bytes: u64,
+    ) -> Result<(), Fault> {
         let what = || format!("copy {} on the device", size(bytes));
         self.context.in_order("copy")?;
         let source = from.part(&self.context, from_offset, bytes, what)?;
         let target = to.part(&self.context, to_offset, bytes, what)?;
         if source.abs_diff(target) < bytes {
-            return Err(Fault::misuse(format!("{}: from {from_offset} and to {to_offset} overlap", what())));
+            return Err(Fault::misuse(format!(
+                "{}: from {from_offset} and to {to_offset} overlap",
+                what()
+            )));
         }
         if bytes == 0 {
             return Ok(());
         }
         // SAFETY: both parts lie inside of memory that is there, and are apart.
-        self.context.call(what, || unsafe { sys::cuMemcpyDtoDAsync_v2(target, source, bytes as usize, self.context.work) })
+        self.context.call(what, || unsafe {
+            sys::cuMemcpyDtoDAsync_v2(target, source, bytes as usize, self.context.work)
+        })
     }
 
-    /// Writes twice as much as the second cache holds, so that nothing else is in it; the memory for it is taken at the first call.
+    /// Writes twice as much as the second cache holds, so that nothing else is in it; the memory
+    /// for it is taken at the first call.
     pub fn flush_l2(&self) -> Result<(), Fault> {
         let bytes = 2 * self.device.cache_bytes.max(1 << 20);
         let mut scratch = held(&self.scratch);

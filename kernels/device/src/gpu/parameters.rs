@@ -1,9 +1,12 @@
-//! parameters: what a kernel is given, checked against what the driver knows of its code, and at each launch.
+//! parameters: what a kernel is given, checked against what the driver knows of its code, and at
+//! each launch.
 //!
-//! promises  a list that is not the kernel's is refused when the kernel is looked up, with the parameter, what was expected and what was
-//!           found; a launch with other kinds is refused before the driver is called
+//! promises  a list that is not the kernel's is refused when the kernel is looked up, with the
+//!           parameter, what was expected and what was found; a launch with other kinds is refused
+//!           before the driver is called
 //! never     converts a number
-//! limits    the driver knows places and sizes, so that an `f32` in place of a `u32` is not seen; structures by value have no kind
+//! limits    the driver knows places and sizes, so that an `f32` in place of a `u32` is not seen;
+//!           structures by value have no kind
 use crate::fault::Fault;
 
 /// A parameter of a kernel.
@@ -90,7 +93,8 @@ impl Value {
         }
     }
 
-    /// Its bytes, the first of them first: hosts of CUDA are little-endian, so that those of 32 bits lie where the driver reads them.
+    /// Its bytes, the first of them first: hosts of CUDA are little-endian, so that those of 32
+    /// bits lie where the driver reads them.
     pub(super) fn bits(self) -> u64 {
         match self {
             Value::Pointer(bits) | Value::U64(bits) => bits,
@@ -111,10 +115,22 @@ pub(super) fn agree(kernel: &str, parameters: &[Parameter], found: &Found) -> Re
     for (index, parameter) in parameters.iter().enumerate() {
         let bytes = parameter.kind.bytes();
         let offset = end.next_multiple_of(bytes);
-        let what = format!("kernel `{kernel}`: parameter {index} `{}`: expected {} of {bytes} bytes at {offset}", parameter.name, parameter.kind.name());
+        let what = format!(
+            "kernel `{kernel}`: parameter {index} `{}`: expected {} of {bytes} bytes at {offset}",
+            parameter.name,
+            parameter.kind.name()
+        );
         match found.get(index) {
-            None => return Err(Fault::misuse(format!("{what}, found no more parameters: the code has {}, the list {}", found.len(), parameters.len()))),
-            Some((at, size)) if (*at, *size) != (offset, bytes) => return Err(Fault::misuse(format!("{what}, found {size} bytes at {at}"))),
+            None => {
+                return Err(Fault::misuse(format!(
+                    "{what}, found no more parameters: the code has {}, the list {}",
+                    found.len(),
+                    parameters.len()
+                )));
+            }
+            Some((at, size)) if (*at, *size) != (offset, bytes) => {
+                return Err(Fault::misuse(format!("{what}, found {size} bytes at {at}")));
+            }
             Some(_) => end = offset + bytes,
         }
     }
@@ -122,7 +138,10 @@ pub(super) fn agree(kernel: &str, parameters: &[Parameter], found: &Found) -> Re
         None => Ok(()),
         Some((at, size)) => {
             let (listed, there) = (parameters.len(), found.len());
-            Err(Fault::misuse(format!("kernel `{kernel}`: expected {listed} parameters, found {there}: the next is {size} bytes at {at}")))
+            Err(Fault::misuse(format!(
+                "kernel `{kernel}`: expected {listed} parameters, found {there}: the next is \
+                    {size} bytes at {at}"
+            )))
         }
     }
 }
@@ -130,13 +149,21 @@ pub(super) fn agree(kernel: &str, parameters: &[Parameter], found: &Found) -> Re
 /// Whether values are what the parameters want.
 pub(super) fn fit(kernel: &str, parameters: &[Parameter], values: &[Value]) -> Result<(), Fault> {
     if parameters.len() != values.len() {
-        return Err(Fault::misuse(format!("launch `{kernel}`: expected {} values, found {}", parameters.len(), values.len())));
+        return Err(Fault::misuse(format!(
+            "launch `{kernel}`: expected {} values, found {}",
+            parameters.len(),
+            values.len()
+        )));
     }
     for (index, (parameter, value)) in parameters.iter().zip(values).enumerate() {
         let (expected, found) = (parameter.kind, value.kind());
         if expected != found {
             let name = &parameter.name;
-            return Err(Fault::misuse(format!("launch `{kernel}`: parameter {index} `{name}`: expected {}, found {}", expected.name(), found.name())));
+            return Err(Fault::misuse(format!(
+                "launch `{kernel}`: parameter {index} `{name}`: expected {}, found {}",
+                expected.name(),
+                found.name()
+            )));
         }
     }
     Ok(())
@@ -148,24 +175,43 @@ mod tests {
 
     fn saxpy() -> Vec<Parameter> {
         use ParameterKind::{F32, Pointer, U32};
-        [("y", Pointer), ("x", Pointer), ("a", F32), ("n", U32)].map(|(name, kind)| Parameter::new(name, kind)).to_vec()
+        [("y", Pointer), ("x", Pointer), ("a", F32), ("n", U32)]
+            .map(|(name, kind)| Parameter::new(name, kind))
+            .to_vec()
     }
 
     #[test]
     fn a_list_is_compared_with_the_code_place_by_place() {
-        let said = |parameters: &[Parameter], found: &Found| agree("saxpy", parameters, found).unwrap_err().to_string();
+        let said = |parameters: &[Parameter], found: &Found| {
+            agree("saxpy", parameters, found).unwrap_err().to_string()
+        };
         let code = [(0, 8), (8, 8), (16, 4), (20, 4)];
         assert_eq!(agree("saxpy", &saxpy(), &code), Ok(()));
         assert_eq!(agree("empty", &[], &[]), Ok(()));
         let mut wrong = saxpy();
         wrong[2].kind = ParameterKind::F64;
-        assert_eq!(said(&wrong, &code), "kernel `saxpy`: parameter 2 `a`: expected f64 of 8 bytes at 16, found 4 bytes at 16");
+        assert_eq!(
+            said(&wrong, &code),
+            "kernel `saxpy`: parameter 2 `a`: expected f64 of 8 bytes at 16, found 4 bytes at 16"
+        );
         // A gap that alignment makes is no mistake; one that it does not make is.
-        wrong = vec![Parameter::new("n", ParameterKind::U32), Parameter::new("x", ParameterKind::Pointer)];
+        wrong = vec![
+            Parameter::new("n", ParameterKind::U32),
+            Parameter::new("x", ParameterKind::Pointer),
+        ];
         assert_eq!(agree("gap", &wrong, &[(0, 4), (8, 8)]), Ok(()));
-        assert!(said(&wrong, &[(0, 4), (4, 8)]).contains("expected pointer of 8 bytes at 8, found 8 bytes at 4"));
-        assert!(said(&saxpy(), &code[..3]).contains("found no more parameters: the code has 3, the list 4"));
-        assert!(said(&saxpy()[..3], &code).contains("expected 3 parameters, found 4: the next is 4 bytes at 20"));
+        assert!(
+            said(&wrong, &[(0, 4), (4, 8)])
+                .contains("expected pointer of 8 bytes at 8, found 8 bytes at 4")
+        );
+        assert!(
+            said(&saxpy(), &code[..3])
+                .contains("found no more parameters: the code has 3, the list 4")
+        );
+        assert!(
+            said(&saxpy()[..3], &code)
+                .contains("expected 3 parameters, found 4: the next is 4 bytes at 20")
+        );
     }
 
     #[test]
@@ -175,7 +221,12 @@ mod tests {
         let swapped = [values[0], values[1], values[3], values[2]];
         let said = fit("saxpy", &saxpy(), &swapped).unwrap_err().to_string();
         assert_eq!(said, "launch `saxpy`: parameter 2 `a`: expected f32, found u32");
-        assert!(fit("saxpy", &saxpy(), &values[..3]).unwrap_err().to_string().contains("expected 4 values, found 3"));
+        assert!(
+            fit("saxpy", &saxpy(), &values[..3])
+                .unwrap_err()
+                .to_string()
+                .contains("expected 4 values, found 3")
+        );
         assert_eq!((Value::I32(-1).bits(), Value::F32(1.0).bits()), (0xFFFF_FFFF, 0x3F80_0000));
     }
 }

@@ -1,12 +1,14 @@
-//! transfer: bytes of the host to the device and back, through pinned memory that a team of threads fills and empties.
+//! transfer: bytes of the host to the device and back, through pinned memory that a team of threads
+//! fills and empties.
 //!
-//! promises  an upload is ordered like other work: it comes after what was asked for before, and before what is asked for later; when it
-//!           returns, the bytes it was given may change. A download has everything when it returns. Each thread of the team has stretches of its
+//! promises  an upload is ordered like other work: it comes after what was asked for before, and
+//!           before what is asked for later; when it returns, the bytes it was given may change. A
+//!           download has everything when it returns. Each thread of the team has stretches of its
 //!           own, and waits for nobody else: while one of them is on its way it fills the next
-//! never     pins memory of the caller, so that bytes of a mapped file are as good as any, nor more than there are pieces of a transfer to
-//!           hold; touches the device inside of a capture
-//! limits    up to 24 MiB pinned; one transfer at a time, whoever asks; as fast as rayon's threads copy, and as one of them where a thread of
-//!           rayon asks
+//! never     pins memory of the caller, so that bytes of a mapped file are as good as any, nor more
+//!           than there are pieces of a transfer to hold; touches the device inside of a capture
+//! limits    up to 24 MiB pinned; one transfer at a time, whoever asks; as fast as rayon's threads
+//!           copy, and as one of them where a thread of rayon asks
 #![allow(unsafe_code)]
 use std::{
     slice,
@@ -25,14 +27,16 @@ use super::{
 };
 use crate::fault::{Fault, size};
 
-/// Bytes of a stretch, the most that one copy of the driver moves. Longer ones are some percent faster and take as much longer to pin.
+/// Bytes of a stretch, the most that one copy of the driver moves. Longer ones are some percent
+/// faster and take as much longer to pin.
 const STRETCH: usize = 1 << 20;
 /// Stretches of a thread: while one is on its way it fills the other.
 const OF_THREAD: usize = 2;
-/// Threads of a team at most: as many keep the bus busy (one H100, 1 GiB of a mapped file, GB/s, of a pinned copy's 54.4: 8 threads 44, 12 and 16
-/// threads 46; pinning takes .7 ms a MiB).
+/// Threads of a team at most: as many keep the bus busy (one H100, 1 GiB of a mapped file, GB/s, of
+/// a pinned copy's 54.4: 8 threads 44, 12 and 16 threads 46; pinning takes .7 ms a MiB).
 const TEAM: usize = 12;
-/// Bytes of a piece at least, unless a transfer has fewer: less is not worth a thread, nor what each copy costs the bus (3 us).
+/// Bytes of a piece at least, unless a transfer has fewer: less is not worth a thread, nor what
+/// each copy costs the bus (3 us).
 const PIECE: usize = 256 << 10;
 /// Events that take no time, which are cheaper.
 pub(super) const UNTIMED: u32 = 2;
@@ -44,7 +48,8 @@ pub(super) struct Staging {
     fence: Event,
 }
 
-/// Pinned memory, and the event that says when the device is done with it; neither is there before its first piece.
+/// Pinned memory, and the event that says when the device is done with it; neither is there before
+/// its first piece.
 #[derive(Default)]
 struct Stretch(Option<(Pages, Event)>);
 
@@ -63,7 +68,8 @@ impl Stretch {
                 (pages, done)
             }
         };
-        // SAFETY: that many bytes were pinned and written; the device is done with them, and `self` is borrowed as long as they are.
+        // SAFETY: that many bytes were pinned and written; the device is done with them, and `self`
+        // is borrowed as long as they are.
         Ok((unsafe { slice::from_raw_parts_mut(pages.start, pages.length) }, done))
     }
 }
@@ -80,12 +86,21 @@ impl Drop for Stretch {
 impl Gpu {
     /// Copies bytes of the host into memory.
     pub fn upload(&self, memory: &Memory, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
-        self.upload_made(memory, offset, bytes.len(), |at, piece| piece.copy_from_slice(&bytes[at..at + piece.len()]))
+        self.upload_made(memory, offset, bytes.len(), |at, piece| {
+            piece.copy_from_slice(&bytes[at..at + piece.len()])
+        })
     }
 
-    /// Puts bytes into memory that are made on the way, straight where the device takes them from: `make` is given the place of a piece's
-    /// first byte among all `length`, and the piece, whose bytes it writes, each of them. Pieces are made by several threads, in no order.
-    pub fn upload_made(&self, memory: &Memory, offset: u64, length: usize, make: impl Fn(usize, &mut [u8]) + Sync) -> Result<(), Fault> {
+    /// Puts bytes into memory that are made on the way, straight where the device takes them from:
+    /// `make` is given the place of a piece's first byte among all `length`, and the piece, whose
+    /// bytes it writes, each of them. Pieces are made by several threads, in no order.
+    pub fn upload_made(
+        &self,
+        memory: &Memory,
+        offset: u64,
+        length: usize,
+        make: impl Fn(usize, &mut [u8]) + Sync,
+    ) -> Result<(), Fault> {
         let what = || format!("upload {}", size(length as u64));
         self.context.at_once("upload")?;
         let target = memory.part(&self.context, offset, length as u64, what)?;
@@ -97,9 +112,16 @@ impl Gpu {
             while let Some((at, now)) = next() {
                 let (bytes, done) = stretches[turn % stretches.len()].ready(&self.context)?;
                 make(at, &mut bytes[..now]);
-                // SAFETY: the stretch has these bytes and waits for `done` before it is written again; the target lies inside of memory
-                // that is there.
-                self.context.call(what, || unsafe { sys::cuMemcpyHtoDAsync_v2(target + at as u64, bytes.as_ptr().cast(), now, self.context.copies) })?;
+                // SAFETY: the stretch has these bytes and waits for `done` before it is written
+                // again; the target lies inside of memory that is there.
+                self.context.call(what, || unsafe {
+                    sys::cuMemcpyHtoDAsync_v2(
+                        target + at as u64,
+                        bytes.as_ptr().cast(),
+                        now,
+                        self.context.copies,
+                    )
+                })?;
                 done.record(self.context.copies)?;
                 turn += 1;
             }
@@ -118,9 +140,16 @@ impl Gpu {
         }
         let ask = |stretch: &mut Stretch, at: usize, now: usize| {
             let (bytes, done) = stretch.ready(&self.context)?;
-            // SAFETY: the stretch has room for a piece and is not looked at before `done`; the source lies inside of memory that is
-            // there.
-            self.context.call(what, || unsafe { sys::cuMemcpyDtoHAsync_v2(bytes.as_mut_ptr().cast(), source + at as u64, now, self.context.copies) })?;
+            // SAFETY: the stretch has room for a piece and is not looked at before `done`; the
+            // source lies inside of memory that is there.
+            self.context.call(what, || unsafe {
+                sys::cuMemcpyDtoHAsync_v2(
+                    bytes.as_mut_ptr().cast(),
+                    source + at as u64,
+                    now,
+                    self.context.copies,
+                )
+            })?;
             done.record(self.context.copies)
         };
         let mut rest = bytes;
@@ -130,8 +159,13 @@ impl Gpu {
             (at, target)
         });
         self.by_team(length, pieces, |stretches, next| {
-            let mut asked = |stretch: &mut Stretch| next().map(|(at, target)| ask(stretch, at, target.len()).map(|()| target)).transpose();
-            let mut waiting = stretches.iter_mut().map(&mut asked).collect::<Result<Vec<_>, Fault>>()?;
+            let mut asked = |stretch: &mut Stretch| {
+                next()
+                    .map(|(at, target)| ask(stretch, at, target.len()).map(|()| target))
+                    .transpose()
+            };
+            let mut waiting =
+                stretches.iter_mut().map(&mut asked).collect::<Result<Vec<_>, Fault>>()?;
             for turn in (0..waiting.len()).cycle() {
                 // Those after it are later pieces, of which there are none either.
                 let Some(target) = waiting[turn].take() else { break };
@@ -143,8 +177,9 @@ impl Gpu {
         })
     }
 
-    /// Moves the pieces of so many bytes, between what was asked for before and what is asked for later. Each thread has stretches of its own and
-    /// asks for the next piece, whichever that is. A thread of rayon is its own team: while it waited for others it might take up work that
+    /// Moves the pieces of so many bytes, between what was asked for before and what is asked for
+    /// later. Each thread has stretches of its own and asks for the next piece, whichever that is.
+    /// A thread of rayon is its own team: while it waited for others it might take up work that
     /// wants the staging it holds.
     fn by_team<P: Send>(
         &self,
@@ -165,7 +200,8 @@ impl Gpu {
             _ => stretches.par_chunks_mut(OF_THREAD).with_max_len(1).take(team).try_for_each(moved),
         };
         // Also behind what was asked for before something failed.
-        let ordered = fence.record(self.context.copies).and_then(|()| fence.hold(self.context.work));
+        let ordered =
+            fence.record(self.context.copies).and_then(|()| fence.hold(self.context.work));
         done.and(ordered)
     }
 
@@ -180,7 +216,8 @@ impl Gpu {
     }
 }
 
-/// Where the pieces of so many bytes start, and how long they are: a stretch each, or less, so that each thread has one.
+/// Where the pieces of so many bytes start, and how long they are: a stretch each, or less, so that
+/// each thread has one.
 fn pieces_of(length: usize) -> impl Iterator<Item = (usize, usize)> + Send {
     let each = length.div_ceil(TEAM).next_multiple_of(4096).clamp(PIECE, STRETCH);
     (0..length).step_by(each).map(move |at| (at, each.min(length - at)))
@@ -192,10 +229,15 @@ mod tests {
 
     #[test]
     fn pieces_are_all_of_it_in_order_and_fit_a_stretch() {
-        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, TEAM * PIECE, TEAM * PIECE + 1, 100 * STRETCH + 17] {
+        for length in
+            [0, 1, PIECE - 1, PIECE, PIECE + 1, TEAM * PIECE, TEAM * PIECE + 1, 100 * STRETCH + 17]
+        {
             let mut end = 0;
             for (at, now) in pieces_of(length) {
-                assert!(at == end && now > 0 && now <= STRETCH, "{length}: {now} at {at} after {end}");
+                assert!(
+                    at == end && now > 0 && now <= STRETCH,
+                    "{length}: {now} at {at} after {end}"
+                );
                 end = at + now;
             }
             assert_eq!(end, length);

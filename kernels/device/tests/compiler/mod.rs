@@ -1,7 +1,7 @@
 //! compiler: NVRTC for tests, on a machine with a GPU or without.
 //!
-//! promises  NVRTC is taken from `WARPLOOM_NVRTC`, else fetched once with `tests/tools/nvrtc.sh`; without either, a test says that it was
-//!           skipped
+//! promises  NVRTC is taken from `WARPLOOM_NVRTC`, else fetched once with `tests/tools/nvrtc.sh`;
+//!           without either, a test says that it was skipped
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -11,12 +11,18 @@ use warploom_device::Nvrtc;
 /// Architectures that have to work: those of A100, H100 and H200, B200.
 pub const ARCHITECTURES: [(u32, u32); 3] = [(8, 0), (9, 0), (10, 0)];
 
-/// Whether a case, by its number and how many there are, is compiled for an architecture. `make test-long` compiles every case for each. `make test`
-/// lets them take turns: a test is one schedule or family of kernels and its cases are widths and settings of that, so that each schedule is
-/// compiled for each architecture, and each case for one of them, or for two where there are fewer than three.
+/// Whether a case, by its number and how many there are, is compiled for an architecture. `make
+/// test-long` compiles every case for each. `make test` lets them take turns: a test is one
+/// schedule or family of kernels and its cases are widths and settings of that, so that each
+/// schedule is compiled for each architecture, and each case for one of them, or for two where
+/// there are fewer than three.
 pub fn is_taken((case, cases): (usize, usize), arch: (u32, u32)) -> bool {
     let turns = ARCHITECTURES.len().min(cases);
-    is_long() || ARCHITECTURES.iter().position(|of| *of == arch).is_some_and(|at| at % turns == case % turns)
+    is_long()
+        || ARCHITECTURES
+            .iter()
+            .position(|of| *of == arch)
+            .is_some_and(|at| at % turns == case % turns)
 }
 
 /// Whether everything was asked for: `make test-long`.
@@ -36,8 +42,14 @@ fn found() -> &'static Result<Nvrtc, String> {
         if let Ok(nvrtc) = Nvrtc::find() {
             return Ok(nvrtc);
         }
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder of targets").join("nvrtc");
-        let output = Command::new(root().join("tests/tools/nvrtc.sh")).arg(&target).output().map_err(|error| error.to_string())?;
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .parent()
+            .expect("a folder of targets")
+            .join("nvrtc");
+        let output = Command::new(root().join("tests/tools/nvrtc.sh"))
+            .arg(&target)
+            .output()
+            .map_err(|error| error.to_string())?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
         }

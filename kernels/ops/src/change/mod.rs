@@ -1,8 +1,9 @@
 //! change: how far two contents of a state lie apart: when an iteration stops.
 //!
-//! promises  `summed_change` adds |a - b| in f64, by blocks that depend on sizes only, in their order; equal elements,
-//!           infinities too, have change 0; infinity against anything else has change infinity; NaN makes it NaN.
-//!           `changed_count` counts elements that differ; a NaN differs from everything but a NaN
+//! promises  `summed_change` adds |a - b| in f64, by blocks that depend on sizes only, in their
+//!           order; equal elements, infinities too, have change 0; infinity against anything else
+//!           has change infinity; NaN makes it NaN. `changed_count` counts elements that differ; a
+//!           NaN differs from everything but a NaN
 //! never     stops early
 #[cfg(test)]
 mod tests;
@@ -33,12 +34,20 @@ pub fn summed_change<T: Real>(before: &[T], after: &[T]) -> f64 {
     if before.len() <= ELEMENTS_ALONE {
         return before.chunks(TASK_ELEMENTS).zip(after.chunks(TASK_ELEMENTS)).map(of_task).sum();
     }
-    let sums: Vec<f64> = before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(of_task).collect();
+    let sums: Vec<f64> = before
+        .par_chunks(TASK_ELEMENTS)
+        .zip(after.par_chunks(TASK_ELEMENTS))
+        .map(of_task)
+        .collect();
     sums.iter().sum()
 }
 
 /// A change of all rows, or of these alone: run by run, in their order.
-pub fn over<E: Sync>((before, after): (&[E], &[E]), (columns, only): (usize, Option<&[Run]>), of: impl Fn((&[E], &[E])) -> (f64, u64) + Sync) -> (f64, u64) {
+pub fn over<E: Sync>(
+    (before, after): (&[E], &[E]),
+    (columns, only): (usize, Option<&[Run]>),
+    of: impl Fn((&[E], &[E])) -> (f64, u64) + Sync,
+) -> (f64, u64) {
     let Some(runs) = only else { return of((before, after)) };
     let of_run = |&(first, count): &Run| {
         let elements = first as usize * columns..(first + count) as usize * columns;
@@ -51,20 +60,29 @@ pub fn over<E: Sync>((before, after): (&[E], &[E]), (columns, only): (usize, Opt
 /// How many elements differ.
 pub fn changed_count<T: Scalar>(before: &[T], after: &[T]) -> u64 {
     assert_eq!(before.len(), after.len(), "both contents have the same shape");
-    let differ = |(before, after): (&T, &T)| u64::from(before != after && (is_number(*before) || is_number(*after)));
-    before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(|(before, after)| before.iter().zip(after).map(differ).sum::<u64>()).sum()
+    let differ = |(before, after): (&T, &T)| {
+        u64::from(before != after && (is_number(*before) || is_number(*after)))
+    };
+    before
+        .par_chunks(TASK_ELEMENTS)
+        .zip(after.par_chunks(TASK_ELEMENTS))
+        .map(|(before, after)| before.iter().zip(after).map(differ).sum::<u64>())
+        .sum()
 }
 
 /// The summed absolute difference of whole numbers, and how many differ.
 pub fn whole_change(before: &[i64], after: &[i64]) -> (f64, u64) {
     assert_eq!(before.len(), after.len(), "both contents have the same shape");
     let of_task = |(before, after): (&[i64], &[i64])| {
-        before
-            .iter()
-            .zip(after)
-            .fold((0.0, 0), |(summed, changed), (&before, &after)| (summed + before.abs_diff(after) as f64, changed + u64::from(before != after)))
+        before.iter().zip(after).fold((0.0, 0), |(summed, changed), (&before, &after)| {
+            (summed + before.abs_diff(after) as f64, changed + u64::from(before != after))
+        })
     };
-    let tasks: Vec<(f64, u64)> = before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(of_task).collect();
+    let tasks: Vec<(f64, u64)> = before
+        .par_chunks(TASK_ELEMENTS)
+        .zip(after.par_chunks(TASK_ELEMENTS))
+        .map(of_task)
+        .collect();
     tasks.iter().fold((0.0, 0), |(summed, changed), task| (summed + task.0, changed + task.1))
 }
 

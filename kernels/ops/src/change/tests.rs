@@ -8,9 +8,16 @@ fn sums_and_counts() {
         let before: Vec<f32> = numbers(count, 1);
         let mut after = before.clone();
         after.iter_mut().step_by(3).for_each(|value| *value += 0.25);
-        let expected: f64 = before.iter().zip(&after).map(|(&before, &after)| (f64::from(before) - f64::from(after)).abs()).sum();
+        let expected: f64 = before
+            .iter()
+            .zip(&after)
+            .map(|(&before, &after)| (f64::from(before) - f64::from(after)).abs())
+            .sum();
         let made = in_pools(|| vec![summed_change(&before, &after)])[0];
-        assert!((made - expected).abs() <= 1e-12 * expected, "{count}: {made}, expected {expected}");
+        assert!(
+            (made - expected).abs() <= 1e-12 * expected,
+            "{count}: {made}, expected {expected}"
+        );
         assert_eq!(changed_count(&before, &after), count.div_ceil(3) as u64);
     }
 }

@@ -1,15 +1,21 @@
-//! cores: core numbers by taking away, level after level, what has too few neighbours left (Kabir & Madduri 2017, by one thread).
+//! cores: core numbers by taking away, level after level, what has too few neighbours left (Kabir &
+//! Madduri 2017, by one thread).
 //!
-//! promises  for every vertex the largest k such that it lies among vertices each of which reads at least k of them: the end of
-//!           taking the h-index of the neighbours' values, begun at their number
-//! bytes     every edge once, with one number of its far end; and once a level the numbers of what is left
+//! promises  for every vertex the largest k such that it lies among vertices each of which reads at
+//!           least k of them: the end of taking the h-index of the neighbours' values, begun at
+//!           their number
+//! bytes     every edge once, with one number of its far end; and once a level the numbers of what
+//!           is left
 //! limits    one thread: most levels take away few vertices
 use super::{GoOn, Lists};
 
-/// Core numbers. A vertex counts what it reads, `pull`; `push` is the same edges from their other ends. Nothing where it was told to stop.
+/// Core numbers. A vertex counts what it reads, `pull`; `push` is the same edges from their other
+/// ends. Nothing where it was told to stop.
 pub fn cores(push: &[Lists], pull: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
     let nodes = push[0].rows();
-    let mut left: Vec<u32> = (0..nodes).map(|vertex| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as u32).collect();
+    let mut left: Vec<u32> = (0..nodes)
+        .map(|vertex| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as u32)
+        .collect();
     let mut alive: Vec<u32> = (0..nodes as u32).collect();
     let mut taken = Vec::new();
     let mut core = left.iter().copied().min().unwrap_or(0);

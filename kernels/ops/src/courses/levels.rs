@@ -1,8 +1,10 @@
-//! levels: how many edges away the nearest of some vertices is (breadth-first search that chooses its direction, Beamer et al. 2012).
+//! levels: how many edges away the nearest of some vertices is (breadth-first search that chooses
+//! its direction, Beamer et al. 2012).
 //!
 //! promises  the level of every vertex that is reached, `FAR` elsewhere
-//! bytes     pushing reads the out-edges of the frontier; pulling reads, of each vertex that is not reached, edges until one comes
-//!           from the frontier: less where the frontier has a large part of all edges
+//! bytes     pushing reads the out-edges of the frontier; pulling reads, of each vertex that is not
+//!           reached, edges until one comes from the frontier: less where the frontier has a large
+//!           part of all edges
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -12,12 +14,14 @@ use super::{GoOn, Lists};
 /// Not reached.
 pub const FAR: u32 = u32::MAX;
 
-/// Frontiers with fewer edges are pushed by one thread, and as many edges pulled: waking others takes longer.
+/// Frontiers with fewer edges are pushed by one thread, and as many edges pulled: waking others
+/// takes longer.
 const EDGES_ALONE: u64 = 1 << 17;
 /// Frontiers with fewer edges are never pulled.
 const EDGES_PULLED: u64 = 1 << 12;
-/// How much longer an edge takes that is pulled: where a row of them ends is hard to guess. Of 1, 4, 8 and never, 1 and 4 were fastest on
-/// rmat-20 (14 ms, never: 50), and 4 no slower than never on soc-Epinions1 and cnr-2000 (Xeon, 2 threads).
+/// How much longer an edge takes that is pulled: where a row of them ends is hard to guess. Of 1,
+/// 4, 8 and never, 1 and 4 were fastest on rmat-20 (14 ms, never: 50), and 4 no slower than never
+/// on soc-Epinions1 and cnr-2000 (Xeon, 2 threads).
 const PULL_COST: u64 = 4;
 /// Vertices of a frontier that one task pushes.
 const TASK_VERTICES: usize = 1024;
@@ -26,7 +30,8 @@ const AT_ONCE: usize = 4;
 /// Words of 64 vertices that one task pulls.
 const TASK_WORDS: usize = 32;
 
-/// The graph of a search: `push` leads from a vertex to those that read it, `pull` to those that it reads.
+/// The graph of a search: `push` leads from a vertex to those that read it, `pull` to those that it
+/// reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
     /// From a vertex to those that are one further.
@@ -39,11 +44,15 @@ pub struct Search<'a> {
     pub last: u32,
 }
 
-/// The level of every vertex and the number of levels that were found; nothing where it was told to stop.
+/// The level of every vertex and the number of levels that were found; nothing where it was told to
+/// stop.
 pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
     let nodes = search.push[0].rows();
     let walk = Walk::new(search, nodes);
-    let mut left = Left { vertices: nodes as u64, edges: search.push.iter().map(|lists| lists.neighbours.len() as u64).sum() };
+    let mut left = Left {
+        vertices: nodes as u64,
+        edges: search.push.iter().map(|lists| lists.neighbours.len() as u64).sum(),
+    };
     let (mut frontier, mut level) = (Frontier::List(search.sources.to_vec()), 0);
     loop {
         if frontier.is_empty() || level == search.last {
@@ -78,9 +87,11 @@ impl Left {
         self.edges = self.edges.saturating_sub(edges);
     }
 
-    /// Edges that pulling reads about. One edge in `left.edges / edges` comes from the frontier: so many are read of each vertex.
+    /// Edges that pulling reads about. One edge in `left.edges / edges` comes from the frontier: so
+    /// many are read of each vertex.
     fn pulled(&self, edges: u64) -> u64 {
-        u64::try_from(u128::from(self.vertices) * u128::from(self.edges) / u128::from(edges.max(1))).unwrap_or(u64::MAX)
+        u64::try_from(u128::from(self.vertices) * u128::from(self.edges) / u128::from(edges.max(1)))
+            .unwrap_or(u64::MAX)
     }
 
     /// Whether pulling takes less time.
@@ -113,7 +124,8 @@ impl Frontier {
 struct Walk<'a> {
     search: &'a Search<'a>,
     level: Vec<AtomicU32>,
-    /// A bit for what was reached. Threads may lose each other's bits: `level` is the truth, which a missing bit sends them to.
+    /// A bit for what was reached. Threads may lose each other's bits: `level` is the truth, which
+    /// a missing bit sends them to.
     reached: Vec<AtomicU64>,
 }
 
@@ -129,7 +141,11 @@ impl<'a> Walk<'a> {
             reached[source as usize / 64] |= 1 << (source % 64);
             level[source as usize] = 0;
         }
-        Walk { search, level: level.into_iter().map(AtomicU32::new).collect(), reached: reached.into_iter().map(AtomicU64::new).collect() }
+        Walk {
+            search,
+            level: level.into_iter().map(AtomicU32::new).collect(),
+            reached: reached.into_iter().map(AtomicU64::new).collect(),
+        }
     }
 
     fn levels(self) -> Vec<u32> {
@@ -137,7 +153,9 @@ impl<'a> Walk<'a> {
     }
 
     fn edges_of(&self, frontier: &Frontier) -> u64 {
-        let degree = |vertex: u32| self.search.push.iter().map(|lists| lists.degree(vertex as usize) as u64).sum::<u64>();
+        let degree = |vertex: u32| {
+            self.search.push.iter().map(|lists| lists.degree(vertex as usize) as u64).sum::<u64>()
+        };
         match frontier {
             Frontier::List(list) => list.iter().map(|&vertex| degree(vertex)).sum(),
             Frontier::Bits(bits, _) => {
@@ -169,7 +187,8 @@ impl<'a> Walk<'a> {
         Frontier::List(parts.concat())
     }
 
-    /// `push` by one thread: each vertex is put down as if it were new, and stays if it is, so that nothing has to be guessed.
+    /// `push` by one thread: each vertex is put down as if it were new, and stays if it is, so that
+    /// nothing has to be guessed.
     fn push_alone(&self, list: &[u32], edges: u64, level: u32) -> Vec<u32> {
         let mut next = vec![0; (edges as usize).min(self.level.len()) + 1];
         let mut count = 0;
@@ -236,10 +255,20 @@ impl<'a> Walk<'a> {
                     left &= left - 1;
                     let vertex = word * 64 + bit as usize;
                     // A few at a time: where a row ends is guessed wrongly as often as not.
-                    let is_next = |some: &[u32]| some.iter().fold(0, |found, &far| found | frontier[far as usize / 64] >> (far % 64)) & 1 == 1;
+                    let is_next = |some: &[u32]| {
+                        some.iter().fold(0, |found, &far| {
+                            found | frontier[far as usize / 64] >> (far % 64)
+                        }) & 1
+                            == 1
+                    };
                     if self.level[vertex].load(Relaxed) != FAR {
                         known |= 1 << bit;
-                    } else if self.search.pull.iter().any(|lists| lists.of(vertex).chunks(AT_ONCE).any(is_next)) {
+                    } else if self
+                        .search
+                        .pull
+                        .iter()
+                        .any(|lists| lists.of(vertex).chunks(AT_ONCE).any(is_next))
+                    {
                         *next |= 1 << bit;
                         self.level[vertex].store(level, Relaxed);
                     }

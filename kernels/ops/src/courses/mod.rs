@@ -1,12 +1,15 @@
-//! courses: shorter ways to the end of a loop than superstep after superstep, where it was proved that the end is the same.
+//! courses: shorter ways to the end of a loop than superstep after superstep, where it was proved
+//! that the end is the same.
 //!
 //! levels    breadth-first, from frontiers or towards them, whichever reads fewer edges
 //! paths     sums along the shortest way, bucket after bucket (delta-stepping)
 //! parts     the smallest value of each connected part, by joining trees
 //! cores     core numbers, by taking vertices away in the order of their degrees
 //!
-//! promises  the one fixed point that supersteps end in, to the bit, for any number of threads and any order of work
-//! never     is told a graph that does not hold what is asked of it: what must hold stands at each function, and who calls has looked
+//! promises  the one fixed point that supersteps end in, to the bit, for any number of threads and
+//!           any order of work
+//! never     is told a graph that does not hold what is asked of it: what must hold stands at each
+//!           function, and who calls has looked
 pub mod cores;
 pub mod levels;
 pub mod parts;
@@ -18,7 +21,8 @@ use prefetch_index::prefetch_index;
 const OFFSETS_AHEAD: usize = 16;
 const ENTRIES_AHEAD: usize = 8;
 
-/// Neighbour lists without weights: the entries of row v are `neighbours[offsets[v]..offsets[v + 1]]`.
+/// Neighbour lists without weights: the entries of row v are `neighbours[offsets[v]..offsets[v +
+/// 1]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
     /// Where the entries of a row start; one more than there are rows.
@@ -45,7 +49,8 @@ impl<'a> Lists<'a> {
         (self.offsets[row + 1] - self.offsets[row]) as usize
     }
 
-    /// Asks the memory for the entries of rows that come soon in a list, of which row `at` is at hand: rows of a list lie anywhere.
+    /// Asks the memory for the entries of rows that come soon in a list, of which row `at` is at
+    /// hand: rows of a list lie anywhere.
     #[inline(always)]
     pub fn ask_ahead(&self, list: &[u32], at: usize) {
         if let Some(&row) = list.get(at + OFFSETS_AHEAD) {

@@ -1,9 +1,11 @@
-//! parts: the smallest value of each connected part, by trees that are joined (Afforest, Sutton et al. 2018).
+//! parts: the smallest value of each connected part, by trees that are joined (Afforest, Sutton et
+//! al. 2018).
 //!
-//! promises  every vertex ends with the smallest value in its part, whatever the order in which edges are met
+//! promises  every vertex ends with the smallest value in its part, whatever the order in which
+//!           edges are met
 //! asks      lists that name every edge from both ends, in one list or in two together
-//! bytes     two edges of every vertex first; then only the edges of what lies outside the largest part, which is nearly
-//!           nothing where one part holds most
+//! bytes     two edges of every vertex first; then only the edges of what lies outside the largest
+//!           part, which is nearly nothing where one part holds most
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -48,7 +50,11 @@ pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
     each(&|vertex| {
         if root[vertex].load(Relaxed) != largest {
             for lists in lists {
-                lists.of(vertex).iter().skip(looked_at).for_each(|&far| join(&root, vertex as u32, far));
+                lists
+                    .of(vertex)
+                    .iter()
+                    .skip(looked_at)
+                    .for_each(|&far| join(&root, vertex as u32, far));
             }
         }
     });
@@ -59,7 +65,8 @@ pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
 /// The smallest value of each part, at its first vertex, which `parts` names for every vertex.
 pub fn least<E: Copy + PartialOrd>(values: &[E], parts: &[u32]) -> Vec<E> {
     let mut least = values.to_vec();
-    // Where the first vertex of each part has the smallest value, as ids have, this changes nothing.
+    // Where the first vertex of each part has the smallest value, as ids have, this changes
+    // nothing.
     for (value, &part) in values.iter().zip(parts) {
         if *value < least[part as usize] {
             least[part as usize] = *value;
@@ -71,7 +78,8 @@ pub fn least<E: Copy + PartialOrd>(values: &[E], parts: &[u32]) -> Vec<E> {
 /// Joins the trees of two vertices: the larger root hangs below the smaller.
 #[inline(always)]
 fn join(root: &[AtomicU32], one: u32, other: u32) {
-    let (mut low, mut high) = (root[one as usize].load(Relaxed), root[other as usize].load(Relaxed));
+    let (mut low, mut high) =
+        (root[one as usize].load(Relaxed), root[other as usize].load(Relaxed));
     while low != high {
         if low > high {
             std::mem::swap(&mut low, &mut high);
@@ -80,7 +88,9 @@ fn join(root: &[AtomicU32], one: u32, other: u32) {
         if above == low {
             return;
         }
-        if above == high && root[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok() {
+        if above == high
+            && root[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok()
+        {
             return;
         }
         high = root[root[high as usize].load(Relaxed) as usize].load(Relaxed);
@@ -100,7 +110,8 @@ fn top(root: &[AtomicU32], vertex: u32) -> u32 {
     }
 }
 
-/// The root that most of some vertices spread over all have. Any answer is right; a good one saves work.
+/// The root that most of some vertices spread over all have. Any answer is right; a good one saves
+/// work.
 fn commonest(root: &[AtomicU32]) -> u32 {
     let step = (root.len() / SAMPLE).max(1);
     let mut found: Vec<u32> = root.iter().step_by(step).map(|root| root.load(Relaxed)).collect();

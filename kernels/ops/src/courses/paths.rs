@@ -1,9 +1,12 @@
-//! paths: the least sum along any way, bucket after bucket of nearly equal sums (delta-stepping, Meyer & Sanders 2003).
+//! paths: the least sum along any way, bucket after bucket of nearly equal sums (delta-stepping,
+//! Meyer & Sanders 2003).
 //!
-//! promises  for every vertex the least, over all ways, of the first value plus the lengths in their order, each sum rounded: rounding
-//!           keeps order, so that is one number, whichever way is found first
+//! promises  for every vertex the least, over all ways, of the first value plus the lengths in
+//!           their order, each sum rounded: rounding keeps order, so that is one number, whichever
+//!           way is found first
 //! asks      lengths and first values that are not negative and are numbers
-//! bytes     an edge is read each time the sum of its source falls; buckets as wide as a few edges make that seldom
+//! bytes     an edge is read each time the sum of its source falls; buckets as wide as a few edges
+//!           make that seldom
 use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
@@ -74,7 +77,8 @@ macro_rules! lowered {
 
             #[inline(always)]
             fn lower(cell: &$cell, value: $real) -> bool {
-                value < Self::read(cell) && cell.fetch_min(value.to_bits(), Relaxed) > value.to_bits()
+                value < Self::read(cell)
+                    && cell.fetch_min(value.to_bits(), Relaxed) > value.to_bits()
             }
         }
     };
@@ -101,11 +105,14 @@ pub fn may_begin<T: Lowered>(first: &[T]) -> bool {
 pub fn may_be<T: Lowered>(lengths: Lengths<T>) -> bool {
     match lengths {
         Lengths::Same(length) => length >= T::ZERO,
-        Lengths::Each(lengths) => lengths.par_chunks(1 << 16).all(|lengths| lengths.iter().all(|length| *length >= T::ZERO)),
+        Lengths::Each(lengths) => lengths
+            .par_chunks(1 << 16)
+            .all(|lengths| lengths.iter().all(|length| *length >= T::ZERO)),
     }
 }
 
-/// The sums as far as they go down from the first values, and in how many rounds; nothing where it was told to stop.
+/// The sums as far as they go down from the first values, and in how many rounds; nothing where it
+/// was told to stop.
 pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<(Vec<T>, u64)> {
     let per_length = 1.0 / width(ways);
     let sums: Vec<T::Cell> = values.iter().map(|value| value.cell()).collect();
@@ -125,7 +132,11 @@ pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<
                 return None;
             }
             rounds += 1;
-            list = if list.len() < VERTICES_ALONE { walk.alone(number, list, &mut buckets) } else { walk.together(number, &list, &mut buckets) };
+            list = if list.len() < VERTICES_ALONE {
+                walk.alone(number, list, &mut buckets)
+            } else {
+                walk.together(number, &list, &mut buckets)
+            };
         }
         buckets.tidy(|vertex| walk.bucket(T::read(&sums[vertex as usize])));
     }
@@ -142,8 +153,13 @@ fn width<T: Lowered>(ways: &[Ways<T>]) -> f64 {
             // A few thousand of them tell.
             Lengths::Each(lengths) => {
                 let step = (lengths.len() / 4096).max(1);
-                let finite = lengths.iter().step_by(step).map(|length| length.widened()).filter(|length| length.is_finite());
-                let (sum, count) = finite.fold((0.0, 0), |(sum, count), length| (sum + length, count + 1));
+                let finite = lengths
+                    .iter()
+                    .step_by(step)
+                    .map(|length| length.widened())
+                    .filter(|length| length.is_finite());
+                let (sum, count) =
+                    finite.fold((0.0, 0), |(sum, count), length| (sum + length, count + 1));
                 (summed, counted) = (summed + sum, counted + count);
             }
         }
@@ -169,9 +185,16 @@ impl<T: Lowered> Walk<'_, T> {
         (value.widened() * self.per_length) as u64
     }
 
-    /// Lowers what a vertex of this bucket leads to, if it was not done, and hands over what has fallen.
+    /// Lowers what a vertex of this bucket leads to, if it was not done, and hands over what has
+    /// fallen.
     #[inline(always)]
-    fn go(&self, vertex: u32, number: u64, lower: impl Fn(&T::Cell, T) -> bool, mut fallen: impl FnMut(u32, T)) {
+    fn go(
+        &self,
+        vertex: u32,
+        number: u64,
+        lower: impl Fn(&T::Cell, T) -> bool,
+        mut fallen: impl FnMut(u32, T),
+    ) {
         let sum = T::read(&self.sums[vertex as usize]);
         // In a smaller bucket it was done there.
         if self.bucket(sum) < number || T::read(&self.done[vertex as usize]) == sum {
@@ -179,7 +202,8 @@ impl<T: Lowered> Walk<'_, T> {
         }
         T::write(&self.done[vertex as usize], sum);
         for way in self.ways {
-            let entries = way.lists.offsets[vertex as usize] as usize..way.lists.offsets[vertex as usize + 1] as usize;
+            let entries = way.lists.offsets[vertex as usize] as usize
+                ..way.lists.offsets[vertex as usize + 1] as usize;
             let fars = &way.lists.neighbours[entries.clone()];
             let mut to = |far: u32, length: T| {
                 let value = sum.plus(length);
@@ -189,7 +213,9 @@ impl<T: Lowered> Walk<'_, T> {
             };
             match way.lengths {
                 Lengths::Same(length) => fars.iter().for_each(|&far| to(far, length)),
-                Lengths::Each(lengths) => fars.iter().zip(&lengths[entries]).for_each(|(&far, &length)| to(far, length)),
+                Lengths::Each(lengths) => {
+                    fars.iter().zip(&lengths[entries]).for_each(|(&far, &length)| to(far, length))
+                }
             }
         }
     }
@@ -219,14 +245,17 @@ impl<T: Lowered> Walk<'_, T> {
             .fold(Vec::new, |mut fallen, part| {
                 for (at, &vertex) in part.iter().enumerate() {
                     self.ways.iter().for_each(|way| way.lists.ask_ahead(part, at));
-                    self.go(vertex, number, T::lower, |far, value| fallen.push((self.bucket(value), far)));
+                    self.go(vertex, number, T::lower, |far, value| {
+                        fallen.push((self.bucket(value), far))
+                    });
                 }
                 fallen
             })
             .collect();
         let mut same = Vec::new();
         for (bucket, vertex) in parts.into_iter().flatten() {
-            // Of the same bucket or, where another thread was first, of one before it, which is not entered again.
+            // Of the same bucket or, where another thread was first, of one before it, which is not
+            // entered again.
             if bucket <= number { same.push(vertex) } else { buckets.put(bucket, vertex) }
         }
         same
@@ -246,7 +275,13 @@ struct Buckets {
 
 impl Buckets {
     fn new() -> Self {
-        Buckets { first: 0, at: 0, near: vec![Vec::new(); BUCKETS], far: Vec::new(), tidy_at: TIDY_LEAST }
+        Buckets {
+            first: 0,
+            at: 0,
+            near: vec![Vec::new(); BUCKETS],
+            far: Vec::new(),
+            tidy_at: TIDY_LEAST,
+        }
     }
 
     #[inline(always)]
@@ -262,7 +297,10 @@ impl Buckets {
         loop {
             if let Some(found) = self.near[self.at..].iter().position(|bucket| !bucket.is_empty()) {
                 self.at += found;
-                return Some((self.first + self.at as u64, std::mem::take(&mut self.near[self.at])));
+                return Some((
+                    self.first + self.at as u64,
+                    std::mem::take(&mut self.near[self.at]),
+                ));
             }
             let first = self.far.iter().map(|(number, _)| *number).min()?;
             (self.first, self.at) = (first, 0);

@@ -21,14 +21,24 @@ impl Graph {
         let lists = |near: fn(&(u32, u32)) -> u32, far: fn(&(u32, u32)) -> u32| {
             let mut by_near = edges.clone();
             by_near.sort_by_key(|edge| (near(edge), far(edge)));
-            let offsets = (0..=nodes as u32).map(|node| by_near.partition_point(|edge| near(edge) < node) as u64).collect();
+            let offsets = (0..=nodes as u32)
+                .map(|node| by_near.partition_point(|edge| near(edge) < node) as u64)
+                .collect();
             (offsets, by_near.iter().map(far).collect())
         };
-        Graph { nodes, out: lists(|edge| edge.0, |edge| edge.1), into: lists(|edge| edge.1, |edge| edge.0), edges: edges.clone() }
+        Graph {
+            nodes,
+            out: lists(|edge| edge.0, |edge| edge.1),
+            into: lists(|edge| edge.1, |edge| edge.0),
+            edges: edges.clone(),
+        }
     }
 
     fn symmetric(&self) -> Graph {
-        Graph::of(self.nodes, self.edges.iter().flat_map(|&(from, to)| [(from, to), (to, from)]).collect())
+        Graph::of(
+            self.nodes,
+            self.edges.iter().flat_map(|&(from, to)| [(from, to), (to, from)]).collect(),
+        )
     }
 
     fn outgoing(&self) -> Lists<'_> {
@@ -42,13 +52,15 @@ impl Graph {
 
 /// Few vertices with many edges, many with few, loops and repeats among them.
 fn graphs() -> impl Strategy<Value = Graph> {
-    (1usize..200, 0usize..600, any::<u64>()).prop_map(|(nodes, edges, seed)| random(nodes, edges, seed))
+    (1usize..200, 0usize..600, any::<u64>())
+        .prop_map(|(nodes, edges, seed)| random(nodes, edges, seed))
 }
 
 fn random(nodes: usize, edges: usize, seed: u64) -> Graph {
     let mut state = seed | 1;
     let mut draw = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let share = (state >> 40) as f64 / (1u64 << 24) as f64;
         // Small numbers come more often.
         (share * share * below as f64) as u32
@@ -57,7 +69,10 @@ fn random(nodes: usize, edges: usize, seed: u64) -> Graph {
 }
 
 /// Repeats a step for all vertices at once until nothing changes.
-fn by_supersteps<V: Clone + PartialEq>(mut values: Vec<V>, step: impl Fn(usize, &[V]) -> V) -> (Vec<V>, u64) {
+fn by_supersteps<V: Clone + PartialEq>(
+    mut values: Vec<V>,
+    step: impl Fn(usize, &[V]) -> V,
+) -> (Vec<V>, u64) {
     for done in 1.. {
         let next: Vec<V> = (0..values.len()).map(|vertex| step(vertex, &values)).collect();
         if next == values {
@@ -75,9 +90,17 @@ fn in_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 const ALWAYS: GoOn = &|| true;
 
 fn levels_are_right(graph: &Graph, sources: &[u32], last: u32) {
-    let first = (0..graph.nodes as u32).map(|node| if sources.contains(&node) { 0 } else { FAR }).collect();
+    let first =
+        (0..graph.nodes as u32).map(|node| if sources.contains(&node) { 0 } else { FAR }).collect();
     let (expected, supersteps) = by_supersteps(first, |vertex, levels: &[u32]| {
-        let reached = graph.incoming().of(vertex).iter().map(|&far| levels[far as usize]).filter(|&level| level < last).map(|level| level + 1).min();
+        let reached = graph
+            .incoming()
+            .of(vertex)
+            .iter()
+            .map(|&far| levels[far as usize])
+            .filter(|&level| level < last)
+            .map(|level| level + 1)
+            .min();
         levels[vertex].min(reached.unwrap_or(FAR))
     });
     for threads in [1, 3] {
@@ -101,14 +124,28 @@ fn levels_of_a_graph_that_is_large_enough_to_pull_and_to_push_again() {
 }
 
 fn lengths_of(graph: &Graph, seed: u64) -> Vec<f32> {
-    (0..graph.edges.len() as u64).map(|edge| ((edge + 1).wrapping_mul(seed | 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50) as f32 / 7.0).collect()
+    (0..graph.edges.len() as u64)
+        .map(|edge| {
+            ((edge + 1).wrapping_mul(seed | 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50) as f32
+                / 7.0
+        })
+        .collect()
 }
 
 /// Least sums by supersteps.
 fn sums_of(graph: &Graph, first: &[f32], lengths: &[f32]) -> Vec<f32> {
     let mut read = vec![Vec::new(); graph.nodes];
-    graph.edges.iter().zip(lengths).for_each(|((from, to), length)| read[*to as usize].push((*from as usize, *length)));
-    by_supersteps(first.to_vec(), |vertex, sums: &[f32]| read[vertex].iter().fold(sums[vertex], |least, (from, length)| least.min(sums[*from] + length))).0
+    graph
+        .edges
+        .iter()
+        .zip(lengths)
+        .for_each(|((from, to), length)| read[*to as usize].push((*from as usize, *length)));
+    by_supersteps(first.to_vec(), |vertex, sums: &[f32]| {
+        read[vertex]
+            .iter()
+            .fold(sums[vertex], |least, (from, length)| least.min(sums[*from] + length))
+    })
+    .0
 }
 
 fn paths_are_right(graph: &Graph, first: &[f32], lengths: &[f32]) {
@@ -135,18 +172,44 @@ fn paths_of_many_vertices_at_once_and_of_lengths_far_apart() {
 #[test]
 fn what_may_not_be_is_seen() {
     assert!(paths::may_begin(&[0.0f32, f32::INFINITY]));
-    assert!(!paths::may_begin(&[-0.0f32]) && !paths::may_begin(&[f32::NAN]) && !paths::may_begin(&[-1.0f64]));
-    assert!(!paths::may_be(Lengths::Each(&[1.0f32, -1.0])) && !paths::may_be(Lengths::Each(&[f32::NAN])) && paths::may_be(Lengths::Same(0.0f64)));
+    assert!(
+        !paths::may_begin(&[-0.0f32])
+            && !paths::may_begin(&[f32::NAN])
+            && !paths::may_begin(&[-1.0f64])
+    );
+    assert!(
+        !paths::may_be(Lengths::Each(&[1.0f32, -1.0]))
+            && !paths::may_be(Lengths::Each(&[f32::NAN]))
+            && paths::may_be(Lengths::Same(0.0f64))
+    );
 }
 
 #[test]
 fn a_stop_is_heard() {
     let graph = random(100, 500, 1).symmetric();
     let never: GoOn = &|| false;
-    assert!(levels::levels(&Search { push: &[graph.outgoing()], pull: &[graph.incoming()], sources: &[0], last: FAR }, never).is_none());
+    assert!(
+        levels::levels(
+            &Search {
+                push: &[graph.outgoing()],
+                pull: &[graph.incoming()],
+                sources: &[0],
+                last: FAR
+            },
+            never
+        )
+        .is_none()
+    );
     assert!(parts::parts(&[graph.outgoing()], never).is_none());
     assert!(cores::cores(&[graph.outgoing()], &[graph.incoming()], never).is_none());
-    assert!(paths::paths(&[0.0f32; 100], &[Ways { lists: graph.outgoing(), lengths: Lengths::Same(1.0) }], never).is_none());
+    assert!(
+        paths::paths(
+            &[0.0f32; 100],
+            &[Ways { lists: graph.outgoing(), lengths: Lengths::Same(1.0) }],
+            never
+        )
+        .is_none()
+    );
 }
 
 proptest! {

@@ -1,7 +1,9 @@
 //! elementwise: `out[r, c] = expression`, for each element of a buffer.
 //!
-//! promises  what `expression::reference::evaluate` says of each element, whatever the division of the rows
-//! never     reads what `out` held: `Expression::Made` is an error here, refused by `LaunchList::validate`
+//! promises  what `expression::reference::evaluate` says of each element, whatever the division of
+//!           the rows
+//! never     reads what `out` held: `Expression::Made` is an error here, refused by
+//!           `LaunchList::validate`
 //! bytes     each operand once and `out` once
 #[cfg(test)]
 mod tests;
@@ -17,7 +19,12 @@ pub fn elementwise<T: Scalar>(out: &mut [T], expression: &Bound<T>, rows: usize,
     T::run_elementwise(out, expression, rows, columns);
 }
 
-pub(crate) fn elementwise_of_type<T: Scalar>(out: &mut [T], expression: &Bound<T>, rows: usize, columns: usize) {
+pub(crate) fn elementwise_of_type<T: Scalar>(
+    out: &mut [T],
+    expression: &Bound<T>,
+    rows: usize,
+    columns: usize,
+) {
     assert_shape(out, rows, columns, "out");
     expression.assert_fits(rows, columns);
     if out.is_empty() {
@@ -25,7 +32,8 @@ pub(crate) fn elementwise_of_type<T: Scalar>(out: &mut [T], expression: &Bound<T
     }
     let arch = pulp::Arch::new();
     let in_task = rows_per_task(columns);
-    out.par_chunks_mut(in_task * columns)
-        .enumerate()
-        .for_each_init(|| Evaluator::new(arch, expression, columns), |evaluator, (task, out)| evaluator.apply(task * in_task, out));
+    out.par_chunks_mut(in_task * columns).enumerate().for_each_init(
+        || Evaluator::new(arch, expression, columns),
+        |evaluator, (task, out)| evaluator.apply(task * in_task, out),
+    );
 }

@@ -26,8 +26,12 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
         (Op::SumRows, ValuesMut::Whole(out)) => sum_rows(out, call, Values::whole),
         (Op::Product { transposed }, ValuesMut::Real(out)) => products(out, call, *transposed),
         (Op::Outer, ValuesMut::Real(out)) => outer(out, call),
-        (Op::Lookup { transposed }, ValuesMut::Real(out)) => lookup(out, call, *transposed, Values::real),
-        (Op::Lookup { transposed }, ValuesMut::Whole(out)) => lookup(out, call, *transposed, Values::whole),
+        (Op::Lookup { transposed }, ValuesMut::Real(out)) => {
+            lookup(out, call, *transposed, Values::real)
+        }
+        (Op::Lookup { transposed }, ValuesMut::Whole(out)) => {
+            lookup(out, call, *transposed, Values::whole)
+        }
         (Op::Scatter { transposed }, ValuesMut::Real(out)) => scatter(out, call, *transposed),
         (op, _) => unreachable!("a validated list gives `{op:?}` a result of its type"),
     }
@@ -41,11 +45,15 @@ fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>)
     }
 }
 
-/// All elements of an input, row after row as often as the result has rows; copied only where edges see them.
+/// All elements of an input, row after row as often as the result has rows; copied only where edges
+/// see them.
 fn flat<'a, A: Element>(rows: &Rows<'a, A>, count: usize) -> std::borrow::Cow<'a, [A]> {
     match (&rows.layout, rows.way) {
         (Layout::Same, Way::Same | Way::One) => rows.values.into(),
-        _ => (0..count).flat_map(|row| rows.of_row(At::row(row)).iter().copied()).collect::<Vec<A>>().into(),
+        _ => (0..count)
+            .flat_map(|row| rows.of_row(At::row(row)).iter().copied())
+            .collect::<Vec<A>>()
+            .into(),
     }
 }
 
@@ -60,7 +68,8 @@ fn row_count<T>(call: &Call<T>, input: &Part<T>) -> usize {
             };
             match leaf.index {
                 super::Index::Far(edges) | super::Index::Near(edges) => {
-                    call.graph.edge_count * if edges.rows() == warploom_vertex::gir::EdgeRows::Twice { 2 } else { 1 }
+                    call.graph.edge_count
+                        * if edges.rows() == warploom_vertex::gir::EdgeRows::Twice { 2 } else { 1 }
                 }
                 _ => held.checked_div(columns).unwrap_or(0),
             }
@@ -76,7 +85,8 @@ fn last<T>(part: &Part<T>) -> usize {
 
 fn products<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
     let (left, right) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
-    let (inner, columns) = (last(&call.inputs[0]), call.shape.last().map_or(1, |length| *length as usize));
+    let (inner, columns) =
+        (last(&call.inputs[0]), call.shape.last().map_or(1, |length| *length as usize));
     let left = flat(&left, call.rows);
     let work = Product {
         left: &left,
@@ -96,14 +106,22 @@ fn outer<T: Real + Element>(out: &mut [T], call: &Call<T>) {
     let (left, right) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
     let (left, right) = (flat(&left, count), flat(&right, count));
     let rows = left.len().checked_div(left_columns).unwrap_or(0);
-    product_over_rows(out, &ProductOverRows { left: &left, right: &right, rows, left_columns, right_columns });
+    product_over_rows(
+        out,
+        &ProductOverRows { left: &left, right: &right, rows, left_columns, right_columns },
+    );
 }
 
 /// Sums of blocks of rows that depend on sizes only, added in order.
 fn sum_rows<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let input = &call.inputs[0];
     let source = Source::of(input, get, &call.graph, (&input.shape(), None));
-    joined(out, row_count(call, input), |row, made, scratch| take(made, source.row(At::row(row), scratch), A::sum), (A::default(), A::sum));
+    joined(
+        out,
+        row_count(call, input),
+        |row, made, scratch| take(made, source.row(At::row(row), scratch), A::sum),
+        (A::default(), A::sum),
+    );
 }
 
 /// Joins a row to what is made.
@@ -112,7 +130,12 @@ fn take<A: Element>(made: &mut [A], row: &[A], work: impl Fn(A, A) -> A) {
 }
 
 /// `row` joins a row of this number to what is made; it may lay it out in the second slice.
-fn joined<A: Element>(out: &mut [A], count: usize, row: impl Fn(usize, &mut [A], &mut [A]) + Sync, (nothing, work): (A, impl Fn(A, A) -> A + Sync)) {
+fn joined<A: Element>(
+    out: &mut [A],
+    count: usize,
+    row: impl Fn(usize, &mut [A], &mut [A]) + Sync,
+    (nothing, work): (A, impl Fn(A, A) -> A + Sync),
+) {
     let columns = out.len();
     let block = |block: usize| {
         let (mut made, mut scratch) = (vec![nothing; columns], vec![nothing; columns]);
@@ -128,7 +151,12 @@ fn joined<A: Element>(out: &mut [A], count: usize, row: impl Fn(usize, &mut [A],
     }
 }
 
-fn pool<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, pooling: Pooling, get: Get<'a, T, A>) {
+fn pool<'a, T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<'a, T>,
+    pooling: Pooling,
+    get: Get<'a, T, A>,
+) {
     let source = rows(call, 0, get);
     let (work, reduction): (fn(A, A) -> A, Reduction) = match pooling {
         Pooling::Sum => (A::sum, Reduction::Sum),
@@ -140,24 +168,37 @@ fn pool<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, pooling: Poo
     let Some(graphs) = call.graph.graphs else {
         out.fill(nothing);
         if columns > 0 && !out.is_empty() {
-            joined(&mut out[..columns], call.graph.nodes, |row, made, _| take(made, source.of_row(At::row(row)), work), (nothing, work));
+            joined(
+                &mut out[..columns],
+                call.graph.nodes,
+                |row, made, _| take(made, source.of_row(At::row(row)), work),
+                (nothing, work),
+            );
         }
         return;
     };
     if columns == 0 {
         return;
     }
-    out.par_chunks_exact_mut(columns).enumerate().with_min_len(TASK_GRAPHS).for_each(|(graph, out)| {
-        out.fill(nothing);
-        for vertex in &graphs.vertices[graphs.offsets[graph] as usize..graphs.offsets[graph + 1] as usize] {
-            let values = source.of_row(At::row(*vertex as usize));
-            take(out, values, work);
-        }
-    });
+    out.par_chunks_exact_mut(columns).enumerate().with_min_len(TASK_GRAPHS).for_each(
+        |(graph, out)| {
+            out.fill(nothing);
+            for vertex in
+                &graphs.vertices[graphs.offsets[graph] as usize..graphs.offsets[graph + 1] as usize]
+            {
+                let values = source.of_row(At::row(*vertex as usize));
+                take(out, values, work);
+            }
+        },
+    );
 }
 
-/// Positions in the order of their key, those of one key in their own order; where each key starts. Keys beyond are left out.
-fn sorted_by(keys: impl Iterator<Item = Option<usize>> + Clone, count: usize) -> (Vec<usize>, Vec<usize>) {
+/// Positions in the order of their key, those of one key in their own order; where each key starts.
+/// Keys beyond are left out.
+fn sorted_by(
+    keys: impl Iterator<Item = Option<usize>> + Clone,
+    count: usize,
+) -> (Vec<usize>, Vec<usize>) {
     let mut starts = vec![0usize; count + 1];
     let inside = |key: &Option<usize>| key.filter(|key| *key < count);
     for key in keys.clone().filter_map(|key| inside(&key)) {
@@ -176,10 +217,16 @@ fn sorted_by(keys: impl Iterator<Item = Option<usize>> + Clone, count: usize) ->
     (starts, sorted)
 }
 
-fn lookup<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, transposed: bool, get: Get<'a, T, A>) {
+fn lookup<'a, T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<'a, T>,
+    transposed: bool,
+    get: Get<'a, T, A>,
+) {
     let shape = call.inputs[0].shape();
     let count = if transposed { shape[1] } else { shape[0] } as usize;
-    let (table, index, columns) = (rows(call, 0, get).values, rows(call, 1, Values::whole), call.columns());
+    let (table, index, columns) =
+        (rows(call, 0, get).values, rows(call, 1, Values::whole), call.columns());
     if columns == 0 {
         return;
     }
@@ -189,7 +236,10 @@ fn lookup<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, transposed
             let wanted = index.of_row(At::row(task * in_task + row))[0];
             match usize::try_from(wanted).ok().filter(|wanted| *wanted < count) {
                 None => out.fill(A::default()),
-                Some(wanted) if transposed => out.iter_mut().enumerate().for_each(|(column, out)| *out = table[column * count + wanted]),
+                Some(wanted) if transposed => out
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(column, out)| *out = table[column * count + wanted]),
                 Some(wanted) => out.copy_from_slice(&table[wanted * columns..][..columns]),
             }
         }
@@ -198,8 +248,16 @@ fn lookup<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, transposed
 
 /// Rows of each place of the table are added in their own order.
 fn scatter<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
-    let (count, columns) = if transposed { (call.shape[1] as usize, call.shape[0] as usize) } else { (call.shape[0] as usize, call.shape[1] as usize) };
-    let (source, index, row_count) = (rows(call, 0, Values::real), rows(call, 1, Values::whole), row_count(call, &call.inputs[0]));
+    let (count, columns) = if transposed {
+        (call.shape[1] as usize, call.shape[0] as usize)
+    } else {
+        (call.shape[0] as usize, call.shape[1] as usize)
+    };
+    let (source, index, row_count) = (
+        rows(call, 0, Values::real),
+        rows(call, 1, Values::whole),
+        row_count(call, &call.inputs[0]),
+    );
     let keys = (0..row_count).map(|row| usize::try_from(index.of_row(At::row(row))[0]).ok());
     let (starts, sorted) = sorted_by(keys, count);
     if columns == 0 {
@@ -214,7 +272,9 @@ fn scatter<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
     });
     if transposed {
         out.par_chunks_exact_mut(count.max(1)).enumerate().for_each(|(column, out)| {
-            out.iter_mut().enumerate().for_each(|(place, out)| *out = made[place * columns + column]);
+            out.iter_mut()
+                .enumerate()
+                .for_each(|(place, out)| *out = made[place * columns + column]);
         });
     } else {
         out.copy_from_slice(&made);

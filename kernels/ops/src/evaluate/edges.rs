@@ -17,19 +17,33 @@ const TASK_EDGES: usize = 8 * 1024;
 /// Writes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
-        (Op::Reduce(reduction, edges), ValuesMut::Real(out)) => reduce(out, call, (*reduction, *edges), Values::real),
-        (Op::Reduce(reduction, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => reduce(out, call, (*reduction, *edges), Values::whole),
+        (Op::Reduce(reduction, edges), ValuesMut::Real(out)) => {
+            reduce(out, call, (*reduction, *edges), Values::real)
+        }
+        (Op::Reduce(reduction, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => {
+            reduce(out, call, (*reduction, *edges), Values::whole)
+        }
         (Op::Reduce(_, edges), ValuesMut::Whole(out)) => count(out, call, *edges),
-        (Op::Fold(function, edges), ValuesMut::Real(out)) => fold(out, call, (function, *edges), Values::real),
-        (Op::Fold(function, edges), ValuesMut::Whole(out)) => fold(out, call, (function, *edges), Values::whole),
-        (Op::Winner(largest, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => winner(out, call, (*largest, *edges), Values::whole),
-        (Op::Winner(largest, edges), ValuesMut::Whole(out)) => winner(out, call, (*largest, *edges), Values::real),
+        (Op::Fold(function, edges), ValuesMut::Real(out)) => {
+            fold(out, call, (function, *edges), Values::real)
+        }
+        (Op::Fold(function, edges), ValuesMut::Whole(out)) => {
+            fold(out, call, (function, *edges), Values::whole)
+        }
+        (Op::Winner(largest, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => {
+            winner(out, call, (*largest, *edges), Values::whole)
+        }
+        (Op::Winner(largest, edges), ValuesMut::Whole(out)) => {
+            winner(out, call, (*largest, *edges), Values::real)
+        }
         (Op::Others(edges), ValuesMut::Real(out)) => others(out, call, *edges, Values::real),
         (Op::Others(edges), ValuesMut::Whole(out)) => others(out, call, *edges, Values::whole),
         (Op::Turn, ValuesMut::Real(out)) => turn(out, call, Values::real),
         (Op::Turn, ValuesMut::Whole(out)) => turn(out, call, Values::whole),
         (Op::CommonNeighbors, ValuesMut::Whole(out)) => common_neighbors(out, &call.graph),
-        (Op::CommonNeighborsSum(edges), ValuesMut::Whole(out)) => common_neighbors_sum(out, &call.graph, *edges),
+        (Op::CommonNeighborsSum(edges), ValuesMut::Whole(out)) => {
+            common_neighbors_sum(out, &call.graph, *edges)
+        }
         (op, _) => unreachable!("a validated list gives `{op:?}` a result of its type"),
     }
 }
@@ -53,17 +67,28 @@ impl<'a> Mask<'a> {
 }
 
 /// Calls `work` for each vertex with its row of the result and scratch for a row.
-fn by_vertices<A: Element, O: Element>(out: &mut [O], columns: usize, work: impl Fn(usize, &mut [O], &mut [A]) + Sync) {
+fn by_vertices<A: Element, O: Element>(
+    out: &mut [O],
+    columns: usize,
+    work: impl Fn(usize, &mut [O], &mut [A]) + Sync,
+) {
     if columns == 0 {
         return;
     }
     out.par_chunks_mut(TASK_VERTICES * columns).enumerate().for_each(|(task, out)| {
         let mut scratch = vec![A::default(); columns];
-        out.chunks_exact_mut(columns).enumerate().for_each(|(row, out)| work(task * TASK_VERTICES + row, out, &mut scratch));
+        out.chunks_exact_mut(columns)
+            .enumerate()
+            .for_each(|(row, out)| work(task * TASK_VERTICES + row, out, &mut scratch));
     });
 }
 
-fn reduce<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, (reduction, edges): (Reduction, EdgeSet), get: Get<'a, T, A>) {
+fn reduce<'a, T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<'a, T>,
+    (reduction, edges): (Reduction, EdgeSet),
+    get: Get<'a, T, A>,
+) {
     let source = Source::of(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
     let mask = Mask::of(call, 1, edges);
     let nothing = match reduction {
@@ -74,8 +99,15 @@ fn reduce<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, (reduction
         Reduction::Sum => combine(out, call, (&source, &mask, edges), (nothing, A::sum)),
         Reduction::Product => combine(out, call, (&source, &mask, edges), (nothing, A::product)),
         Reduction::Minimum => combine(out, call, (&source, &mask, edges), (nothing, A::least)),
-        Reduction::Maximum if call.kind != Type::Id => combine(out, call, (&source, &mask, edges), (nothing, A::most)),
-        Reduction::Maximum | Reduction::Any | Reduction::All | Reduction::Count | Reduction::Mode | Reduction::HIndex => {
+        Reduction::Maximum if call.kind != Type::Id => {
+            combine(out, call, (&source, &mask, edges), (nothing, A::most))
+        }
+        Reduction::Maximum
+        | Reduction::Any
+        | Reduction::All
+        | Reduction::Count
+        | Reduction::Mode
+        | Reduction::HIndex => {
             collect(out, call, (&source, &mask, edges), reduction);
         }
     }
@@ -99,16 +131,26 @@ fn combine<T: Sync, A: Element>(
 }
 
 /// Reductions that need all values of a vertex at once, by the interpreter's rule.
-fn collect<T: Sync, A: Element>(out: &mut [A], call: &Call<T>, (source, mask, edges): (&Source<A>, &Mask, EdgeSet), reduction: Reduction) {
+fn collect<T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<T>,
+    (source, mask, edges): (&Source<A>, &Mask, EdgeSet),
+    reduction: Reduction,
+) {
     let columns = call.columns();
     by_vertices(out, columns, |vertex, out, scratch| {
         let mut values: Vec<Vec<Number>> = vec![Vec::new(); columns];
         walk(&call.graph, edges, vertex, |at| {
             if mask.holds(at) {
-                values.iter_mut().zip(source.row(at, scratch)).for_each(|(values, value)| values.push(value.number()));
+                values
+                    .iter_mut()
+                    .zip(source.row(at, scratch))
+                    .for_each(|(values, value)| values.push(value.number()));
             }
         });
-        out.iter_mut().zip(&values).for_each(|(out, values)| *out = A::of(interpret::reduce(reduction, call.kind, values)));
+        out.iter_mut().zip(&values).for_each(|(out, values)| {
+            *out = A::of(interpret::reduce(reduction, call.kind, values))
+        });
     });
 }
 
@@ -122,15 +164,24 @@ fn count<T: Sync>(out: &mut [i64], call: &Call<T>, edges: EdgeSet) {
     });
 }
 
-fn fold<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, (function, edges): (&Function, EdgeSet), get: Get<'a, T, A>) {
-    let of = |input: usize| Source::of(&call.inputs[input], get, &call.graph, (call.shape, Some(edges)));
+fn fold<'a, T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<'a, T>,
+    (function, edges): (&Function, EdgeSet),
+    get: Get<'a, T, A>,
+) {
+    let of =
+        |input: usize| Source::of(&call.inputs[input], get, &call.graph, (call.shape, Some(edges)));
     let (source, start, mask) = (of(0), of(1), Mask::of(call, 2, edges));
     by_vertices(out, call.columns(), |vertex, out, scratch| {
         out.copy_from_slice(start.row(At::row(0), scratch));
         walk(&call.graph, edges, vertex, |at| {
             if mask.holds(at) {
                 for (out, value) in out.iter_mut().zip(source.row(at, scratch)) {
-                    *out = A::of(interpret::cast(call.kind, interpret::apply(function, out.number(), value.number())));
+                    *out = A::of(interpret::cast(
+                        call.kind,
+                        interpret::apply(function, out.number(), value.number()),
+                    ));
                 }
             }
         });
@@ -140,7 +191,12 @@ fn fold<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, (function, e
 /// Stands for no edge.
 const NO_EDGE: u64 = u64::MAX;
 
-fn winner<'a, T: Sync, A: Element>(out: &mut [i64], call: &Call<'a, T>, (largest, edges): (bool, EdgeSet), get: Get<'a, T, A>) {
+fn winner<'a, T: Sync, A: Element>(
+    out: &mut [i64],
+    call: &Call<'a, T>,
+    (largest, edges): (bool, EdgeSet),
+    get: Get<'a, T, A>,
+) {
     let columns = call.columns();
     if columns == 0 {
         return;
@@ -155,7 +211,9 @@ fn winner<'a, T: Sync, A: Element>(out: &mut [i64], call: &Call<'a, T>, (largest
                 if !mask.holds(at) {
                     return;
                 }
-                for ((value, best), winner) in source.row(at, &mut scratch).iter().zip(&mut best).zip(winners.iter_mut()) {
+                for ((value, best), winner) in
+                    source.row(at, &mut scratch).iter().zip(&mut best).zip(winners.iter_mut())
+                {
                     let is_better = if largest { *value > *best } else { *value < *best };
                     if *winner == NO_EDGE || (!best.is_odd() && (value.is_odd() || is_better)) {
                         (*best, *winner) = (*value, at.row as u64);
@@ -169,13 +227,20 @@ fn winner<'a, T: Sync, A: Element>(out: &mut [i64], call: &Call<'a, T>, (largest
         for (row, out) in out.chunks_exact_mut(columns).enumerate() {
             let row = task * TASK_EDGES + row;
             let winners = &winners[near.row(At::row(row)) * columns..][..columns];
-            out.iter_mut().zip(winners).for_each(|(out, winner)| *out = i64::from(*winner == row as u64));
+            out.iter_mut()
+                .zip(winners)
+                .for_each(|(out, winner)| *out = i64::from(*winner == row as u64));
         }
     });
 }
 
 /// From the left and from the right, so that no edge looks at all others.
-fn others<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, edges: EdgeSet, get: Get<'a, T, A>) {
+fn others<'a, T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<'a, T>,
+    edges: EdgeSet,
+    get: Get<'a, T, A>,
+) {
     let columns = call.columns();
     if columns == 0 {
         return;
@@ -195,18 +260,27 @@ fn others<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, edges: Edg
             let mut rest = vec![Vec::new(); rows.len()];
             for (rest, (_, values)) in rest.iter_mut().zip(&rows).rev() {
                 rest.clone_from(&after);
-                after.iter_mut().zip(values).for_each(|(after, value)| *after = value.product(*after));
+                after
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(after, value)| *after = value.product(*after));
             }
             let mut before = vec![unit; columns];
             for (mut rest, (row, values)) in rest.into_iter().zip(rows) {
-                rest.iter_mut().zip(&before).for_each(|(rest, before)| *rest = before.product(*rest));
-                before.iter_mut().zip(&values).for_each(|(before, value)| *before = before.product(*value));
+                rest.iter_mut()
+                    .zip(&before)
+                    .for_each(|(rest, before)| *rest = before.product(*rest));
+                before
+                    .iter_mut()
+                    .zip(&values)
+                    .for_each(|(before, value)| *before = before.product(*value));
                 made.push((row, rest));
             }
         }
         made
     };
-    let tasks: Vec<Vec<(usize, Vec<A>)>> = (0..call.graph.nodes.div_ceil(TASK_VERTICES)).into_par_iter().map(of_task).collect();
+    let tasks: Vec<Vec<(usize, Vec<A>)>> =
+        (0..call.graph.nodes.div_ceil(TASK_VERTICES)).into_par_iter().map(of_task).collect();
     out.fill(A::default());
     for (row, values) in tasks.into_iter().flatten() {
         out[row * columns..][..columns].copy_from_slice(&values);
@@ -219,7 +293,8 @@ fn turn<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a,
     if columns == 0 {
         return;
     }
-    let (source, edges) = (Source::of(&call.inputs[0], get, &call.graph, (call.shape, None)), call.graph.edge_count);
+    let (source, edges) =
+        (Source::of(&call.inputs[0], get, &call.graph, (call.shape, None)), call.graph.edge_count);
     out.par_chunks_mut(TASK_EDGES * columns).enumerate().for_each(|(task, out)| {
         let mut scratch = vec![A::default(); columns];
         for (row, out) in out.chunks_exact_mut(columns).enumerate() {

@@ -19,7 +19,9 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
         (Op::Select, ValuesMut::Real(out)) => select(out, call, Values::real),
         (Op::Select, ValuesMut::Whole(out)) => select(out, call, Values::whole),
         (Op::Cast(kind), out) => cast(out, call, *kind),
-        (Op::Dropout { probability, site }, ValuesMut::Real(out)) => dropout(out, call, Dropout { probability: *probability, site: *site }),
+        (Op::Dropout { probability, site }, ValuesMut::Real(out)) => {
+            dropout(out, call, Dropout { probability: *probability, site: *site })
+        }
         (_, out) => copy(out, call),
     }
 }
@@ -43,7 +45,9 @@ fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>)
 
 fn unary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Unary) {
     match out {
-        ValuesMut::Whole(out) => one(out, &rows(call, 0, Values::whole), call, |a: i64| interpret::unary(operator, Number::Whole(a)).whole()),
+        ValuesMut::Whole(out) => one(out, &rows(call, 0, Values::whole), call, |a: i64| {
+            interpret::unary(operator, Number::Whole(a)).whole()
+        }),
         ValuesMut::Real(out) => {
             let a = rows(call, 0, Values::real);
             let (zero, unit) = (T::ZERO, T::ONE);
@@ -77,7 +81,9 @@ fn binary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Binary
                 Binary::Divide => two(out, (&a, &b), call, |a: T, b: T| a / b),
                 Binary::Minimum => two(out, (&a, &b), call, T::least),
                 Binary::Maximum => two(out, (&a, &b), call, T::most),
-                _ => two(out, (&a, &b), call, |a: T, b: T| T::of(interpret::binary(operator, a.number(), b.number()))),
+                _ => two(out, (&a, &b), call, |a: T, b: T| {
+                    T::of(interpret::binary(operator, a.number(), b.number()))
+                }),
             }
         }
         (ValuesMut::Whole(out), true) => {
@@ -86,29 +92,41 @@ fn binary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Binary
                 Binary::Add => two(out, (&a, &b), call, interpret::whole::plus),
                 Binary::Minimum => two(out, (&a, &b), call, i64::min),
                 Binary::Equal => two(out, (&a, &b), call, |a: i64, b: i64| i64::from(a == b)),
-                _ => two(out, (&a, &b), call, |a: i64, b: i64| interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()),
+                _ => two(out, (&a, &b), call, |a: i64, b: i64| {
+                    interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()
+                }),
             }
         }
         (ValuesMut::Whole(out), false) => {
             let (a, b) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
-            two(out, (&a, &b), call, |a: T, b: T| interpret::binary(operator, a.number(), b.number()).whole());
+            two(out, (&a, &b), call, |a: T, b: T| {
+                interpret::binary(operator, a.number(), b.number()).whole()
+            });
         }
     }
 }
 
 fn cast<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, kind: Type) {
     match (out, call.inputs[0].is_whole()) {
-        (ValuesMut::Real(out), true) => one(out, &rows(call, 0, Values::whole), call, |a: i64| T::of(interpret::cast(kind, Number::Whole(a)))),
+        (ValuesMut::Real(out), true) => one(out, &rows(call, 0, Values::whole), call, |a: i64| {
+            T::of(interpret::cast(kind, Number::Whole(a)))
+        }),
         (ValuesMut::Real(out), false) => one(out, &rows(call, 0, Values::real), call, |a: T| a),
-        (ValuesMut::Whole(out), true) => one(out, &rows(call, 0, Values::whole), call, |a: i64| interpret::cast(kind, Number::Whole(a)).whole()),
-        (ValuesMut::Whole(out), false) => one(out, &rows(call, 0, Values::real), call, |a: T| interpret::cast(kind, a.number()).whole()),
+        (ValuesMut::Whole(out), true) => one(out, &rows(call, 0, Values::whole), call, |a: i64| {
+            interpret::cast(kind, Number::Whole(a)).whole()
+        }),
+        (ValuesMut::Whole(out), false) => one(out, &rows(call, 0, Values::real), call, |a: T| {
+            interpret::cast(kind, a.number()).whole()
+        }),
     }
 }
 
 fn select<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
-    let (condition, yes, no) = (rows(call, 0, Values::whole), rows(call, 1, get), rows(call, 2, get));
+    let (condition, yes, no) =
+        (rows(call, 0, Values::whole), rows(call, 1, get), rows(call, 2, get));
     by_rows(out, call, |row, out| {
-        let (condition, yes, no) = (Laid::of(&condition, row), Laid::of(&yes, row), Laid::of(&no, row));
+        let (condition, yes, no) =
+            (Laid::of(&condition, row), Laid::of(&yes, row), Laid::of(&no, row));
         for (column, out) in out.iter_mut().enumerate() {
             *out = if condition.at(column) != 0 { yes.at(column) } else { no.at(column) };
         }
@@ -117,7 +135,9 @@ fn select<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'
 
 fn dropout<T: Real + Element>(out: &mut [T], call: &Call<T>, dropout: Dropout) {
     let a = rows(call, 0, Values::real);
-    let Some(drops) = Drops::new(dropout, &call.context) else { return one(out, &a, call, |a: T| a) };
+    let Some(drops) = Drops::new(dropout, &call.context) else {
+        return one(out, &a, call, |a: T| a);
+    };
     let scale = T::rounded(drops.scale());
     // The rows of a table that all share are those of its first axis.
     if let ([_, columns], Part::Leaf(leaf)) = (call.shape, &call.inputs[0])
@@ -126,11 +146,18 @@ fn dropout<T: Real + Element>(out: &mut [T], call: &Call<T>, dropout: Dropout) {
     {
         let columns = *columns as usize;
         let in_task = rows_per_task(columns);
-        let tasks = out.par_chunks_mut(in_task * columns).zip(a.values.par_chunks(in_task * columns)).enumerate();
+        let tasks = out
+            .par_chunks_mut(in_task * columns)
+            .zip(a.values.par_chunks(in_task * columns))
+            .enumerate();
         return tasks.for_each(|(task, (out, a))| {
-            for (row, (out, a)) in out.chunks_exact_mut(columns).zip(a.chunks_exact(columns)).enumerate() {
+            for (row, (out, a)) in
+                out.chunks_exact_mut(columns).zip(a.chunks_exact(columns)).enumerate()
+            {
                 let kept = |column: usize| drops.keeps((task * in_task + row) as u32, column);
-                out.iter_mut().zip(a).enumerate().for_each(|(column, (out, a))| *out = if kept(column) { *a * scale } else { T::ZERO });
+                out.iter_mut().zip(a).enumerate().for_each(|(column, (out, a))| {
+                    *out = if kept(column) { *a * scale } else { T::ZERO }
+                });
             }
         });
     }
@@ -164,14 +191,20 @@ impl<'a, A: Element> Laid<'a, A> {
     }
 }
 
-fn by_rows<T: Sync, A: Element>(out: &mut [A], call: &Call<T>, work: impl Fn(usize, &mut [A]) + Sync) {
+fn by_rows<T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<T>,
+    work: impl Fn(usize, &mut [A]) + Sync,
+) {
     let columns = call.columns();
     if columns == 0 {
         return;
     }
     let in_task = rows_per_task(columns);
     out.par_chunks_mut(in_task * columns).enumerate().for_each(|(task, out)| {
-        out.chunks_exact_mut(columns).enumerate().for_each(|(row, out)| work(task * in_task + row, out));
+        out.chunks_exact_mut(columns)
+            .enumerate()
+            .for_each(|(row, out)| work(task * in_task + row, out));
     });
 }
 
@@ -187,10 +220,16 @@ fn only<A: Copy>(rows: &Rows<A>) -> Option<A> {
 
 const FLAT_TASK: usize = 32 * 1024;
 
-fn one<T: Sync, A: Element, O: Element>(out: &mut [O], a: &Rows<A>, call: &Call<T>, work: impl Fn(A) -> O + Sync) {
+fn one<T: Sync, A: Element, O: Element>(
+    out: &mut [O],
+    a: &Rows<A>,
+    call: &Call<T>,
+    work: impl Fn(A) -> O + Sync,
+) {
     if is_flat(a) {
         let tasks = out.par_chunks_mut(FLAT_TASK).zip(a.values.par_chunks(FLAT_TASK));
-        return tasks.for_each(|(out, a)| out.iter_mut().zip(a).for_each(|(out, a)| *out = work(*a)));
+        return tasks
+            .for_each(|(out, a)| out.iter_mut().zip(a).for_each(|(out, a)| *out = work(*a)));
     }
     by_rows(out, call, |row, out| {
         let a = Laid::of(a, row);
@@ -198,17 +237,29 @@ fn one<T: Sync, A: Element, O: Element>(out: &mut [O], a: &Rows<A>, call: &Call<
     });
 }
 
-fn two<T: Sync, A: Element, O: Element>(out: &mut [O], (a, b): (&Rows<A>, &Rows<A>), call: &Call<T>, work: impl Fn(A, A) -> O + Sync) {
+fn two<T: Sync, A: Element, O: Element>(
+    out: &mut [O],
+    (a, b): (&Rows<A>, &Rows<A>),
+    call: &Call<T>,
+    work: impl Fn(A, A) -> O + Sync,
+) {
     match (is_flat(a), is_flat(b), only(a), only(b)) {
         (true, true, ..) => {
-            let tasks = out.par_chunks_mut(FLAT_TASK).zip(a.values.par_chunks(FLAT_TASK)).zip(b.values.par_chunks(FLAT_TASK));
-            tasks.for_each(|((out, a), b)| out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = work(*a, *b)));
+            let tasks = out
+                .par_chunks_mut(FLAT_TASK)
+                .zip(a.values.par_chunks(FLAT_TASK))
+                .zip(b.values.par_chunks(FLAT_TASK));
+            tasks.for_each(|((out, a), b)| {
+                out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = work(*a, *b))
+            });
         }
         (true, _, _, Some(b)) => one(out, a, call, |a| work(a, b)),
         (_, true, Some(a), _) => one(out, b, call, |b| work(a, b)),
         _ => by_rows(out, call, |row, out| {
             let (a, b) = (Laid::of(a, row), Laid::of(b, row));
-            out.iter_mut().enumerate().for_each(|(column, out)| *out = work(a.at(column), b.at(column)));
+            out.iter_mut()
+                .enumerate()
+                .for_each(|(column, out)| *out = work(a.at(column), b.at(column)));
         }),
     }
 }

@@ -1,10 +1,12 @@
 //! evaluate: one operation of a program on rows: an obvious parallel loop for each, nothing fused.
 //!
-//! promises  what `vertex::interpret` says, up to the order in which sums of rows are added; sums over the edges of a vertex go
-//!           in the order of edge ids, so that neither threads nor the order of the nodes change a bit; sums over rows go by
-//!           blocks that depend on sizes only, sums over the vertices of a graph of many in the order in which they are listed
+//! promises  what `vertex::interpret` says, up to the order in which sums of rows are added; sums
+//!           over the edges of a vertex go in the order of edge ids, so that neither threads nor
+//!           the order of the nodes change a bit; sums over rows go by blocks that depend on sizes
+//!           only, sums over the vertices of a graph of many in the order in which they are listed
 //! never     stores rows of vertices by the edge: it reads them where an edge sees them
-//! limits    fewer than 2^32 edges; a vertex is one task's, however many edges it has, and so is a graph of a set of many
+//! limits    fewer than 2^32 edges; a vertex is one task's, however many edges it has, and so is a
+//!           graph of a set of many
 mod dense;
 mod edges;
 mod element;
@@ -151,14 +153,18 @@ impl<'a, T> Values<'a, T> {
     pub(crate) fn real(&self) -> &'a [T] {
         match self {
             Values::Real(values) => values,
-            Values::Whole(_) => unreachable!("a validated list reads reals where it computes with reals"),
+            Values::Whole(_) => {
+                unreachable!("a validated list reads reals where it computes with reals")
+            }
         }
     }
 
     pub(crate) fn whole(&self) -> &'a [i64] {
         match self {
             Values::Whole(values) => values,
-            Values::Real(_) => unreachable!("a validated list reads whole numbers where it computes with them"),
+            Values::Real(_) => {
+                unreachable!("a validated list reads whole numbers where it computes with them")
+            }
         }
     }
 }
@@ -175,7 +181,9 @@ impl<T> Part<'_, T> {
     fn shape(&self) -> Vec<u64> {
         match self {
             Part::Leaf(leaf) => leaf.shape.to_vec(),
-            Part::Times(first, second) => warploom_vertex::gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default(),
+            Part::Times(first, second) => {
+                warploom_vertex::gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
+            }
         }
     }
 }
@@ -187,16 +195,44 @@ pub fn evaluate<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
 
 pub(crate) fn evaluate_of_type<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
     match call.op {
-        Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::Detach | Op::WhenTraining | Op::Give | Op::Expand | Op::Reshape => {
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Select
+        | Op::Cast(_)
+        | Op::Dropout { .. }
+        | Op::Detach
+        | Op::WhenTraining
+        | Op::Give
+        | Op::Expand
+        | Op::Reshape => {
             elementwise::evaluate(out, call);
         }
-        Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors | Op::CommonNeighborsSum(_) => {
-            edges::evaluate(out, call)
+        Op::Reduce(..)
+        | Op::Winner(..)
+        | Op::Others(_)
+        | Op::Fold(..)
+        | Op::Turn
+        | Op::CommonNeighbors
+        | Op::CommonNeighborsSum(_) => edges::evaluate(out, call),
+        Op::Pool(_)
+        | Op::SumRows
+        | Op::Product { .. }
+        | Op::Outer
+        | Op::Lookup { .. }
+        | Op::Scatter { .. } => dense::evaluate(out, call),
+        Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
+            within::evaluate(out, call)
         }
-        Op::Pool(_) | Op::SumRows | Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } => dense::evaluate(out, call),
-        Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => within::evaluate(out, call),
         Op::Input(Input::Features) => elementwise::copy(out, call),
-        Op::Constant(_) | Op::Input(_) | Op::Parameter(_) | Op::State(_) | Op::Ended(..) | Op::Far(_) | Op::Near(_) | Op::Loss(_) | Op::LossSlope(_) => {
+        Op::Constant(_)
+        | Op::Input(_)
+        | Op::Parameter(_)
+        | Op::State(_)
+        | Op::Ended(..)
+        | Op::Far(_)
+        | Op::Near(_)
+        | Op::Loss(_)
+        | Op::LossSlope(_) => {
             unreachable!("a validated list has no launch of `{:?}`", call.op)
         }
     }

@@ -1,6 +1,7 @@
 //! source: where an operand's row for a row of the result lies.
 //!
-//! promises  a row is a slice of the operand where shapes are equal, else it is laid out in scratch as broadcasting says
+//! promises  a row is a slice of the operand where shapes are equal, else it is laid out in scratch
+//!           as broadcasting says
 use warploom_vertex::gir::EdgeSet;
 use warploom_vertex::launch::Direction;
 
@@ -78,8 +79,14 @@ pub(super) enum Source<'a, A> {
 pub(super) type Get<'a, T, A> = fn(&Values<'a, T>) -> &'a [A];
 
 impl<'a, A: Element> Source<'a, A> {
-    /// Of a part, laid out as rows of this shape; `walked` are the edges that are being walked, whose ends are at hand.
-    pub fn of<T>(part: &Part<'a, T>, get: Get<'a, T, A>, graph: &EdgeGraph<'a>, (shape, walked): (&[u64], Option<EdgeSet>)) -> Self {
+    /// Of a part, laid out as rows of this shape; `walked` are the edges that are being walked,
+    /// whose ends are at hand.
+    pub fn of<T>(
+        part: &Part<'a, T>,
+        get: Get<'a, T, A>,
+        graph: &EdgeGraph<'a>,
+        (shape, walked): (&[u64], Option<EdgeSet>),
+    ) -> Self {
         match part {
             Part::Leaf(leaf) => Source::Rows(Rows::of(leaf, get, graph, (shape, walked))),
             Part::Times(first, second) => {
@@ -89,7 +96,8 @@ impl<'a, A: Element> Source<'a, A> {
         }
     }
 
-    /// The row for a row of the result: a slice of the operand, or made in scratch, which has the result's columns.
+    /// The row for a row of the result: a slice of the operand, or made in scratch, which has the
+    /// result's columns.
     #[inline(always)]
     pub fn row<'s>(&self, at: At, scratch: &'s mut [A]) -> &'s [A]
     where
@@ -126,7 +134,12 @@ impl<'a, A: Element> Source<'a, A> {
 }
 
 impl<'a, A: Element> Rows<'a, A> {
-    pub fn of<T>(leaf: &Leaf<'a, T>, get: Get<'a, T, A>, graph: &EdgeGraph<'a>, (shape, walked): (&[u64], Option<EdgeSet>)) -> Self {
+    pub fn of<T>(
+        leaf: &Leaf<'a, T>,
+        get: Get<'a, T, A>,
+        graph: &EdgeGraph<'a>,
+        (shape, walked): (&[u64], Option<EdgeSet>),
+    ) -> Self {
         let columns = leaf.shape.iter().product::<u64>() as usize;
         let wide = shape.iter().product::<u64>() as usize;
         let layout = match columns {
@@ -149,14 +162,17 @@ impl<'a, A: Element> Rows<'a, A> {
         match &self.layout {
             Layout::Same => out.iter_mut().zip(row).for_each(|(out, value)| put(out, *value)),
             Layout::First => out.iter_mut().for_each(|out| put(out, row[0])),
-            Layout::Table(table) => out.iter_mut().zip(table).for_each(|(out, column)| put(out, row[*column as usize])),
+            Layout::Table(table) => {
+                out.iter_mut().zip(table).for_each(|(out, column)| put(out, row[*column as usize]))
+            }
         }
     }
 }
 
 /// How rows are found; the ends of the edges that are walked are at hand.
 pub(super) fn way<'a>(index: Index, graph: &EdgeGraph<'a>, walked: Option<EdgeSet>) -> Way<'a> {
-    let is_walked = |edges: EdgeSet| walked.is_some_and(|walked| walked.direction == edges.direction);
+    let is_walked =
+        |edges: EdgeSet| walked.is_some_and(|walked| walked.direction == edges.direction);
     match index {
         Index::Same => Way::Same,
         Index::One => Way::One,
@@ -178,7 +194,8 @@ pub(super) fn ends<'a>(direction: Direction, graph: &EdgeGraph<'a>, far: bool) -
     }
 }
 
-/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands there, as numpy broadcasts.
+/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands
+/// there, as numpy broadcasts.
 pub(crate) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<u32> {
     let missing = wide.len().saturating_sub(narrow.len());
     let count: u64 = wide.iter().product();
@@ -196,10 +213,15 @@ pub(crate) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<u32> {
     (0..count).map(column).collect()
 }
 
-/// Calls `visit` for the edges of a vertex: in the order of edge ids, of both directions the in-edges first.
+/// Calls `visit` for the edges of a vertex: in the order of edge ids, of both directions the
+/// in-edges first.
 #[inline(always)]
 pub(super) fn walk(graph: &EdgeGraph, edges: EdgeSet, vertex: usize, mut visit: impl FnMut(At)) {
-    let wanted = |edge: usize| edges.relation.is_none_or(|relation| graph.relation.get(edge).is_some_and(|found| u32::from(*found) == relation));
+    let wanted = |edge: usize| {
+        edges.relation.is_none_or(|relation| {
+            graph.relation.get(edge).is_some_and(|found| u32::from(*found) == relation)
+        })
+    };
     let mut side = |list: Option<EdgeList>, first_row: usize| {
         let list = list.expect("the lists that are walked were made");
         for entry in list.offsets[vertex] as usize..list.offsets[vertex + 1] as usize {

@@ -1,12 +1,16 @@
-//! triangles: how many vertices both ends of an edge are adjacent to, for all edges at once, or added up over the edges of each vertex.
+//! triangles: how many vertices both ends of an edge are adjacent to, for all edges at once, or
+//! added up over the edges of each vertex.
 //!
-//! promises  what the interpreter means: distinct third vertices, adjacent in either direction; the same for any number of threads
-//! bytes     every two neighbours of a vertex that rank above it are looked at once, so that hubs, which rank highest, have few
-//! limits    4 bytes an edge, 8 a pair of adjacent vertices, and 4 a vertex and a pair for each thread; added up in a graph whose edges all
-//!           go both ways, once each, 4 a pair, and 9 a vertex for each thread
+//! promises  what the interpreter means: distinct third vertices, adjacent in either direction; the
+//!           same for any number of threads
+//! bytes     every two neighbours of a vertex that rank above it are looked at once, so that hubs,
+//!           which rank highest, have few
+//! limits    4 bytes an edge, 8 a pair of adjacent vertices, and 4 a vertex and a pair for each
+//!           thread; added up in a graph whose edges all go both ways, once each, 4 a pair, and 9 a
+//!           vertex for each thread
 //!
-//! Of three vertices that are adjacent the lowest finds the other two, and all three pairs count one (Chiba & Nishizeki 1985; ranked by
-//! degree as Schank & Wagner 2005 do).
+//! Of three vertices that are adjacent the lowest finds the other two, and all three pairs count
+//! one (Chiba & Nishizeki 1985; ranked by degree as Schank & Wagner 2005 do).
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -42,7 +46,10 @@ pub(super) fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
             marks.unset(&pairs.far[own]);
         }
     });
-    out.par_iter_mut().zip(&found).with_min_len(TASK_ELEMENTS).for_each(|(out, found)| *out = i64::from(found.load(Relaxed)));
+    out.par_iter_mut()
+        .zip(&found)
+        .with_min_len(TASK_ELEMENTS)
+        .for_each(|(out, found)| *out = i64::from(found.load(Relaxed)));
 }
 
 /// Writes the sum over the edges of every vertex.
@@ -52,8 +59,12 @@ pub(super) fn common_neighbors_sum(out: &mut [i64], graph: &EdgeGraph, edges: Ed
         // Each of the two other vertices has one edge to the vertex and one from it.
         let times = if edges.direction == Direction::Both { 4 } else { 2 };
         let found = pairs.triangles();
-        let sum = |vertex: usize| found.iter().map(|of_thread| of_thread[vertex]).sum::<u64>() as i64;
-        out.par_iter_mut().enumerate().with_min_len(TASK_ELEMENTS).for_each(|(vertex, out)| *out = times * sum(vertex));
+        let sum =
+            |vertex: usize| found.iter().map(|of_thread| of_thread[vertex]).sum::<u64>() as i64;
+        out.par_iter_mut()
+            .enumerate()
+            .with_min_len(TASK_ELEMENTS)
+            .for_each(|(vertex, out)| *out = times * sum(vertex));
         return;
     }
     let mut found = vec![0; graph.edge_count];
@@ -85,11 +96,21 @@ struct Pairs {
 impl Pairs {
     fn of(graph: &EdgeGraph) -> Pairs {
         let mut sides = vec![graph.incoming, graph.outgoing];
-        let both_ways = graph.incoming.zip(graph.outgoing).is_some_and(|(one, other)| one.offsets == other.offsets && one.far == other.far);
+        let both_ways = graph
+            .incoming
+            .zip(graph.outgoing)
+            .is_some_and(|(one, other)| one.offsets == other.offsets && one.far == other.far);
         let edges = if both_ways { EdgeSet::IN } else { EdgeSet::BOTH };
         sides.truncate(if both_ways { 1 } else { 2 });
-        let entries = |vertex: usize| sides.iter().flatten().map(|side| side.offsets[vertex + 1] - side.offsets[vertex]).sum::<u64>() as u32;
-        let ranks: Vec<u32> = (0..graph.nodes).into_par_iter().with_min_len(TASK_ELEMENTS).map(entries).collect();
+        let entries = |vertex: usize| {
+            sides
+                .iter()
+                .flatten()
+                .map(|side| side.offsets[vertex + 1] - side.offsets[vertex])
+                .sum::<u64>() as u32
+        };
+        let ranks: Vec<u32> =
+            (0..graph.nodes).into_par_iter().with_min_len(TASK_ELEMENTS).map(entries).collect();
         let is_above = |far: usize, vertex: usize| (ranks[far], far) > (ranks[vertex], vertex);
         let parts = by_tasks(graph.nodes, |vertices, marks: &mut Marks| {
             let (mut far, mut ends, mut are_simple) = (Vec::new(), Vec::new(), both_ways);
@@ -111,7 +132,8 @@ impl Pairs {
             (far, ends, are_simple)
         });
         let are_simple = parts.iter().all(|(_, _, are_simple)| *are_simple);
-        let (mut offsets, mut far) = (vec![0], Vec::with_capacity(parts.iter().map(|(far, _, _)| far.len()).sum()));
+        let (mut offsets, mut far) =
+            (vec![0], Vec::with_capacity(parts.iter().map(|(far, _, _)| far.len()).sum()));
         for (part, ends, _) in &parts {
             offsets.extend(ends.iter().map(|end| far.len() as u32 + end));
             far.extend_from_slice(part);
@@ -126,7 +148,8 @@ impl Pairs {
     /// In how many triangles each pair is.
     fn counts(&self) -> Vec<u32> {
         let next = AtomicUsize::new(0);
-        // Counts of their own for each thread: a count that all share would have to be locked for every triangle.
+        // Counts of their own for each thread: a count that all share would have to be locked for
+        // every triangle.
         let of_threads: Vec<Vec<u32>> = (0..rayon::current_num_threads())
             .into_par_iter()
             .with_max_len(1)
@@ -222,7 +245,10 @@ impl Marks {
 
     /// Numbers these vertices one after another.
     fn set(&mut self, vertices: &[u32], first: u32) {
-        vertices.iter().zip(first + 1..).for_each(|(&vertex, number)| self.of[vertex as usize] = number);
+        vertices
+            .iter()
+            .zip(first + 1..)
+            .for_each(|(&vertex, number)| self.of[vertex as usize] = number);
     }
 
     fn unset(&mut self, vertices: &[u32]) {
@@ -247,7 +273,10 @@ fn task(next: &AtomicUsize, nodes: usize) -> Option<std::ops::Range<usize>> {
 }
 
 /// What each task makes, in the order of the vertices; every thread has marks of its own.
-fn by_tasks<R: Send>(nodes: usize, work: impl Fn(std::ops::Range<usize>, &mut Marks) -> R + Sync) -> Vec<R> {
+fn by_tasks<R: Send>(
+    nodes: usize,
+    work: impl Fn(std::ops::Range<usize>, &mut Marks) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let of_threads: Vec<Vec<(usize, R)>> = (0..rayon::current_num_threads())
         .into_par_iter()

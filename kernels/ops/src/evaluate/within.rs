@@ -35,11 +35,18 @@ fn by_rows<A: Element>(out: &mut [A], columns: usize, work: impl Fn(usize, &mut 
     }
     let in_task = rows_per_task(columns);
     out.par_chunks_mut(in_task * columns).enumerate().for_each(|(task, out)| {
-        out.chunks_exact_mut(columns).enumerate().for_each(|(row, out)| work(task * in_task + row, out));
+        out.chunks_exact_mut(columns)
+            .enumerate()
+            .for_each(|(row, out)| work(task * in_task + row, out));
     });
 }
 
-fn along<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, (pooling, axis): (Pooling, usize), get: Get<'a, T, A>) {
+fn along<'a, T: Sync, A: Element>(
+    out: &mut [A],
+    call: &Call<'a, T>,
+    (pooling, axis): (Pooling, usize),
+    get: Get<'a, T, A>,
+) {
     let shape = call.inputs[0].shape();
     let wide = shape.iter().product::<u64>() as usize;
     let [_, length, after] = around(&shape, axis);
@@ -62,7 +69,9 @@ fn along<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, (pooling, a
             for (column, out) in out.iter_mut().enumerate() {
                 let first = column / after * length * after + column % after;
                 let along = values.iter().skip(first).step_by(after).take(length).copied();
-                *out = along.reduce(work).map_or(nothing, |made| if pooling == Pooling::Sum { nothing.sum(made) } else { made });
+                *out = along.reduce(work).map_or(nothing, |made| {
+                    if pooling == Pooling::Sum { nothing.sum(made) } else { made }
+                });
             }
         }
     });
@@ -82,7 +91,8 @@ fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'
             out.fill(A::default());
         }
         for Run { input, from, to, length } in &runs {
-            out[*to..to + length].copy_from_slice(&inputs[*input].of_row(At::row(row))[*from..from + length]);
+            out[*to..to + length]
+                .copy_from_slice(&inputs[*input].of_row(At::row(row))[*from..from + length]);
         }
     });
 }
@@ -114,7 +124,12 @@ pub(crate) fn runs(op: &Op, made: &[u64], shapes: &[Vec<u64>]) -> Vec<Run> {
                 Op::Unslice { .. } => (0, first, held),
                 _ => (0, 0, held),
             };
-            runs.push(Run { input, from: (before * held + from) * after, to: to + start * after, length: length * after });
+            runs.push(Run {
+                input,
+                from: (before * held + from) * after,
+                to: to + start * after,
+                length: length * after,
+            });
             to += length * after;
         }
     }

@@ -1,7 +1,8 @@
 //! arithmetic: one operator over a chunk of elements, in plain loops that vectorise.
 //!
-//! promises  element i of the result is the operator of element i of the operands, whatever the chunk; `exp` of f32 is our own
-//!           (within 0.6 ulp, the same bits on every CPU), every other operator is the correctly rounded one of the CPU or std
+//! promises  element i of the result is the operator of element i of the operands, whatever the
+//!           chunk; `exp` of f32 is our own (within 0.6 ulp, the same bits on every CPU), every
+//!           other operator is the correctly rounded one of the CPU or std
 //! never     looks at the operator once an element; fuses two operators
 use pulp::Simd;
 use warploom_vertex::launch::{Binary, Unary};
@@ -36,7 +37,14 @@ pub trait Arithmetic: Copy + Sized + 'static {
     fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>);
 
     /// Dropout in place; see `Drops::drop_tile`.
-    fn drop_tile<S: Simd>(simd: S, drops: &Drops, values: &mut [Self], draws: &mut Draws, columns: usize, place: Place);
+    fn drop_tile<S: Simd>(
+        simd: S,
+        drops: &Drops,
+        values: &mut [Self],
+        draws: &mut Draws,
+        columns: usize,
+        place: Place,
+    );
 }
 
 /// Copies or fills.
@@ -50,7 +58,12 @@ pub(crate) fn copy<T: Copy>(out: &mut [T], operand: Source<T>) {
 
 /// Second where first is not 0, else third.
 #[inline(always)]
-pub(crate) fn select<T: Scalar>(out: &mut [T], condition: Source<T>, yes: Source<T>, no: Source<T>) {
+pub(crate) fn select<T: Scalar>(
+    out: &mut [T],
+    condition: Source<T>,
+    yes: Source<T>,
+    no: Source<T>,
+) {
     let condition = match condition {
         Source::Slice(condition) => condition,
         Source::Number(condition) => return copy(out, if condition != T::ZERO { yes } else { no }),
@@ -96,20 +109,28 @@ pub(crate) fn each<T: Copy, O: Copy>(out: &mut [O], operand: Source<T>, operator
 
 /// Two operands.
 #[inline(always)]
-pub(crate) fn pairs<T: Copy, O: Copy>(out: &mut [O], left: Source<T>, right: Source<T>, operator: impl Fn(T, T) -> O) {
+pub(crate) fn pairs<T: Copy, O: Copy>(
+    out: &mut [O],
+    left: Source<T>,
+    right: Source<T>,
+    operator: impl Fn(T, T) -> O,
+) {
     match (left, right) {
         (Source::Slice(left), Source::Slice(right)) => {
             for ((out, &left), &right) in out.iter_mut().zip(left).zip(right) {
                 *out = operator(left, right);
             }
         }
-        (Source::Slice(left), Source::Number(right)) => each(out, Source::Slice(left), |left| operator(left, right)),
+        (Source::Slice(left), Source::Number(right)) => {
+            each(out, Source::Slice(left), |left| operator(left, right))
+        }
         (Source::Number(left), right) => each(out, right, |right| operator(left, right)),
     }
 }
 
-/// e^a in f32: a polynomial in f64 on a - n ln 2, times 2^n, rounded once. A form in f32 alone is faster and off by up to an ulp,
-/// which the first steps of Adam make visible where a gradient is nearly 0.
+/// e^a in f32: a polynomial in f64 on a - n ln 2, times 2^n, rounded once. A form in f32 alone is
+/// faster and off by up to an ulp, which the first steps of Adam make visible where a gradient is
+/// nearly 0.
 #[inline(always)]
 pub(crate) fn exp_f32(a: f32) -> f32 {
     // Adding 1.5 * 2^52 leaves the nearest integer in the low bits.
@@ -172,7 +193,14 @@ macro_rules! real {
             }
 
             #[inline(always)]
-            fn drop_tile<S: Simd>(simd: S, drops: &Drops, values: &mut [Self], draws: &mut Draws, columns: usize, place: Place) {
+            fn drop_tile<S: Simd>(
+                simd: S,
+                drops: &Drops,
+                values: &mut [Self],
+                draws: &mut Draws,
+                columns: usize,
+                place: Place,
+            ) {
                 drops.drop_tile(simd, values, draws, columns, place);
             }
         }
@@ -221,8 +249,12 @@ mod tests {
         let mut a = -103.0f32;
         while a < 88.7 {
             let (made, right) = (exp_f32(a), f64::from(a).exp());
-            let ulp = f64::from(f32::from_bits((right as f32).to_bits() + 1)) - f64::from(right as f32);
-            assert!((f64::from(made) - right).abs() <= 0.6 * ulp, "exp({a}) = {made}, expected {right}");
+            let ulp =
+                f64::from(f32::from_bits((right as f32).to_bits() + 1)) - f64::from(right as f32);
+            assert!(
+                (f64::from(made) - right).abs() <= 0.6 * ulp,
+                "exp({a}) = {made}, expected {right}"
+            );
             a += 0.000_713;
         }
     }

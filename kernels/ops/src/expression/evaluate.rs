@@ -1,6 +1,7 @@
 //! evaluate: runs the steps of a compiled expression over tiles of an output.
 //!
-//! promises  each element depends on its (row, column) and operands only; what a tile holds before is `made`
+//! promises  each element depends on its (row, column) and operands only; what a tile holds before
+//!           is `made`
 //! never     allocates between tiles; reads an operand beyond its shape
 use pulp::{Simd, WithSimd};
 
@@ -9,7 +10,8 @@ use super::{Action, Compiled, Place, Step};
 use crate::Scalar;
 use crate::random::dropout::{self, Context, Draws, Drops};
 
-/// Elements of a tile: with 4 bytes each, 8 registers fill a first cache of 32 KiB. A multiple of the 8 columns of a dropout block.
+/// Elements of a tile: with 4 bytes each, 8 registers fill a first cache of 32 KiB. A multiple of
+/// the 8 columns of a dropout block.
 const TILE_ELEMENTS: usize = 1024;
 
 /// Whether an operand has a row for each row of the launch.
@@ -49,17 +51,27 @@ impl<T: Scalar> Bound<'_, T> {
         let names = self.program.loads();
         assert_eq!(self.operands.len(), names.len(), "one operand for each of {names:?}");
         for (operand, name) in self.operands.iter().zip(names) {
-            assert!(operand.columns == columns || operand.columns == 1, "`{name}` has 1 or {columns} columns, found {}", operand.columns);
+            assert!(
+                operand.columns == columns || operand.columns == 1,
+                "`{name}` has 1 or {columns} columns, found {}",
+                operand.columns
+            );
             let needed = if operand.rows == OperandRows::Many { rows } else { 1 };
             assert!(
-                needed.checked_mul(operand.columns).is_some_and(|elements| elements <= operand.data.len()),
+                needed
+                    .checked_mul(operand.columns)
+                    .is_some_and(|elements| elements <= operand.data.len()),
                 "`{name}` has {needed} rows of {}, found {} elements",
                 operand.columns,
                 operand.data.len()
             );
         }
         if let Some(map) = self.context.row_in_graph {
-            assert!(map.len() >= rows, "a row in the graph for each of {rows} rows, found {}", map.len());
+            assert!(
+                map.len() >= rows,
+                "a row in the graph for each of {rows} rows, found {}",
+                map.len()
+            );
         }
     }
 }
@@ -89,7 +101,8 @@ pub(crate) struct Evaluator<'a, T> {
     registers: Vec<Vec<T>>,
     /// Repeated columns and rows, by slot.
     repeated: Vec<Vec<T>>,
-    /// How much of a repeated row is in place, by slot: it stays from one tile of whole rows to the next.
+    /// How much of a repeated row is in place, by slot: it stays from one tile of whole rows to the
+    /// next.
     repeated_rows: Vec<usize>,
 }
 
@@ -135,7 +148,11 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
         if self.width <= TILE_ELEMENTS {
             let rows = TILE_ELEMENTS / self.width;
             for (tile, part) in out.chunks_mut(rows * self.width).enumerate() {
-                let place = Tile { first_row: first_row + tile * rows, first_column: 0, columns: self.width };
+                let place = Tile {
+                    first_row: first_row + tile * rows,
+                    first_column: 0,
+                    columns: self.width,
+                };
                 self.arch.dispatch(Run { evaluator: self, tile: place, out: part });
             }
             return;
@@ -143,7 +160,11 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
         for (row, out_row) in out.chunks_mut(self.width).enumerate() {
             for (tile, part) in out_row.chunks_mut(TILE_ELEMENTS).enumerate() {
                 let columns = part.len();
-                let place = Tile { first_row: first_row + row, first_column: tile * TILE_ELEMENTS, columns };
+                let place = Tile {
+                    first_row: first_row + row,
+                    first_column: tile * TILE_ELEMENTS,
+                    columns,
+                };
                 self.arch.dispatch(Run { evaluator: self, tile: place, out: part });
             }
         }
@@ -166,20 +187,30 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
                 Shape::Row if tile.columns == self.width => {
                     if self.repeated_rows[slot] < count {
                         repeated.resize(TILE_ELEMENTS, T::ZERO);
-                        repeated[..count].chunks_mut(tile.columns).for_each(|out| out.copy_from_slice(&data[..tile.columns]));
+                        repeated[..count]
+                            .chunks_mut(tile.columns)
+                            .for_each(|out| out.copy_from_slice(&data[..tile.columns]));
                         self.repeated_rows[slot] = count;
                     }
                 }
                 Shape::Row => {
                     repeated.clear();
-                    repeated.extend_from_slice(&data[tile.first_column..tile.first_column + tile.columns]);
+                    repeated.extend_from_slice(
+                        &data[tile.first_column..tile.first_column + tile.columns],
+                    );
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn source<'s>(&'s self, place: Place<T>, tile: Tile, made: &'s [T], count: usize) -> Source<'s, T> {
+    fn source<'s>(
+        &'s self,
+        place: Place<T>,
+        tile: Tile,
+        made: &'s [T],
+        count: usize,
+    ) -> Source<'s, T> {
         match place {
             Place::Made => Source::Slice(made),
             Place::Number(number) => Source::Number(number),
@@ -209,13 +240,21 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
                 }
             }
             Action::Unary(operator, operand) => T::unary(operator, out, source(operand)),
-            Action::Binary(operator, left, right) => T::binary(operator, out, source(left), source(right)),
-            Action::Select(condition, yes, no) => select(out, source(condition), source(yes), source(no)),
+            Action::Binary(operator, left, right) => {
+                T::binary(operator, out, source(left), source(right))
+            }
+            Action::Select(condition, yes, no) => {
+                select(out, source(condition), source(yes), source(no))
+            }
             Action::Dropout(_, operand) => {
                 copy(out, source(operand));
                 if let Some(drops) = &self.drops[step] {
                     let Tile { first_row, first_column, columns } = tile;
-                    let place = dropout::Place { first_row, first_column, row_in_graph: context.row_in_graph };
+                    let place = dropout::Place {
+                        first_row,
+                        first_column,
+                        row_in_graph: context.row_in_graph,
+                    };
                     T::drop_tile(simd, drops, out, &mut self.draws, columns, place);
                 }
             }

@@ -1,10 +1,14 @@
-//! expression: element-wise arithmetic of a launch, compiled once into a short list of steps over registers.
+//! expression: element-wise arithmetic of a launch, compiled once into a short list of steps over
+//! registers.
 //!
-//! promises  `Compiled` does what `reference::evaluate` says, for every division of the rows; buffers are operand slots, in
-//!           the order of `loads`; an expression that its type cannot do is refused when compiled
-//! never     walks a tree, or asks which operator it is, once an element; allocates while it evaluates
+//! promises  `Compiled` does what `reference::evaluate` says, for every division of the rows;
+//!           buffers are operand slots, in the order of `loads`; an expression that its type cannot
+//!           do is refused when compiled
+//! never     walks a tree, or asks which operator it is, once an element; allocates while it
+//!           evaluates
 //!
-//! Fast form: tiles of at most 1024 elements, each step a plain loop over the tile that vectorises, registers in the first cache.
+//! Fast form: tiles of at most 1024 elements, each step a plain loop over the tile that vectorises,
+//! registers in the first cache.
 pub(crate) mod arithmetic;
 mod evaluate;
 pub mod reference;
@@ -38,12 +42,21 @@ impl fmt::Display for CompileError {
             CompileError::NotForIds(operator) => {
                 write!(formatter, "ids have `min`, `max` and `select` only, found `{operator}`")
             }
-            CompileError::IdInReals => write!(formatter, "an id is no real number: `id` stands in an expression of reals"),
+            CompileError::IdInReals => {
+                write!(formatter, "an id is no real number: `id` stands in an expression of reals")
+            }
             CompileError::NotAnId(number) => {
-                write!(formatter, "expected an id (0 to {}) or infinity, found `{number}`", u32::MAX - 1)
+                write!(
+                    formatter,
+                    "expected an id (0 to {}) or infinity, found `{number}`",
+                    u32::MAX - 1
+                )
             }
             CompileError::Probability(probability) => {
-                write!(formatter, "expected a probability of dropout in [0, 1), found `{probability}`")
+                write!(
+                    formatter,
+                    "expected a probability of dropout in [0, 1), found `{probability}`"
+                )
             }
         }
     }
@@ -139,7 +152,9 @@ impl<T: Scalar> Compiled<T> {
         let action = match expression {
             Expression::Made => return Ok(Place::Made),
             Expression::Constant(number) => {
-                return T::constant(*number).map(Place::Number).ok_or(CompileError::NotAnId(*number));
+                return T::constant(*number)
+                    .map(Place::Number)
+                    .ok_or(CompileError::NotAnId(*number));
             }
             Expression::Load(name) => return Ok(Place::Load(self.slot(name))),
             Expression::Id if T::COMPLETE => return Err(CompileError::IdInReals),
@@ -192,6 +207,10 @@ impl<T: Scalar> Compiled<T> {
     }
 
     fn needs_reals(operator: &impl fmt::Debug) -> Result<(), CompileError> {
-        if T::COMPLETE { Ok(()) } else { Err(CompileError::NotForIds(format!("{operator:?}").to_lowercase())) }
+        if T::COMPLETE {
+            Ok(())
+        } else {
+            Err(CompileError::NotForIds(format!("{operator:?}").to_lowercase()))
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! reference: what an expression means, one element at a time, by walking the tree in f64.
 //!
 //! promises  nothing about speed; is the judge of the compiled form
-//! never     shares code with the compiled form, except the definition of which element dropout keeps
+//! never     shares code with the compiled form, except the definition of which element dropout
+//!           keeps
 use warploom_vertex::launch::{Binary, Expression, Unary};
 
 use crate::random::dropout::{Context, Drops};
@@ -39,7 +40,9 @@ pub fn evaluate(expression: &Expression, element: &Element) -> f64 {
         }
         Expression::Dropout(dropout, operand) => match Drops::new(*dropout, &element.context) {
             None => value(operand),
-            Some(drops) if drops.keeps(element.context.graph_row(element.row), element.column) => value(operand) * drops.scale(),
+            Some(drops) if drops.keeps(element.context.graph_row(element.row), element.column) => {
+                value(operand) * drops.scale()
+            }
             Some(_) => 0.0,
         },
     }

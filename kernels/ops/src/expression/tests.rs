@@ -19,7 +19,12 @@ struct Buffers<T> {
 
 impl<T: Scalar> Buffers<T> {
     fn new(rows: usize, columns: usize) -> Self {
-        Buffers { full: numbers(rows * columns, 1), column: numbers(rows, 2), row: numbers(columns, 3), number: numbers(1, 4) }
+        Buffers {
+            full: numbers(rows * columns, 1),
+            column: numbers(rows, 2),
+            row: numbers(columns, 3),
+            number: numbers(1, 4),
+        }
     }
 
     fn operand(&self, name: &str, columns: usize) -> Operand<'_, T> {
@@ -43,10 +48,16 @@ impl<T: Scalar> Buffers<T> {
 }
 
 /// Evaluates over `rows` x `columns` both ways; elements before are `full`, for `Made`.
-fn both<T: Scalar>(expression: &Expression, rows: usize, columns: usize, context: Context) -> (Vec<T>, Vec<f64>) {
+fn both<T: Scalar>(
+    expression: &Expression,
+    rows: usize,
+    columns: usize,
+    context: Context,
+) -> (Vec<T>, Vec<f64>) {
     let buffers = Buffers::<T>::new(rows, columns);
     let program = Compiled::compile(expression).expect("compiles");
-    let operands: Vec<_> = program.loads().iter().map(|name| buffers.operand(name, columns)).collect();
+    let operands: Vec<_> =
+        program.loads().iter().map(|name| buffers.operand(name, columns)).collect();
     let bound = Bound { program: &program, operands: &operands, context };
     let made = in_pools(|| {
         let mut out = buffers.full.clone();
@@ -65,12 +76,26 @@ fn both<T: Scalar>(expression: &Expression, rows: usize, columns: usize, context
 fn assert_equal<T: Scalar>((made, expected): (Vec<T>, Vec<f64>), what: &str) {
     for (at, (made, &expected)) in made.iter().zip(&expected).enumerate() {
         let made = made.widened();
-        assert!(made == expected || (made.is_nan() && expected.is_nan()), "{what}: element {at} is {made}, expected {expected}");
+        assert!(
+            made == expected || (made.is_nan() && expected.is_nan()),
+            "{what}: element {at} is {made}, expected {expected}"
+        );
     }
 }
 
-const UNARIES: [Unary; 9] = [Unary::Negate, Unary::Abs, Unary::Relu, Unary::Positive, Unary::Exp, Unary::Log, Unary::Sqrt, Unary::Rsqrt, Unary::Reciprocal];
-const BINARIES: [Binary; 6] = [Binary::Add, Binary::Subtract, Binary::Multiply, Binary::Divide, Binary::Min, Binary::Max];
+const UNARIES: [Unary; 9] = [
+    Unary::Negate,
+    Unary::Abs,
+    Unary::Relu,
+    Unary::Positive,
+    Unary::Exp,
+    Unary::Log,
+    Unary::Sqrt,
+    Unary::Rsqrt,
+    Unary::Reciprocal,
+];
+const BINARIES: [Binary; 6] =
+    [Binary::Add, Binary::Subtract, Binary::Multiply, Binary::Divide, Binary::Min, Binary::Max];
 const LOADS: [&str; 4] = ["full", "column", "row", "number"];
 
 #[test]
@@ -80,18 +105,29 @@ fn every_operator_meets_every_operand() {
     for left in &leaves {
         for operator in UNARIES {
             let expression = Expression::unary(operator, left.clone());
-            assert_equal(both::<f64>(&expression, 70, 33, Context::default()), &format!("{expression:?}"));
+            assert_equal(
+                both::<f64>(&expression, 70, 33, Context::default()),
+                &format!("{expression:?}"),
+            );
         }
         for right in &leaves {
             for operator in BINARIES {
                 let expression = Expression::binary(operator, left.clone(), right.clone());
-                assert_equal(both::<f64>(&expression, 70, 33, Context::default()), &format!("{expression:?}"));
+                assert_equal(
+                    both::<f64>(&expression, 70, 33, Context::default()),
+                    &format!("{expression:?}"),
+                );
             }
             let condition = Expression::unary(Unary::Positive, left.clone());
-            for condition in [condition, Expression::Constant(0.0), Expression::Constant(2.0), left.clone()] {
+            for condition in
+                [condition, Expression::Constant(0.0), Expression::Constant(2.0), left.clone()]
+            {
                 let (yes, no) = (Box::new(right.clone()), Box::new(left.clone()));
                 let expression = Expression::Select(Box::new(condition), yes, no);
-                assert_equal(both::<f64>(&expression, 9, 5, Context::default()), &format!("{expression:?}"));
+                assert_equal(
+                    both::<f64>(&expression, 9, 5, Context::default()),
+                    &format!("{expression:?}"),
+                );
             }
         }
         assert_equal(both::<f64>(left, 9, 5, Context::default()), &format!("{left:?}"));
@@ -101,14 +137,18 @@ fn every_operator_meets_every_operand() {
 #[test]
 fn every_width_and_row_count() {
     let [full, column, row] = ["full", "column", "row"].map(Expression::load);
-    let sum = Expression::binary(Binary::Add, Expression::binary(Binary::Multiply, full, column), row);
+    let sum =
+        Expression::binary(Binary::Add, Expression::binary(Binary::Multiply, full, column), row);
     let dropout = Dropout { probability: 0.3, site: 1 };
     let expression = Expression::Dropout(dropout, Box::new(Expression::unary(Unary::Relu, sum)));
     let graph_rows: Vec<u32> = (0..100).map(|row| row * 7 % 100).collect();
     let context = Context { seed: 5, epoch: 2, active: true, row_in_graph: Some(&graph_rows) };
     for columns in [1, 2, 3, 7, 8, 16, 31, 100, 1000, 1023, 1024, 1025, 2100] {
         for rows in [0, 1, 2, 13, 100] {
-            assert_equal(both::<f64>(&expression, rows, columns, context), &format!("{rows} x {columns}"));
+            assert_equal(
+                both::<f64>(&expression, rows, columns, context),
+                &format!("{rows} x {columns}"),
+            );
         }
     }
 }
@@ -118,12 +158,22 @@ fn special_numbers() {
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0] {
         for operator in UNARIES {
             let expression = Expression::unary(operator, Expression::Constant(number));
-            assert_equal(both::<f64>(&expression, 1, 1, Context::default()), &format!("{expression:?}"));
+            assert_equal(
+                both::<f64>(&expression, 1, 1, Context::default()),
+                &format!("{expression:?}"),
+            );
         }
         for operator in BINARIES {
             for (left, right) in [(number, 1.0), (1.0, number), (number, number)] {
-                let expression = Expression::binary(operator, Expression::Constant(left), Expression::Constant(right));
-                assert_equal(both::<f64>(&expression, 1, 1, Context::default()), &format!("{expression:?}"));
+                let expression = Expression::binary(
+                    operator,
+                    Expression::Constant(left),
+                    Expression::Constant(right),
+                );
+                assert_equal(
+                    both::<f64>(&expression, 1, 1, Context::default()),
+                    &format!("{expression:?}"),
+                );
             }
         }
     }
@@ -136,10 +186,17 @@ fn ids_have_minimum_select_and_their_row() {
     let smaller = Expression::binary(Binary::Min, Expression::Id, Expression::load("full"));
     assert_equal(both::<u32>(&smaller, 50, 3, context), "min");
     let sentinel = Expression::Constant(f64::INFINITY);
-    let select = Expression::Select(Box::new(Expression::load("column")), Box::new(smaller), Box::new(sentinel));
+    let select = Expression::Select(
+        Box::new(Expression::load("column")),
+        Box::new(smaller),
+        Box::new(sentinel),
+    );
     let program = Compiled::<u32>::compile(&select).expect("compiles");
     let flags: Vec<u32> = (0..50).map(|row| row % 2).collect();
-    let operands = [Operand { data: &flags, rows: OperandRows::Many, columns: 1 }, Operand { data: &graph_rows, rows: OperandRows::Many, columns: 1 }];
+    let operands = [
+        Operand { data: &flags, rows: OperandRows::Many, columns: 1 },
+        Operand { data: &graph_rows, rows: OperandRows::Many, columns: 1 },
+    ];
     let mut out = vec![0; 50];
     elementwise(&mut out, &Bound { program: &program, operands: &operands, context }, 50, 1);
     assert!((0..50).all(|row| out[row] == if row % 2 == 1 { 49 - row as u32 } else { u32::MAX }));
@@ -147,12 +204,18 @@ fn ids_have_minimum_select_and_their_row() {
 
 #[test]
 fn what_a_type_cannot_do_is_refused() {
-    let refused = |expression: &Expression| Compiled::<u32>::compile(expression).expect_err("refused");
+    let refused =
+        |expression: &Expression| Compiled::<u32>::compile(expression).expect_err("refused");
     let add = Expression::binary(Binary::Add, Expression::Id, Expression::Id);
     assert_eq!(refused(&add).to_string(), "ids have `min`, `max` and `select` only, found `add`");
-    assert_eq!(refused(&Expression::Constant(-1.0)).to_string(), "expected an id (0 to 4294967294) or infinity, found `-1`");
+    assert_eq!(
+        refused(&Expression::Constant(-1.0)).to_string(),
+        "expected an id (0 to 4294967294) or infinity, found `-1`"
+    );
     assert_eq!(refused(&Expression::Constant(0.5)), CompileError::NotAnId(0.5));
-    let dropout = |probability| Expression::Dropout(Dropout { probability, site: 0 }, Box::new(Expression::Made));
+    let dropout = |probability| {
+        Expression::Dropout(Dropout { probability, site: 0 }, Box::new(Expression::Made))
+    };
     assert_eq!(refused(&dropout(0.5)), CompileError::NotForIds("dropout".into()));
     assert_eq!(Compiled::<f32>::compile(&Expression::Id), Err(CompileError::IdInReals));
     assert_eq!(Compiled::<f32>::compile(&dropout(1.0)), Err(CompileError::Probability(1.0)));
@@ -160,20 +223,30 @@ fn what_a_type_cannot_do_is_refused() {
 
 /// Trees of a few levels that stay near 1, so that no operator loses all digits.
 fn trees() -> impl Strategy<Value = Expression> {
-    let leaf = prop_oneof![prop::sample::select(&LOADS[..]).prop_map(Expression::load), Just(Expression::Made), (-2.0..2.0).prop_map(Expression::Constant),];
+    let leaf = prop_oneof![
+        prop::sample::select(&LOADS[..]).prop_map(Expression::load),
+        Just(Expression::Made),
+        (-2.0..2.0).prop_map(Expression::Constant),
+    ];
     leaf.prop_recursive(6, 40, 3, |inner| {
-        let dropout = (0.0..0.9, 0u32..4).prop_map(|(probability, site)| Dropout { probability, site });
+        let dropout =
+            (0.0..0.9, 0u32..4).prop_map(|(probability, site)| Dropout { probability, site });
         prop_oneof![
-            (prop::sample::select(&UNARIES[..4]), inner.clone()).prop_map(|(operator, operand)| Expression::unary(operator, operand)),
-            (prop::sample::select(&BINARIES[..]), inner.clone(), inner.clone()).prop_map(|(operator, left, right)| Expression::binary(operator, left, right)),
-            (inner.clone(), inner.clone(), inner.clone())
-                .prop_map(|(condition, yes, no)| { Expression::Select(Box::new(condition), Box::new(yes), Box::new(no)) }),
-            (dropout, inner).prop_map(|(dropout, operand)| Expression::Dropout(dropout, Box::new(operand))),
+            (prop::sample::select(&UNARIES[..4]), inner.clone())
+                .prop_map(|(operator, operand)| Expression::unary(operator, operand)),
+            (prop::sample::select(&BINARIES[..]), inner.clone(), inner.clone())
+                .prop_map(|(operator, left, right)| Expression::binary(operator, left, right)),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(condition, yes, no)| {
+                Expression::Select(Box::new(condition), Box::new(yes), Box::new(no))
+            }),
+            (dropout, inner)
+                .prop_map(|(dropout, operand)| Expression::Dropout(dropout, Box::new(operand))),
         ]
     })
 }
 
-/// The root of an expression in f32 differs from f64 by rounding; compared where the tree cannot jump.
+/// The root of an expression in f32 differs from f64 by rounding; compared where the tree cannot
+/// jump.
 fn near<T: Real>((made, expected): (Vec<T>, Vec<f64>)) {
     crate::testing::assert_close(&made, &expected, 1.0, "smooth expression");
 }
@@ -182,7 +255,8 @@ fn near<T: Real>((made, expected): (Vec<T>, Vec<f64>)) {
 fn f32_is_near() {
     let [full, column, row] = ["full", "column", "row"].map(Expression::load);
     let product = Expression::binary(Binary::Multiply, full, column);
-    let expression = Expression::unary(Unary::Exp, Expression::binary(Binary::Subtract, product, row));
+    let expression =
+        Expression::unary(Unary::Exp, Expression::binary(Binary::Subtract, product, row));
     near(both::<f32>(&expression, 123, 22, Context::default()));
 }
 

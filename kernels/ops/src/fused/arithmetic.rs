@@ -1,6 +1,8 @@
-//! arithmetic: the element-wise operators of programs on values at hand, in plain loops that vectorise.
+//! arithmetic: the element-wise operators of programs on values at hand, in plain loops that
+//! vectorise.
 //!
-//! promises  what `vertex::interpret` says, rounded to the type at each operator; `exp` of f32 is our own, and so is what is made of it
+//! promises  what `vertex::interpret` says, rounded to the type at each operator; `exp` of f32 is
+//!           our own, and so is what is made of it
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Type, Unary};
 use warploom_vertex::interpret::{self, Scalar as Number, whole};
@@ -10,7 +12,8 @@ use crate::Real;
 use crate::evaluate::Element;
 use crate::expression::arithmetic::{Source, each, pairs};
 
-/// A loop over one operand, compiled for the CPU at hand. A closure that is dispatched as it is need not be.
+/// A loop over one operand, compiled for the CPU at hand. A closure that is dispatched as it is
+/// need not be.
 struct One<'a, T, O, F> {
     out: &'a mut [O],
     a: Source<'a, T>,
@@ -47,7 +50,12 @@ fn one<T: Copy, O: Copy>(arch: Arch, out: &mut [O], a: Source<T>, work: impl Fn(
     arch.dispatch(One { out, a, work });
 }
 
-fn two<T: Copy, O: Copy>(arch: Arch, out: &mut [O], (a, b): (Source<T>, Source<T>), work: impl Fn(T, T) -> O) {
+fn two<T: Copy, O: Copy>(
+    arch: Arch,
+    out: &mut [O],
+    (a, b): (Source<T>, Source<T>),
+    work: impl Fn(T, T) -> O,
+) {
     arch.dispatch(Two { out, a, b, work });
 }
 
@@ -97,7 +105,12 @@ fn beyond<T: Real>(a: T) -> T {
 }
 
 /// Two real operands.
-pub(super) fn binary<T: Real + Element>(arch: Arch, out: &mut [T], (a, b): (Source<T>, Source<T>), operator: Binary) {
+pub(super) fn binary<T: Real + Element>(
+    arch: Arch,
+    out: &mut [T],
+    (a, b): (Source<T>, Source<T>),
+    operator: Binary,
+) {
     match operator {
         Binary::Add => two(arch, out, (a, b), |a: T, b: T| a + b),
         Binary::Subtract => two(arch, out, (a, b), |a: T, b: T| a - b),
@@ -105,18 +118,32 @@ pub(super) fn binary<T: Real + Element>(arch: Arch, out: &mut [T], (a, b): (Sour
         Binary::Divide => two(arch, out, (a, b), |a: T, b: T| a / b),
         Binary::Minimum => two(arch, out, (a, b), T::least),
         Binary::Maximum => two(arch, out, (a, b), T::most),
-        _ => pairs(out, a, b, |a: T, b: T| T::of(interpret::binary(operator, a.number(), b.number()))),
+        _ => pairs(out, a, b, |a: T, b: T| {
+            T::of(interpret::binary(operator, a.number(), b.number()))
+        }),
     }
 }
 
 /// Two real operands, of which one is the same row for all.
-pub(super) fn binary_by_row<T: Real + Element>(arch: Arch, out: &mut [T], (rows, row): (Source<T>, &[T]), operator: Binary, is_first: bool) {
+pub(super) fn binary_by_row<T: Real + Element>(
+    arch: Arch,
+    out: &mut [T],
+    (rows, row): (Source<T>, &[T]),
+    operator: Binary,
+    is_first: bool,
+) {
     match (operator, is_first) {
         (Binary::Add, _) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a + b }),
         (Binary::Multiply, _) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a * b }),
-        (Binary::Subtract, false) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a - b }),
-        (Binary::Subtract, true) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| b - a }),
-        (Binary::Divide, false) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a / b }),
+        (Binary::Subtract, false) => {
+            arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a - b })
+        }
+        (Binary::Subtract, true) => {
+            arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| b - a })
+        }
+        (Binary::Divide, false) => {
+            arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a / b })
+        }
         (Binary::Divide, true) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| b / a }),
         _ => unreachable!("asked for by `has_form_by_row`"),
     }
@@ -182,13 +209,20 @@ impl<T: Real> WithSimd for Along<'_, T> {
 }
 
 /// Two real operands to a bool.
-pub(super) fn compare<T: Real + Element>(arch: Arch, out: &mut [i64], (a, b): (Source<T>, Source<T>), operator: Binary) {
+pub(super) fn compare<T: Real + Element>(
+    arch: Arch,
+    out: &mut [i64],
+    (a, b): (Source<T>, Source<T>),
+    operator: Binary,
+) {
     match operator {
         Binary::Less => two(arch, out, (a, b), |a: T, b: T| i64::from(a < b)),
         Binary::LessEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a <= b)),
         Binary::Equal => two(arch, out, (a, b), |a: T, b: T| i64::from(a == b)),
         Binary::NotEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a != b)),
-        _ => pairs(out, a, b, |a: T, b: T| interpret::binary(operator, a.number(), b.number()).whole()),
+        _ => pairs(out, a, b, |a: T, b: T| {
+            interpret::binary(operator, a.number(), b.number()).whole()
+        }),
     }
 }
 
@@ -198,7 +232,12 @@ pub(super) fn unary_whole(out: &mut [i64], a: Source<i64>, operator: Unary) {
 }
 
 /// Two whole operands.
-pub(super) fn binary_whole(arch: Arch, out: &mut [i64], (a, b): (Source<i64>, Source<i64>), operator: Binary) {
+pub(super) fn binary_whole(
+    arch: Arch,
+    out: &mut [i64],
+    (a, b): (Source<i64>, Source<i64>),
+    operator: Binary,
+) {
     match operator {
         Binary::Add => two(arch, out, (a, b), whole::plus),
         Binary::Subtract => two(arch, out, (a, b), whole::minus),
@@ -209,7 +248,9 @@ pub(super) fn binary_whole(arch: Arch, out: &mut [i64], (a, b): (Source<i64>, So
         Binary::NotEqual => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != b)),
         Binary::And => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 && b != 0)),
         Binary::Or => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 || b != 0)),
-        _ => pairs(out, a, b, |a: i64, b: i64| interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()),
+        _ => pairs(out, a, b, |a: i64, b: i64| {
+            interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()
+        }),
     }
 }
 
@@ -229,9 +270,16 @@ pub(super) fn narrow<T: Real + Element>(out: &mut [i64], a: Source<T>, kind: Typ
 }
 
 /// Second where first holds, else third.
-pub(super) fn select<A: Copy>(arch: Arch, out: &mut [A], condition: Source<i64>, (yes, no): (Source<A>, Source<A>)) {
+pub(super) fn select<A: Copy>(
+    arch: Arch,
+    out: &mut [A],
+    condition: Source<i64>,
+    (yes, no): (Source<A>, Source<A>),
+) {
     match condition {
-        Source::Number(holds) => crate::expression::arithmetic::copy(out, if holds != 0 { yes } else { no }),
+        Source::Number(holds) => {
+            crate::expression::arithmetic::copy(out, if holds != 0 { yes } else { no })
+        }
         Source::Slice(holds) => arch.dispatch(Choice { out, holds, yes, no }),
     }
 }
@@ -251,12 +299,19 @@ impl<A: Copy> WithSimd for Choice<'_, A> {
     fn with_simd<S: Simd>(self, _: S) {
         let places = self.out.iter_mut().zip(self.holds);
         match (self.yes, self.no) {
-            (Source::Slice(yes), Source::Slice(no)) => {
-                places.zip(yes).zip(no).for_each(|(((out, &holds), &yes), &no)| *out = if holds != 0 { yes } else { no })
+            (Source::Slice(yes), Source::Slice(no)) => places
+                .zip(yes)
+                .zip(no)
+                .for_each(|(((out, &holds), &yes), &no)| *out = if holds != 0 { yes } else { no }),
+            (Source::Slice(yes), Source::Number(no)) => places
+                .zip(yes)
+                .for_each(|((out, &holds), &yes)| *out = if holds != 0 { yes } else { no }),
+            (Source::Number(yes), Source::Slice(no)) => places
+                .zip(no)
+                .for_each(|((out, &holds), &no)| *out = if holds != 0 { yes } else { no }),
+            (Source::Number(yes), Source::Number(no)) => {
+                places.for_each(|(out, &holds)| *out = if holds != 0 { yes } else { no })
             }
-            (Source::Slice(yes), Source::Number(no)) => places.zip(yes).for_each(|((out, &holds), &yes)| *out = if holds != 0 { yes } else { no }),
-            (Source::Number(yes), Source::Slice(no)) => places.zip(no).for_each(|((out, &holds), &no)| *out = if holds != 0 { yes } else { no }),
-            (Source::Number(yes), Source::Number(no)) => places.for_each(|(out, &holds)| *out = if holds != 0 { yes } else { no }),
         }
     }
 }

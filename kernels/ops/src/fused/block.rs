@@ -85,7 +85,10 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         let count = kernel.steps.len();
         Worker {
             arch: Arch::new(),
-            registers: Registers { reals: (0..count).map(|_| Held::default()).collect(), wholes: vec![Vec::new(); count] },
+            registers: Registers {
+                reals: (0..count).map(|_| Held::default()).collect(),
+                wholes: vec![Vec::new(); count],
+            },
             tile: Tile::default(),
             reals: Default::default(),
             wholes: Default::default(),
@@ -103,11 +106,18 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// All steps for these rows, written to the rows of the outputs.
-    pub fn rows(&mut self, kernel: &Kernel<T>, work: &Work<T>, (first_row, count): (usize, usize), outputs: &mut [StoredMut<'o, T>]) {
+    pub fn rows(
+        &mut self,
+        kernel: &Kernel<T>,
+        work: &Work<T>,
+        (first_row, count): (usize, usize),
+        outputs: &mut [StoredMut<'o, T>],
+    ) {
         let at_once = kernel.rows_at_once();
         for done in (0..count).step_by(at_once) {
             let rows = at_once.min(count - done);
-            let span = Span { first_row: first_row + done, first_near: first_row + done, count: rows };
+            let span =
+                Span { first_row: first_row + done, first_near: first_row + done, count: rows };
             self.lend(kernel, rows, outputs);
             match kernel.over {
                 Over::Edges(_) => self.edges(kernel, work, span),
@@ -123,18 +133,27 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         if self.totals.is_empty() {
             self.totals = nothing(kernel);
         }
-        let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+        let hand = Hand {
+            work,
+            registers: &self.registers,
+            tile: &self.tile,
+            first_row: span.first_row,
+            first_near: span.first_near,
+        };
         let [first, second, ..] = &mut self.reals;
         for (number, total) in kernel.totals.iter().zip(&mut self.totals) {
             let step = &kernel.steps[*number];
             let wide = |input: usize| step.input_shapes[input].iter().product::<u64>() as usize;
-            let left = hand.source(&step.inputs[0], &reals(), (Level::Row, span.count, wide(0)), first);
+            let left =
+                hand.source(&step.inputs[0], &reals(), (Level::Row, span.count, wide(0)), first);
             if step.op == Op::SumRows {
                 add_rows(self.arch, total, left);
                 continue;
             }
-            let right = hand.source(&step.inputs[1], &reals(), (Level::Row, span.count, wide(1)), second);
-            let last = |input: usize| step.input_shapes[input].last().map_or(1, |length| *length as usize);
+            let right =
+                hand.source(&step.inputs[1], &reals(), (Level::Row, span.count, wide(1)), second);
+            let last =
+                |input: usize| step.input_shapes[input].last().map_or(1, |length| *length as usize);
             let (tall, broad) = (last(0), last(1));
             let rows = (span.count * wide(0)).checked_div(tall).unwrap_or(0);
             add_outer(total, (left, right), [tall, rows, broad]);
@@ -151,14 +170,21 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         for row in span.first_row..span.first_row + span.count {
             tile.rows.push(row as u32);
             if !graph.source.is_empty() {
-                let (edge, turned) = if row < graph.edge_count { (row, false) } else { (row - graph.edge_count, true) };
+                let (edge, turned) = if row < graph.edge_count {
+                    (row, false)
+                } else {
+                    (row - graph.edge_count, true)
+                };
                 let ends = (graph.source[edge], graph.target[edge]);
                 let (far, near) = if turned { (ends.1, ends.0) } else { ends };
                 tile.far.push(far);
                 tile.near.push(near);
             }
         }
-        kernel.first.iter().for_each(|step| self.step(kernel, work, *step, Span { first_near: 0, ..span }));
+        kernel
+            .first
+            .iter()
+            .for_each(|step| self.step(kernel, work, *step, Span { first_near: 0, ..span }));
     }
 
     fn vertices(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: Span) {
@@ -166,7 +192,9 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         let Over::EdgesOf(direction) = kernel.over else { return };
         let lists = Lists::of(&work.graph, direction);
         for pass in &kernel.passes {
-            pass.reductions.iter().for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
+            pass.reductions
+                .iter()
+                .for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
             let (mut cursor, block) = (Cursor::default(), (span.first_row, span.count));
             while self.tile.next(&lists, block, &mut cursor, kernel.wanted()) {
                 let edges = Span { count: self.tile.len(), ..span };
@@ -187,7 +215,10 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         } else {
             let made = &mut self.registers.wholes[number];
             made.clear();
-            made.resize(count, if is_largest_id(step) { i64::MIN } else { reduce::start(&step.op, step.kind) });
+            made.resize(
+                count,
+                if is_largest_id(step) { i64::MIN } else { reduce::start(&step.op, step.kind) },
+            );
         }
     }
 
@@ -195,7 +226,10 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     fn end(&mut self, step: &Resolved<T>, number: usize) {
         if is_largest_id(step) {
             let sentinel = over_nothing(Reduction::Maximum, Type::Id);
-            self.registers.wholes[number].iter_mut().filter(|made| **made == i64::MIN).for_each(|made| *made = sentinel);
+            self.registers.wholes[number]
+                .iter_mut()
+                .filter(|made| **made == i64::MIN)
+                .for_each(|made| *made = sentinel);
         }
     }
 
@@ -203,12 +237,30 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         let step = &kernel.steps[number];
         if is_real(step.kind) {
             let mut out = std::mem::take(&mut self.registers.reals[number]);
-            let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
-            reduce::reals_of(self.arch, step, &hand, out.room(span.count * step.columns), &mut self.scratch);
+            let hand = Hand {
+                work,
+                registers: &self.registers,
+                tile: &self.tile,
+                first_row: span.first_row,
+                first_near: span.first_near,
+            };
+            reduce::reals_of(
+                self.arch,
+                step,
+                &hand,
+                out.room(span.count * step.columns),
+                &mut self.scratch,
+            );
             self.registers.reals[number] = out;
         } else {
             let mut out = std::mem::take(&mut self.registers.wholes[number]);
-            let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+            let hand = Hand {
+                work,
+                registers: &self.registers,
+                tile: &self.tile,
+                first_row: span.first_row,
+                first_near: span.first_near,
+            };
             reduce::wholes_of(self.arch, step, &hand, &mut out, &mut self.scratch);
             self.registers.wholes[number] = out;
         }
@@ -230,16 +282,37 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     fn real(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [T], span: Span) {
-        let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+        let hand = Hand {
+            work,
+            registers: &self.registers,
+            tile: &self.tile,
+            first_row: span.first_row,
+            first_near: span.first_near,
+        };
         let size = (step.level, span.count, step.columns);
         let [first, second, third, fourth] = &mut self.reals;
         match &step.op {
-            Op::Unary(operator) => arithmetic::unary(self.arch, out, hand.source(&step.inputs[0], &reals(), size, first), *operator),
-            Op::Binary(operator) => two(self.arch, out, (step, *operator), (&hand, size), (first, second)),
+            Op::Unary(operator) => arithmetic::unary(
+                self.arch,
+                out,
+                hand.source(&step.inputs[0], &reals(), size, first),
+                *operator,
+            ),
+            Op::Binary(operator) => {
+                two(self.arch, out, (step, *operator), (&hand, size), (first, second))
+            }
             Op::Select => {
-                let pair = (hand.source(&step.inputs[1], &reals(), size, second), hand.source(&step.inputs[2], &reals(), size, third));
+                let pair = (
+                    hand.source(&step.inputs[1], &reals(), size, second),
+                    hand.source(&step.inputs[2], &reals(), size, third),
+                );
                 if let Some(Compared { operator, inputs: [a, b] }) = &step.compared {
-                    let sources = [hand.source(a, &reals(), size, first), hand.source(b, &reals(), size, fourth), pair.0, pair.1];
+                    let sources = [
+                        hand.source(a, &reals(), size, first),
+                        hand.source(b, &reals(), size, fourth),
+                        pair.0,
+                        pair.1,
+                    ];
                     return choose(self.arch, out, *operator, sources);
                 }
                 let holds = hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]);
@@ -249,31 +322,51 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 let wide = step.input_shapes[0].iter().product::<u64>() as usize;
                 let inner = step.input_shapes[0].last().map_or(1, |length| *length as usize);
                 let made = step.shape.last().map_or(1, |length| *length as usize);
-                let left = hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
+                let left =
+                    hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
                 let right = hand.values(&step.inputs[1][0], &reals());
                 rows_times(out, left, (right, *transposed), [inner, made]);
             }
             Op::Cast(_) if !is_real(step.input_kind) => {
-                arithmetic::widen(self.arch, out, hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]));
+                arithmetic::widen(
+                    self.arch,
+                    out,
+                    hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]),
+                );
             }
             Op::Dropout { probability, site } => {
                 copy(out, hand.source(&step.inputs[0], &reals(), size, first));
-                let rows = if step.level == Level::Edge { Some(self.tile.rows.as_slice()) } else { None };
+                let rows =
+                    if step.level == Level::Edge { Some(self.tile.rows.as_slice()) } else { None };
                 let dropout = Dropout { probability: *probability, site: *site };
-                drop(self.arch, out, (dropout, step.columns), work, (rows, span.first_row), (&mut self.draws, &mut self.graph_rows));
+                drop(
+                    self.arch,
+                    out,
+                    (dropout, step.columns),
+                    work,
+                    (rows, span.first_row),
+                    (&mut self.draws, &mut self.graph_rows),
+                );
             }
             Op::Axis(pooling, axis) if step.way == Way::Dot => {
                 debug_assert_eq!(*pooling, Pooling::Sum);
                 let width = step.input_shapes[0][*axis] as usize;
-                let rows = |factor: usize, scratch| rows_as_they_lie(&hand, (step, factor), span.count, scratch);
+                let rows = |factor: usize, scratch| {
+                    rows_as_they_lie(&hand, (step, factor), span.count, scratch)
+                };
                 dots(self.arch, out, (rows(0, first), rows(1, second)), (step.columns, width));
             }
             Op::Axis(pooling, axis) => {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
-                let source = hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
+                let source =
+                    hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
                 let length = step.input_shapes[0][*axis] as usize;
                 match source {
-                    Source::Slice(rows) if *pooling == Pooling::Sum && axis + 1 == step.input_shapes[0].len() && length > 0 => {
+                    Source::Slice(rows)
+                        if *pooling == Pooling::Sum
+                            && axis + 1 == step.input_shapes[0].len()
+                            && length > 0 =>
+                    {
                         arithmetic::sums_along(self.arch, out, rows, length);
                     }
                     source => along(out, source, step, (*pooling, *axis)),
@@ -283,7 +376,12 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 out.fill(T::ZERO);
                 for (input, shape) in step.input_shapes.iter().enumerate() {
                     let wide = shape.iter().product::<u64>() as usize;
-                    let source = hand.source(&step.inputs[input], &reals(), (step.level, span.count, wide), first);
+                    let source = hand.source(
+                        &step.inputs[input],
+                        &reals(),
+                        (step.level, span.count, wide),
+                        first,
+                    );
                     picked(out, source, (step, input), wide);
                 }
             }
@@ -292,37 +390,70 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     fn whole(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [i64], span: Span) {
-        let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+        let hand = Hand {
+            work,
+            registers: &self.registers,
+            tile: &self.tile,
+            first_row: span.first_row,
+            first_near: span.first_near,
+        };
         let size = (step.level, span.count, step.columns);
         let [first, second, third] = &mut self.wholes;
         let [real_first, real_second, ..] = &mut self.reals;
         match &step.op {
-            Op::Unary(operator) => arithmetic::unary_whole(out, hand.source(&step.inputs[0], &wholes(), size, first), *operator),
+            Op::Unary(operator) => arithmetic::unary_whole(
+                out,
+                hand.source(&step.inputs[0], &wholes(), size, first),
+                *operator,
+            ),
             Op::Binary(operator) if is_real(step.input_kind) => {
-                let pair = (hand.source(&step.inputs[0], &reals(), size, real_first), hand.source(&step.inputs[1], &reals(), size, real_second));
+                let pair = (
+                    hand.source(&step.inputs[0], &reals(), size, real_first),
+                    hand.source(&step.inputs[1], &reals(), size, real_second),
+                );
                 arithmetic::compare(self.arch, out, pair, *operator);
             }
             Op::Binary(operator) => {
-                let pair = (hand.source(&step.inputs[0], &wholes(), size, first), hand.source(&step.inputs[1], &wholes(), size, second));
+                let pair = (
+                    hand.source(&step.inputs[0], &wholes(), size, first),
+                    hand.source(&step.inputs[1], &wholes(), size, second),
+                );
                 arithmetic::binary_whole(self.arch, out, pair, *operator);
             }
             Op::Select => {
                 let holds = hand.source(&step.inputs[0], &wholes(), size, first);
-                let pair = (hand.source(&step.inputs[1], &wholes(), size, second), hand.source(&step.inputs[2], &wholes(), size, third));
+                let pair = (
+                    hand.source(&step.inputs[1], &wholes(), size, second),
+                    hand.source(&step.inputs[2], &wholes(), size, third),
+                );
                 arithmetic::select(self.arch, out, holds, pair);
             }
-            Op::Cast(kind) if is_real(step.input_kind) => arithmetic::narrow(out, hand.source(&step.inputs[0], &reals(), size, real_first), *kind),
-            Op::Cast(kind) => arithmetic::cast_whole(out, hand.source(&step.inputs[0], &wholes(), size, first), *kind),
+            Op::Cast(kind) if is_real(step.input_kind) => arithmetic::narrow(
+                out,
+                hand.source(&step.inputs[0], &reals(), size, real_first),
+                *kind,
+            ),
+            Op::Cast(kind) => arithmetic::cast_whole(
+                out,
+                hand.source(&step.inputs[0], &wholes(), size, first),
+                *kind,
+            ),
             Op::Axis(pooling, axis) => {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
-                let source = hand.source(&step.inputs[0], &wholes(), (step.level, span.count, wide), first);
+                let source =
+                    hand.source(&step.inputs[0], &wholes(), (step.level, span.count, wide), first);
                 along(out, source, step, (*pooling, *axis));
             }
             Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
                 out.fill(0);
                 for (input, shape) in step.input_shapes.iter().enumerate() {
                     let wide = shape.iter().product::<u64>() as usize;
-                    let source = hand.source(&step.inputs[input], &wholes(), (step.level, span.count, wide), first);
+                    let source = hand.source(
+                        &step.inputs[input],
+                        &wholes(),
+                        (step.level, span.count, wide),
+                        first,
+                    );
                     picked(out, source, (step, input), wide);
                 }
             }
@@ -343,27 +474,56 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// Puts down whole numbers and halves that lie somewhere.
-    fn store(&self, kernel: &Kernel<T>, (first, rows): (usize, usize), outputs: &mut [StoredMut<T>]) {
+    fn store(
+        &self,
+        kernel: &Kernel<T>,
+        (first, rows): (usize, usize),
+        outputs: &mut [StoredMut<T>],
+    ) {
         for (number, step) in kernel.steps.iter().enumerate() {
             let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
-            let (place, count) = (first * step.columns..(first + rows) * step.columns, rows * step.columns);
+            let (place, count) =
+                (first * step.columns..(first + rows) * step.columns, rows * step.columns);
             match &mut outputs[output] {
                 StoredMut::Real(_) => {}
-                StoredMut::Bf16(out) => round(self.arch, &mut out[place], &self.registers.reals[number].elements()[..count]),
-                StoredMut::F16(out) => round(self.arch, &mut out[place], &self.registers.reals[number].elements()[..count]),
-                StoredMut::Whole(out) => out[place].copy_from_slice(&self.registers.wholes[number][..count]),
+                StoredMut::Bf16(out) => round(
+                    self.arch,
+                    &mut out[place],
+                    &self.registers.reals[number].elements()[..count],
+                ),
+                StoredMut::F16(out) => round(
+                    self.arch,
+                    &mut out[place],
+                    &self.registers.reals[number].elements()[..count],
+                ),
+                StoredMut::Whole(out) => {
+                    out[place].copy_from_slice(&self.registers.wholes[number][..count])
+                }
             }
         }
     }
 }
 
 /// The rows of a factor of a step, to be multiplied with others; halves are laid out as reals.
-fn rows_as_they_lie<'s, T: Real + Element>(hand: &'s Hand<T>, (step, factor): (&Resolved<T>, usize), count: usize, scratch: &'s mut Vec<T>) -> Rows<'s, T> {
+fn rows_as_they_lie<'s, T: Real + Element>(
+    hand: &'s Hand<T>,
+    (step, factor): (&Resolved<T>, usize),
+    count: usize,
+    scratch: &'s mut Vec<T>,
+) -> Rows<'s, T> {
     let operand = &step.inputs[0][factor];
     if !hand.is_half(operand) {
-        return Rows { values: hand.values(operand, &reals()), which: hand.rows_of(operand, step.level) };
+        return Rows {
+            values: hand.values(operand, &reals()),
+            which: hand.rows_of(operand, step.level),
+        };
     }
-    match hand.source(std::slice::from_ref(operand), &reals(), (step.level, count, operand.columns), scratch) {
+    match hand.source(
+        std::slice::from_ref(operand),
+        &reals(),
+        (step.level, count, operand.columns),
+        scratch,
+    ) {
         Source::Slice(values) => Rows { values, which: RowsOf::From(0) },
         Source::Number(_) => unreachable!("rows are no number"),
     }
@@ -377,13 +537,18 @@ fn two<T: Real + Element>(
     (hand, size): (&Hand<T>, (Level, usize, usize)),
     (first, second): (&mut Vec<T>, &mut Vec<T>),
 ) {
-    for (which, other) in [(0, 1), (1, 0)].into_iter().filter(|_| arithmetic::has_form_by_row(operator)) {
+    for (which, other) in
+        [(0, 1), (1, 0)].into_iter().filter(|_| arithmetic::has_form_by_row(operator))
+    {
         if let Some(row) = hand.one_row(&step.inputs[which], &reals(), step.columns) {
             let rows = hand.source(&step.inputs[other], &reals(), size, first);
             return arithmetic::binary_by_row(arch, out, (rows, row), operator, which == 0);
         }
     }
-    let pair = (hand.source(&step.inputs[0], &reals(), size, first), hand.source(&step.inputs[1], &reals(), size, second));
+    let pair = (
+        hand.source(&step.inputs[0], &reals(), size, first),
+        hand.source(&step.inputs[1], &reals(), size, second),
+    );
     arithmetic::binary(arch, out, pair, operator);
 }
 
@@ -436,13 +601,20 @@ fn drop<T: Real>(
     let count = out.len() / columns;
     match rows {
         Some(rows) => graph_rows.extend(&rows[..count]),
-        None => graph_rows.extend((first_row..first_row + count).map(|row| work.context.graph_row(row))),
+        None => {
+            graph_rows.extend((first_row..first_row + count).map(|row| work.context.graph_row(row)))
+        }
     }
     arch.dispatch(DropRows { drops, values: out, draws, columns, rows: graph_rows });
 }
 
 /// Sums, largest or smallest elements along an axis.
-fn along<T, A: Element>(out: &mut [A], source: Source<A>, step: &Resolved<T>, (pooling, axis): (Pooling, usize)) {
+fn along<T, A: Element>(
+    out: &mut [A],
+    source: Source<A>,
+    step: &Resolved<T>,
+    (pooling, axis): (Pooling, usize),
+) {
     let shape = &step.input_shapes[0];
     let wide = shape.iter().product::<u64>() as usize;
     let [_, length, after] = around(shape, axis);
@@ -460,18 +632,26 @@ fn along<T, A: Element>(out: &mut [A], source: Source<A>, step: &Resolved<T>, (p
                 Source::Number(number) => number,
             };
             let made = (0..length).map(at).reduce(work);
-            *out = made.map_or(nothing, |made| if pooling == Pooling::Sum { nothing.sum(made) } else { made });
+            *out = made.map_or(nothing, |made| {
+                if pooling == Pooling::Sum { nothing.sum(made) } else { made }
+            });
         }
     }
 }
 
 /// Copies the elements of one input to their places.
-fn picked<T, A: Element>(out: &mut [A], source: Source<A>, (step, input): (&Resolved<T>, usize), wide: usize) {
+fn picked<T, A: Element>(
+    out: &mut [A],
+    source: Source<A>,
+    (step, input): (&Resolved<T>, usize),
+    wide: usize,
+) {
     let runs = runs(&step.op, &step.shape, &step.input_shapes);
     for (row, out) in out.chunks_exact_mut(step.columns.max(1)).enumerate() {
         for run in runs.iter().filter(|run| run.input == input) {
             match source {
-                Source::Slice(values) => out[run.to..run.to + run.length].copy_from_slice(&values[row * wide + run.from..][..run.length]),
+                Source::Slice(values) => out[run.to..run.to + run.length]
+                    .copy_from_slice(&values[row * wide + run.from..][..run.length]),
                 Source::Number(number) => out[run.to..run.to + run.length].fill(number),
             }
         }

@@ -1,4 +1,5 @@
-//! fetch: what a step reads, as the elements of its own rows: a slice where they lie so, else laid out in scratch.
+//! fetch: what a step reads, as the elements of its own rows: a slice where they lie so, else laid
+//! out in scratch.
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::Type;
@@ -49,7 +50,9 @@ pub(super) fn reals<T: Element>() -> Access<T, T> {
     };
     let buffer: for<'v> fn(&Stored<'v, T>) -> &'v [T] = |stored| match stored {
         Stored::Real(values) => values,
-        _ => unreachable!("a validated list reads reals where it computes with reals, and halves are laid out"),
+        _ => unreachable!(
+            "a validated list reads reals where it computes with reals, and halves are laid out"
+        ),
     };
     Access { buffer, step: |registers, step| registers.reals[step].elements(), number }
 }
@@ -85,7 +88,9 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     /// The same, as they are kept.
     pub fn stored(&self, operand: &Operand<T>) -> Stored<'h, T> {
         match operand.from {
-            Origin::Step(step) if is_real(operand.kind) => Stored::Real(self.registers.reals[step].elements()),
+            Origin::Step(step) if is_real(operand.kind) => {
+                Stored::Real(self.registers.reals[step].elements())
+            }
             Origin::Step(step) => Stored::Whole(&self.registers.wholes[step]),
             Origin::Buffer(buffer) => self.work.reads[buffer],
             Origin::Real(_) | Origin::Whole(_) => unreachable!("a number has no rows"),
@@ -107,13 +112,25 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     ) -> Source<'s, A> {
         if let [operand] = factors {
             match operand.from {
-                Origin::Real(_) | Origin::Whole(_) => return Source::Number((access.number)(operand.from)),
-                _ if operand.at == At::One && operand.columns == 1 => return Source::Number(self.values(operand, access)[0]),
+                Origin::Real(_) | Origin::Whole(_) => {
+                    return Source::Number((access.number)(operand.from));
+                }
+                _ if operand.at == At::One && operand.columns == 1 => {
+                    return Source::Number(self.values(operand, access)[0]);
+                }
                 Origin::Step(_) if operand.at == At::Own && operand.layout == Layout::Same => {
                     return Source::Slice(&self.values(operand, access)[..count * columns]);
                 }
-                Origin::Buffer(_) if operand.at == At::Own && operand.layout == Layout::Same && level == Level::Row && !self.is_half(operand) => {
-                    return Source::Slice(&self.values(operand, access)[self.first_row * columns..][..count * columns]);
+                Origin::Buffer(_)
+                    if operand.at == At::Own
+                        && operand.layout == Layout::Same
+                        && level == Level::Row
+                        && !self.is_half(operand) =>
+                {
+                    return Source::Slice(
+                        &self.values(operand, access)[self.first_row * columns..]
+                            [..count * columns],
+                    );
                 }
                 _ => {}
             }
@@ -123,17 +140,27 @@ impl<'h, T: Element> Hand<'h, '_, T> {
             if number == 0 {
                 self.lay(factor, access, (level, columns), scratch, |out, value| *out = value);
             } else {
-                self.lay(factor, access, (level, columns), scratch, |out, value| *out = out.product(value));
+                self.lay(factor, access, (level, columns), scratch, |out, value| {
+                    *out = out.product(value)
+                });
             }
         }
         Source::Slice(scratch)
     }
 
     /// The one row that an input is, the same for all: where it lies.
-    pub fn one_row<'s, A: Element>(&'s self, factors: &[Operand<T>], access: &Access<T, A>, columns: usize) -> Option<&'s [A]> {
+    pub fn one_row<'s, A: Element>(
+        &'s self,
+        factors: &[Operand<T>],
+        access: &Access<T, A>,
+        columns: usize,
+    ) -> Option<&'s [A]> {
         match factors {
             [operand]
-                if operand.at == At::One && operand.layout == Layout::Same && columns > 1 && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)) =>
+                if operand.at == At::One
+                    && operand.layout == Layout::Same
+                    && columns > 1
+                    && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)) =>
             {
                 Some(&self.values(operand, access)[..columns])
             }
@@ -142,7 +169,14 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     }
 
     /// Joins an operand's elements to those of `out`, row by row.
-    fn lay<A: Element>(&self, operand: &Operand<T>, access: &Access<T, A>, (level, columns): (Level, usize), out: &mut [A], join: impl Fn(&mut A, A)) {
+    fn lay<A: Element>(
+        &self,
+        operand: &Operand<T>,
+        access: &Access<T, A>,
+        (level, columns): (Level, usize),
+        out: &mut [A],
+        join: impl Fn(&mut A, A),
+    ) {
         if let Origin::Real(_) | Origin::Whole(_) = operand.from {
             let number = (access.number)(operand.from);
             return out.iter_mut().for_each(|out| join(out, number));
@@ -153,7 +187,9 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         match self.stored(operand) {
             Stored::Bf16(values) => self.lay_rows((operand, values), (level, columns), out, join),
             Stored::F16(values) => self.lay_rows((operand, values), (level, columns), out, join),
-            Stored::Real(_) | Stored::Whole(_) => self.lay_rows((operand, self.values(operand, access)), (level, columns), out, join),
+            Stored::Real(_) | Stored::Whole(_) => {
+                self.lay_rows((operand, self.values(operand, access)), (level, columns), out, join)
+            }
         }
     }
 
@@ -175,7 +211,8 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                 8 => gathered::<A, V, 8>(out, values, (first, index, is_far), join),
                 16 => gathered::<A, V, 16>(out, values, (first, index, is_far), join),
                 _ => {
-                    for (place, (out, row)) in out.chunks_exact_mut(columns).zip(index).enumerate() {
+                    for (place, (out, row)) in out.chunks_exact_mut(columns).zip(index).enumerate()
+                    {
                         if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
                             ask_for(values, first + later as usize, columns);
                         }
@@ -193,13 +230,24 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         let put = |out: &mut [A], row: usize| {
             let row = &values[row * operand.columns..][..operand.columns];
             match &operand.layout {
-                Layout::Same => out.iter_mut().zip(row).for_each(|(out, value)| join(out, value.read())),
+                Layout::Same => {
+                    out.iter_mut().zip(row).for_each(|(out, value)| join(out, value.read()))
+                }
                 Layout::First => out.iter_mut().for_each(|out| join(out, row[0].read())),
                 Layout::Each(8) => {
-                    out.as_chunks_mut::<8>().0.iter_mut().zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, value.read())))
+                    out.as_chunks_mut::<8>().0.iter_mut().zip(row).for_each(|(out, value)| {
+                        out.iter_mut().for_each(|out| join(out, value.read()))
+                    })
                 }
-                Layout::Each(times) => out.chunks_exact_mut(*times).zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, value.read()))),
-                Layout::Table(table) => out.iter_mut().zip(table).for_each(|(out, column)| join(out, row[*column as usize].read())),
+                Layout::Each(times) => {
+                    out.chunks_exact_mut(*times).zip(row).for_each(|(out, value)| {
+                        out.iter_mut().for_each(|out| join(out, value.read()))
+                    })
+                }
+                Layout::Table(table) => out
+                    .iter_mut()
+                    .zip(table)
+                    .for_each(|(out, column)| join(out, row[*column as usize].read())),
             }
         };
         rows.enumerate().for_each(|(place, out)| put(out, which.at(place)));
@@ -221,7 +269,10 @@ impl<'h, T: Element> Hand<'h, '_, T> {
 
     /// The graph of each row of the block.
     fn graphs(&self) -> RowsOf<'h> {
-        self.work.graph.graphs.map_or(RowsOf::One, |graphs| RowsOf::By(0, &graphs.of_vertex[self.first_row..]))
+        self.work
+            .graph
+            .graphs
+            .map_or(RowsOf::One, |graphs| RowsOf::By(0, &graphs.of_vertex[self.first_row..]))
     }
 }
 
@@ -237,7 +288,10 @@ impl<A: Element, V: Kept<A>, F: Fn(&mut A, A)> WithSimd for Joined<'_, A, V, F> 
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.out.iter_mut().zip(self.values).for_each(|(out, value)| (self.join)(out, value.read()));
+        self.out
+            .iter_mut()
+            .zip(self.values)
+            .for_each(|(out, value)| (self.join)(out, value.read()));
     }
 }
 

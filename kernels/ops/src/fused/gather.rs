@@ -5,8 +5,9 @@
 //!   sum of a vertex in registers                 one load an edge and register, no store
 //!   rows asked for ahead                         the memory brings several rows at once                                   <- this file
 //!
-//! promises  a sum goes in the order of the edges; no fused multiply-add, so that its bits are the same on every CPU; a dot product
-//!           adds in eight lanes and then pairwise, whatever the CPU
+//! promises  a sum goes in the order of the edges; no fused multiply-add, so that its bits are the
+//!           same on every CPU; a dot product adds in eight lanes and then pairwise, whatever the
+//!           CPU
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -47,11 +48,26 @@ pub(super) fn ask_for<T>(values: &[T], row: usize, columns: usize) {
     }
 }
 
-/// Adds to each row of `out` those of `values` at the far ends of its edges, each part times its factor.
-pub(super) fn sums<T: Real, V: Kept<T>>(arch: Arch, out: &mut [T], (values, columns): (&[V], usize), edges: Edges, weights: Option<Weights<T>>) {
+/// Adds to each row of `out` those of `values` at the far ends of its edges, each part times its
+/// factor.
+pub(super) fn sums<T: Real, V: Kept<T>>(
+    arch: Arch,
+    out: &mut [T],
+    (values, columns): (&[V], usize),
+    edges: Edges,
+    weights: Option<Weights<T>>,
+) {
     match weights {
-        Some(weights) if weights.parts > 1 => arch.dispatch(ByParts { out, values, columns, edges, weights }),
-        weights => arch.dispatch(Whole { out, values, columns, edges, weights: weights.map(|weights| weights.values) }),
+        Some(weights) if weights.parts > 1 => {
+            arch.dispatch(ByParts { out, values, columns, edges, weights })
+        }
+        weights => arch.dispatch(Whole {
+            out,
+            values,
+            columns,
+            edges,
+            weights: weights.map(|weights| weights.values),
+        }),
     }
 }
 
@@ -105,10 +121,14 @@ impl<T: Real, V: Kept<T>> Whole<'_, T, V> {
                 }
                 let read = &self.values[edges.far[edge] as usize * columns + first..][..WIDTH];
                 match self.weights {
-                    None => (0..WIDTH).for_each(|column| made[column] = made[column] + read[column].read()),
+                    None => (0..WIDTH)
+                        .for_each(|column| made[column] = made[column] + read[column].read()),
                     Some(weights) => {
-                        let weight = weights[edges.places.map_or(edge, |places| places[edge] as usize)];
-                        (0..WIDTH).for_each(|column| made[column] = made[column] + weight * read[column].read());
+                        let weight =
+                            weights[edges.places.map_or(edge, |places| places[edge] as usize)];
+                        (0..WIDTH).for_each(|column| {
+                            made[column] = made[column] + weight * read[column].read()
+                        });
                     }
                 }
             }
@@ -158,7 +178,9 @@ impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
                     ask_for(self.values, later as usize, columns);
                 }
                 let place = edges.places.map_or(edge, |places| places[edge] as usize);
-                let read = self.values[edges.far[edge] as usize * columns..][..columns].as_chunks::<WIDTH>().0;
+                let read = self.values[edges.far[edge] as usize * columns..][..columns]
+                    .as_chunks::<WIDTH>()
+                    .0;
                 let factors = &self.weights.values[place * PARTS..][..PARTS];
                 for part in 0..PARTS {
                     let (factor, read) = (factors[part], &read[part]);
@@ -184,8 +206,12 @@ impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
                 let place = edges.places.map_or(edge, |places| places[edge] as usize);
                 let read = &self.values[edges.far[edge] as usize * columns..][..columns];
                 let factors = &self.weights.values[place * parts..][..parts];
-                for ((made, read), factor) in made.chunks_exact_mut(width).zip(read.chunks_exact(width)).zip(factors) {
-                    made.iter_mut().zip(read).for_each(|(made, read)| *made = *made + *factor * read.read());
+                for ((made, read), factor) in
+                    made.chunks_exact_mut(width).zip(read.chunks_exact(width)).zip(factors)
+                {
+                    made.iter_mut()
+                        .zip(read)
+                        .for_each(|(made, read)| *made = *made + *factor * read.read());
                 }
             }
         }
@@ -216,7 +242,12 @@ impl<'a, T> Rows<'a, T> {
 }
 
 /// For each row of `out`, of so many parts, the sums of products of the parts of two rows.
-pub(super) fn dots<T: Real>(arch: Arch, out: &mut [T], (a, b): (Rows<T>, Rows<T>), (parts, width): (usize, usize)) {
+pub(super) fn dots<T: Real>(
+    arch: Arch,
+    out: &mut [T],
+    (a, b): (Rows<T>, Rows<T>),
+    (parts, width): (usize, usize),
+) {
     arch.dispatch(Dots { out, a, b, parts, width });
 }
 
@@ -260,7 +291,10 @@ impl<T: Real> Dots<'_, T> {
         for (place, out) in self.out.chunks_exact_mut(self.parts.max(1)).enumerate() {
             self.a.ask_ahead(place, columns);
             self.b.ask_ahead(place, columns);
-            let (a, b) = (self.a.row(place, columns).as_chunks::<WIDTH>().0, self.b.row(place, columns).as_chunks::<WIDTH>().0);
+            let (a, b) = (
+                self.a.row(place, columns).as_chunks::<WIDTH>().0,
+                self.b.row(place, columns).as_chunks::<WIDTH>().0,
+            );
             for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
                 *out = dot(a, b);
             }

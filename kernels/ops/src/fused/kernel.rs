@@ -1,5 +1,5 @@
-//! kernel: the steps of a fused launch, put in order and resolved: which pass over the edges each belongs to, how each operand is
-//! laid out in a row, which sums are gathered straight from memory.
+//! kernel: the steps of a fused launch, put in order and resolved: which pass over the edges each
+//! belongs to, how each operand is laid out in a row, which sums are gathered straight from memory.
 //!
 //! promises  everything that does not depend on data is decided here, once
 use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
@@ -70,7 +70,8 @@ pub(super) struct Resolved<T> {
 pub(super) enum Way {
     /// On laid out operands.
     Plain,
-    /// A sum of far rows, each times a number for each of this many parts of it: the position of the rows among the factors.
+    /// A sum of far rows, each times a number for each of this many parts of it: the position of
+    /// the rows among the factors.
     Gathered { far: usize, parts: usize, narrow: Vec<u64> },
     /// Sums along the last axis of products of two rows.
     Dot,
@@ -122,7 +123,8 @@ pub(super) enum Layout {
     Table(Vec<u32>),
 }
 
-/// Elements of a block's values of rows, and of a tile's values of edges, that stay in the second cache.
+/// Elements of a block's values of rows, and of a tile's values of edges, that stay in the second
+/// cache.
 const BLOCK_ELEMENTS: usize = 48 * 1024;
 const TILE_ELEMENTS: usize = 16 * 1024;
 /// Rows of a block at least where there is a dense product: it packs its matrix once a block.
@@ -138,11 +140,14 @@ impl<T: Real> Kernel<T> {
             Over::Vertices => None,
         };
         let levels = levels(steps);
-        let mut resolved: Vec<Resolved<T>> = steps.iter().map(|step| resolve(step, direction)).collect();
+        let mut resolved: Vec<Resolved<T>> =
+            steps.iter().map(|step| resolve(step, direction)).collect();
         let left_out = inline(&mut resolved);
-        let mut passes: Vec<Pass> = vec![Pass::default(); levels.iter().copied().max().unwrap_or(0)];
+        let mut passes: Vec<Pass> =
+            vec![Pass::default(); levels.iter().copied().max().unwrap_or(0)];
         let mut first = Vec::new();
-        for (number, step) in steps.iter().enumerate().filter(|(_, step)| step.level == Level::Row) {
+        for (number, step) in steps.iter().enumerate().filter(|(_, step)| step.level == Level::Row)
+        {
             match (levels[number], reduced(&step.op)) {
                 (level, Some(_)) => passes[level - 1].reductions.push(number),
                 (0, None) => first.push(number),
@@ -160,31 +165,52 @@ impl<T: Real> Kernel<T> {
         let stored = || resolved.iter().filter(|step| step.level != Level::Total);
         let outputs = stored().filter_map(|step| step.store).count();
         let mut output_columns = vec![0; outputs];
-        stored().filter_map(|step| Some((step.store?, step.columns))).for_each(|(store, columns)| output_columns[store] = columns);
-        let held = || resolved.iter().zip(&left_out).filter(|(_, left_out)| !**left_out).map(|(step, _)| step);
-        let wide = |level: Level| held().filter(|step| step.level == level).map(|step| step.columns).sum::<usize>();
-        let widest = held().filter(|step| step.level == Level::Edge || step.way != Way::Plain).map(|step| step.columns).max().unwrap_or(1);
-        let operands = || resolved.iter().filter(|step| step.level == Level::Edge || reduced(&step.op).is_some()).flat_map(|step| step.inputs.iter().flatten());
+        stored()
+            .filter_map(|step| Some((step.store?, step.columns)))
+            .for_each(|(store, columns)| output_columns[store] = columns);
+        let held = || {
+            resolved.iter().zip(&left_out).filter(|(_, left_out)| !**left_out).map(|(step, _)| step)
+        };
+        let wide = |level: Level| {
+            held().filter(|step| step.level == level).map(|step| step.columns).sum::<usize>()
+        };
+        let widest = held()
+            .filter(|step| step.level == Level::Edge || step.way != Way::Plain)
+            .map(|step| step.columns)
+            .max()
+            .unwrap_or(1);
+        let operands = || {
+            resolved
+                .iter()
+                .filter(|step| step.level == Level::Edge || reduced(&step.op).is_some())
+                .flat_map(|step| step.inputs.iter().flatten())
+        };
         let by_edge = |step: &Resolved<T>| match &step.op {
             Op::Dropout { .. } => step.level == Level::Edge,
             Op::Reduce(_, edges) => edges.relation.is_some(),
             _ => false,
         };
-        let wants_rows = resolved.iter().any(by_edge) || operands().any(|operand| operand.at == At::Own && matches!(operand.from, Source::Buffer(_)));
+        let wants_rows = resolved.iter().any(by_edge)
+            || operands()
+                .any(|operand| operand.at == At::Own && matches!(operand.from, Source::Buffer(_)));
         let wants_near = operands().any(|operand| operand.at == At::Near);
-        let has_product = resolved.iter().any(|step| matches!(step.op, Op::Product { .. } | Op::Outer));
+        let has_product =
+            resolved.iter().any(|step| matches!(step.op, Op::Product { .. } | Op::Outer));
         Kernel {
             over,
             wants_rows,
             wants_near,
             edges_twice: over == Over::Edges(Rows::EdgesTwice),
             row_columns: wide(if let Over::Edges(_) = over { Level::Edge } else { Level::Row }),
-            block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1)).clamp(if has_product { PRODUCT_ROWS } else { 8 }, 1024),
+            block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1))
+                .clamp(if has_product { PRODUCT_ROWS } else { 8 }, 1024),
             tile_edges: (TILE_ELEMENTS / widest.max(1)).clamp(64, 1024),
             steps: resolved,
             first,
             passes,
-            totals: (0..steps.len()).filter(|number| steps[*number].level == Level::Total).collect(),
+            totals: (0..steps.len())
+                .filter(|number| steps[*number].level == Level::Total)
+                .collect(),
             output_columns,
         }
     }
@@ -211,11 +237,14 @@ impl<T: Real> Kernel<T> {
     }
 }
 
-/// After how many passes over the edges each step can be done; values of edges as soon as what they read is there.
+/// After how many passes over the edges each step can be done; values of edges as soon as what they
+/// read is there.
 fn levels(steps: &[Step]) -> Vec<usize> {
     let mut levels = Vec::with_capacity(steps.len());
     for step in steps {
-        let read = step.inputs.iter().flat_map(reads).filter_map(|read| if let From::Step(number) = read.from { Some(number) } else { None });
+        let read = step.inputs.iter().flat_map(reads).filter_map(|read| {
+            if let From::Step(number) = read.from { Some(number) } else { None }
+        });
         let waits: usize = read.map(|number| levels[number]).max().unwrap_or(0);
         levels.push(waits + usize::from(reduced(&step.op).is_some()));
     }
@@ -252,16 +281,26 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
     let columns = step.shape.iter().product::<u64>() as usize;
     let input_shapes: Vec<Vec<u64>> = step.inputs.iter().map(shape_of).collect();
     let resolve = |(input, own): (&Input, &Vec<u64>)| {
-        // What keeps or picks elements reads rows as they are; all else lays them out as its own row.
+        // What keeps or picks elements reads rows as they are; all else lays them out as its own
+        // row.
         let wanted = match step.op {
-            Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } | Op::Reshape | Op::Product { .. } => own,
+            Op::Axis(..)
+            | Op::Concat(_)
+            | Op::Slice { .. }
+            | Op::Unslice { .. }
+            | Op::Reshape
+            | Op::Product { .. } => own,
             _ if step.level == Level::Total => own,
             _ => &step.shape,
         };
         let at_edges = step.level == Level::Edge || reduced(&step.op).is_some();
-        factors(input).into_iter().map(|factor| operand(factor, wanted, (at_edges, direction))).collect::<Vec<Operand<T>>>()
+        factors(input)
+            .into_iter()
+            .map(|factor| operand(factor, wanted, (at_edges, direction)))
+            .collect::<Vec<Operand<T>>>()
     };
-    let mut inputs: Vec<Vec<Operand<T>>> = step.inputs.iter().zip(&input_shapes).map(resolve).collect();
+    let mut inputs: Vec<Vec<Operand<T>>> =
+        step.inputs.iter().zip(&input_shapes).map(resolve).collect();
     if let (Op::Reduce(..), Some(mask)) = (&step.op, inputs.get_mut(1)) {
         mask.iter_mut().for_each(|operand| operand.layout = Layout::Same);
     }
@@ -295,7 +334,9 @@ fn shape_of(input: &Input) -> Vec<u64> {
     match input {
         Input::Number(_) => Vec::new(),
         Input::Rows(read) => read.shape.clone(),
-        Input::Times(first, second) => gir::broadcast(&shape_of(first), &shape_of(second)).unwrap_or_default(),
+        Input::Times(first, second) => {
+            gir::broadcast(&shape_of(first), &shape_of(second)).unwrap_or_default()
+        }
     }
 }
 
@@ -306,7 +347,11 @@ fn factors(input: &Input) -> Vec<&Input> {
     }
 }
 
-fn operand<T: Real>(input: &Input, wanted: &[u64], (at_edges, direction): (bool, Option<Direction>)) -> Operand<T> {
+fn operand<T: Real>(
+    input: &Input,
+    wanted: &[u64],
+    (at_edges, direction): (bool, Option<Direction>),
+) -> Operand<T> {
     let Input::Rows(read) = input else {
         let Input::Number(number) = input else { unreachable!("products are taken apart before") };
         let from = match number {
@@ -314,7 +359,14 @@ fn operand<T: Real>(input: &Input, wanted: &[u64], (at_edges, direction): (bool,
             Number::Int(number) => Source::Whole(*number),
             Number::Bool(holds) => Source::Whole(i64::from(*holds)),
         };
-        return Operand { from, kind: number.kind(), columns: 1, shape: Vec::new(), layout: Layout::First, at: At::One };
+        return Operand {
+            from,
+            kind: number.kind(),
+            columns: 1,
+            shape: Vec::new(),
+            layout: Layout::First,
+            at: At::One,
+        };
     };
     let columns = read.shape.iter().product::<u64>() as usize;
     let wide = wanted.iter().product::<u64>() as usize;
@@ -327,12 +379,24 @@ fn operand<T: Real>(input: &Input, wanted: &[u64], (at_edges, direction): (bool,
         From::Step(number) => Source::Step(number),
         From::Buffer(number) => Source::Buffer(number),
     };
-    Operand { from, kind: read.kind, columns, shape: read.shape.clone(), layout, at: at(read.index, at_edges, direction) }
+    Operand {
+        from,
+        kind: read.kind,
+        columns,
+        shape: read.shape.clone(),
+        layout,
+        at: at(read.index, at_edges, direction),
+    }
 }
 
-/// Which row, seen from a walk in this direction: the far end of in-edges is the near end of out-edges.
+/// Which row, seen from a walk in this direction: the far end of in-edges is the near end of
+/// out-edges.
 fn at(index: Index, at_edges: bool, direction: Option<Direction>) -> At {
-    let is_walked = |edges: EdgeSet| direction.is_none_or(|direction| direction == edges.direction || edges.direction == Direction::Both);
+    let is_walked = |edges: EdgeSet| {
+        direction.is_none_or(|direction| {
+            direction == edges.direction || edges.direction == Direction::Both
+        })
+    };
     match index {
         Index::One => At::One,
         Index::Same => At::Own,
@@ -347,11 +411,22 @@ fn at(index: Index, at_edges: bool, direction: Option<Direction>) -> At {
 
 fn way<T: Real>(step: &Step, inputs: &[Vec<Operand<T>>], columns: usize, input_kind: Type) -> Way {
     match &step.op {
-        Op::Reduce(Reduction::Sum, _) if step.kind == Type::Real => gathered(step, &inputs[0], columns).unwrap_or(Way::Plain),
-        Op::Axis(Pooling::Sum, axis) if input_kind == Type::Real && inputs[0].len() == 2 && columns > 0 => {
+        Op::Reduce(Reduction::Sum, _) if step.kind == Type::Real => {
+            gathered(step, &inputs[0], columns).unwrap_or(Way::Plain)
+        }
+        Op::Axis(Pooling::Sum, axis)
+            if input_kind == Type::Real && inputs[0].len() == 2 && columns > 0 =>
+        {
             let shape = shape_of(&step.inputs[0]);
-            let is_row = |operand: &Operand<T>| operand.layout == Layout::Same && matches!(operand.from, Source::Step(_) | Source::Buffer(_));
-            if axis + 1 == shape.len() && inputs[0].iter().all(is_row) { Way::Dot } else { Way::Plain }
+            let is_row = |operand: &Operand<T>| {
+                operand.layout == Layout::Same
+                    && matches!(operand.from, Source::Step(_) | Source::Buffer(_))
+            };
+            if axis + 1 == shape.len() && inputs[0].iter().all(is_row) {
+                Way::Dot
+            } else {
+                Way::Plain
+            }
         }
         _ => Way::Plain,
     }
@@ -359,7 +434,11 @@ fn way<T: Real>(step: &Step, inputs: &[Vec<Operand<T>>], columns: usize, input_k
 
 /// A sum whose messages are whole rows of far vertices, times what is narrower.
 fn gathered<T: Real>(step: &Step, factors: &[Operand<T>], columns: usize) -> Option<Way> {
-    let is_far = |operand: &Operand<T>| operand.at == At::Far && operand.layout == Layout::Same && matches!(operand.from, Source::Buffer(_));
+    let is_far = |operand: &Operand<T>| {
+        operand.at == At::Far
+            && operand.layout == Layout::Same
+            && matches!(operand.from, Source::Buffer(_))
+    };
     let far = factors.iter().position(is_far)?;
     let mut narrow: Vec<u64> = Vec::new();
     for (number, factor) in factors.iter().enumerate() {
@@ -372,14 +451,20 @@ fn gathered<T: Real>(step: &Step, factors: &[Operand<T>], columns: usize) -> Opt
         return None;
     }
     let width = columns / parts;
-    let is_even = parts == 1 || broadcast_columns(&step.shape, &narrow).iter().enumerate().all(|(column, part)| *part as usize == column / width);
+    let is_even = parts == 1
+        || broadcast_columns(&step.shape, &narrow)
+            .iter()
+            .enumerate()
+            .all(|(column, part)| *part as usize == column / width);
     is_even.then_some(Way::Gathered { far, parts, narrow })
 }
 
 /// Where each element of a row comes from, in the shortest form.
 fn laid(table: Vec<u32>, columns: usize) -> Layout {
     let times = table.len().checked_div(columns).unwrap_or(0);
-    let is_even = times > 0 && table.len() == times * columns && table.iter().enumerate().all(|(place, column)| place / times == *column as usize);
+    let is_even = times > 0
+        && table.len() == times * columns
+        && table.iter().enumerate().all(|(place, column)| place / times == *column as usize);
     if is_even { Layout::Each(times) } else { Layout::Table(table) }
 }
 

@@ -8,10 +8,12 @@
 //!   products with a matrix, block by block    what follows them finds their rows in the second cache (`Op::Product`)
 //!   totals block by block                     gradients of parameters read rows while they are at hand (`Level::Total`)
 //!
-//! promises  what `vertex::interpret` says of each step, up to the order in which sums along a row's axis, in products and in totals
-//!           are added and the rounding of `exp`; sums over the edges of a vertex go in the order of edge ids; the same bits for any
-//!           number of threads
-//! never     stores a value of edges, unless it walks edges; reads what another row of the same walk makes
+//! promises  what `vertex::interpret` says of each step, up to the order in which sums along a
+//!           row's axis, in products and in totals are added and the rounding of `exp`; sums over
+//!           the edges of a vertex go in the order of edge ids; the same bits for any number of
+//!           threads
+//! never     stores a value of edges, unless it walks edges; reads what another row of the same
+//!           walk makes
 //! limits    a vertex is one task's, however many edges it has; scratch of a task is near 1 MiB
 mod arithmetic;
 mod block;
@@ -139,7 +141,8 @@ pub struct Work<'a, T> {
     pub unit_starts: &'a [u32],
     /// Whether this is a pass of training, and what dropout draws.
     pub context: Context<'a>,
-    /// The rows that are made, ascending; all others stay as they are. Of walks over vertices that add up nothing.
+    /// The rows that are made, ascending; all others stay as they are. Of walks over vertices that
+    /// add up nothing.
     pub only: Option<&'a [Run]>,
 }
 
@@ -150,11 +153,21 @@ const LEAST_TASK_ROWS: usize = 64;
 const TASK_RUNS: usize = 8;
 
 /// Runs a kernel; outputs are as many rows each as the walk has.
-pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<StoredMut<T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
+pub fn fused<T: Real + Element>(
+    kernel: &Kernel<T>,
+    outputs: Vec<StoredMut<T>>,
+    totals: Vec<&mut [T]>,
+    work: &Work<T>,
+) {
     T::run_fused(kernel, outputs, totals, work);
 }
 
-pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<StoredMut<'o, T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
+pub(crate) fn fused_of_type<'o, T: Real + Element>(
+    kernel: &Kernel<T>,
+    outputs: Vec<StoredMut<'o, T>>,
+    totals: Vec<&mut [T]>,
+    work: &Work<T>,
+) {
     let rows = match kernel.over {
         Over::Vertices | Over::EdgesOf(_) => work.graph.nodes,
         Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,
@@ -165,29 +178,42 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
             debug_assert!(kernel.totals.is_empty(), "a total is of all rows");
             only.to_vec()
         }
-        (None, Over::EdgesOf(_)) => work.unit_starts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect(),
+        (None, Over::EdgesOf(_)) => {
+            work.unit_starts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
+        }
         (None, _) => {
             let in_task = rows_per_task(kernel.row_columns).max(LEAST_TASK_ROWS);
-            (0..rows).step_by(in_task).map(|first| (first as u32, in_task.min(rows - first) as u32)).collect()
+            (0..rows)
+                .step_by(in_task)
+                .map(|first| (first as u32, in_task.min(rows - first) as u32))
+                .collect()
         }
     };
-    assert!(work.only.is_some() || runs.last().map_or(0, |run| run.0 + run.1) as usize == rows, "units end at the last row");
+    assert!(
+        work.only.is_some() || runs.last().map_or(0, |run| run.0 + run.1) as usize == rows,
+        "units end at the last row"
+    );
     let mut tasks = divided(outputs, &kernel.output_columns, &runs);
     // A task by itself, or, where something is added up, as many as have one partial sum.
-    let chunks = if kernel.totals.is_empty() { tasks.len() } else { partials_most(kernel.total_elements()) };
-    let at_once = if work.only.is_some() { TASK_RUNS } else { tasks.len().div_ceil(chunks.max(1)).max(1) };
+    let chunks =
+        if kernel.totals.is_empty() { tasks.len() } else { partials_most(kernel.total_elements()) };
+    let at_once =
+        if work.only.is_some() { TASK_RUNS } else { tasks.len().div_ceil(chunks.max(1)).max(1) };
     let idle: Mutex<Vec<Worker<'o, T>>> = Mutex::new(Vec::new());
     let run = |tasks: &mut [Task<'o, T>]| {
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut worker = taken.unwrap_or_else(|| Worker::new(kernel));
-        tasks.iter_mut().for_each(|(first_row, count, outputs)| worker.rows(kernel, work, (*first_row, *count), outputs));
+        tasks.iter_mut().for_each(|(first_row, count, outputs)| {
+            worker.rows(kernel, work, (*first_row, *count), outputs)
+        });
         let partial = worker.take_totals(kernel);
         if let Ok(mut idle) = idle.lock() {
             idle.push(worker);
         }
         partial
     };
-    let partials: Vec<Vec<Vec<T>>> = tasks.par_chunks_mut(at_once).with_max_len(1).map(run).collect();
+    let partials: Vec<Vec<Vec<T>>> =
+        tasks.par_chunks_mut(at_once).with_max_len(1).map(run).collect();
     for (number, total) in totals.into_iter().enumerate() {
         add_in_order(total, partials.iter().map(|partial| &partial[number]));
     }
@@ -196,8 +222,15 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
 /// First row, number of rows, and the rows of each output.
 type Task<'o, T> = (usize, usize, Vec<StoredMut<'o, T>>);
 
-fn divided<'o, T>(outputs: Vec<StoredMut<'o, T>>, columns: &[usize], runs: &[Run]) -> Vec<Task<'o, T>> {
-    let mut tasks: Vec<Task<T>> = runs.iter().map(|&(first, count)| (first as usize, count as usize, Vec::with_capacity(columns.len()))).collect();
+fn divided<'o, T>(
+    outputs: Vec<StoredMut<'o, T>>,
+    columns: &[usize],
+    runs: &[Run],
+) -> Vec<Task<'o, T>> {
+    let mut tasks: Vec<Task<T>> = runs
+        .iter()
+        .map(|&(first, count)| (first as usize, count as usize, Vec::with_capacity(columns.len())))
+        .collect();
     for (output, columns) in outputs.into_iter().zip(columns) {
         match output {
             StoredMut::Real(rows) => share(&mut tasks, (rows, *columns), StoredMut::Real),
@@ -210,7 +243,11 @@ fn divided<'o, T>(outputs: Vec<StoredMut<'o, T>>, columns: &[usize], runs: &[Run
 }
 
 /// Gives each task its rows of an output.
-fn share<'o, T, E>(tasks: &mut [Task<'o, T>], (mut rest, columns): (&'o mut [E], usize), as_output: impl Fn(&'o mut [E]) -> StoredMut<'o, T>) {
+fn share<'o, T, E>(
+    tasks: &mut [Task<'o, T>],
+    (mut rest, columns): (&'o mut [E], usize),
+    as_output: impl Fn(&'o mut [E]) -> StoredMut<'o, T>,
+) {
     let mut at = 0;
     for (first, count, parts) in tasks {
         let (_, from_first) = rest.split_at_mut((*first - at) * columns);

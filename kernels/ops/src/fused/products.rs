@@ -1,6 +1,8 @@
-//! products: rows at hand times a matrix, and what is added up over rows: sums of rows, and products of rows with rows.
+//! products: rows at hand times a matrix, and what is added up over rows: sums of rows, and
+//! products of rows with rows.
 //!
-//! promises  one sequential product a block of rows; rows are added in their order, a single column in lanes of its own
+//! promises  one sequential product a block of rows; rows are added in their order, a single column
+//!           in lanes of its own
 //! never     looks at a step
 use pulp::{Arch, Simd, WithSimd};
 
@@ -9,7 +11,12 @@ use crate::expression::arithmetic::Source;
 use crate::product::gemm::{Before, Matrix, gemm_onto};
 
 /// Rows times a matrix, which is `[inner, made]`, or transposed.
-pub(super) fn rows_times<T: Real>(out: &mut [T], left: Source<T>, (right, transposed): (&[T], bool), [inner, made]: [usize; 2]) {
+pub(super) fn rows_times<T: Real>(
+    out: &mut [T],
+    left: Source<T>,
+    (right, transposed): (&[T], bool),
+    [inner, made]: [usize; 2],
+) {
     let right = match transposed {
         true => Matrix { data: right, row_stride: 1, column_stride: inner },
         false => Matrix { data: right, row_stride: made, column_stride: 1 },
@@ -18,11 +25,19 @@ pub(super) fn rows_times<T: Real>(out: &mut [T], left: Source<T>, (right, transp
     with_matrix(left, inner, |left| gemm_onto(out, Before::Gone, left, right, [rows, inner, made]));
 }
 
-/// Adds the product of each row of one with the same row of the other to a total of `tall` x `broad`.
-pub(super) fn add_outer<T: Real>(total: &mut [T], (left, right): (Source<T>, Source<T>), [tall, rows, broad]: [usize; 3]) {
+/// Adds the product of each row of one with the same row of the other to a total of `tall` x
+/// `broad`.
+pub(super) fn add_outer<T: Real>(
+    total: &mut [T],
+    (left, right): (Source<T>, Source<T>),
+    [tall, rows, broad]: [usize; 3],
+) {
     with_matrix(left, tall, |left| {
-        let left = Matrix { row_stride: left.column_stride, column_stride: left.row_stride, ..left };
-        with_matrix(right, broad, |right| gemm_onto(total, Before::Kept, left, right, [tall, rows, broad]));
+        let left =
+            Matrix { row_stride: left.column_stride, column_stride: left.row_stride, ..left };
+        with_matrix(right, broad, |right| {
+            gemm_onto(total, Before::Kept, left, right, [tall, rows, broad])
+        });
     });
 }
 
@@ -57,7 +72,9 @@ impl<T: Real> WithSimd for RowsAdded<'_, T> {
         if let [total] = total {
             let mut lanes = [T::ZERO; LANES];
             let (whole, rest) = rows.as_chunks::<LANES>();
-            whole.iter().for_each(|values| lanes.iter_mut().zip(values).for_each(|(lane, value)| *lane = *lane + *value));
+            whole.iter().for_each(|values| {
+                lanes.iter_mut().zip(values).for_each(|(lane, value)| *lane = *lane + *value)
+            });
             lanes.iter_mut().zip(rest).for_each(|(lane, value)| *lane = *lane + *value);
             *total = lanes.iter().fold(*total, |sum, lane| sum + *lane);
         } else if !total.is_empty() {

@@ -41,13 +41,17 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
     if let Some(compared) = &step.compared {
         let inputs = &compared.inputs;
         match inputs[0][0].kind {
-            Type::Real if inputs.iter().flatten().any(|operand| hand.is_half(operand)) => unreachable!("halves are rows of many columns"),
+            Type::Real if inputs.iter().flatten().any(|operand| hand.is_half(operand)) => {
+                unreachable!("halves are rows of many columns")
+            }
             Type::Real => pick(hand, (step, compared), &reals(), scratch),
             _ => pick(hand, (step, compared), &wholes(), scratch),
         }
         return true;
     }
-    let mask = step.inputs.get(1).map(|mask| hand.source(mask, &wholes(), (Level::Edge, tile.len(), 1), &mut scratch.wholes));
+    let mask = step.inputs.get(1).map(|mask| {
+        hand.source(mask, &wholes(), (Level::Edge, tile.len(), 1), &mut scratch.wholes)
+    });
     let relations: &Work<T> = hand.work;
     let counts = |place: usize| {
         let of_relation = set.relation.is_none_or(|wanted| {
@@ -75,7 +79,12 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
 }
 
 /// The edges of a tile whose two elements compare so.
-fn pick<T: Real + Element, A: Element>(hand: &Hand<T>, (step, compared): (&Resolved<T>, &Compared<T>), access: &Access<T, A>, scratch: &mut Scratch<T>) {
+fn pick<T: Real + Element, A: Element>(
+    hand: &Hand<T>,
+    (step, compared): (&Resolved<T>, &Compared<T>),
+    access: &Access<T, A>,
+    scratch: &mut Scratch<T>,
+) {
     let [a, b] = &compared.inputs;
     let sides = (side(hand, &a[0], access), side(hand, &b[0], access));
     // Where only far rows are read of picked edges, nobody asks which of the tile's they were.
@@ -101,7 +110,11 @@ enum Side<'s, A> {
     Other(&'s [A], RowsOf<'s>),
 }
 
-fn side<'s, T: Real + Element, A: Element>(hand: &Hand<'s, '_, T>, operand: &Operand<T>, access: &Access<T, A>) -> Side<'s, A> {
+fn side<'s, T: Real + Element, A: Element>(
+    hand: &Hand<'s, '_, T>,
+    operand: &Operand<T>,
+    access: &Access<T, A>,
+) -> Side<'s, A> {
     if let Origin::Real(_) | Origin::Whole(_) = operand.from {
         return Side::Number(access.number(operand.from));
     }
@@ -114,12 +127,25 @@ fn side<'s, T: Real + Element, A: Element>(hand: &Hand<'s, '_, T>, operand: &Ope
     }
 }
 
-fn pick_where<T, A: Element>(tile: &Tile, sides: (Side<A>, Side<A>), holds: impl Fn(A, A) -> bool, (by_place, scratch): (bool, &mut Scratch<T>)) {
+fn pick_where<T, A: Element>(
+    tile: &Tile,
+    sides: (Side<A>, Side<A>),
+    holds: impl Fn(A, A) -> bool,
+    (by_place, scratch): (bool, &mut Scratch<T>),
+) {
     match sides {
-        (Side::Far(a), Side::Near(b)) if !by_place => put_down_far(tile, |row| (a, b[row]), holds, scratch),
-        (Side::Near(a), Side::Far(b)) if !by_place => put_down_far(tile, |row| (b, a[row]), |far, near| holds(near, far), scratch),
-        (Side::Far(a), Side::Number(b)) if !by_place => put_down_far(tile, |_| (a, b), holds, scratch),
-        (Side::Number(a), Side::Far(b)) if !by_place => put_down_far(tile, |_| (b, a), |far, near| holds(near, far), scratch),
+        (Side::Far(a), Side::Near(b)) if !by_place => {
+            put_down_far(tile, |row| (a, b[row]), holds, scratch)
+        }
+        (Side::Near(a), Side::Far(b)) if !by_place => {
+            put_down_far(tile, |row| (b, a[row]), |far, near| holds(near, far), scratch)
+        }
+        (Side::Far(a), Side::Number(b)) if !by_place => {
+            put_down_far(tile, |_| (a, b), holds, scratch)
+        }
+        (Side::Number(a), Side::Far(b)) if !by_place => {
+            put_down_far(tile, |_| (b, a), |far, near| holds(near, far), scratch)
+        }
         (a, b) => {
             let of = |side: &Side<A>, row: usize, place: usize| match side {
                 Side::Number(number) => *number,
@@ -132,7 +158,8 @@ fn pick_where<T, A: Element>(tile: &Tile, sides: (Side<A>, Side<A>), holds: impl
     }
 }
 
-/// Each edge is put down as if it were picked, and stays if it is, so that nothing has to be guessed.
+/// Each edge is put down as if it were picked, and stays if it is, so that nothing has to be
+/// guessed.
 fn put_down<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mut Scratch<T>) {
     scratch.places.resize(tile.len() + 1, 0);
     scratch.far.resize(tile.len() + 1, 0);
@@ -152,7 +179,12 @@ fn put_down<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mut 
 
 /// `put_down` of far ends alone, compared with one number a row.
 #[inline(always)]
-fn put_down_far<'s, T, A: Element>(tile: &Tile, of_row: impl Fn(usize) -> (&'s [A], A), holds: impl Fn(A, A) -> bool, scratch: &mut Scratch<T>) {
+fn put_down_far<'s, T, A: Element>(
+    tile: &Tile,
+    of_row: impl Fn(usize) -> (&'s [A], A),
+    holds: impl Fn(A, A) -> bool,
+    scratch: &mut Scratch<T>,
+) {
     scratch.far.resize(tile.len() + 1, 0);
     let out = &mut scratch.far[..tile.len() + 1];
     let mut count = 0;
@@ -171,7 +203,11 @@ fn put_down_far<'s, T, A: Element>(tile: &Tile, of_row: impl Fn(usize) -> (&'s [
 /// Whether of picked edges a reduction reads one element of their far rows.
 fn reads_far_alone<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>) -> bool {
     let [operand] = &step.inputs[0][..] else { return false };
-    operand.at == At::Far && operand.columns == 1 && step.columns == 1 && matches!(operand.from, Origin::Buffer(_)) && !hand.is_half(operand)
+    operand.at == At::Far
+        && operand.columns == 1
+        && step.columns == 1
+        && matches!(operand.from, Origin::Buffer(_))
+        && !hand.is_half(operand)
 }
 
 /// Elements of far rows of one column, of picked edges alone, where a reduction reads such.
@@ -190,7 +226,13 @@ fn picked<'l, T: Real + Element, A: Element>(
 }
 
 /// Adds a tile's edges to a reduction of reals; `out` are the rows of the block.
-pub(super) fn reals_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: &Hand<T>, out: &mut [T], scratch: &mut Scratch<T>) {
+pub(super) fn reals_of<T: Real + Element>(
+    arch: Arch,
+    step: &Resolved<T>,
+    hand: &Hand<T>,
+    out: &mut [T],
+    scratch: &mut Scratch<T>,
+) {
     let is_selected = select(step, hand, scratch);
     let Scratch { reals: laid, places, starts, far, .. } = scratch;
     let edges = match is_selected {
@@ -204,9 +246,16 @@ pub(super) fn reals_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: 
         if step.inputs[0].len() == 1 {
             return sums_of(arch, out, rows, edges, None);
         }
-        let others: Vec<_> = step.inputs[0].iter().enumerate().filter(|(number, _)| number != far).map(|(_, factor)| factor.narrowed(narrow)).collect();
+        let others: Vec<_> = step.inputs[0]
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| number != far)
+            .map(|(_, factor)| factor.narrowed(narrow))
+            .collect();
         return match hand.source(&others, &reals(), (Level::Edge, count, *parts), laid) {
-            Source::Slice(weights) => sums_of(arch, out, rows, edges, Some(Weights { values: weights, parts: *parts })),
+            Source::Slice(weights) => {
+                sums_of(arch, out, rows, edges, Some(Weights { values: weights, parts: *parts }))
+            }
             Source::Number(weight) => {
                 let weights = vec![weight; count * parts];
                 sums_of(arch, out, rows, edges, Some(Weights { values: &weights, parts: *parts }));
@@ -221,7 +270,13 @@ pub(super) fn reals_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: 
 }
 
 /// `sums` of rows as they are kept.
-fn sums_of<T: Real + Element>(arch: Arch, out: &mut [T], (rows, columns): (Stored<T>, usize), edges: Edges, weights: Option<Weights<T>>) {
+fn sums_of<T: Real + Element>(
+    arch: Arch,
+    out: &mut [T],
+    (rows, columns): (Stored<T>, usize),
+    edges: Edges,
+    weights: Option<Weights<T>>,
+) {
     match rows {
         Stored::Real(values) => sums(arch, out, (values, columns), edges, weights),
         Stored::Bf16(values) => sums(arch, out, (values, columns), edges, weights),
@@ -231,7 +286,13 @@ fn sums_of<T: Real + Element>(arch: Arch, out: &mut [T], (rows, columns): (Store
 }
 
 /// Adds a tile's edges to a reduction of whole numbers.
-pub(super) fn wholes_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: &Hand<T>, out: &mut [i64], scratch: &mut Scratch<T>) {
+pub(super) fn wholes_of<T: Real + Element>(
+    arch: Arch,
+    step: &Resolved<T>,
+    hand: &Hand<T>,
+    out: &mut [i64],
+    scratch: &mut Scratch<T>,
+) {
     let is_selected = select(step, hand, scratch);
     let Scratch { wholes: laid, places, starts, far, .. } = scratch;
     let edges = match is_selected {
@@ -248,19 +309,33 @@ pub(super) fn wholes_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand:
     if is_selected && let Some(source) = picked(step, hand, (&wholes(), far), laid) {
         return joined(arch, out, (step, source), Edges { places: None, ..edges });
     }
-    let source = hand.source(&step.inputs[0], &wholes(), (Level::Edge, hand.tile.len(), step.columns), laid);
+    let source =
+        hand.source(&step.inputs[0], &wholes(), (Level::Edge, hand.tile.len(), step.columns), laid);
     joined(arch, out, (step, source), edges);
 }
 
-fn joined<T, A: Element>(arch: Arch, out: &mut [A], (step, source): (&Resolved<T>, Source<A>), edges: Edges) {
+fn joined<T, A: Element>(
+    arch: Arch,
+    out: &mut [A],
+    (step, source): (&Resolved<T>, Source<A>),
+    edges: Edges,
+) {
     let Op::Reduce(reduction, _) = step.op else { return };
     let columns = step.columns;
     match reduction {
         Reduction::Sum => arch.dispatch(Joined { out, columns, source, edges, work: A::sum }),
-        Reduction::Product => arch.dispatch(Joined { out, columns, source, edges, work: A::product }),
-        Reduction::Minimum | Reduction::All => arch.dispatch(Joined { out, columns, source, edges, work: A::least }),
-        Reduction::Maximum | Reduction::Any => arch.dispatch(Joined { out, columns, source, edges, work: A::most }),
-        Reduction::Count | Reduction::Mode | Reduction::HIndex => unreachable!("not reduced in this way"),
+        Reduction::Product => {
+            arch.dispatch(Joined { out, columns, source, edges, work: A::product })
+        }
+        Reduction::Minimum | Reduction::All => {
+            arch.dispatch(Joined { out, columns, source, edges, work: A::least })
+        }
+        Reduction::Maximum | Reduction::Any => {
+            arch.dispatch(Joined { out, columns, source, edges, work: A::most })
+        }
+        Reduction::Count | Reduction::Mode | Reduction::HIndex => {
+            unreachable!("not reduced in this way")
+        }
     }
 }
 
@@ -283,7 +358,13 @@ impl<A: Element, F: Fn(A, A) -> A> WithSimd for Joined<'_, A, F> {
 }
 
 #[inline(always)]
-fn each<A: Element>(out: &mut [A], columns: usize, source: Source<A>, edges: Edges, work: impl Fn(A, A) -> A) {
+fn each<A: Element>(
+    out: &mut [A],
+    columns: usize,
+    source: Source<A>,
+    edges: Edges,
+    work: impl Fn(A, A) -> A,
+) {
     match (source, columns) {
         (_, 0) => {}
         (Source::Slice(values), 1) => rows_of::<A, 1>(out, values, edges, work),
@@ -294,10 +375,14 @@ fn each<A: Element>(out: &mut [A], columns: usize, source: Source<A>, edges: Edg
             for (out, ends) in out.chunks_exact_mut(columns).zip(edges.starts.windows(2)) {
                 for edge in ends[0] as usize..ends[1] as usize {
                     match source {
-                        Source::Number(number) => out.iter_mut().for_each(|out| *out = work(*out, number)),
+                        Source::Number(number) => {
+                            out.iter_mut().for_each(|out| *out = work(*out, number))
+                        }
                         Source::Slice(values) => {
                             let place = edges.places.map_or(edge, |places| places[edge] as usize);
-                            out.iter_mut().zip(&values[place * columns..][..columns]).for_each(|(out, value)| *out = work(*out, *value));
+                            out.iter_mut()
+                                .zip(&values[place * columns..][..columns])
+                                .for_each(|(out, value)| *out = work(*out, *value));
                         }
                     }
                 }
@@ -308,7 +393,12 @@ fn each<A: Element>(out: &mut [A], columns: usize, source: Source<A>, edges: Edg
 
 /// Rows of `COLUMNS`, in registers.
 #[inline(always)]
-fn rows_of<A: Element, const COLUMNS: usize>(out: &mut [A], values: &[A], edges: Edges, work: impl Fn(A, A) -> A) {
+fn rows_of<A: Element, const COLUMNS: usize>(
+    out: &mut [A],
+    values: &[A],
+    edges: Edges,
+    work: impl Fn(A, A) -> A,
+) {
     let values = values.as_chunks::<COLUMNS>().0;
     for (out, ends) in out.as_chunks_mut::<COLUMNS>().0.iter_mut().zip(edges.starts.windows(2)) {
         let mut made = *out;

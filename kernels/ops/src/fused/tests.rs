@@ -1,5 +1,6 @@
-//! tests: how many rows and edges are at hand at once changes no bit, nor does the number of threads; each kind of step is compared
-//! with the same operation for all rows at a time (`evaluate`).
+//! tests: how many rows and edges are at hand at once changes no bit, nor does the number of
+//! threads; each kind of step is compared with the same operation for all rows at a time
+//! (`evaluate`).
 use warploom_vertex::gir::{Binary, EdgeSet, Number, Op, Pooling, Reduction, Type, Unary};
 use warploom_vertex::launch::{Direction, Over};
 
@@ -24,7 +25,10 @@ struct Sample {
 
 fn by_end(own: &[u32], far: &[u32]) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
     let mut lists: Vec<Vec<(u32, u32)>> = vec![Vec::new(); NODES];
-    own.iter().zip(far).enumerate().for_each(|(edge, (own, far))| lists[*own as usize].push((edge as u32, *far)));
+    own.iter()
+        .zip(far)
+        .enumerate()
+        .for_each(|(edge, (own, far))| lists[*own as usize].push((edge as u32, *far)));
     let (mut offsets, mut edges, mut ends) = (vec![0], Vec::new(), Vec::new());
     for list in lists {
         edges.extend(list.iter().map(|(edge, _)| *edge));
@@ -43,7 +47,13 @@ impl Sample {
             target.push(if edge % 3 == 0 { 77 } else { word(edge, 1) % (NODES as u32 - 20) });
         }
         let relation = (0..source.len()).map(|edge| (edge % 3) as u16).collect();
-        Sample { incoming: by_end(&target, &source), outgoing: by_end(&source, &target), source, target, relation }
+        Sample {
+            incoming: by_end(&target, &source),
+            outgoing: by_end(&source, &target),
+            source,
+            target,
+            relation,
+        }
     }
 
     fn graph(&self) -> EdgeGraph<'_> {
@@ -64,7 +74,14 @@ impl Sample {
 }
 
 fn numbers<T: Real>(count: usize, seed: u32) -> Vec<T> {
-    (0..count as u32).map(|index| T::rounded(f64::from(philox4x32::<10>([index, seed, 0, 0], [7, 8])[0]) / f64::from(u32::MAX) - 0.5)).collect()
+    (0..count as u32)
+        .map(|index| {
+            T::rounded(
+                f64::from(philox4x32::<10>([index, seed, 0, 0], [7, 8])[0]) / f64::from(u32::MAX)
+                    - 0.5,
+            )
+        })
+        .collect()
 }
 
 fn step(op: Op, shape: &[u64], kind: Type, level: Level, inputs: Vec<Input>) -> Step {
@@ -91,51 +108,108 @@ impl<T: Real> Buffers<T> {
     fn new(edges: usize) -> Self {
         let heads = HEADS as usize;
         let mask = (0..2 * edges as i64).map(|edge| i64::from(edge % 5 != 0)).collect();
-        Buffers { left: numbers(NODES * heads, 1), right: numbers(NODES * heads, 2), wide: numbers(NODES * heads * WIDTH as usize, 3), mask }
+        Buffers {
+            left: numbers(NODES * heads, 1),
+            right: numbers(NODES * heads, 2),
+            wide: numbers(NODES * heads * WIDTH as usize, 3),
+            mask,
+        }
     }
 
     fn values(&self) -> Vec<Values<'_, T>> {
-        vec![Values::Real(&self.left), Values::Real(&self.right), Values::Real(&self.wide), Values::Whole(&self.mask)]
+        vec![
+            Values::Real(&self.left),
+            Values::Real(&self.right),
+            Values::Real(&self.wide),
+            Values::Whole(&self.mask),
+        ]
     }
 
     fn stored(&self) -> Vec<Stored<'_, T>> {
-        vec![Stored::Real(&self.left), Stored::Real(&self.right), Stored::Real(&self.wide), Stored::Whole(&self.mask)]
+        vec![
+            Stored::Real(&self.left),
+            Stored::Real(&self.right),
+            Stored::Real(&self.wide),
+            Stored::Whole(&self.mask),
+        ]
     }
 }
 
-/// Attention: scores, their largest, shares, the weighted sum, a dot product of rows, reductions of edges that are chosen by a mask and by
-/// relation, numbers of edges; `stored` are all steps of rows.
+/// Attention: scores, their largest, shares, the weighted sum, a dot product of rows, reductions of
+/// edges that are chosen by a mask and by relation, numbers of edges; `stored` are all steps of
+/// rows.
 fn attention(set: EdgeSet, kind_of_mask: Index) -> Vec<Step> {
     use super::From::{Buffer, Step as Made};
     let (heads, parts, wide) = (&[HEADS][..], &[HEADS, 1][..], &[HEADS, WIDTH][..]);
     let (far, near, real) = (Index::Far(set), Index::Near(set), Type::Real);
     let of = |from: From, shape: &[u64], index: Index| read(from, shape, index, real);
-    let edge = |op: Op, shape: &[u64], inputs: Vec<Input>| step(op, shape, real, Level::Edge, inputs);
+    let edge =
+        |op: Op, shape: &[u64], inputs: Vec<Input>| step(op, shape, real, Level::Edge, inputs);
     let row = |op: Op, shape: &[u64], inputs: Vec<Input>| step(op, shape, real, Level::Row, inputs);
     let reduce = |reduction: Reduction, set: EdgeSet| Op::Reduce(reduction, set);
     let relation = EdgeSet { relation: Some(1), ..set };
     let mask = || read(Buffer(3), &[], kind_of_mask, Type::Bool);
     let mut steps = vec![
-        edge(Op::Binary(Binary::Add), heads, vec![of(Buffer(0), heads, far), of(Buffer(1), heads, near)]), // 0
-        edge(Op::Unary(Unary::LeakyRelu(0.2)), heads, vec![of(Made(0), heads, Index::Same)]),              // 1: scores
-        row(reduce(Reduction::Maximum, set), heads, vec![of(Made(1), heads, Index::Same)]),                // 2
-        edge(Op::Binary(Binary::Subtract), heads, vec![of(Made(1), heads, Index::Same), of(Made(2), heads, near)]), // 3
-        edge(Op::Unary(Unary::Exp), heads, vec![of(Made(3), heads, Index::Same)]),                         // 4
-        row(reduce(Reduction::Sum, set), heads, vec![of(Made(4), heads, Index::Same)]),                    // 5
-        row(reduce(Reduction::Sum, set), wide, vec![times(of(Made(4), parts, Index::Same), of(Buffer(2), wide, far))]), // 6
-        row(Op::Binary(Binary::Divide), wide, vec![of(Made(6), wide, Index::Same), of(Made(5), parts, Index::Same)]), // 7
-        edge(Op::Axis(Pooling::Sum, 1), heads, vec![times(of(Made(7), wide, near), of(Buffer(2), wide, far))]), // 8
-        row(reduce(Reduction::Sum, set), heads, vec![of(Made(8), heads, Index::Same), mask()]),            // 9
-        row(reduce(Reduction::Minimum, relation), wide, vec![of(Buffer(2), wide, far)]),                   // 10
-        row(reduce(Reduction::Sum, relation), wide, vec![of(Buffer(2), wide, far)]),                       // 11
-        row(reduce(Reduction::Sum, set), wide, vec![times(of(Made(8), parts, Index::Same), of(Buffer(2), wide, far)), mask()]), // 12
-        step(reduce(Reduction::Count, set), &[], Type::Int, Level::Row, vec![of(Made(4), heads, Index::Same), mask()]), // 13
+        edge(
+            Op::Binary(Binary::Add),
+            heads,
+            vec![of(Buffer(0), heads, far), of(Buffer(1), heads, near)],
+        ), // 0
+        edge(Op::Unary(Unary::LeakyRelu(0.2)), heads, vec![of(Made(0), heads, Index::Same)]), // 1: scores
+        row(reduce(Reduction::Maximum, set), heads, vec![of(Made(1), heads, Index::Same)]),   // 2
+        edge(
+            Op::Binary(Binary::Subtract),
+            heads,
+            vec![of(Made(1), heads, Index::Same), of(Made(2), heads, near)],
+        ), // 3
+        edge(Op::Unary(Unary::Exp), heads, vec![of(Made(3), heads, Index::Same)]),            // 4
+        row(reduce(Reduction::Sum, set), heads, vec![of(Made(4), heads, Index::Same)]),       // 5
+        row(
+            reduce(Reduction::Sum, set),
+            wide,
+            vec![times(of(Made(4), parts, Index::Same), of(Buffer(2), wide, far))],
+        ), // 6
+        row(
+            Op::Binary(Binary::Divide),
+            wide,
+            vec![of(Made(6), wide, Index::Same), of(Made(5), parts, Index::Same)],
+        ), // 7
+        edge(
+            Op::Axis(Pooling::Sum, 1),
+            heads,
+            vec![times(of(Made(7), wide, near), of(Buffer(2), wide, far))],
+        ), // 8
+        row(reduce(Reduction::Sum, set), heads, vec![of(Made(8), heads, Index::Same), mask()]), // 9
+        row(reduce(Reduction::Minimum, relation), wide, vec![of(Buffer(2), wide, far)]),      // 10
+        row(reduce(Reduction::Sum, relation), wide, vec![of(Buffer(2), wide, far)]),          // 11
+        row(
+            reduce(Reduction::Sum, set),
+            wide,
+            vec![times(of(Made(8), parts, Index::Same), of(Buffer(2), wide, far)), mask()],
+        ), // 12
+        step(
+            reduce(Reduction::Count, set),
+            &[],
+            Type::Int,
+            Level::Row,
+            vec![of(Made(4), heads, Index::Same), mask()],
+        ), // 13
     ];
-    steps.iter_mut().filter(|step| step.level == Level::Row).enumerate().for_each(|(output, step)| step.store = Some(output));
+    steps
+        .iter_mut()
+        .filter(|step| step.level == Level::Row)
+        .enumerate()
+        .for_each(|(output, step)| step.store = Some(output));
     steps
 }
 
-fn run<T: Real + Element>(kernel: &Kernel<T>, steps: &[Step], buffers: &Buffers<T>, graph: EdgeGraph, units: &[u32]) -> Vec<Vec<f64>> {
+fn run<T: Real + Element>(
+    kernel: &Kernel<T>,
+    steps: &[Step],
+    buffers: &Buffers<T>,
+    graph: EdgeGraph,
+    units: &[u32],
+) -> Vec<Vec<f64>> {
     run_rows(kernel, steps, buffers, (graph, units, None))
 }
 
@@ -147,22 +221,44 @@ fn run_rows<T: Real + Element>(
     (graph, units, only): (EdgeGraph, &[u32], Option<&[Run]>),
 ) -> Vec<Vec<f64>> {
     let rows = |step: &Step| NODES * step.shape.iter().product::<u64>() as usize;
-    let mut reals: Vec<Vec<T>> = steps.iter().filter(|step| step.store.is_some()).map(|step| vec![T::ZERO; rows(step)]).collect();
+    let mut reals: Vec<Vec<T>> = steps
+        .iter()
+        .filter(|step| step.store.is_some())
+        .map(|step| vec![T::ZERO; rows(step)])
+        .collect();
     let mut wholes: Vec<Vec<i64>> = reals.iter().map(|values| vec![0; values.len()]).collect();
-    let kinds: Vec<Type> = steps.iter().filter(|step| step.store.is_some()).map(|step| step.kind).collect();
+    let kinds: Vec<Type> =
+        steps.iter().filter(|step| step.store.is_some()).map(|step| step.kind).collect();
     let outputs = reals.iter_mut().zip(&mut wholes).zip(&kinds);
-    let outputs = outputs.map(|((reals, wholes), kind)| if *kind == Type::Real { StoredMut::Real(reals) } else { StoredMut::Whole(wholes) });
+    let outputs = outputs.map(|((reals, wholes), kind)| {
+        if *kind == Type::Real { StoredMut::Real(reals) } else { StoredMut::Whole(wholes) }
+    });
     let reads = buffers.stored();
-    fused(kernel, outputs.collect(), Vec::new(), &Work { reads: &reads, graph, unit_starts: units, context: Context::default(), only });
+    fused(
+        kernel,
+        outputs.collect(),
+        Vec::new(),
+        &Work { reads: &reads, graph, unit_starts: units, context: Context::default(), only },
+    );
     let whole = |(kind, (reals, wholes)): (&Type, (&Vec<T>, &Vec<i64>))| -> Vec<f64> {
-        if *kind == Type::Real { reals.iter().map(|value| value.widened()).collect() } else { wholes.iter().map(|value| *value as f64).collect() }
+        if *kind == Type::Real {
+            reals.iter().map(|value| value.widened()).collect()
+        } else {
+            wholes.iter().map(|value| *value as f64).collect()
+        }
     };
     kinds.iter().zip(reals.iter().zip(&wholes)).map(whole).collect()
 }
 
 /// The same steps, each for all rows at a time.
-fn apart<T: Real + Element>(steps: &[Step], buffers: &Buffers<T>, graph: EdgeGraph) -> Vec<Vec<f64>> {
-    let twice = steps.iter().any(|step| matches!(step.op, Op::Reduce(_, set) if set.direction == Direction::Both));
+fn apart<T: Real + Element>(
+    steps: &[Step],
+    buffers: &Buffers<T>,
+    graph: EdgeGraph,
+) -> Vec<Vec<f64>> {
+    let twice = steps
+        .iter()
+        .any(|step| matches!(step.op, Op::Reduce(_, set) if set.direction == Direction::Both));
     let edges = graph.edge_count * if twice { 2 } else { 1 };
     let (mut reals, mut wholes): (Vec<Vec<T>>, Vec<Vec<i64>>) = (Vec::new(), Vec::new());
     let given = buffers.values();
@@ -170,9 +266,25 @@ fn apart<T: Real + Element>(steps: &[Step], buffers: &Buffers<T>, graph: EdgeGra
         let rows = if step.level == Level::Row { NODES } else { edges };
         let count = rows * step.shape.iter().product::<u64>() as usize;
         let (mut real, mut whole) = (vec![T::ZERO; count], vec![0; count]);
-        let parts: Vec<Part<T>> = step.inputs.iter().map(|input| part(input, &reals, &given)).collect();
-        let out = if step.kind == Type::Real { ValuesMut::Real(&mut real) } else { ValuesMut::Whole(&mut whole) };
-        evaluate::evaluate(out, &Call { op: &step.op, shape: &step.shape, rows, kind: step.kind, inputs: &parts, graph, context: Context::default() });
+        let parts: Vec<Part<T>> =
+            step.inputs.iter().map(|input| part(input, &reals, &given)).collect();
+        let out = if step.kind == Type::Real {
+            ValuesMut::Real(&mut real)
+        } else {
+            ValuesMut::Whole(&mut whole)
+        };
+        evaluate::evaluate(
+            out,
+            &Call {
+                op: &step.op,
+                shape: &step.shape,
+                rows,
+                kind: step.kind,
+                inputs: &parts,
+                graph,
+                context: Context::default(),
+            },
+        );
         drop(parts);
         reals.push(real);
         wholes.push(whole);
@@ -188,10 +300,16 @@ fn apart<T: Real + Element>(steps: &[Step], buffers: &Buffers<T>, graph: EdgeGra
     stored.map(number).collect()
 }
 
-fn part<'a, T: Clone>(input: &'a Input, made: &'a [Vec<T>], given: &[Values<'a, T>]) -> Part<'a, T> {
+fn part<'a, T: Clone>(
+    input: &'a Input,
+    made: &'a [Vec<T>],
+    given: &[Values<'a, T>],
+) -> Part<'a, T> {
     match input {
         Input::Number(_) => unreachable!("no numbers here"),
-        Input::Times(first, second) => Part::Times(Box::new(part(first, made, given)), Box::new(part(second, made, given))),
+        Input::Times(first, second) => {
+            Part::Times(Box::new(part(first, made, given)), Box::new(part(second, made, given)))
+        }
         Input::Rows(read) => {
             let values = match read.from {
                 From::Step(number) => Values::Real(&made[number]),
@@ -214,14 +332,28 @@ fn what_is_at_hand_changes_no_bit_and_steps_are_what_they_are_apart() {
         let expected = run(&Kernel::new(over, &steps), &steps, &buffers, sample.graph(), &units);
         for (rows, edges) in [(1, 1), (3, 5), (50, 64), (1000, 10_000)] {
             let kernel = Kernel::new(over, &steps).at_once(rows, edges);
-            let found = in_pools(|| run(&kernel, &steps, &buffers, sample.graph(), &[0, 1, 78, 78, NODES as u32]).concat());
-            let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
-            assert!(bits(&found) == bits(&expected.concat()), "{direction:?}: {rows} rows and {edges} edges at once");
+            let found = in_pools(|| {
+                run(&kernel, &steps, &buffers, sample.graph(), &[0, 1, 78, 78, NODES as u32])
+                    .concat()
+            });
+            let bits =
+                |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
+            assert!(
+                bits(&found) == bits(&expected.concat()),
+                "{direction:?}: {rows} rows and {edges} edges at once"
+            );
         }
-        for (number, (found, wanted)) in expected.iter().zip(&apart(&steps, &buffers, sample.graph())).enumerate() {
+        for (number, (found, wanted)) in
+            expected.iter().zip(&apart(&steps, &buffers, sample.graph())).enumerate()
+        {
             for (place, (found, wanted)) in found.iter().zip(wanted).enumerate() {
-                let same = found == wanted || (found - wanted).abs() <= 1e-11 * wanted.abs().max(1.0) || (found.is_nan() && wanted.is_nan());
-                assert!(same, "{direction:?}: output {number}, element {place}: {found}, apart {wanted}");
+                let same = found == wanted
+                    || (found - wanted).abs() <= 1e-11 * wanted.abs().max(1.0)
+                    || (found.is_nan() && wanted.is_nan());
+                assert!(
+                    same,
+                    "{direction:?}: output {number}, element {place}: {found}, apart {wanted}"
+                );
             }
         }
     }
@@ -246,13 +378,26 @@ fn every_width_of_a_gathered_sum_is_right() {
         };
         let kernel = Kernel::<f32>::new(Over::EdgesOf(Direction::In), std::slice::from_ref(&sum));
         let mut made = vec![0.0f32; NODES * width];
-        let work = Work { reads: &[wide], graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default(), only: None };
+        let work = Work {
+            reads: &[wide],
+            graph: sample.graph(),
+            unit_starts: &[0, 77, NODES as u32],
+            context: Context::default(),
+            only: None,
+        };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for row in 0..NODES {
             for column in 0..width {
-                let far = &sample.incoming.2[sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
-                let wanted = far.iter().fold(0.0f32, |sum, far| sum + values[*far as usize * width + column]);
-                assert_eq!(made[row * width + column].to_bits(), wanted.to_bits(), "width {width}, row {row}, column {column}");
+                let far = &sample.incoming.2
+                    [sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
+                let wanted = far
+                    .iter()
+                    .fold(0.0f32, |sum, far| sum + values[*far as usize * width + column]);
+                assert_eq!(
+                    made[row * width + column].to_bits(),
+                    wanted.to_bits(),
+                    "width {width}, row {row}, column {column}"
+                );
             }
         }
     }
@@ -266,26 +411,46 @@ fn a_walk_over_edges_sees_both_ends() {
         let edge = |op: Op, inputs: Vec<Input>| step(op, &[], Type::Real, Level::Edge, inputs);
         let one = |from: From, index: Index| read(from, &[], index, Type::Real);
         let mut steps = vec![
-            edge(Op::Binary(Binary::Multiply), vec![one(From::Buffer(0), Index::Far(set)), Input::Number(Number::Real(10.0))]),
-            edge(Op::Binary(Binary::Add), vec![one(From::Step(0), Index::Same), one(From::Buffer(0), Index::Near(set))]),
+            edge(
+                Op::Binary(Binary::Multiply),
+                vec![one(From::Buffer(0), Index::Far(set)), Input::Number(Number::Real(10.0))],
+            ),
+            edge(
+                Op::Binary(Binary::Add),
+                vec![one(From::Step(0), Index::Same), one(From::Buffer(0), Index::Near(set))],
+            ),
         ];
         steps[1].store = Some(0);
-        let rows = if twice { warploom_vertex::launch::Rows::EdgesTwice } else { warploom_vertex::launch::Rows::Edges };
+        let rows = if twice {
+            warploom_vertex::launch::Rows::EdgesTwice
+        } else {
+            warploom_vertex::launch::Rows::Edges
+        };
         let kernel = Kernel::<f32>::new(Over::Edges(rows), &steps);
         let mut made = vec![0.0f32; sample.source.len() * if twice { 2 } else { 1 }];
-        let work = Work { reads: &[Stored::Real(&left)], graph: sample.graph(), unit_starts: &[], context: Context::default(), only: None };
+        let work = Work {
+            reads: &[Stored::Real(&left)],
+            graph: sample.graph(),
+            unit_starts: &[],
+            context: Context::default(),
+            only: None,
+        };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for (row, made) in made.iter().enumerate() {
             let edge = row % sample.source.len();
             let is_in = set.direction != Direction::Out && row < sample.source.len();
-            let (far, near) = if is_in { (sample.source[edge], sample.target[edge]) } else { (sample.target[edge], sample.source[edge]) };
+            let (far, near) = if is_in {
+                (sample.source[edge], sample.target[edge])
+            } else {
+                (sample.target[edge], sample.source[edge])
+            };
             assert_eq!(*made, left[far as usize] * 10.0 + left[near as usize], "{set}, row {row}");
         }
     }
 }
 
-/// Rows of a sum times a matrix, and choices by comparisons that lie nowhere: of rows and of edges, with numbers and without, over rows
-/// that no count of elements at once divides.
+/// Rows of a sum times a matrix, and choices by comparisons that lie nowhere: of rows and of edges,
+/// with numbers and without, over rows that no count of elements at once divides.
 #[test]
 fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
     let sample = Sample::new();
@@ -295,36 +460,102 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
     let (nine, five) = (&[9][..], &[5][..]);
     let real = |from: From, shape: &[u64], index: Index| read(from, shape, index, Type::Real);
     let bools = |from: usize, shape: &[u64]| read(From::Step(from), shape, Index::Same, Type::Bool);
-    let (seen, own) = (|index: Index| real(From::Buffer(0), &[], index), |step: usize, shape: &[u64]| real(From::Step(step), shape, Index::Same));
+    let (seen, own) = (
+        |index: Index| real(From::Buffer(0), &[], index),
+        |step: usize, shape: &[u64]| real(From::Step(step), shape, Index::Same),
+    );
     let number = |number: f64| Input::Number(Number::Real(number));
     for (transposed, shape) in [(true, [5, 9]), (false, [9, 5])] {
-        let compared = |operator: Binary, shape: &[u64], level: Level, inputs: Vec<Input>| step(Op::Binary(operator), shape, Type::Bool, level, inputs);
-        let total =
-            |op: Op, shape: &[u64], inputs: Vec<Input>, number: usize| Step { store: Some(number), ..step(op, shape, Type::Real, Level::Total, inputs) };
+        let compared = |operator: Binary, shape: &[u64], level: Level, inputs: Vec<Input>| {
+            step(Op::Binary(operator), shape, Type::Bool, level, inputs)
+        };
+        let total = |op: Op, shape: &[u64], inputs: Vec<Input>, number: usize| Step {
+            store: Some(number),
+            ..step(op, shape, Type::Real, Level::Total, inputs)
+        };
         let mut steps = vec![
-            step(Op::Reduce(Reduction::Sum, set), nine, Type::Real, Level::Row, vec![real(From::Buffer(1), nine, Index::Far(set))]), // 0
-            step(Op::Product { transposed }, five, Type::Real, Level::Row, vec![own(0, nine), real(From::Buffer(2), &shape, Index::One)]), // 1
-            compared(Binary::Less, five, Level::Row, vec![number(0.1), own(1, five)]),                                               // 2
-            step(Op::Select, five, Type::Real, Level::Row, vec![bools(2, five), own(1, five), number(-1.0)]),                        // 3
-            compared(Binary::LessEqual, &[], Level::Edge, vec![seen(Index::Far(set)), seen(Index::Near(set))]),                      // 4
-            step(Op::Select, &[], Type::Real, Level::Edge, vec![bools(4, &[]), seen(Index::Far(set)), seen(Index::Near(set))]),      // 5
-            step(Op::Reduce(Reduction::Sum, set), &[], Type::Real, Level::Row, vec![own(5, &[])]),                                   // 6
-            compared(Binary::NotEqual, five, Level::Row, vec![own(1, five), own(3, five)]),                                          // 7
-            step(Op::Select, five, Type::Real, Level::Row, vec![bools(7, five), number(2.0), own(3, five)]),                         // 8
+            step(
+                Op::Reduce(Reduction::Sum, set),
+                nine,
+                Type::Real,
+                Level::Row,
+                vec![real(From::Buffer(1), nine, Index::Far(set))],
+            ), // 0
+            step(
+                Op::Product { transposed },
+                five,
+                Type::Real,
+                Level::Row,
+                vec![own(0, nine), real(From::Buffer(2), &shape, Index::One)],
+            ), // 1
+            compared(Binary::Less, five, Level::Row, vec![number(0.1), own(1, five)]), // 2
+            step(
+                Op::Select,
+                five,
+                Type::Real,
+                Level::Row,
+                vec![bools(2, five), own(1, five), number(-1.0)],
+            ), // 3
+            compared(
+                Binary::LessEqual,
+                &[],
+                Level::Edge,
+                vec![seen(Index::Far(set)), seen(Index::Near(set))],
+            ), // 4
+            step(
+                Op::Select,
+                &[],
+                Type::Real,
+                Level::Edge,
+                vec![bools(4, &[]), seen(Index::Far(set)), seen(Index::Near(set))],
+            ), // 5
+            step(Op::Reduce(Reduction::Sum, set), &[], Type::Real, Level::Row, vec![own(5, &[])]), // 6
+            compared(Binary::NotEqual, five, Level::Row, vec![own(1, five), own(3, five)]), // 7
+            step(
+                Op::Select,
+                five,
+                Type::Real,
+                Level::Row,
+                vec![bools(7, five), number(2.0), own(3, five)],
+            ), // 8
             total(Op::SumRows, five, vec![own(3, five)], 0),
             total(Op::SumRows, &[], vec![own(6, &[])], 1),
-            total(Op::Outer, &[5, 9], vec![own(1, five), real(From::Buffer(1), nine, Index::Same)], 2),
+            total(
+                Op::Outer,
+                &[5, 9],
+                vec![own(1, five), real(From::Buffer(1), nine, Index::Same)],
+                2,
+            ),
         ];
-        [1, 3, 6, 8].into_iter().enumerate().for_each(|(output, step)| steps[step].store = Some(output));
+        [1, 3, 6, 8]
+            .into_iter()
+            .enumerate()
+            .for_each(|(output, step)| steps[step].store = Some(output));
         let kernel = Kernel::<f64>::new(Over::EdgesOf(Direction::In), &steps);
-        assert_eq!((kernel.passes[0].edges.as_slice(), kernel.passes[0].rows.as_slice()), (&[5][..], &[1, 3, 8][..]), "comparisons are no steps");
+        assert_eq!(
+            (kernel.passes[0].edges.as_slice(), kernel.passes[0].rows.as_slice()),
+            (&[5][..], &[1, 3, 8][..]),
+            "comparisons are no steps"
+        );
         let reads = [Stored::Real(&left), Stored::Real(&wide), Stored::Real(&matrix)];
-        let work = Work { reads: &reads, graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default(), only: None };
+        let work = Work {
+            reads: &reads,
+            graph: sample.graph(),
+            unit_starts: &[0, 77, NODES as u32],
+            context: Context::default(),
+            only: None,
+        };
         let found = in_pools(|| {
-            let mut made: Vec<Vec<f64>> = [5, 5, 1, 5].iter().map(|columns| vec![0.0; NODES * columns]).collect();
+            let mut made: Vec<Vec<f64>> =
+                [5, 5, 1, 5].iter().map(|columns| vec![0.0; NODES * columns]).collect();
             let mut totals = [vec![1.0; 5], vec![1.0], vec![1.0; 45]];
             let outputs = made.iter_mut().map(|made| StoredMut::Real(made)).collect();
-            fused(&kernel, outputs, totals.iter_mut().map(|total| total.as_mut_slice()).collect(), &work);
+            fused(
+                &kernel,
+                outputs,
+                totals.iter_mut().map(|total| total.as_mut_slice()).collect(),
+                &work,
+            );
             [made.concat(), totals.concat()].concat()
         });
         let (product, rest) = found.split_at(NODES * 5);
@@ -332,22 +563,47 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
         let (smaller, rest) = rest.split_at(NODES);
         let (last, totals) = rest.split_at(NODES * 5);
         let over_rows = |value: &dyn Fn(usize) -> f64| (0..NODES).map(value).sum::<f64>();
-        let mut wanted: Vec<f64> = (0..5).map(|column| over_rows(&|row| chosen[row * 5 + column])).collect();
+        let mut wanted: Vec<f64> =
+            (0..5).map(|column| over_rows(&|row| chosen[row * 5 + column])).collect();
         wanted.push(over_rows(&|row| smaller[row]));
-        wanted.extend((0..45).map(|at| over_rows(&|row| product[row * 5 + at / 9] * wide[row * 9 + at % 9])));
+        wanted.extend(
+            (0..45).map(|at| over_rows(&|row| product[row * 5 + at / 9] * wide[row * 9 + at % 9])),
+        );
         for (number, (found, wanted)) in totals.iter().zip(&wanted).enumerate() {
             assert!((found - wanted).abs() < 1e-9, "total {number}: {found} of {wanted}");
         }
         for row in 0..NODES {
-            let far = &sample.incoming.2[sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
-            let wanted: f64 = far.iter().map(|far| if left[*far as usize] <= left[row] { left[*far as usize] } else { left[row] }).sum();
-            assert!((smaller[row] - wanted).abs() < 1e-9, "row {row}: {} of {wanted}", smaller[row]);
+            let far = &sample.incoming.2
+                [sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
+            let wanted: f64 =
+                far.iter()
+                    .map(|far| {
+                        if left[*far as usize] <= left[row] {
+                            left[*far as usize]
+                        } else {
+                            left[row]
+                        }
+                    })
+                    .sum();
+            assert!(
+                (smaller[row] - wanted).abs() < 1e-9,
+                "row {row}: {} of {wanted}",
+                smaller[row]
+            );
             for column in 0..5 {
-                let weight = |inner: usize| matrix[if transposed { column * 9 + inner } else { inner * 5 + column }];
-                let summed = |inner: usize| far.iter().map(|far| wide[*far as usize * 9 + inner]).sum::<f64>();
+                let weight = |inner: usize| {
+                    matrix[if transposed { column * 9 + inner } else { inner * 5 + column }]
+                };
+                let summed = |inner: usize| {
+                    far.iter().map(|far| wide[*far as usize * 9 + inner]).sum::<f64>()
+                };
                 let wanted: f64 = (0..9).map(|inner| summed(inner) * weight(inner)).sum();
                 let at = row * 5 + column;
-                assert!((product[at] - wanted).abs() < 1e-9, "row {row}: {} of {wanted}", product[at]);
+                assert!(
+                    (product[at] - wanted).abs() < 1e-9,
+                    "row {row}: {} of {wanted}",
+                    product[at]
+                );
                 assert_eq!(chosen[at], if 0.1 < product[at] { product[at] } else { -1.0 });
                 assert_eq!(last[at], if product[at] != chosen[at] { 2.0 } else { chosen[at] });
             }
@@ -371,7 +627,12 @@ fn only_some_rows_are_made() {
             let wide = all.len() / NODES;
             for row in 0..NODES {
                 let made = runs.iter().any(|run| (run.0..run.0 + run.1).contains(&(row as u32)));
-                let bits = |values: &[f64]| values[row * wide..(row + 1) * wide].iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                let bits = |values: &[f64]| {
+                    values[row * wide..(row + 1) * wide]
+                        .iter()
+                        .map(|value| value.to_bits())
+                        .collect::<Vec<_>>()
+                };
                 assert_eq!(bits(some), if made { bits(all) } else { vec![0; wide] }, "row {row}");
             }
         }
@@ -386,36 +647,74 @@ fn halves<H: Half + Kept<f32>>(values: &[f32]) -> (Vec<H>, Vec<f32>) {
 }
 
 /// Rows of halves are read as the numbers they are, and written as the nearest.
-fn halves_are_read_and_written<H: Half + Kept<f32>>(stored: for<'a> fn(&'a [H]) -> Stored<'a, f32>, stored_mut: for<'a> fn(&'a mut [H]) -> StoredMut<'a, f32>) {
+fn halves_are_read_and_written<H: Half + Kept<f32>>(
+    stored: for<'a> fn(&'a [H]) -> Stored<'a, f32>,
+    stored_mut: for<'a> fn(&'a mut [H]) -> StoredMut<'a, f32>,
+) {
     let sample = Sample::new();
     let Buffers { left, right, wide, mask } = Buffers::<f32>::new(sample.source.len());
-    let ((left, left_said), (right, right_said), (wide, wide_said)) = (halves::<H>(&left), halves::<H>(&right), halves::<H>(&wide));
+    let ((left, left_said), (right, right_said), (wide, wide_said)) =
+        (halves::<H>(&left), halves::<H>(&right), halves::<H>(&wide));
     let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
     for direction in [Direction::In, Direction::Out, Direction::Both] {
         let set = EdgeSet { direction, relation: None };
         let steps = attention(set, Index::Same);
         let kernel = Kernel::new(Over::EdgesOf(direction), &steps);
-        let said = Buffers { left: left_said.clone(), right: right_said.clone(), wide: wide_said.clone(), mask: mask.clone() };
+        let said = Buffers {
+            left: left_said.clone(),
+            right: right_said.clone(),
+            wide: wide_said.clone(),
+            mask: mask.clone(),
+        };
         let expected = run(&kernel, &steps, &said, sample.graph(), &units);
         let reads = [stored(&left), stored(&right), stored(&wide), Stored::Whole(&mask)];
         let made: Vec<&Step> = steps.iter().filter(|step| step.store.is_some()).collect();
         let rows = |step: &Step| NODES * step.shape.iter().product::<u64>() as usize;
-        let mut reals: Vec<Vec<H>> = made.iter().map(|step| vec![H::nearest(0.0); rows(step)]).collect();
+        let mut reals: Vec<Vec<H>> =
+            made.iter().map(|step| vec![H::nearest(0.0); rows(step)]).collect();
         let mut wholes: Vec<Vec<i64>> = made.iter().map(|step| vec![0; rows(step)]).collect();
         let outputs = made.iter().zip(reals.iter_mut().zip(&mut wholes));
-        let outputs = outputs.map(|(step, (reals, wholes))| if step.kind == Type::Real { stored_mut(reals) } else { StoredMut::Whole(wholes) }).collect();
-        fused(&kernel, outputs, Vec::new(), &Work { reads: &reads, graph: sample.graph(), unit_starts: &units, context: Context::default(), only: None });
-        for ((step, (reals, wholes)), expected) in made.iter().zip(reals.iter().zip(&wholes)).zip(&expected) {
+        let outputs =
+            outputs
+                .map(|(step, (reals, wholes))| {
+                    if step.kind == Type::Real {
+                        stored_mut(reals)
+                    } else {
+                        StoredMut::Whole(wholes)
+                    }
+                })
+                .collect();
+        fused(
+            &kernel,
+            outputs,
+            Vec::new(),
+            &Work {
+                reads: &reads,
+                graph: sample.graph(),
+                unit_starts: &units,
+                context: Context::default(),
+                only: None,
+            },
+        );
+        for ((step, (reals, wholes)), expected) in
+            made.iter().zip(reals.iter().zip(&wholes)).zip(&expected)
+        {
             match step.kind {
                 Type::Real => {
-                    let nearest: Vec<H> = expected.iter().map(|value| H::nearest(*value as f32)).collect();
+                    let nearest: Vec<H> =
+                        expected.iter().map(|value| H::nearest(*value as f32)).collect();
                     let apart = bytemuck::cast_slice::<H, u16>(reals)
                         .iter()
                         .zip(bytemuck::cast_slice::<H, u16>(&nearest))
                         .position(|(found, nearest)| found != nearest);
                     assert_eq!(apart, None, "{:?}", step.op);
                 }
-                _ => assert_eq!(wholes.iter().map(|value| *value as f64).collect::<Vec<f64>>(), *expected, "{:?}", step.op),
+                _ => assert_eq!(
+                    wholes.iter().map(|value| *value as f64).collect::<Vec<f64>>(),
+                    *expected,
+                    "{:?}",
+                    step.op
+                ),
             }
         }
     }
@@ -431,24 +730,41 @@ fn rows_of_f16_are_read_and_written() {
     halves_are_read_and_written::<f16>(|rows| Stored::F16(rows), |rows| StoredMut::F16(rows));
 }
 
-/// Reductions of the edges that a comparison picks: of whole numbers at both ends, and of a real with a number.
+/// Reductions of the edges that a comparison picks: of whole numbers at both ends, and of a real
+/// with a number.
 fn picking(set: EdgeSet, operator: Binary) -> Vec<Step> {
     use super::From::{Buffer, Step as Made};
     let (far, near) = (Index::Far(set), Index::Near(set));
     let level = |index: Index| read(Buffer(0), &[], index, Type::Int);
     let number = || read(Buffer(1), &[], far, Type::Real);
     let reduce = |reduction: Reduction, kind: Type, of: Input, mask: usize| {
-        step(Op::Reduce(reduction, set), &[], kind, Level::Row, vec![of, read(Made(mask), &[], Index::Same, Type::Bool)])
+        step(
+            Op::Reduce(reduction, set),
+            &[],
+            kind,
+            Level::Row,
+            vec![of, read(Made(mask), &[], Index::Same, Type::Bool)],
+        )
     };
     let mut steps = vec![
         step(Op::Binary(operator), &[], Type::Bool, Level::Edge, vec![level(far), level(near)]),
         reduce(Reduction::Minimum, Type::Int, level(far), 0),
         reduce(Reduction::Sum, Type::Real, number(), 0),
-        step(Op::Binary(operator), &[], Type::Bool, Level::Edge, vec![number(), Input::Number(Number::Real(0.125))]),
+        step(
+            Op::Binary(operator),
+            &[],
+            Type::Bool,
+            Level::Edge,
+            vec![number(), Input::Number(Number::Real(0.125))],
+        ),
         reduce(Reduction::Maximum, Type::Real, number(), 3),
         reduce(Reduction::Count, Type::Int, level(near), 3),
     ];
-    steps.iter_mut().filter(|step| step.level == Level::Row).enumerate().for_each(|(output, step)| step.store = Some(output));
+    steps
+        .iter_mut()
+        .filter(|step| step.level == Level::Row)
+        .enumerate()
+        .for_each(|(output, step)| step.store = Some(output));
     steps
 }
 
@@ -464,12 +780,19 @@ fn edges_that_a_comparison_picks_are_reduced_alone() {
         Binary::Equal => a == b,
         _ => a != b,
     };
-    for (direction, lists) in [(Direction::In, &sample.incoming), (Direction::Out, &sample.outgoing)] {
+    for (direction, lists) in
+        [(Direction::In, &sample.incoming), (Direction::Out, &sample.outgoing)]
+    {
         for operator in [Binary::Less, Binary::LessEqual, Binary::Equal, Binary::NotEqual] {
             let steps = picking(EdgeSet { direction, relation: None }, operator);
             let (mut least, mut count) = (vec![0; NODES], vec![0; NODES]);
             let (mut sum, mut most) = (vec![0.0; NODES], vec![0.0; NODES]);
-            let outputs = vec![StoredMut::Whole(&mut least), StoredMut::Real(&mut sum), StoredMut::Real(&mut most), StoredMut::Whole(&mut count)];
+            let outputs = vec![
+                StoredMut::Whole(&mut least),
+                StoredMut::Real(&mut sum),
+                StoredMut::Real(&mut most),
+                StoredMut::Whole(&mut count),
+            ];
             let work = Work {
                 reads: &[Stored::Whole(&levels), Stored::Real(&numbers)],
                 graph: sample.graph(),
@@ -479,12 +802,28 @@ fn edges_that_a_comparison_picks_are_reduced_alone() {
             };
             fused(&Kernel::new(Over::EdgesOf(direction), &steps), outputs, Vec::new(), &work);
             for node in 0..NODES {
-                let far = || lists.2[lists.0[node] as usize..lists.0[node + 1] as usize].iter().map(|far| *far as usize);
-                let by_level = || far().filter(|far| compared(operator, levels[*far] as f64, levels[node] as f64));
+                let far = || {
+                    lists.2[lists.0[node] as usize..lists.0[node + 1] as usize]
+                        .iter()
+                        .map(|far| *far as usize)
+                };
+                let by_level = || {
+                    far().filter(|far| compared(operator, levels[*far] as f64, levels[node] as f64))
+                };
                 let by_number = || far().filter(|far| compared(operator, numbers[*far], 0.125));
                 let expected_least = by_level().map(|far| levels[far]).min().unwrap_or(i64::MAX);
-                assert_eq!((least[node], sum[node]), (expected_least, by_level().fold(0.0, |sum, far| sum + numbers[far])), "{operator:?} {direction:?}");
-                assert_eq!((most[node], count[node]), (by_number().map(|far| numbers[far]).fold(f64::NEG_INFINITY, f64::max), by_number().count() as i64));
+                assert_eq!(
+                    (least[node], sum[node]),
+                    (expected_least, by_level().fold(0.0, |sum, far| sum + numbers[far])),
+                    "{operator:?} {direction:?}"
+                );
+                assert_eq!(
+                    (most[node], count[node]),
+                    (
+                        by_number().map(|far| numbers[far]).fold(f64::NEG_INFINITY, f64::max),
+                        by_number().count() as i64
+                    )
+                );
             }
         }
     }

@@ -58,8 +58,15 @@ impl<'a> Lists<'a> {
 }
 
 impl Tile {
-    /// Fills the tile with the next edges of a block of rows; false where there are none. Vertices without edges have a start too.
-    pub fn next(&mut self, lists: &Lists, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) -> bool {
+    /// Fills the tile with the next edges of a block of rows; false where there are none. Vertices
+    /// without edges have a start too.
+    pub fn next(
+        &mut self,
+        lists: &Lists,
+        (first_row, rows): (usize, usize),
+        cursor: &mut Cursor,
+        wanted: Wanted,
+    ) -> bool {
         if cursor.row >= rows {
             return false;
         }
@@ -76,7 +83,13 @@ impl Tile {
     }
 
     /// Edges of one list lie side by side.
-    fn of_one(&mut self, list: &EdgeList, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) {
+    fn of_one(
+        &mut self,
+        list: &EdgeList,
+        (first_row, rows): (usize, usize),
+        cursor: &mut Cursor,
+        wanted: Wanted,
+    ) {
         let begin = list.offsets[first_row + cursor.row] as usize + cursor.done;
         let last = begin + wanted.edges;
         let mut end = begin;
@@ -101,13 +114,20 @@ impl Tile {
         }
     }
 
-    fn of_both(&mut self, lists: &Lists, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) {
+    fn of_both(
+        &mut self,
+        lists: &Lists,
+        (first_row, rows): (usize, usize),
+        cursor: &mut Cursor,
+        wanted: Wanted,
+    ) {
         while cursor.row < rows && self.far.len() < wanted.edges {
             self.starts.push(self.far.len() as u32);
             let (vertex, mut skip, mut whole) = (first_row + cursor.row, cursor.done, true);
             for (list, first) in &lists.lists {
                 let entries = list.offsets[vertex] as usize..list.offsets[vertex + 1] as usize;
-                let (start, room) = (entries.start + skip.min(entries.len()), wanted.edges - self.far.len());
+                let (start, room) =
+                    (entries.start + skip.min(entries.len()), wanted.edges - self.far.len());
                 skip = skip.saturating_sub(entries.len());
                 let end = entries.end.min(start + room);
                 whole &= end == entries.end;

@@ -1,10 +1,13 @@
 //! loss: the mean loss over the training rows, and its gradient by the result.
 //!
-//! promises  cross entropy: mean of `-log softmax(result)[class]`, stable for large results, natural logarithm; gradient
-//!           (softmax - one-hot) / count. Mean squares: mean of (result - target)^2 over rows and columns; gradient
-//!           2 (result - target) / (count * columns). Binary: mean over rows and columns of the cross entropy of the result's
-//!           sigmoid with a target in 0 to 1; gradient (sigmoid - target) / (count * columns); elements whose target is not a number do not count.
-//!           Exactly 0 in rows that do not train. Without training rows, or without an element that counts: loss 0, gradient 0. The loss is added in f64, in the order of blocks of rows that depend on sizes only
+//! promises  cross entropy: mean of `-log softmax(result)[class]`, stable for large results,
+//!           natural logarithm; gradient (softmax - one-hot) / count. Mean squares: mean of (result
+//!           - target)^2 over rows and columns; gradient 2 (result - target) / (count * columns).
+//!           Binary: mean over rows and columns of the cross entropy of the result's sigmoid with a
+//!           target in 0 to 1; gradient (sigmoid - target) / (count * columns); elements whose
+//!           target is not a number do not count. Exactly 0 in rows that do not train. Without
+//!           training rows, or without an element that counts: loss 0, gradient 0. The loss is
+//!           added in f64, in the order of blocks of rows that depend on sizes only
 //! never     reads the target of a row that does not train
 //! bounds    a class outside of the columns makes the loss and that row's gradient NaN
 pub mod reference;
@@ -49,15 +52,23 @@ pub(crate) fn loss_of_type<T: Real>(gradient: &mut [T], work: &Loss<T>) -> f64 {
     assert_shape(work.result, rows, columns, "result");
     let target_columns = if work.kind == LossKind::CrossEntropy { 1 } else { columns };
     assert_shape(work.target, rows, target_columns, "target");
-    assert!(work.training_rows.is_sorted_by(|first, second| first < second), "training rows ascend");
-    assert!(work.training_rows.last().is_none_or(|&last| (last as usize) < rows), "training rows lie in the result");
+    assert!(
+        work.training_rows.is_sorted_by(|first, second| first < second),
+        "training rows ascend"
+    );
+    assert!(
+        work.training_rows.last().is_none_or(|&last| (last as usize) < rows),
+        "training rows lie in the result"
+    );
     let arch = pulp::Arch::new();
     let in_task = rows_per_task(columns);
     let count = terms(work);
     let losses: Vec<f64> = gradient
         .par_chunks_mut(in_task * columns)
         .enumerate()
-        .map(|(task, gradient)| arch.dispatch(Block { gradient, work, first_row: task * in_task, count }))
+        .map(|(task, gradient)| {
+            arch.dispatch(Block { gradient, work, first_row: task * in_task, count })
+        })
         .collect();
     if count == 0 { 0.0 } else { losses.iter().sum::<f64>() / count as f64 }
 }
@@ -65,7 +76,12 @@ pub(crate) fn loss_of_type<T: Real>(gradient: &mut [T], work: &Loss<T>) -> f64 {
 /// What the summed loss is divided by.
 fn terms<T: Real>(work: &Loss<T>) -> usize {
     let (rows, columns) = (work.training_rows, work.columns);
-    let known = |row: &u32| work.target[*row as usize * columns..][..columns].iter().filter(|target| !target.widened().is_nan()).count();
+    let known = |row: &u32| {
+        work.target[*row as usize * columns..][..columns]
+            .iter()
+            .filter(|target| !target.widened().is_nan())
+            .count()
+    };
     match work.kind {
         LossKind::CrossEntropy => rows.len(),
         LossKind::MeanSquares => rows.len() * columns,
@@ -104,7 +120,12 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
                     let (row, columns) = (row as usize, work.columns);
                     let of_row = row * columns..(row + 1) * columns;
                     let gradient = &mut gradient[(row - first_row) * columns..][..columns];
-                    sum += row_loss(gradient, &work.result[of_row.clone()], &work.target[of_row], count);
+                    sum += row_loss(
+                        gradient,
+                        &work.result[of_row.clone()],
+                        &work.target[of_row],
+                        count,
+                    );
                 }
                 sum
             }
@@ -117,7 +138,12 @@ const LANES: usize = 16;
 
 /// Summed loss of some training rows, not yet divided by the count; their gradient is.
 #[inline(always)]
-fn cross_entropy<T: Real>(gradient: &mut [T], work: &Loss<T>, first_row: usize, training: &[u32]) -> f64 {
+fn cross_entropy<T: Real>(
+    gradient: &mut [T],
+    work: &Loss<T>,
+    first_row: usize,
+    training: &[u32],
+) -> f64 {
     let columns = work.columns;
     let share = T::rounded(1.0 / work.training_rows.len() as f64);
     let mut lanes = vec![[T::ZERO; LANES]; columns];
@@ -138,10 +164,12 @@ fn cross_entropy<T: Real>(gradient: &mut [T], work: &Loss<T>, first_row: usize, 
             }
         }
         let totals = powers(&mut lanes, &largest);
-        let factors = totals.map(|total| T::rounded(1.0 / (total * work.training_rows.len() as f64)));
+        let factors =
+            totals.map(|total| T::rounded(1.0 / (total * work.training_rows.len() as f64)));
         for (column, powers) in lanes.iter().enumerate() {
             for lane in 0..LANES {
-                gradient[starts[lane] + column - first_row * columns] = powers[lane] * factors[lane];
+                gradient[starts[lane] + column - first_row * columns] =
+                    powers[lane] * factors[lane];
             }
         }
         for (lane, &row) in rows.iter().enumerate() {
@@ -149,7 +177,8 @@ fn cross_entropy<T: Real>(gradient: &mut [T], work: &Loss<T>, first_row: usize, 
             match class_column(work.target[row as usize], columns) {
                 Some(class) => {
                     gradient[class] = gradient[class] - share;
-                    let of_class = work.result[starts[lane] + class].widened() - largest[lane].widened();
+                    let of_class =
+                        work.result[starts[lane] + class].widened() - largest[lane].widened();
                     sum += totals[lane].ln() - of_class;
                 }
                 None => {
@@ -183,7 +212,8 @@ fn powers<T: Real>(lanes: &mut [[T; LANES]], largest: &[T; LANES]) -> [f64; LANE
 #[inline(always)]
 fn class_column<T: Real>(class: T, columns: usize) -> Option<usize> {
     let class = class.widened();
-    (class >= 0.0 && class < columns as f64 && class == (class as usize) as f64).then_some(class as usize)
+    (class >= 0.0 && class < columns as f64 && class == (class as usize) as f64)
+        .then_some(class as usize)
 }
 
 /// Binary cross entropy of scores before the sigmoid, without overflow.

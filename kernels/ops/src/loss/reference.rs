@@ -16,27 +16,38 @@ pub fn loss<T: Real>(work: &Loss<T>) -> (f64, Vec<f64>) {
         LossKind::CrossEntropy => work.training_rows.len() as f64,
         LossKind::MeanSquares => (work.training_rows.len() * columns) as f64,
         LossKind::Binary => {
-            let of_row = |row: &u32| &work.target[*row as usize * columns..(*row as usize + 1) * columns];
-            work.training_rows.iter().flat_map(of_row).filter(|target| !target.widened().is_nan()).count() as f64
+            let of_row =
+                |row: &u32| &work.target[*row as usize * columns..(*row as usize + 1) * columns];
+            work.training_rows
+                .iter()
+                .flat_map(of_row)
+                .filter(|target| !target.widened().is_nan())
+                .count() as f64
         }
     };
     for &row in work.training_rows {
         let start = row as usize * columns;
-        let result: Vec<f64> = work.result[start..start + columns].iter().map(|value| value.widened()).collect();
+        let result: Vec<f64> =
+            work.result[start..start + columns].iter().map(|value| value.widened()).collect();
         let largest = result.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = result.iter().map(|value| (value - largest).exp()).sum();
         for column in 0..columns {
             match work.kind {
                 LossKind::CrossEntropy => {
-                    let hot = f64::from(u8::from(work.target[row as usize].widened() == column as f64));
-                    gradient[start + column] = ((result[column] - largest).exp() / total - hot) / count;
+                    let hot =
+                        f64::from(u8::from(work.target[row as usize].widened() == column as f64));
+                    gradient[start + column] =
+                        ((result[column] - largest).exp() / total - hot) / count;
                     if hot == 1.0 {
                         sum += total.ln() + largest - result[column];
                     }
                 }
                 LossKind::Binary if work.target[start + column].widened().is_nan() => {}
                 LossKind::Binary => {
-                    let (share, wanted) = (1.0 / (1.0 + (-result[column]).exp()), work.target[start + column].widened());
+                    let (share, wanted) = (
+                        1.0 / (1.0 + (-result[column]).exp()),
+                        work.target[start + column].widened(),
+                    );
                     gradient[start + column] = (share - wanted) / count;
                     sum -= wanted * share.ln() + (1.0 - wanted) * (1.0 - share).ln();
                 }

@@ -7,14 +7,20 @@ use crate::testing::{assert_close, in_pools, numbers};
 
 fn target<T: Real>(kind: LossKind, rows: usize, columns: usize) -> Vec<T> {
     match kind {
-        LossKind::CrossEntropy => (0..rows).map(|row| T::rounded((row * 7 % columns) as f64)).collect(),
+        LossKind::CrossEntropy => {
+            (0..rows).map(|row| T::rounded((row * 7 % columns) as f64)).collect()
+        }
         LossKind::MeanSquares => numbers(rows * columns, 9),
-        LossKind::Binary => numbers::<T>(rows * columns, 9).into_iter().map(|value| (value + T::ONE) * T::rounded(0.5)).collect(),
+        LossKind::Binary => numbers::<T>(rows * columns, 9)
+            .into_iter()
+            .map(|value| (value + T::ONE) * T::rounded(0.5))
+            .collect(),
     }
 }
 
 fn check<T: Real>(kind: LossKind, rows: usize, columns: usize, training_rows: &[u32]) {
-    let result: Vec<T> = numbers::<T>(rows * columns, 3).into_iter().map(|value| value * T::rounded(5.0)).collect();
+    let result: Vec<T> =
+        numbers::<T>(rows * columns, 3).into_iter().map(|value| value * T::rounded(5.0)).collect();
     let target = target(kind, rows, columns);
     let work = Loss { kind, result: &result, target: &target, columns, training_rows };
     let made = in_pools(|| {
@@ -30,7 +36,8 @@ fn check<T: Real>(kind: LossKind, rows: usize, columns: usize, training_rows: &[
     let scaled: Vec<T> = made.iter().map(|&gradient| gradient * T::rounded(count)).collect();
     let expected: Vec<f64> = expected.into_iter().map(|gradient| gradient * count).collect();
     assert_close(&scaled, &expected, count, &what);
-    let is_zero = |row: usize| made[row * columns..(row + 1) * columns].iter().all(|value| *value == T::ZERO);
+    let is_zero =
+        |row: usize| made[row * columns..(row + 1) * columns].iter().all(|value| *value == T::ZERO);
     assert!((0..rows).all(|row| training_rows.contains(&(row as u32)) || is_zero(row)), "{what}");
 }
 
@@ -63,13 +70,23 @@ fn unknown_elements_of_a_binary_target_do_not_count() {
     let (rows, columns) = (3000, 5);
     let result: Vec<f64> = numbers(rows * columns, 3);
     let known = |at: usize| at % 3 != 1 && at / columns != 7;
-    let target: Vec<f64> = (0..rows * columns).map(|at| if known(at) { (at % 2) as f64 } else { f64::NAN }).collect();
+    let target: Vec<f64> =
+        (0..rows * columns).map(|at| if known(at) { (at % 2) as f64 } else { f64::NAN }).collect();
     let training_rows: Vec<u32> = (0..rows as u32).filter(|row| row % 4 != 2).collect();
-    let work = Loss { kind: LossKind::Binary, result: &result, target: &target, columns, training_rows: &training_rows };
+    let work = Loss {
+        kind: LossKind::Binary,
+        result: &result,
+        target: &target,
+        columns,
+        training_rows: &training_rows,
+    };
     let mut gradient = vec![1.0; rows * columns];
     let value = loss(&mut gradient, &work);
     let trains = |at: usize| (at / columns) % 4 != 2 && known(at);
-    let terms: Vec<f64> = (0..rows * columns).filter(|at| trains(*at)).map(|at| (1.0 + (-result[at] * (2.0 * target[at] - 1.0)).exp()).ln()).collect();
+    let terms: Vec<f64> = (0..rows * columns)
+        .filter(|at| trains(*at))
+        .map(|at| (1.0 + (-result[at] * (2.0 * target[at] - 1.0)).exp()).ln())
+        .collect();
     assert!((value - terms.iter().sum::<f64>() / terms.len() as f64).abs() < 1e-12, "{value}");
     let (again, slopes) = reference::loss(&work);
     assert!((value - again).abs() < 1e-12);
@@ -113,7 +130,12 @@ fn gradients_are_the_slopes() {
         let target: Vec<f64> = target(kind, rows, columns);
         let mut result: Vec<f64> = numbers(rows * columns, 3);
         let mut gradient = vec![0.0; rows * columns];
-        let value = |result: &[f64], gradient: &mut [f64]| loss(gradient, &Loss { kind, result, target: &target, columns, training_rows: &training_rows });
+        let value = |result: &[f64], gradient: &mut [f64]| {
+            loss(
+                gradient,
+                &Loss { kind, result, target: &target, columns, training_rows: &training_rows },
+            )
+        };
         value(&result, &mut gradient);
         for at in 0..rows * columns {
             let (kept, step) = (result[at], 1e-5);
@@ -124,7 +146,11 @@ fn gradients_are_the_slopes() {
             let below = value(&result, &mut ignored);
             result[at] = kept;
             let slope = (above - below) / (2.0 * step);
-            assert!((slope - gradient[at]).abs() < 1e-9, "{kind:?} at {at}: {}, expected {slope}", gradient[at]);
+            assert!(
+                (slope - gradient[at]).abs() < 1e-9,
+                "{kind:?} at {at}: {}, expected {slope}",
+                gradient[at]
+            );
         }
     }
 }

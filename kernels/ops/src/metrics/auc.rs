@@ -1,13 +1,15 @@
-//! auc: the area under the curve of true over false positives, as the chance that a score of one that holds is larger than a score of
-//! one that does not; equal scores count half.
+//! auc: the area under the curve of true over false positives, as the chance that a score of one
+//! that holds is larger than a score of one that does not; equal scores count half.
 //!
-//! promises  exact, from ranks; not a number where all that is known holds, or does not, and where a score is not a number
+//! promises  exact, from ranks; not a number where all that is known holds, or does not, and where
+//!           a score is not a number
 //! limits    sorts the scores of the rows
 use rayon::prelude::*;
 
 use crate::Real;
 
-/// Of two classes, by how much more the second scores than the first; `target` has one column with 0 or 1.
+/// Of two classes, by how much more the second scores than the first; `target` has one column with
+/// 0 or 1.
 pub fn auc_of_classes<T: Real>(result: &[T], target: &[T], rows: &[u32]) -> f64 {
     let scored = |&row: &u32| {
         let row = row as usize;
@@ -16,12 +18,20 @@ pub fn auc_of_classes<T: Real>(result: &[T], target: &[T], rows: &[u32]) -> f64 
     area(rows.par_iter().map(scored).collect())
 }
 
-/// Of labels that hold or do not: the mean over columns of which some known elements hold and some do not.
+/// Of labels that hold or do not: the mean over columns of which some known elements hold and some
+/// do not.
 pub fn auc_of_labels<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     let of_column = |column: usize| {
-        let elements = rows.iter().map(|&row| row as usize * columns + column).filter(|&element| !target[element].widened().is_nan());
-        area(elements.map(|element| (result[element].widened(), target[element].widened() > 0.5)).collect())
+        let elements = rows
+            .iter()
+            .map(|&row| row as usize * columns + column)
+            .filter(|&element| !target[element].widened().is_nan());
+        area(
+            elements
+                .map(|element| (result[element].widened(), target[element].widened() > 0.5))
+                .collect(),
+        )
     };
     let areas: Vec<f64> = (0..columns).into_par_iter().map(of_column).collect();
     let known: Vec<f64> = areas.into_iter().filter(|area| !area.is_nan()).collect();

@@ -1,7 +1,8 @@
 //! f1: the harmonic mean of precision and recall.
 //!
-//! promises  of classes: the mean over all classes that occur among the targets or the answers, each counting the same (macro); of
-//!           labels that hold or do not: over all known elements at once (micro); not a number where nothing is known
+//! promises  of classes: the mean over all classes that occur among the targets or the answers,
+//!           each counting the same (macro); of labels that hold or do not: over all known elements
+//!           at once (micro); not a number where nothing is known
 //! never     counts a row with a NaN as an answer: it is a miss of its class
 use rayon::prelude::*;
 
@@ -19,7 +20,11 @@ struct Counts {
 
 impl Counts {
     fn with(self, other: Counts) -> Counts {
-        Counts { right: self.right + other.right, answered: self.answered + other.answered, wanted: self.wanted + other.wanted }
+        Counts {
+            right: self.right + other.right,
+            answered: self.answered + other.answered,
+            wanted: self.wanted + other.wanted,
+        }
     }
 
     /// Two right answers to one answered and one wanted; none where there is neither.
@@ -29,7 +34,8 @@ impl Counts {
     }
 }
 
-/// The mean over classes of the F1 score of the largest elements of some rows; `target` has one column.
+/// The mean over classes of the F1 score of the largest elements of some rows; `target` has one
+/// column.
 pub fn macro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_shape(result, target.len(), columns, "result");
     let of_rows = |rows: &[u32]| {
@@ -47,28 +53,41 @@ pub fn macro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32
                     counts.wanted += 1;
                     counts.right += u64::from(f64::from(answer) == wanted);
                 }
-                if let Some(counts) = usize::try_from(answer).ok().and_then(|answer| counts.get_mut(answer)) {
+                if let Some(counts) =
+                    usize::try_from(answer).ok().and_then(|answer| counts.get_mut(answer))
+                {
                     counts.answered += 1;
                 }
             }
         }
         counts
     };
-    let sum = |first: Vec<Counts>, second: Vec<Counts>| first.into_iter().zip(second).map(|(first, second)| first.with(second)).collect();
-    let counts = rows.par_chunks(TASK_ROWS).map(of_rows).reduce(|| vec![Counts::default(); columns], sum);
+    let sum = |first: Vec<Counts>, second: Vec<Counts>| {
+        first.into_iter().zip(second).map(|(first, second)| first.with(second)).collect()
+    };
+    let counts =
+        rows.par_chunks(TASK_ROWS).map(of_rows).reduce(|| vec![Counts::default(); columns], sum);
     let scores: Vec<f64> = counts.into_iter().filter_map(Counts::score).collect();
     scores.iter().sum::<f64>() / scores.len() as f64
 }
 
-/// The F1 score of all known elements of some rows: a score above 0 says that the label, above a half, holds.
+/// The F1 score of all known elements of some rows: a score above 0 says that the label, above a
+/// half, holds.
 pub fn micro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     let of_row = |&row: &u32| {
         let range = row as usize * columns..(row as usize + 1) * columns;
-        let known = result[range.clone()].iter().zip(&target[range]).filter(|(_, target)| !target.widened().is_nan());
+        let known = result[range.clone()]
+            .iter()
+            .zip(&target[range])
+            .filter(|(_, target)| !target.widened().is_nan());
         known.fold(Counts::default(), |counts, (result, target)| {
             let (answered, wanted) = (result.widened() > 0.0, target.widened() > 0.5);
-            counts.with(Counts { right: u64::from(answered && wanted), answered: u64::from(answered), wanted: u64::from(wanted) })
+            counts.with(Counts {
+                right: u64::from(answered && wanted),
+                answered: u64::from(answered),
+                wanted: u64::from(wanted),
+            })
         })
     };
     rows.par_iter().map(of_row).reduce(Counts::default, Counts::with).score().unwrap_or(f64::NAN)

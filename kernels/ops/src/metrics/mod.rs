@@ -1,7 +1,8 @@
 //! metrics: how good a result is on some rows.
 //!
-//! promises  among equal largest elements the smallest class is the answer; a row with a NaN is never right; sums in f64,
-//!           by blocks that depend on sizes only, in their order; over no rows: share 0, error 0
+//! promises  among equal largest elements the smallest class is the answer; a row with a NaN is
+//!           never right; sums in f64, by blocks that depend on sizes only, in their order; over no
+//!           rows: share 0, error 0
 //! never     reads a row that is not asked for
 mod auc;
 mod f1;
@@ -52,14 +53,17 @@ impl<T: Real> WithSimd for Answers<'_, T> {
             }
             let answers = largest(self.result, &starts, self.columns);
             for (&answer, &row) in answers.iter().zip(rows) {
-                right += u64::from(answer >= 0 && f64::from(answer) == self.target[row as usize].widened());
+                right += u64::from(
+                    answer >= 0 && f64::from(answer) == self.target[row as usize].widened(),
+                );
             }
         }
         right
     }
 }
 
-/// First column of the largest element of the row at each start; -1 for a row with a NaN or without columns.
+/// First column of the largest element of the row at each start; -1 for a row with a NaN or without
+/// columns.
 #[inline(always)]
 fn largest<T: Real>(result: &[T], starts: &[usize; LANES], columns: usize) -> [i32; LANES] {
     let mut best = [T::SMALLEST; LANES];
@@ -91,8 +95,9 @@ pub fn accuracy<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32
     right_count(result, target, columns, rows) as f64 / rows.len() as f64
 }
 
-/// Share of the known elements of these rows whose score lies on the side of 0 that the target, above or below a half, does; elements
-/// whose target is not a number are unknown. Not a number where nothing is known.
+/// Share of the known elements of these rows whose score lies on the side of 0 that the target,
+/// above or below a half, does; elements whose target is not a number are unknown. Not a number
+/// where nothing is known.
 pub fn right_share<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     let of_row = |&row: &u32| {
@@ -100,25 +105,44 @@ pub fn right_share<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[
         let pairs = result[range.clone()].iter().zip(&target[range]);
         let known = pairs.filter(|(_, target)| !target.widened().is_nan());
         known.fold((0, 0), |(right, all), (result, target)| {
-            let is_right = !result.widened().is_nan() && (*result > T::ZERO) == (target.widened() > 0.5);
+            let is_right =
+                !result.widened().is_nan() && (*result > T::ZERO) == (target.widened() > 0.5);
             (right + u64::from(is_right), all + 1)
         })
     };
-    let (right, known) = rows.par_iter().map(of_row).reduce(|| (0u64, 0u64), |first, second| (first.0 + second.0, first.1 + second.1));
+    let (right, known) = rows
+        .par_iter()
+        .map(of_row)
+        .reduce(|| (0u64, 0u64), |first, second| (first.0 + second.0, first.1 + second.1));
     right as f64 / known as f64
 }
 
 /// Mean of (result - target)^2 over these rows and all columns.
-pub fn mean_squared_error<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
+pub fn mean_squared_error<T: Real>(
+    result: &[T],
+    target: &[T],
+    columns: usize,
+    rows: &[u32],
+) -> f64 {
     mean_error(result, target, (columns, rows), |difference| difference.powi(2))
 }
 
 /// Mean of |result - target| over these rows and all columns.
-pub fn mean_absolute_error<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
+pub fn mean_absolute_error<T: Real>(
+    result: &[T],
+    target: &[T],
+    columns: usize,
+    rows: &[u32],
+) -> f64 {
     mean_error(result, target, (columns, rows), f64::abs)
 }
 
-fn mean_error<T: Real>(result: &[T], target: &[T], (columns, rows): (usize, &[u32]), error: impl Fn(f64) -> f64 + Sync) -> f64 {
+fn mean_error<T: Real>(
+    result: &[T],
+    target: &[T],
+    (columns, rows): (usize, &[u32]),
+    error: impl Fn(f64) -> f64 + Sync,
+) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     if rows.is_empty() || columns == 0 {
         return 0.0;
@@ -128,6 +152,7 @@ fn mean_error<T: Real>(result: &[T], target: &[T], (columns, rows): (usize, &[u3
         let pairs = result[range.clone()].iter().zip(&target[range]);
         pairs.map(|(result, target)| error(result.widened() - target.widened())).sum::<f64>()
     };
-    let sums: Vec<f64> = rows.par_chunks(TASK_ROWS).map(|rows| rows.iter().map(of_row).sum::<f64>()).collect();
+    let sums: Vec<f64> =
+        rows.par_chunks(TASK_ROWS).map(|rows| rows.iter().map(of_row).sum::<f64>()).collect();
     sums.iter().sum::<f64>() / (rows.len() * columns) as f64
 }

@@ -19,8 +19,9 @@ use crate::expression::Evaluator;
 /// Rows between two epilogues hold about this many elements: 4 KiB of f32 stay in the first cache.
 const BLOCK_ELEMENTS: usize = 1024;
 
-/// Bytes of rows that are on their way while one is added. Of 8, 16, 32 and 64 rows ahead, 32 of 16 columns and 8 to 16 of 64 were
-/// fastest: 1.3 to 2.3 times as fast as none, in tables of 26 to 105 MiB (Xeon at 2.8 GHz, 2 threads, `gather_speed`'s forms).
+/// Bytes of rows that are on their way while one is added. Of 8, 16, 32 and 64 rows ahead, 32 of 16
+/// columns and 8 to 16 of 64 were fastest: 1.3 to 2.3 times as fast as none, in tables of 26 to 105
+/// MiB (Xeon at 2.8 GHz, 2 threads, `gather_speed`'s forms).
 const BYTES_AHEAD: usize = 4096;
 
 /// Bytes of a source up to which it stays in a core's own cache, where asking for rows only costs.
@@ -63,8 +64,14 @@ fn assert_fits<T: Scalar>(out: &[T], work: &NeighbourReduce<T>) {
     for adjacency in work.adjacencies {
         let entries = adjacency.neighbours.len();
         assert_eq!(adjacency.rows(), rows, "adjacencies have the same rows");
-        assert!(adjacency.offsets.last().is_none_or(|&end| end as usize <= entries), "offsets end at the entries");
-        assert!(adjacency.weights.is_none_or(|weights| weights.len() == entries), "a weight for each entry");
+        assert!(
+            adjacency.offsets.last().is_none_or(|&end| end as usize <= entries),
+            "offsets end at the entries"
+        );
+        assert!(
+            adjacency.weights.is_none_or(|weights| weights.len() == entries),
+            "a weight for each entry"
+        );
     }
     assert!(work.source.is_some() || work.columns == 1, "without source there is one column");
     work.epilogue.assert_fits(rows, work.columns);
@@ -117,19 +124,29 @@ impl<T: Scalar> Join<T> for MaxOf {
 
 fn reduce_units<T: Scalar, J: Join<T>>(out: &mut [T], work: &NeighbourReduce<T>) {
     let arch = pulp::Arch::new();
-    let adjacencies: Vec<Entries<T>> = work.adjacencies.iter().map(|adjacency| Entries::new(adjacency, work.factor)).collect();
+    let adjacencies: Vec<Entries<T>> =
+        work.adjacencies.iter().map(|adjacency| Entries::new(adjacency, work.factor)).collect();
     let block = rows_per_block(work.columns);
-    split_rows(out, work.unit_starts, work.columns).into_par_iter().with_max_len(1).for_each(|(first_row, part)| {
-        let mut evaluator = Evaluator::new(arch, &work.epilogue, work.columns);
-        for (index, out) in part.chunks_mut(block * work.columns).enumerate() {
-            let first_row = first_row + index * block;
-            match work.source {
-                Some(source) => reduce_rows::<T, J>(arch, out, &adjacencies, first_row, source, work.columns),
-                None => reduce_ones::<T, J>(out, &adjacencies, first_row),
+    split_rows(out, work.unit_starts, work.columns).into_par_iter().with_max_len(1).for_each(
+        |(first_row, part)| {
+            let mut evaluator = Evaluator::new(arch, &work.epilogue, work.columns);
+            for (index, out) in part.chunks_mut(block * work.columns).enumerate() {
+                let first_row = first_row + index * block;
+                match work.source {
+                    Some(source) => reduce_rows::<T, J>(
+                        arch,
+                        out,
+                        &adjacencies,
+                        first_row,
+                        source,
+                        work.columns,
+                    ),
+                    None => reduce_ones::<T, J>(out, &adjacencies, first_row),
+                }
+                evaluator.apply(first_row, out);
             }
-            evaluator.apply(first_row, out);
-        }
-    });
+        },
+    );
 }
 
 /// An adjacency whose first entry at hand need not be entry 0.
@@ -146,7 +163,12 @@ pub(crate) struct Entries<'a, T> {
 impl<'a, T: Scalar> Entries<'a, T> {
     fn new(adjacency: &Adjacency<'a, T>, factor: EdgeFactor) -> Self {
         let weights = if factor == EdgeFactor::Weight { adjacency.weights } else { None };
-        Entries { offsets: adjacency.offsets, neighbours: adjacency.neighbours, weights, first_entry: 0 }
+        Entries {
+            offsets: adjacency.offsets,
+            neighbours: adjacency.neighbours,
+            weights,
+            first_entry: 0,
+        }
     }
 
     #[inline(always)]
@@ -166,10 +188,26 @@ impl<'a, T: Scalar> Entries<'a, T> {
 
 /// Reduces rows `first_row ..` into `out`, before the epilogue.
 #[inline]
-pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(arch: pulp::Arch, out: &mut [T], adjacencies: &[Entries<T>], first_row: usize, source: &[T], columns: usize) {
+pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(
+    arch: pulp::Arch,
+    out: &mut [T],
+    adjacencies: &[Entries<T>],
+    first_row: usize,
+    source: &[T],
+    columns: usize,
+) {
     let bytes_of_row = size_of::<T>() * columns.max(1);
-    let ahead = (size_of_val(source) > BYTES_NEAR).then_some((BYTES_AHEAD / bytes_of_row).clamp(8, 32));
-    arch.dispatch(Rows::<T, J> { out, adjacencies, first_row, source, columns, ahead, join: std::marker::PhantomData });
+    let ahead =
+        (size_of_val(source) > BYTES_NEAR).then_some((BYTES_AHEAD / bytes_of_row).clamp(8, 32));
+    arch.dispatch(Rows::<T, J> {
+        out,
+        adjacencies,
+        first_row,
+        source,
+        columns,
+        ahead,
+        join: std::marker::PhantomData,
+    });
 }
 
 struct Rows<'w, 'a, T, J> {
@@ -217,8 +255,8 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         }
     }
 
-    /// Rows of at least a tile, two tiles at a time; the last ends with the row and reaches back over columns that another
-    /// one makes too.
+    /// Rows of at least a tile, two tiles at a time; the last ends with the row and reaches back
+    /// over columns that another one makes too.
     #[inline(always)]
     fn pairs<const WIDTH: usize>(mut self) {
         let columns = self.columns;
@@ -242,7 +280,11 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
             let row = self.first_row + row;
             let of_side = |adjacency: &Entries<'_, T>| {
                 let (neighbours, weights) = adjacency.of_row(row);
-                adjacency.after(row, self.ahead).iter().take(neighbours.len()).for_each(|&later| prefetch_index(self.source, later as usize));
+                adjacency
+                    .after(row, self.ahead)
+                    .iter()
+                    .take(neighbours.len())
+                    .for_each(|&later| prefetch_index(self.source, later as usize));
                 self.column(neighbours, weights)
             };
             *out = match self.adjacencies {
@@ -252,7 +294,8 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         }
     }
 
-    /// One row: entries go to lanes in turn; long rows by blocks of entries, whose results go to lanes as well.
+    /// One row: entries go to lanes in turn; long rows by blocks of entries, whose results go to
+    /// lanes as well.
     #[inline(always)]
     fn column(&self, neighbours: &[u32], weights: Option<&[T]>) -> T {
         if neighbours.len() <= BLOCK_ENTRIES {
@@ -289,7 +332,12 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
 
     /// The columns of one row that begin at each of `firsts`, `WIDTH` each, in registers.
     #[inline(always)]
-    fn tiles<const WIDTH: usize, const COUNT: usize>(&self, row: usize, columns: usize, firsts: [usize; COUNT]) -> [[T; WIDTH]; COUNT] {
+    fn tiles<const WIDTH: usize, const COUNT: usize>(
+        &self,
+        row: usize,
+        columns: usize,
+        firsts: [usize; COUNT],
+    ) -> [[T; WIDTH]; COUNT] {
         let (row, source) = (self.first_row + row, self.source);
         let mut made = [[J::START; WIDTH]; COUNT];
         for adjacency in self.adjacencies {
@@ -301,8 +349,18 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
                 }
                 let start = neighbour as usize * columns;
                 match weights {
-                    None => add::<T, J, WIDTH, COUNT>(&mut made, source, firsts.map(|first| start + first), |message| message),
-                    Some(weights) => add::<T, J, WIDTH, COUNT>(&mut made, source, firsts.map(|first| start + first), |message| weights[entry].times(message)),
+                    None => add::<T, J, WIDTH, COUNT>(
+                        &mut made,
+                        source,
+                        firsts.map(|first| start + first),
+                        |message| message,
+                    ),
+                    Some(weights) => add::<T, J, WIDTH, COUNT>(
+                        &mut made,
+                        source,
+                        firsts.map(|first| start + first),
+                        |message| weights[entry].times(message),
+                    ),
                 }
             }
         }
@@ -334,7 +392,11 @@ fn add<T: Scalar, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
 
 /// Asks for the lines of the tiles of a row; nothing waits for them.
 #[inline(always)]
-fn ask_for<T, const WIDTH: usize, const COUNT: usize>(source: &[T], start: usize, firsts: [usize; COUNT]) {
+fn ask_for<T, const WIDTH: usize, const COUNT: usize>(
+    source: &[T],
+    start: usize,
+    firsts: [usize; COUNT],
+) {
     let in_line = BYTES_OF_LINE / size_of::<T>();
     for first in firsts {
         for column in (0..WIDTH).step_by(in_line) {

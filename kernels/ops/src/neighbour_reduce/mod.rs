@@ -1,8 +1,10 @@
 //! neighbour_reduce: `out[v, :] = epilogue(combine over edges of v: factor * source[u, :])`.
 //!
-//! promises  edges are combined one after another in the order of the row (of the first adjacency, then of the second); with one
-//!           column in four lanes, edge by edge in turn, and by blocks of 512 edges: threads and instruction set change no bit; over nothing: sum 0, minimum infinity (ids: the sentinel),
-//!           maximum minus infinity; a NaN message makes the row NaN
+//! promises  edges are combined one after another in the order of the row (of the first adjacency,
+//!           then of the second); with one column in four lanes, edge by edge in turn, and by
+//!           blocks of 512 edges: threads and instruction set change no bit; over nothing: sum 0,
+//!           minimum infinity (ids: the sentinel), maximum minus infinity; a NaN message makes the
+//!           row NaN
 //! never     uses an atomic operation or fused multiply-add; stores a message
 //! bounds    rows and units < 2^32; a row is the work of one thread, however long it is
 //! bytes     4 E + s D E + s D N (+ s E with weights)
@@ -21,9 +23,11 @@ use crate::expression::Bound;
 /// What a neighbour reduction reads.
 #[derive(Clone, Copy, Debug)]
 pub struct NeighbourReduce<'a, T> {
-    /// One direction, or two that are visited one after the other (in, then out, for `Direction::Both`).
+    /// One direction, or two that are visited one after the other (in, then out, for
+    /// `Direction::Both`).
     pub adjacencies: &'a [Adjacency<'a, T>],
-    /// Row boundaries of the partition: from 0 to the number of rows, one more than there are units.
+    /// Row boundaries of the partition: from 0 to the number of rows, one more than there are
+    /// units.
     pub unit_starts: &'a [u32],
     /// How messages meet.
     pub combine: Combine,

@@ -30,7 +30,9 @@ pub fn neighbour_reduce<T: Scalar>(work: &NeighbourReduce<T>) -> Vec<f64> {
                     }
                     made = match work.combine {
                         Combine::Sum => made + message,
-                        Combine::Min | Combine::Max if made.is_nan() || message.is_nan() => f64::NAN,
+                        Combine::Min | Combine::Max if made.is_nan() || message.is_nan() => {
+                            f64::NAN
+                        }
                         Combine::Min => made.min(message),
                         Combine::Max => made.max(message),
                     };

@@ -11,21 +11,39 @@ use crate::testing::{Graph, WIDTHS, graphs, in_pools, numbers, random_graph};
 const COMBINES: [Combine; 3] = [Combine::Sum, Combine::Min, Combine::Max];
 const FACTORS: [EdgeFactor; 2] = [EdgeFactor::One, EdgeFactor::Weight];
 
-/// Exact for f64 and ids, which the reference computes in the same order, but for sums of one column; near for f32.
-fn assert_same<T: Scalar>(made: &[T], expected: &[f64], (entries, in_order): (usize, bool), what: &str) {
+/// Exact for f64 and ids, which the reference computes in the same order, but for sums of one
+/// column; near for f32.
+fn assert_same<T: Scalar>(
+    made: &[T],
+    expected: &[f64],
+    (entries, in_order): (usize, bool),
+    what: &str,
+) {
     assert_eq!(made.len(), expected.len(), "{what}");
     let is_narrow = std::any::TypeId::of::<T>() == std::any::TypeId::of::<f32>();
     for (at, (made, &expected)) in made.iter().zip(expected).enumerate() {
         let made = made.widened();
         let rounding = if is_narrow { 1e-7 } else { 1e-16 };
-        let near = (is_narrow || !in_order) && (made - expected).abs() <= rounding * (1.0 + entries as f64);
+        let near = (is_narrow || !in_order)
+            && (made - expected).abs() <= rounding * (1.0 + entries as f64);
         assert!(made == expected || near, "{what}: element {at} is {made}, expected {expected}");
     }
 }
 
-fn check<T: Scalar>(graphs: &[&Graph], combine: Combine, factor: EdgeFactor, columns: usize, has_source: bool) {
-    let weights: Vec<Vec<T>> = graphs.iter().map(|graph| numbers(graph.neighbours.len(), 3)).collect();
-    let adjacencies: Vec<_> = graphs.iter().zip(&weights).map(|(graph, weights)| graph.adjacency(Some(&weights[..]))).collect();
+fn check<T: Scalar>(
+    graphs: &[&Graph],
+    combine: Combine,
+    factor: EdgeFactor,
+    columns: usize,
+    has_source: bool,
+) {
+    let weights: Vec<Vec<T>> =
+        graphs.iter().map(|graph| numbers(graph.neighbours.len(), 3)).collect();
+    let adjacencies: Vec<_> = graphs
+        .iter()
+        .zip(&weights)
+        .map(|(graph, weights)| graph.adjacency(Some(&weights[..])))
+        .collect();
     let rows = graphs[0].rows();
     let source: Vec<T> = numbers(rows * columns, 4);
     let program = Compiled::made();
@@ -41,9 +59,15 @@ fn check<T: Scalar>(graphs: &[&Graph], combine: Combine, factor: EdgeFactor, col
     };
     let mut made = vec![T::ONE; rows * columns];
     neighbour_reduce(&mut made, &work);
-    let what = format!("{} x {columns}, {combine:?} of {factor:?}, source {has_source}", graphs[0].name);
+    let what =
+        format!("{} x {columns}, {combine:?} of {factor:?}, source {has_source}", graphs[0].name);
     let in_order = combine != Combine::Sum || columns > 1;
-    assert_same(&made, &reference::neighbour_reduce(&work), (graphs[0].neighbours.len(), in_order), &what);
+    assert_same(
+        &made,
+        &reference::neighbour_reduce(&work),
+        (graphs[0].neighbours.len(), in_order),
+        &what,
+    );
 }
 
 #[test]
@@ -105,18 +129,29 @@ fn reduce(graph: &Graph, source: &[f32], columns: usize, combine: Combine) -> Ve
     let units = graph.units();
     let mut made = vec![7.0; graph.rows() * columns];
     let epilogue = Bound { program: &program, operands: &[], context: Context::default() };
-    let work = NeighbourReduce { adjacencies: &adjacencies, unit_starts: &units, combine, factor: EdgeFactor::Weight, source: Some(source), columns, epilogue };
+    let work = NeighbourReduce {
+        adjacencies: &adjacencies,
+        unit_starts: &units,
+        combine,
+        factor: EdgeFactor::Weight,
+        source: Some(source),
+        columns,
+        epilogue,
+    };
     neighbour_reduce(&mut made, &work);
     made
 }
 
-/// The sum of one column as it is defined: blocks of 512, each with whole fours in lanes and what is left after these.
+/// The sum of one column as it is defined: blocks of 512, each with whole fours in lanes and what
+/// is left after these.
 fn in_lanes(values: &[f32]) -> f32 {
     let joined = |lanes: [f32; 4]| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
     let of_block = |block: &[f32]| {
         let (fours, rest) = block.as_chunks::<4>();
         let mut lanes = [0.0f32; 4];
-        fours.iter().for_each(|four| lanes.iter_mut().zip(four).for_each(|(lane, value)| *lane += value));
+        fours
+            .iter()
+            .for_each(|four| lanes.iter_mut().zip(four).for_each(|(lane, value)| *lane += value));
         rest.iter().fold(joined(lanes), |sum, value| sum + value)
     };
     if values.len() <= 512 {
@@ -147,7 +182,11 @@ fn threads_change_no_bit_and_the_order_is_that_of_the_row() {
             let entries = graph.offsets[row] as usize..graph.offsets[row + 1] as usize;
             let of = |&neighbour: &u32| source[neighbour as usize * columns + column];
             let values: Vec<f32> = graph.neighbours[entries].iter().map(of).collect();
-            let expected = if columns == 1 { in_lanes(&values) } else { values.iter().fold(0.0, |sum: f32, value| sum + value) };
+            let expected = if columns == 1 {
+                in_lanes(&values)
+            } else {
+                values.iter().fold(0.0, |sum: f32, value| sum + value)
+            };
             assert_eq!(made.to_bits(), expected.to_bits());
         }
     }
@@ -157,7 +196,11 @@ fn threads_change_no_bit_and_the_order_is_that_of_the_row() {
 fn over_nothing_and_over_nan() {
     let graph = Graph::new("three rows", 3, &[(1, 0), (1, 1), (1, 2), (2, 2), (2, 0)]);
     let source = [1.0f32, f32::NAN, 3.0];
-    let expected = [(Combine::Sum, 0.0, 4.0), (Combine::Min, f32::INFINITY, 1.0), (Combine::Max, f32::NEG_INFINITY, 3.0)];
+    let expected = [
+        (Combine::Sum, 0.0, 4.0),
+        (Combine::Min, f32::INFINITY, 1.0),
+        (Combine::Max, f32::NEG_INFINITY, 3.0),
+    ];
     for (combine, nothing, last) in expected {
         let made = reduce(&graph, &source, 1, combine);
         assert_eq!((made[0], made[2]), (nothing, last));
@@ -173,11 +216,16 @@ fn the_epilogue_sees_each_element_once() {
         let source: Vec<f64> = numbers(rows * columns, 2);
         let scale: Vec<f64> = numbers(rows, 3);
         let bias: Vec<f64> = numbers(columns, 4);
-        let scaled = Expression::binary(Binary::Multiply, Expression::load("scale"), Expression::Made);
-        let program = Compiled::compile(&Expression::binary(Binary::Add, scaled, Expression::load("bias")));
+        let scaled =
+            Expression::binary(Binary::Multiply, Expression::load("scale"), Expression::Made);
+        let program =
+            Compiled::compile(&Expression::binary(Binary::Add, scaled, Expression::load("bias")));
         let program = program.expect("compiles");
         assert_eq!(program.loads(), ["scale", "bias"]);
-        let operands = [Operand { data: &scale, rows: OperandRows::Many, columns: 1 }, Operand { data: &bias, rows: OperandRows::One, columns }];
+        let operands = [
+            Operand { data: &scale, rows: OperandRows::Many, columns: 1 },
+            Operand { data: &bias, rows: OperandRows::One, columns },
+        ];
         let (adjacencies, units) = ([graph.adjacency(None)], graph.units());
         let work = NeighbourReduce {
             adjacencies: &adjacencies,

@@ -1,7 +1,9 @@
-//! optimizer: one step of Adam, AdamW or SGD on one parameter, with the meaning that PyTorch gives them.
+//! optimizer: one step of Adam, AdamW or SGD on one parameter, with the meaning that PyTorch gives
+//! them.
 //!
-//! promises  in the run's type, element by element; constants are computed in f64 and rounded once. Adam adds
-//!           `weight_decay * p` to the gradient, AdamW shrinks p by `1 - rate * weight_decay` first
+//! promises  in the run's type, element by element; constants are computed in f64 and rounded once.
+//!           Adam adds `weight_decay * p` to the gradient, AdamW shrinks p by `1 - rate *
+//!           weight_decay` first
 //! never     keeps moments: they belong to the executor and start at 0
 pub mod reference;
 #[cfg(test)]
@@ -38,7 +40,9 @@ impl Optimizer {
         match self {
             Optimizer::Adam(adam) => Optimizer::Adam(with(adam)),
             Optimizer::AdamW(adam) => Optimizer::AdamW(with(adam)),
-            Optimizer::Sgd { rate, momentum, weight_decay } => Optimizer::Sgd { rate: rate * pace, momentum, weight_decay },
+            Optimizer::Sgd { rate, momentum, weight_decay } => {
+                Optimizer::Sgd { rate: rate * pace, momentum, weight_decay }
+            }
         }
     }
 }
@@ -65,7 +69,8 @@ impl Default for Adam {
     }
 }
 
-/// What is changed: a parameter and its moments. SGD leaves `second` alone, and `first` too without momentum.
+/// What is changed: a parameter and its moments. SGD leaves `second` alone, and `first` too without
+/// momentum.
 #[derive(Debug)]
 pub struct Learned<'a, T> {
     /// The parameter.
@@ -79,17 +84,24 @@ pub struct Learned<'a, T> {
 /// Elements of one task.
 const TASK_ELEMENTS: usize = 16 * 1024;
 
-/// Step number `step` (the first is 1). An optimiser that has no use for a moment accepts an empty one.
+/// Step number `step` (the first is 1). An optimiser that has no use for a moment accepts an empty
+/// one.
 pub fn optimize<T: Real>(learned: Learned<T>, gradient: &[T], optimizer: &Optimizer, step: u64) {
     T::run_optimize(learned, gradient, optimizer, step);
 }
 
-pub(crate) fn optimize_of_type<T: Real>(learned: Learned<T>, gradient: &[T], optimizer: &Optimizer, step: u64) {
+pub(crate) fn optimize_of_type<T: Real>(
+    learned: Learned<T>,
+    gradient: &[T],
+    optimizer: &Optimizer,
+    step: u64,
+) {
     let arch = pulp::Arch::new();
     let Learned { parameter, first, second } = learned;
     assert_eq!(parameter.len(), gradient.len(), "gradient has the shape of the parameter");
     let constants = Constants::new(optimizer, step);
-    let parameters = parameter.par_chunks_mut(TASK_ELEMENTS).zip(gradient.par_chunks(TASK_ELEMENTS));
+    let parameters =
+        parameter.par_chunks_mut(TASK_ELEMENTS).zip(gradient.par_chunks(TASK_ELEMENTS));
     match constants.rule {
         Rule::Plain => parameters.for_each(|(parameter, gradient)| {
             let (first, second) = (&mut [][..], &mut [][..]);
@@ -97,14 +109,25 @@ pub(crate) fn optimize_of_type<T: Real>(learned: Learned<T>, gradient: &[T], opt
         }),
         Rule::Momentum => {
             assert_eq!(first.len(), gradient.len(), "momentum has the shape of the parameter");
-            parameters.zip(first.par_chunks_mut(TASK_ELEMENTS)).for_each(|((parameter, gradient), first)| {
-                arch.dispatch(Chunk { parameter, first, second: &mut [], gradient, constants });
-            });
+            parameters.zip(first.par_chunks_mut(TASK_ELEMENTS)).for_each(
+                |((parameter, gradient), first)| {
+                    arch.dispatch(Chunk { parameter, first, second: &mut [], gradient, constants });
+                },
+            );
         }
         Rule::Moments => {
-            assert_eq!(first.len(), gradient.len(), "the first moment has the shape of the parameter");
-            assert_eq!(second.len(), gradient.len(), "the second moment has the shape of the parameter");
-            let moments = first.par_chunks_mut(TASK_ELEMENTS).zip(second.par_chunks_mut(TASK_ELEMENTS));
+            assert_eq!(
+                first.len(),
+                gradient.len(),
+                "the first moment has the shape of the parameter"
+            );
+            assert_eq!(
+                second.len(),
+                gradient.len(),
+                "the second moment has the shape of the parameter"
+            );
+            let moments =
+                first.par_chunks_mut(TASK_ELEMENTS).zip(second.par_chunks_mut(TASK_ELEMENTS));
             parameters.zip(moments).for_each(|((parameter, gradient), (first, second))| {
                 arch.dispatch(Chunk { parameter, first, second, gradient, constants });
             });
@@ -145,7 +168,9 @@ impl<T: Real> Constants<T> {
         let real = T::rounded;
         match *optimizer {
             Optimizer::Adam(adam) => Self::of_adam(&adam, step, real(adam.weight_decay), T::ONE),
-            Optimizer::AdamW(adam) => Self::of_adam(&adam, step, T::ZERO, real(1.0 - adam.rate * adam.weight_decay)),
+            Optimizer::AdamW(adam) => {
+                Self::of_adam(&adam, step, T::ZERO, real(1.0 - adam.rate * adam.weight_decay))
+            }
             Optimizer::Sgd { rate, momentum, weight_decay } => Constants {
                 rule: if momentum == 0.0 { Rule::Plain } else { Rule::Momentum },
                 rate: real(rate),
@@ -206,7 +231,9 @@ impl<T: Real> WithSimd for Chunk<'_, T> {
                 }
             }
             Rule::Moments => {
-                for ((parameter, &gradient), (first, second)) in parameters.zip(first.iter_mut().zip(second)) {
+                for ((parameter, &gradient), (first, second)) in
+                    parameters.zip(first.iter_mut().zip(second))
+                {
                     let gradient = gradient + with.decay * *parameter;
                     *first = with.keep_first * *first + with.add_first * gradient;
                     *second = with.keep_second * *second + with.add_second * (gradient * gradient);

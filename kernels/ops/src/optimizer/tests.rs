@@ -22,12 +22,16 @@ fn check<T: Real>(optimizer: &Optimizer, count: usize) {
         let mut parameter = start.clone();
         let (mut first, mut second) = (vec![T::ZERO; count], vec![T::ZERO; count]);
         for step in 1..=STEPS {
-            let learned = Learned { parameter: &mut parameter, first: &mut first, second: &mut second };
+            let learned =
+                Learned { parameter: &mut parameter, first: &mut first, second: &mut second };
             optimize(learned, &gradient(step), optimizer, step);
         }
         parameter
     });
-    let mut expected: Vec<reference::Element> = start.iter().map(|start| reference::Element { parameter: start.widened(), ..Default::default() }).collect();
+    let mut expected: Vec<reference::Element> = start
+        .iter()
+        .map(|start| reference::Element { parameter: start.widened(), ..Default::default() })
+        .collect();
     for step in 1..=STEPS {
         for (element, gradient) in expected.iter_mut().zip(gradient(step)) {
             *element = reference::optimize(*element, gradient.widened(), optimizer, step);
@@ -62,6 +66,11 @@ fn adam_moves_by_its_rate() {
 fn unused_moments_may_be_empty() {
     let mut parameter = [1.0f32, 2.0];
     let learned = Learned { parameter: &mut parameter, first: &mut [], second: &mut [] };
-    optimize(learned, &[1.0, -1.0], &Optimizer::Sgd { rate: 0.5, momentum: 0.0, weight_decay: 0.0 }, 1);
+    optimize(
+        learned,
+        &[1.0, -1.0],
+        &Optimizer::Sgd { rate: 0.5, momentum: 0.0, weight_decay: 0.0 },
+        1,
+    );
     assert_eq!(parameter, [0.5, 2.5]);
 }

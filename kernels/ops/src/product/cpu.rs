@@ -7,7 +7,8 @@ use crate::Real;
 use crate::division::{assert_shape, rows_per_task};
 use crate::expression::Evaluator;
 
-/// Rows of one task at least: gemm packs the right side once a task, which fewer rows would not pay for.
+/// Rows of one task at least: gemm packs the right side once a task, which fewer rows would not pay
+/// for.
 const LEAST_ROWS: usize = 128;
 
 /// Multiplies; see the head of `product`.
@@ -36,7 +37,12 @@ pub(crate) fn product_of_type<T: Real>(out: &mut [T], work: &Product<T>) {
             let first_row = task * in_task;
             let count = out.len() / columns;
             let left = &left[first_row * inner..(first_row + count) * inner];
-            gemm(out, Matrix { data: left, row_stride: inner, column_stride: 1 }, right, [count, inner, columns]);
+            gemm(
+                out,
+                Matrix { data: left, row_stride: inner, column_stride: 1 },
+                right,
+                [count, inner, columns],
+            );
             evaluator.apply(first_row, out);
         },
     );

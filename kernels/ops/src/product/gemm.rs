@@ -1,6 +1,7 @@
 //! gemm: one sequential dense product; the only unsafe code of this crate.
 //!
-//! promises  bounds are asserted before the call; the same bits on every call with the same sizes and CPU
+//! promises  bounds are asserted before the call; the same bits on every call with the same sizes
+//!           and CPU
 //! never     starts a thread
 #![allow(unsafe_code)]
 
@@ -20,7 +21,9 @@ pub(crate) struct Matrix<'a, T> {
 impl<T> Matrix<'_, T> {
     /// Whether every element of a matrix of this size lies in the slice.
     fn holds(&self, rows: usize, columns: usize) -> bool {
-        let last = (rows - 1).checked_mul(self.row_stride).and_then(|down| Some(down + (columns - 1).checked_mul(self.column_stride)?));
+        let last = (rows - 1)
+            .checked_mul(self.row_stride)
+            .and_then(|down| Some(down + (columns - 1).checked_mul(self.column_stride)?));
         last.is_some_and(|last| last < self.data.len())
     }
 }
@@ -34,13 +37,20 @@ pub(crate) enum Before {
     Kept,
 }
 
-/// `out = left @ right` with left rows x inner, right inner x columns and out rows x columns, row-major.
+/// `out = left @ right` with left rows x inner, right inner x columns and out rows x columns,
+/// row-major.
 pub(crate) fn gemm<T: Real>(out: &mut [T], left: Matrix<T>, right: Matrix<T>, sizes: [usize; 3]) {
     gemm_onto(out, Before::Gone, left, right, sizes);
 }
 
 /// `out = left @ right`, or `out += left @ right`.
-pub(crate) fn gemm_onto<T: Real>(out: &mut [T], before: Before, left: Matrix<T>, right: Matrix<T>, [rows, inner, columns]: [usize; 3]) {
+pub(crate) fn gemm_onto<T: Real>(
+    out: &mut [T],
+    before: Before,
+    left: Matrix<T>,
+    right: Matrix<T>,
+    [rows, inner, columns]: [usize; 3],
+) {
     assert_eq!(rows.checked_mul(columns), Some(out.len()), "out has {rows} x {columns} elements");
     if out.is_empty() {
         return;
@@ -54,9 +64,10 @@ pub(crate) fn gemm_onto<T: Real>(out: &mut [T], before: Before, left: Matrix<T>,
     }
     assert!(left.holds(rows, inner), "left has {rows} x {inner} elements");
     assert!(right.holds(inner, columns), "right has {inner} x {columns} elements");
-    // SAFETY: all sizes are at least 1; `holds` has shown that the last, and so every, element of left and right lies in
-    // its slice; out is row-major of exactly rows x columns elements and, being `&mut`, overlaps neither. Strides fit isize,
-    // since slices are at most isize::MAX bytes. `T` is f32 or f64 (`Real` is sealed), which gemm implements.
+    // SAFETY: all sizes are at least 1; `holds` has shown that the last, and so every, element of
+    // left and right lies in its slice; out is row-major of exactly rows x columns elements and,
+    // being `&mut`, overlaps neither. Strides fit isize, since slices are at most isize::MAX bytes.
+    // `T` is f32 or f64 (`Real` is sealed), which gemm implements.
     unsafe {
         gemm::gemm(
             rows,

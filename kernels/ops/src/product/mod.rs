@@ -1,6 +1,7 @@
 //! product: `out = epilogue(left @ right)` for many rows and a small right side.
 //!
-//! promises  blocks of rows depend on sizes only, each is one sequential product; an empty inner axis gives 0
+//! promises  blocks of rows depend on sizes only, each is one sequential product; an empty inner
+//!           axis gives 0
 //! never     shares a row among threads
 //! bytes     left and out once, right once a block of rows
 mod cpu;

@@ -11,7 +11,8 @@ use crate::testing::{assert_close, in_pools, numbers};
 fn check<T: Real>(rows: usize, inner: usize, columns: usize, layout: RightLayout) {
     let left: Vec<T> = numbers(rows * inner, 1);
     let right: Vec<T> = numbers(inner * columns, 2);
-    let program = Compiled::compile(&Expression::unary(Unary::Relu, Expression::Made)).expect("compiles");
+    let program =
+        Compiled::compile(&Expression::unary(Unary::Relu, Expression::Made)).expect("compiles");
     let epilogue = Bound { program: &program, operands: &[], context: Context::default() };
     let work = Product { left: &left, right: &right, layout, rows, inner, columns, epilogue };
     let made = in_pools(|| {
@@ -19,8 +20,14 @@ fn check<T: Real>(rows: usize, inner: usize, columns: usize, layout: RightLayout
         product(&mut made, &work);
         made
     });
-    let expected: Vec<f64> = reference::product(&work).into_iter().map(|value| value.max(0.0)).collect();
-    assert_close(&made, &expected, inner as f64, &format!("{rows} x {inner} x {columns}, {layout:?}"));
+    let expected: Vec<f64> =
+        reference::product(&work).into_iter().map(|value| value.max(0.0)).collect();
+    assert_close(
+        &made,
+        &expected,
+        inner as f64,
+        &format!("{rows} x {inner} x {columns}, {layout:?}"),
+    );
 }
 
 #[test]

@@ -36,7 +36,10 @@ pub(crate) fn product_over_rows_of_type<T: Real>(out: &mut [T], work: &ProductOv
 }
 
 /// `out` becomes the sum of partial results, in their order.
-pub(crate) fn add_in_order<'p, T: Real>(out: &mut [T], partials: impl IntoIterator<Item = &'p Vec<T>>) {
+pub(crate) fn add_in_order<'p, T: Real>(
+    out: &mut [T],
+    partials: impl IntoIterator<Item = &'p Vec<T>>,
+) {
     out.fill(T::ZERO);
     for partial in partials {
         for (out, &partial) in out.iter_mut().zip(partial) {

@@ -1,6 +1,7 @@
 //! product_over_rows: `out = left^T @ right`, summed over all rows: the gradient of a weight.
 //!
-//! promises  blocks of rows depend on sizes only and their partial results are added in order, so that threads change no bit
+//! promises  blocks of rows depend on sizes only and their partial results are added in order, so
+//!           that threads change no bit
 //! never     shares a partial result among threads
 //! bounds    partial results take at most about 4 million elements, or 4 times out
 //! bytes     left and right once

@@ -11,8 +11,9 @@ pub fn product_over_rows<T: Real>(work: &ProductOverRows<T>) -> Vec<f64> {
     for row in 0..work.rows {
         for left in 0..work.left_columns {
             for right in 0..work.right_columns {
-                out[left * work.right_columns + right] +=
-                    work.left[row * work.left_columns + left].widened() * work.right[row * work.right_columns + right].widened();
+                out[left * work.right_columns + right] += work.left[row * work.left_columns + left]
+                    .widened()
+                    * work.right[row * work.right_columns + right].widened();
             }
         }
     }

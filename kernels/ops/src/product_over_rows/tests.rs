@@ -15,7 +15,12 @@ fn check<T: Real>(rows: usize, left_columns: usize, right_columns: usize) {
         made
     });
     let expected = reference::product_over_rows(&work);
-    assert_close(&made, &expected, rows as f64, &format!("{rows} rows, {left_columns} x {right_columns}"));
+    assert_close(
+        &made,
+        &expected,
+        rows as f64,
+        &format!("{rows} rows, {left_columns} x {right_columns}"),
+    );
 }
 
 #[test]

@@ -1,12 +1,16 @@
-//! dropout: which elements are dropped, from (seed, epoch, site, row in the graph artifact, column) alone.
+//! dropout: which elements are dropped, from (seed, epoch, site, row in the graph artifact, column)
+//! alone.
 //!
-//! promises  device, threads, order of the nodes and division of the work change nothing; kept elements are scaled so
-//!           that the expectation is exact for the probability as rounded to 1/65536
+//! promises  device, threads, order of the nodes and division of the work change nothing; kept
+//!           elements are scaled so that the expectation is exact for the probability as rounded to
+//!           1/65536
 //! never     stores a mask; draws when the run is measuring
 //!
-//! The block of row r and columns 8 j .. 8 j + 7 is Philox4x32-7 with key (seed low, seed high) and counter
-//! (r, j, epoch, site). Its eight 16-bit draws, in the order of columns, are the low and then the high half of words 0 to
-//! 3. An element is dropped when its draw is below round(probability * 65536), kept and divided by (1 - that / 65536) else.
+//! The block of row r and columns 8 j .. 8 j + 7 is Philox4x32-7 with key (seed low, seed high) and
+//! counter (r, j, epoch, site). Its eight 16-bit draws, in the order of columns, are the low and
+//! then the high half of words 0 to
+//! 3. An element is dropped when its draw is below round(probability * 65536), kept and divided by
+//!    (1 - that / 65536) else.
 use pulp::Simd;
 use warploom_vertex::launch::Dropout;
 
@@ -28,8 +32,8 @@ pub struct Context<'a> {
     pub epoch: u32,
     /// Whether the run is training; when measuring, dropout is the identity.
     pub active: bool,
-    /// The row in the graph artifact (node or edge id) of each row of the launch; `None` is the identity. It is also
-    /// what `Expression::Id` gives.
+    /// The row in the graph artifact (node or edge id) of each row of the launch; `None` is the
+    /// identity. It is also what `Expression::Id` gives.
     pub row_in_graph: Option<&'a [u32]>,
 }
 
@@ -54,7 +58,8 @@ pub struct Drops {
     threshold: u32,
 }
 
-/// Where a tile lies: whole rows from `first_row` on, or columns of that row from `first_column`, a multiple of 8, on.
+/// Where a tile lies: whole rows from `first_row` on, or columns of that row from `first_column`, a
+/// multiple of 8, on.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     pub(crate) first_row: usize,
@@ -93,7 +98,12 @@ impl Drops {
     /// `None` where nothing is dropped: when measuring, or when the probability rounds to 0.
     pub fn new(dropout: Dropout, context: &Context) -> Option<Self> {
         let threshold = ((dropout.probability * 65536.0).round() as u32).min(65535);
-        (context.active && threshold > 0).then(|| Drops { key: key(context.seed), epoch: context.epoch, site: dropout.site, threshold })
+        (context.active && threshold > 0).then(|| Drops {
+            key: key(context.seed),
+            epoch: context.epoch,
+            site: dropout.site,
+            threshold,
+        })
     }
 
     /// What kept elements are multiplied with.
@@ -112,7 +122,12 @@ impl Drops {
 
     /// The draws of `LANES` blocks: four little-endian words a block.
     #[inline(always)]
-    fn draw<S: Simd>(&self, simd: S, rows_and_blocks: [[u32; LANES]; 2], draws: &mut [[u32; 4]; LANES]) {
+    fn draw<S: Simd>(
+        &self,
+        simd: S,
+        rows_and_blocks: [[u32; LANES]; 2],
+        draws: &mut [[u32; 4]; LANES],
+    ) {
         let [graph_rows, blocks] = rows_and_blocks;
         let counter = [graph_rows, blocks, [self.epoch; LANES], [self.site; LANES]];
         let words = philox4x32_lanes::<S, ROUNDS>(simd, &counter, self.key);
@@ -125,7 +140,14 @@ impl Drops {
 
     /// Dropout of a tile of whole rows or of part of one row, `columns` wide.
     #[inline(always)]
-    pub(crate) fn drop_tile<S: Simd, T: Real>(&self, simd: S, values: &mut [T], draws: &mut Draws, columns: usize, place: Place) {
+    pub(crate) fn drop_tile<S: Simd, T: Real>(
+        &self,
+        simd: S,
+        values: &mut [T],
+        draws: &mut Draws,
+        columns: usize,
+        place: Place,
+    ) {
         debug_assert!(place.first_column.is_multiple_of(BLOCK_COLUMNS));
         if columns == 0 {
             return;
@@ -134,7 +156,8 @@ impl Drops {
         let count = values.len() / columns * in_row;
         draws.prepare(count, in_row);
         let first_block = (place.first_column / BLOCK_COLUMNS) as u32;
-        let (rows, blocks) = (draws.rows.as_chunks::<LANES>().0, draws.blocks.as_chunks::<LANES>().0);
+        let (rows, blocks) =
+            (draws.rows.as_chunks::<LANES>().0, draws.blocks.as_chunks::<LANES>().0);
         let places = rows.iter().zip(blocks).take(count.div_ceil(LANES));
         for ((rows, blocks), words) in places.zip(draws.words.as_chunks_mut::<LANES>().0) {
             let mut graph_rows = [0; LANES];
@@ -175,7 +198,12 @@ impl Drops {
 
     /// Dropout of scattered elements: `place` says (row in the graph artifact, column) of each.
     #[inline(always)]
-    pub(crate) fn drop_entries<S: Simd, T: Real>(&self, simd: S, values: &mut [T], place: impl Fn(usize) -> (u32, u32)) {
+    pub(crate) fn drop_entries<S: Simd, T: Real>(
+        &self,
+        simd: S,
+        values: &mut [T],
+        place: impl Fn(usize) -> (u32, u32),
+    ) {
         let scale = T::rounded(self.scale());
         let mut draws = [[0; 4]; LANES];
         for (chunk, values) in values.chunks_mut(LANES).enumerate() {
@@ -217,7 +245,11 @@ mod tests {
                     drops.drop_tile(pulp::Scalar::new(), &mut values, &mut draws, columns, place);
                     for (at, &value) in values.iter().enumerate() {
                         let keeps = drops.keeps(map[7 + at / columns], first_column + at % columns);
-                        assert_eq!(value, if keeps { drops.scale() } else { 0.0 }, "{rows} x {columns} at {at}");
+                        assert_eq!(
+                            value,
+                            if keeps { drops.scale() } else { 0.0 },
+                            "{rows} x {columns} at {at}"
+                        );
                     }
                 }
             }
@@ -257,7 +289,8 @@ mod tests {
         context.active = true;
         assert!(Drops::new(Dropout { probability: 0.0, site: 0 }, &context).is_none());
         assert!(Drops::new(Dropout { probability: 1e-9, site: 0 }, &context).is_none());
-        let almost_all = Drops::new(Dropout { probability: 0.999_999_9, site: 0 }, &context).expect("draws");
+        let almost_all =
+            Drops::new(Dropout { probability: 0.999_999_9, site: 0 }, &context).expect("draws");
         assert_eq!(almost_all.scale(), 65536.0);
     }
 
@@ -270,7 +303,13 @@ mod tests {
         };
         let base = mask(1, 1, 1, 1);
         assert_eq!(base, mask(1, 1, 1, 1));
-        for other in [mask(2, 1, 1, 1), mask(1 << 40 | 1, 1, 1, 1), mask(1, 2, 1, 1), mask(1, 1, 2, 1), mask(1, 1, 1, 2)] {
+        for other in [
+            mask(2, 1, 1, 1),
+            mask(1 << 40 | 1, 1, 1, 1),
+            mask(1, 2, 1, 1),
+            mask(1, 1, 2, 1),
+            mask(1, 1, 1, 2),
+        ] {
             assert_ne!(base, other);
         }
     }

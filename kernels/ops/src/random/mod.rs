@@ -1,13 +1,15 @@
-//! random: numbers from a counter, so that any number can be drawn at any time, anywhere, and is the same.
+//! random: numbers from a counter, so that any number can be drawn at any time, anywhere, and is
+//! the same.
 //!
-//! promises  Philox4x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), known answers checked;
-//!           10 rounds for parameters, 7 for dropout (the fewest that pass BigCrush). The same numbers for f32 and f64 up to
-//!           rounding, and on every CPU
+//! promises  Philox4x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
+//!           known answers checked; 10 rounds for parameters, 7 for dropout (the fewest that pass
+//!           BigCrush). The same numbers for f32 and f64 up to rounding, and on every CPU
 //! never     keeps a state; uses a number of the machine, the time or a thread
 //!
-//! Parameter element i of a row-major shape: key (seed low, seed high), counter (b low, b high, h low, h high) with b = i / 2
-//! and h the FNV-1a hash of the name's bytes; words 0, 1 make the number of an even i, words 2, 3 that of an odd i:
-//! `(word a * 2^32 + word b) >> 11` times 2^-53, in [0, 1).
+//! Parameter element i of a row-major shape: key (seed low, seed high), counter (b low, b high, h
+//! low, h high) with b = i / 2 and h the FNV-1a hash of the name's bytes; words 0, 1 make the
+//! number of an even i, words 2, 3 that of an odd i: `(word a * 2^32 + word b) >> 11` times 2^-53,
+//! in [0, 1).
 //!
 //! Dropout: see `dropout`.
 pub mod dropout;
@@ -21,8 +23,8 @@ use crate::Real;
 /// Rounds for parameters.
 const PARAMETER_ROUNDS: usize = 10;
 
-/// A parameter drawn uniformly from +-sqrt(6 / (fan in + fan out)); a shape is `[out, in, ...]`, the axes after the first
-/// count as in. A missing axis counts 1.
+/// A parameter drawn uniformly from +-sqrt(6 / (fan in + fan out)); a shape is `[out, in, ...]`,
+/// the axes after the first count as in. A missing axis counts 1.
 pub fn glorot_uniform<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
     let fan_out = shape.first().copied().unwrap_or(1);
     let fan_in: u64 = shape.iter().skip(1).product();
@@ -31,15 +33,19 @@ pub fn glorot_uniform<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
         return Vec::new();
     }
     let limit = (6.0 / (fan_in as f64 + fan_out as f64)).sqrt();
-    (0..count).map(|index| T::rounded((2.0 * uniform(seed, name_hash(name), index) - 1.0) * limit)).collect()
+    (0..count)
+        .map(|index| T::rounded((2.0 * uniform(seed, name_hash(name), index) - 1.0) * limit))
+        .collect()
 }
 
-/// A parameter drawn from the normal distribution of mean 0 and deviation 1 (Box and Muller 1958): element i is made of the
-/// numbers 2i and 2i + 1 of the stream. The last bit may differ between mathematics libraries.
+/// A parameter drawn from the normal distribution of mean 0 and deviation 1 (Box and Muller 1958):
+/// element i is made of the numbers 2i and 2i + 1 of the stream. The last bit may differ between
+/// mathematics libraries.
 pub fn normal<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
     let stream = name_hash(name);
     let draw = |index: u64| {
-        let (radius, angle) = (uniform(seed, stream, 2 * index), uniform(seed, stream, 2 * index + 1));
+        let (radius, angle) =
+            (uniform(seed, stream, 2 * index), uniform(seed, stream, 2 * index + 1));
         (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
     };
     (0..shape.iter().product()).map(|index| T::rounded(draw(index))).collect()
@@ -47,7 +53,9 @@ pub fn normal<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
 
 /// FNV-1a, 64 bits, of the bytes of a name.
 pub fn name_hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// Number `index` of a stream, in [0, 1), with 53 bits.
@@ -83,8 +91,16 @@ mod tests {
         let mean = drawn.iter().sum::<f64>() / 20_000.0;
         let square = drawn.iter().map(|value| value * value).sum::<f64>() / 20_000.0;
         assert!(drawn.iter().all(|value| value.is_finite()));
-        assert!(mean.abs() < 0.03 && (square - 1.0).abs() < 0.05, "mean {mean}, mean square {square}");
-        assert!(normal::<f32>(3, "embedding.0", &[200, 100]).iter().zip(&drawn).all(|(&narrow, &wide)| narrow == wide as f32));
+        assert!(
+            mean.abs() < 0.03 && (square - 1.0).abs() < 0.05,
+            "mean {mean}, mean square {square}"
+        );
+        assert!(
+            normal::<f32>(3, "embedding.0", &[200, 100])
+                .iter()
+                .zip(&drawn)
+                .all(|(&narrow, &wide)| narrow == wide as f32)
+        );
     }
 
     #[test]

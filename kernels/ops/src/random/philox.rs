@@ -17,7 +17,11 @@ pub fn philox4x32<const ROUNDS: usize>(counter: [u32; 4], key: [u32; 2]) -> [u32
 
 /// `LANES` blocks under one key; word w of lane l is `[w][l]`.
 #[inline(always)]
-pub(crate) fn philox4x32_lanes<S: Simd, const ROUNDS: usize>(simd: S, counter: &[[u32; LANES]; 4], key: [u32; 2]) -> [[u32; LANES]; 4] {
+pub(crate) fn philox4x32_lanes<S: Simd, const ROUNDS: usize>(
+    simd: S,
+    counter: &[[u32; LANES]; 4],
+    key: [u32; 2],
+) -> [[u32; LANES]; 4] {
     let mut words = [[0; LANES]; 4];
     let counter = counter.each_ref().map(|lanes| S::as_simd_u32s(lanes).0);
     let registers = words.each_mut().map(|lanes| S::as_mut_simd_u32s(lanes).0);
@@ -31,7 +35,11 @@ pub(crate) fn philox4x32_lanes<S: Simd, const ROUNDS: usize>(simd: S, counter: &
 }
 
 #[inline(always)]
-fn rounds<S: Simd, const ROUNDS: usize>(simd: S, counter: [S::u32s; 4], mut key: [u32; 2]) -> [S::u32s; 4] {
+fn rounds<S: Simd, const ROUNDS: usize>(
+    simd: S,
+    counter: [S::u32s; 4],
+    mut key: [u32; 2],
+) -> [S::u32s; 4] {
     let multipliers = MULTIPLIERS.map(|multiplier| simd.splat_u32s(multiplier));
     let [mut first, mut second, mut third, mut fourth] = counter;
     for _ in 0..ROUNDS {
@@ -56,7 +64,10 @@ mod tests {
         assert_eq!(zeros, [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
         let ones = philox4x32::<10>([u32::MAX; 4], [u32::MAX; 2]);
         assert_eq!(ones, [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
-        let pi = philox4x32::<10>([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]);
+        let pi = philox4x32::<10>(
+            [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+            [0xa409_3822, 0x299f_31d0],
+        );
         assert_eq!(pi, [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]);
     }
 
@@ -82,7 +93,9 @@ mod tests {
 
     #[test]
     fn lanes_are_single_blocks() {
-        let counter: [[u32; LANES]; 4] = std::array::from_fn(|word| std::array::from_fn(|lane| (word * 1000 + lane * 77) as u32));
+        let counter: [[u32; LANES]; 4] = std::array::from_fn(|word| {
+            std::array::from_fn(|lane| (word * 1000 + lane * 77) as u32)
+        });
         let blocks = pulp::Arch::new().dispatch(Lanes(counter));
         for lane in 0..LANES {
             let single = philox4x32::<7>(counter.map(|word| word[lane]), [3, 4]);

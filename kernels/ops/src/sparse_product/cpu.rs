@@ -1,5 +1,5 @@
-//! cpu: both sparse products as sums over neighbours, where a row's neighbours are its features (a feature's its rows) and
-//! the weights are the values, dropped block by block.
+//! cpu: both sparse products as sums over neighbours, where a row's neighbours are its features (a
+//! feature's its rows) and the weights are the values, dropped block by block.
 use rayon::prelude::*;
 
 use super::{SparseProduct, SparseProductOverRows};
@@ -27,21 +27,29 @@ pub(crate) fn sparse_product_of_type<T: Real>(out: &mut [T], work: &SparseProduc
     let right = transposed(work.right, columns, features.columns);
     let context = &work.epilogue.context;
     let drops = work.dropout.and_then(|dropout| Drops::new(dropout, context));
-    let entries = Entries { offsets: features.offsets, neighbours: features.index, weights: Some(features.values), first_entry: 0 };
+    let entries = Entries {
+        offsets: features.offsets,
+        neighbours: features.index,
+        weights: Some(features.values),
+        first_entry: 0,
+    };
     let block = rows_per_block(columns);
     let units = balanced_units(features.offsets);
-    split_rows(out, &units, columns).into_par_iter().with_max_len(1).for_each(|(first_row, part)| {
-        let mut evaluator = Evaluator::new(arch, &work.epilogue, columns);
-        let mut dropped = Vec::new();
-        for (index, out) in part.chunks_mut(block * columns).enumerate() {
-            let first_row = first_row + index * block;
-            let place = |row: usize, other: u32| (context.graph_row(row), other);
-            let at_hand = Block { first_row, rows: out.len() / columns };
-            let entries = drop_block(arch, &mut dropped, &entries, drops.as_ref(), at_hand, place);
-            reduce_rows::<T, SumOf>(arch, out, &[entries], first_row, &right, columns);
-            evaluator.apply(first_row, out);
-        }
-    });
+    split_rows(out, &units, columns).into_par_iter().with_max_len(1).for_each(
+        |(first_row, part)| {
+            let mut evaluator = Evaluator::new(arch, &work.epilogue, columns);
+            let mut dropped = Vec::new();
+            for (index, out) in part.chunks_mut(block * columns).enumerate() {
+                let first_row = first_row + index * block;
+                let place = |row: usize, other: u32| (context.graph_row(row), other);
+                let at_hand = Block { first_row, rows: out.len() / columns };
+                let entries =
+                    drop_block(arch, &mut dropped, &entries, drops.as_ref(), at_hand, place);
+                reduce_rows::<T, SumOf>(arch, out, &[entries], first_row, &right, columns);
+                evaluator.apply(first_row, out);
+            }
+        },
+    );
 }
 
 /// Multiplies and sums; see the head of `sparse_product`.
@@ -49,7 +57,10 @@ pub fn sparse_product_over_rows<T: Real>(out: &mut [T], work: &SparseProductOver
     T::run_sparse_product_over_rows(out, work);
 }
 
-pub(crate) fn sparse_product_over_rows_of_type<T: Real>(out: &mut [T], work: &SparseProductOverRows<T>) {
+pub(crate) fn sparse_product_over_rows_of_type<T: Real>(
+    out: &mut [T],
+    work: &SparseProductOverRows<T>,
+) {
     let (features, columns) = (work.right, work.left_columns);
     let context: &Context = &work.context;
     assert_shape(work.left, features.rows(), columns, "left");
@@ -59,7 +70,12 @@ pub(crate) fn sparse_product_over_rows_of_type<T: Real>(out: &mut [T], work: &Sp
     }
     let arch = pulp::Arch::new();
     let drops = work.dropout.and_then(|dropout| Drops::new(dropout, context));
-    let entries = Entries { offsets: &features.offsets, neighbours: &features.index, weights: Some(&features.values), first_entry: 0 };
+    let entries = Entries {
+        offsets: &features.offsets,
+        neighbours: &features.index,
+        weights: Some(&features.values),
+        first_entry: 0,
+    };
     let block = rows_per_block(columns);
     let mut made = vec![T::ZERO; out.len()];
     let parts = split_rows(&mut made, &features.unit_starts, columns);
@@ -67,7 +83,8 @@ pub(crate) fn sparse_product_over_rows_of_type<T: Real>(out: &mut [T], work: &Sp
         let mut dropped = Vec::new();
         for (index, made) in part.chunks_mut(block * columns).enumerate() {
             let first_row = first_feature + index * block;
-            let place = |feature: usize, row: u32| (context.graph_row(row as usize), feature as u32);
+            let place =
+                |feature: usize, row: u32| (context.graph_row(row as usize), feature as u32);
             let at_hand = Block { first_row, rows: made.len() / columns };
             let entries = drop_block(arch, &mut dropped, &entries, drops.as_ref(), at_hand, place);
             reduce_rows::<T, SumOf>(arch, made, &[entries], first_row, work.left, columns);
@@ -83,8 +100,8 @@ struct Block {
     rows: usize,
 }
 
-/// The entries of a block with their values after dropout; `place` turns (row, other end) of an entry into (row in the graph
-/// artifact, column of the features).
+/// The entries of a block with their values after dropout; `place` turns (row, other end) of an
+/// entry into (row in the graph artifact, column of the features).
 fn drop_block<'s, T: Real>(
     arch: pulp::Arch,
     dropped: &'s mut Vec<T>,
@@ -105,7 +122,12 @@ fn drop_block<'s, T: Real>(
     dropped.clear();
     dropped.extend_from_slice(&values[start..end]);
     arch.dispatch(DropEntries { drops, values: dropped, places: &places });
-    Entries { offsets: entries.offsets, neighbours, weights: Some(dropped), first_entry: start as u64 }
+    Entries {
+        offsets: entries.offsets,
+        neighbours,
+        weights: Some(dropped),
+        first_entry: start as u64,
+    }
 }
 
 struct DropEntries<'a, T> {

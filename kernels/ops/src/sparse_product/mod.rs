@@ -3,10 +3,12 @@
 //! `sparse_product`            `out = epilogue(dropout(features) @ right^T)`, right `[columns of out, features]`
 //! `sparse_product_over_rows`  `out = left^T @ dropout(features)`: the gradient of that weight
 //!
-//! promises  values are added one after another in the order of the row (of the column, for the gradient), so that threads
-//!           change no bit; the value at (row, column) is dropped in both or in neither
+//! promises  values are added one after another in the order of the row (of the column, for the
+//!           gradient), so that threads change no bit; the value at (row, column) is dropped in
+//!           both or in neither
 //! never     makes the features dense; stores a mask
-//! bounds    the gradient reads the features by columns: `SparseRows::transpose` once, as much memory again
+//! bounds    the gradient reads the features by columns: `SparseRows::transpose` once, as much
+//!           memory again
 //! bytes     8 bytes a nonzero (f32), and a row of the other side a nonzero, mostly from cache
 mod cpu;
 pub mod reference;
@@ -51,7 +53,8 @@ impl<T: Copy + Default> SparseRows<'_, T> {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// The same entries by columns; within a column in the order of rows. Panics on an index beyond the columns.
+    /// The same entries by columns; within a column in the order of rows. Panics on an index beyond
+    /// the columns.
     pub fn transpose(&self) -> SparseColumns<T> {
         let mut offsets = vec![0u64; self.columns + 1];
         for &column in self.index {

@@ -9,7 +9,11 @@ use crate::Real;
 use crate::random::dropout::{Context, Drops};
 
 /// The features after dropout, dense and row-major.
-pub fn dense<T: Real>(features: &SparseRows<T>, dropout: Option<Dropout>, context: &Context) -> Vec<f64> {
+pub fn dense<T: Real>(
+    features: &SparseRows<T>,
+    dropout: Option<Dropout>,
+    context: &Context,
+) -> Vec<f64> {
     let drops = dropout.and_then(|dropout| Drops::new(dropout, context));
     let mut dense = vec![0.0; features.rows() * features.columns];
     for row in 0..features.rows() {
@@ -27,16 +31,34 @@ pub fn dense<T: Real>(features: &SparseRows<T>, dropout: Option<Dropout>, contex
 }
 
 /// `dense @ right^T`, right `[columns, features]`, before the epilogue.
-pub fn sparse_product<T: Real>(dense: &[f64], right: &[T], features: usize, columns: usize) -> Vec<f64> {
+pub fn sparse_product<T: Real>(
+    dense: &[f64],
+    right: &[T],
+    features: usize,
+    columns: usize,
+) -> Vec<f64> {
     if features == 0 {
         return Vec::new();
     }
-    let element = |row: &[f64], column: usize| -> f64 { row.iter().zip(&right[column * features..]).map(|(value, weight)| value * weight.widened()).sum() };
-    dense.chunks(features).flat_map(|row| (0..columns).map(move |column| element(row, column))).collect()
+    let element = |row: &[f64], column: usize| -> f64 {
+        row.iter()
+            .zip(&right[column * features..])
+            .map(|(value, weight)| value * weight.widened())
+            .sum()
+    };
+    dense
+        .chunks(features)
+        .flat_map(|row| (0..columns).map(move |column| element(row, column)))
+        .collect()
 }
 
 /// `left^T @ dense`.
-pub fn sparse_product_over_rows<T: Real>(left: &[T], dense: &[f64], left_columns: usize, features: usize) -> Vec<f64> {
+pub fn sparse_product_over_rows<T: Real>(
+    left: &[T],
+    dense: &[f64],
+    left_columns: usize,
+    features: usize,
+) -> Vec<f64> {
     let mut out = vec![0.0; left_columns * features];
     for (at, value) in dense.iter().enumerate() {
         let (row, feature) = (at / features, at % features);

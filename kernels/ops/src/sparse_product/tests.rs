@@ -2,16 +2,30 @@
 use proptest::prelude::*;
 use warploom_vertex::launch::{Dropout, Expression, Unary};
 
-use super::{SparseProduct, SparseProductOverRows, SparseRows, reference, sparse_product, sparse_product_over_rows};
+use super::{
+    SparseProduct, SparseProductOverRows, SparseRows, reference, sparse_product,
+    sparse_product_over_rows,
+};
 use crate::Real;
 use crate::expression::{Bound, Compiled};
 use crate::random::dropout::Context;
 use crate::testing::{Graph, assert_close, in_pools, numbers};
 
-/// Features whose entry (row, column) are the edges of a graph of as many columns as rows, or fewer.
-fn check<T: Real>(features: &Graph, feature_columns: usize, columns: usize, dropout: Option<Dropout>) {
+/// Features whose entry (row, column) are the edges of a graph of as many columns as rows, or
+/// fewer.
+fn check<T: Real>(
+    features: &Graph,
+    feature_columns: usize,
+    columns: usize,
+    dropout: Option<Dropout>,
+) {
     let values: Vec<T> = numbers(features.neighbours.len(), 1);
-    let sparse = SparseRows { offsets: &features.offsets, index: &features.neighbours, values: &values, columns: feature_columns };
+    let sparse = SparseRows {
+        offsets: &features.offsets,
+        index: &features.neighbours,
+        values: &values,
+        columns: feature_columns,
+    };
     let rows = features.rows();
     let graph_rows: Vec<u32> = (0..rows as u32).rev().collect();
     let context = Context { seed: 3, epoch: 1, active: true, row_in_graph: Some(&graph_rows) };
@@ -20,11 +34,15 @@ fn check<T: Real>(features: &Graph, feature_columns: usize, columns: usize, drop
     let size = features.neighbours.len() as f64;
 
     let right: Vec<T> = numbers(columns * feature_columns, 2);
-    let program = Compiled::compile(&Expression::unary(Unary::Negate, Expression::Made)).expect("compiles");
+    let program =
+        Compiled::compile(&Expression::unary(Unary::Negate, Expression::Made)).expect("compiles");
     let epilogue = Bound { program: &program, operands: &[], context };
     let made = in_pools(|| {
         let mut made = vec![T::ONE; rows * columns];
-        sparse_product(&mut made, &SparseProduct { left: sparse, right: &right, columns, dropout, epilogue });
+        sparse_product(
+            &mut made,
+            &SparseProduct { left: sparse, right: &right, columns, dropout, epilogue },
+        );
         made
     });
     let expected = reference::sparse_product(&dense, &right, feature_columns, columns);
@@ -35,7 +53,8 @@ fn check<T: Real>(features: &Graph, feature_columns: usize, columns: usize, drop
     let made = in_pools(|| {
         let mut made = vec![T::ONE; columns * feature_columns];
         let right = &by_columns;
-        let work = SparseProductOverRows { left: &left, left_columns: columns, right, dropout, context };
+        let work =
+            SparseProductOverRows { left: &left, left_columns: columns, right, dropout, context };
         sparse_product_over_rows(&mut made, &work);
         made
     });
@@ -68,7 +87,12 @@ fn several_units() {
 fn transposed_features_are_the_same_entries() {
     let features = Graph::new("features", 3, &[(0, 4), (0, 1), (2, 1), (2, 1), (2, 0)]);
     let values = [1.0f64, 2.0, 3.0, 4.0, 5.0];
-    let rows = SparseRows { offsets: &features.offsets, index: &features.neighbours, values: &values, columns: 6 };
+    let rows = SparseRows {
+        offsets: &features.offsets,
+        index: &features.neighbours,
+        values: &values,
+        columns: 6,
+    };
     let columns = rows.transpose();
     assert_eq!((columns.rows(), columns.columns()), (3, 6));
     assert_eq!(columns.offsets, [0, 1, 4, 4, 4, 5, 5]);

@@ -1,6 +1,7 @@
 //! sum_over_rows: `out[0, c] = sum over rows of source[r, c]`: the gradient of a bias.
 //!
-//! promises  blocks of rows depend on sizes only and their partial sums are added in order, so that threads change no bit
+//! promises  blocks of rows depend on sizes only and their partial sums are added in order, so that
+//!           threads change no bit
 //! never     shares a partial sum among threads
 //! bytes     source once
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! active: which values carry a gradient, and which on the way to one have none.
 //!
-//! promises  a value carries one when it is real and depends on a leaf through real values alone; `mode`, `hindex`, `fold` and loops
-//!           between a leaf and the loss are refused, not passed over
+//! promises  a value carries one when it is real and depends on a leaf through real values alone;
+//!           `mode`, `hindex`, `fold` and loops between a leaf and the loss are refused, not passed
+//!           over
 //! never     makes nodes
 use crate::gir::{Gir, NodeId, Op, Reduction, Type, Unary};
 
@@ -56,7 +57,8 @@ fn depends(gir: &Gir, by: &[NodeId]) -> Vec<bool> {
                 let state = &gir.loops[number].states[position];
                 depends[state.first.index()] || depends[state.next.index()]
             });
-            let direct = !matches!(node.op, Op::Detach) && node.inputs.iter().any(|input| depends[input.index()]);
+            let direct = !matches!(node.op, Op::Detach)
+                && node.inputs.iter().any(|input| depends[input.index()]);
             if !depends[id.index()] && (through || direct || by.contains(&id)) {
                 (depends[id.index()], grown) = (true, true);
             }
@@ -88,13 +90,23 @@ fn ancestors(gir: &Gir, of: NodeId) -> Vec<bool> {
 fn refused(gir: &Gir, id: NodeId) -> Option<Refusal> {
     let node = gir.node(id);
     let (what, hint) = match &node.op {
-        Op::Ended(..) | Op::State(_) => {
-            ("no gradient goes through `while`", "a `for` over `range(n)` has one; so has a value that is computed before the loop")
+        Op::Ended(..) | Op::State(_) => (
+            "no gradient goes through `while`",
+            "a `for` over `range(n)` has one; so has a value that is computed before the loop",
+        ),
+        Op::Fold(..) => (
+            "no gradient goes through `fold`",
+            "`sum`, `prod`, `min` and `max` over edges have one",
+        ),
+        Op::Reduce(Reduction::Mode, _) => {
+            ("no gradient goes through `mode`", "`max`, `min` and `mean` have one")
         }
-        Op::Fold(..) => ("no gradient goes through `fold`", "`sum`, `prod`, `min` and `max` over edges have one"),
-        Op::Reduce(Reduction::Mode, _) => ("no gradient goes through `mode`", "`max`, `min` and `mean` have one"),
-        Op::Reduce(Reduction::HIndex, _) => ("no gradient goes through `hindex`", "`sum`, `max` and `mean` have one"),
-        Op::Winner(..) | Op::Others(_) | Op::LossSlope(_) => ("no second gradient is taken", "differentiate a program once"),
+        Op::Reduce(Reduction::HIndex, _) => {
+            ("no gradient goes through `hindex`", "`sum`, `max` and `mean` have one")
+        }
+        Op::Winner(..) | Op::Others(_) | Op::LossSlope(_) => {
+            ("no second gradient is taken", "differentiate a program once")
+        }
         _ => return None,
     };
     Some(Refusal::new(what, hint))

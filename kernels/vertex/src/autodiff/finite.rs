@@ -1,14 +1,17 @@
 //! finite: where an exact 0 of a gradient could meet an infinite slope.
 //!
-//! promises  a select, a mask, a relation or a `min` that leaves a value out sends it exactly 0; this 0 stays 0 through the slopes of what
-//!           the value was made of, also where these are inf or NaN (`where(degree > 0, rsqrt(degree), 0)` at degree 0)
-//! never     protects anything else: outside of such a choice the gradient is what IEEE gives for the formula
+//! promises  a select, a mask, a relation or a `min` that leaves a value out sends it exactly 0;
+//!           this 0 stays 0 through the slopes of what the value was made of, also where these are
+//!           inf or NaN (`where(degree > 0, rsqrt(degree), 0)` at degree 0)
+//! never     protects anything else: outside of such a choice the gradient is what IEEE gives for
+//!           the formula
 //!
 //! The rules multiply a gradient by a slope. Where both hold,
 //!   kept          a choice stands between the value and the loss, so that an exact 0 can come, and
 //!   may_not_be    the slope can be inf or NaN though all inputs are ordinary numbers,
-//! the product is `where(gradient == 0, 0, gradient * slope)`. Neither is said of most nodes, which keep the plain product. Inputs are taken
-//! as finite, but for columns of the node table; sums and products of finite values as finite too.
+//! the product is `where(gradient == 0, 0, gradient * slope)`. Neither is said of most nodes, which
+//! keep the plain product. Inputs are taken as finite, but for columns of the node table; sums and
+//! products of finite values as finite too.
 use crate::gir::{Binary, Gir, Input, NodeId, Number, Op, Pooling, Reduction, Type, Unary};
 
 /// What is known of the nodes of a program.
@@ -51,11 +54,14 @@ fn chooses(gir: &Gir, id: NodeId, position: usize) -> bool {
     match &node.op {
         Op::Select => position > 0,
         Op::Reduce(reduction, edges) => {
-            position == 0 && (node.inputs.len() > 1 || edges.relation.is_some() || matches!(reduction, Reduction::Minimum | Reduction::Maximum))
+            position == 0
+                && (node.inputs.len() > 1
+                    || edges.relation.is_some()
+                    || matches!(reduction, Reduction::Minimum | Reduction::Maximum))
         }
-        Op::Binary(Binary::Minimum | Binary::Maximum) | Op::Pool(Pooling::Minimum | Pooling::Maximum) | Op::Axis(Pooling::Minimum | Pooling::Maximum, _) => {
-            true
-        }
+        Op::Binary(Binary::Minimum | Binary::Maximum)
+        | Op::Pool(Pooling::Minimum | Pooling::Maximum)
+        | Op::Axis(Pooling::Minimum | Pooling::Maximum, _) => true,
         _ => false,
     }
 }
@@ -72,11 +78,17 @@ fn is_wild(gir: &Gir, wild: &[bool], id: NodeId) -> bool {
         // A difference from a detached value is the exponent of a softmax: at most 0.
         Op::Unary(Unary::Exp) => inherited || !is_shifted(gir, node.inputs[0]),
         Op::Unary(Unary::Log | Unary::Rsqrt | Unary::Reciprocal) => true,
-        Op::Binary(Binary::Divide | Binary::Power | Binary::FloorDivide | Binary::Remainder) => true,
-        Op::Reduce(Reduction::Minimum | Reduction::Maximum, _) | Op::Pool(Pooling::Minimum | Pooling::Maximum) => true,
+        Op::Binary(Binary::Divide | Binary::Power | Binary::FloorDivide | Binary::Remainder) => {
+            true
+        }
+        Op::Reduce(Reduction::Minimum | Reduction::Maximum, _)
+        | Op::Pool(Pooling::Minimum | Pooling::Maximum) => true,
         Op::Select => {
             let guard = guarded(gir, node.inputs[0]);
-            node.inputs[1..].iter().any(|branch| wild[branch.index()] && !guard.is_some_and(|guard| is_tame(gir, wild, *branch, guard, DEPTH)))
+            node.inputs[1..].iter().any(|branch| {
+                wild[branch.index()]
+                    && !guard.is_some_and(|guard| is_tame(gir, wild, *branch, guard, DEPTH))
+            })
         }
         _ => inherited,
     }
@@ -110,9 +122,15 @@ struct Guard<'a> {
 fn guarded(gir: &Gir, condition: NodeId) -> Option<Guard<'_>> {
     let (view, condition) = bare(gir, condition);
     let node = gir.node(condition);
-    let (Op::Binary(Binary::Less | Binary::Equal | Binary::NotEqual), &[a, b]) = (&node.op, &node.inputs[..]) else { return None };
+    let (Op::Binary(Binary::Less | Binary::Equal | Binary::NotEqual), &[a, b]) =
+        (&node.op, &node.inputs[..])
+    else {
+        return None;
+    };
     let limit = |id: NodeId| match gir.node(bare(gir, id).1).op {
-        Op::Constant(number) if number.real() == 0.0 || number.real().is_infinite() => Some(number.real() == 0.0),
+        Op::Constant(number) if number.real() == 0.0 || number.real().is_infinite() => {
+            Some(number.real() == 0.0)
+        }
         _ => None,
     };
     let (zero, value) = match (limit(a), limit(b)) {
@@ -138,7 +156,8 @@ fn is_tame(gir: &Gir, wild: &[bool], id: NodeId, guard: Guard<'_>, depth: u32) -
         let (view, value) = bare(gir, node.inputs[position]);
         guard.zero && (seen.0.or(view), value) == guard.value
     };
-    let tame = |position: usize| depth > 0 && is_tame(gir, wild, node.inputs[position], guard, depth - 1);
+    let tame =
+        |position: usize| depth > 0 && is_tame(gir, wild, node.inputs[position], guard, depth - 1);
     match &node.op {
         Op::Unary(Unary::Log | Unary::Rsqrt | Unary::Reciprocal) => kept(0),
         Op::Binary(Binary::Divide) => kept(1) && tame(0),

@@ -1,13 +1,17 @@
-//! autodiff: gradients of a program's loss, as further nodes of the same program; after Seastar (Wu et al., EuroSys 2021, 6.2).
+//! autodiff: gradients of a program's loss, as further nodes of the same program; after Seastar (Wu
+//! et al., EuroSys 2021, 6.2).
 //!
-//! promises  nodes that exist keep their numbers, what is added stands behind them; a value used several times gets one sum, made
-//!           when all its users are done; sums over edges run along the reversed edges, so that no gradient of a vertex's value is
-//!           ever kept by edge for their sake; what a select, a mask or a `min` left out gets exactly 0
-//! never     differentiates whole numbers (their gradient is 0), loops, `fold`, `mode` or `hindex` (refused); a second time
+//! promises  nodes that exist keep their numbers, what is added stands behind them; a value used
+//!           several times gets one sum, made when all its users are done; sums over edges run
+//!           along the reversed edges, so that no gradient of a vertex's value is ever kept by edge
+//!           for their sake; what a select, a mask or a `min` left out gets exactly 0
+//! never     differentiates whole numbers (their gradient is 0), loops, `fold`, `mode` or `hindex`
+//!           (refused); a second time
 //!
-//! One file of `rules` for each family of operations; `active` says which values carry a gradient, `finite` where a 0 meets an
-//! infinity, `orient` turns edge values round to the direction that they are summed in, and `remember` decides what of the
-//! forward part is kept for the backward part.
+//! One file of `rules` for each family of operations; `active` says which values carry a gradient,
+//! `finite` where a 0 meets an infinity, `orient` turns edge values round to the direction that
+//! they are summed in, and `remember` decides what of the forward part is kept for the backward
+//! part.
 mod active;
 mod finite;
 mod orient;
@@ -16,7 +20,10 @@ mod rules;
 
 use std::fmt;
 
-use crate::gir::{Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Made, Misfit, NodeId, Op, Place, Pooling, Span, Type};
+use crate::gir::{
+    Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Made, Misfit, NodeId, Op,
+    Place, Pooling, Span, Type,
+};
 
 use active::Active;
 use finite::Finite;
@@ -48,7 +55,12 @@ impl Refusal {
 
 impl From<Misfit> for Refusal {
     fn from(misfit: Misfit) -> Refusal {
-        Refusal { node: None, span: Span::default(), what: format!("a gradient does not fit: {misfit}"), hint: misfit.hint }
+        Refusal {
+            node: None,
+            span: Span::default(),
+            what: format!("a gradient does not fit: {misfit}"),
+            hint: misfit.hint,
+        }
     }
 }
 
@@ -74,20 +86,35 @@ pub fn parameters(gir: &Gir) -> Vec<NodeId> {
     found.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Adds the gradients of the loss by these leaves (parameters, features, weights, edge features) and names them in
-/// `Gir::gradients`, in this order; each has place and shape of its leaf. Training is assumed: `WhenTraining` is its first.
+/// Adds the gradients of the loss by these leaves (parameters, features, weights, edge features)
+/// and names them in `Gir::gradients`, in this order; each has place and shape of its leaf.
+/// Training is assumed: `WhenTraining` is its first.
 pub fn differentiate(gir: Gir, data: &Data, by: &[NodeId]) -> Result<Gir, Refusal> {
-    let loss = gir.loss.ok_or_else(|| Refusal::new("a program without a loss has no gradient", "compile it for training, on a data set with labels"))?;
+    let loss = gir.loss.ok_or_else(|| {
+        Refusal::new(
+            "a program without a loss has no gradient",
+            "compile it for training, on a data set with labels",
+        )
+    })?;
     for &leaf in by {
         check_leaf(&gir, leaf).map_err(|refusal| refusal.at(leaf, gir.node(leaf).span))?;
     }
-    if (gir.node(loss).place, gir.node(loss).kind, gir.node(loss).columns()) != (Place::P, Type::Real, 1) {
-        return Err(Refusal::new("the loss is not one real number", "sum it over the rows").at(loss, gir.node(loss).span));
+    if (gir.node(loss).place, gir.node(loss).kind, gir.node(loss).columns())
+        != (Place::P, Type::Real, 1)
+    {
+        return Err(Refusal::new("the loss is not one real number", "sum it over the rows")
+            .at(loss, gir.node(loss).span));
     }
     let first = gir.nodes.len();
     let active = Active::new(&gir, by, loss)?;
     let finite = Finite::new(&gir);
-    let mut walk = Walk { slopes: vec![None; first], current: loss, builder: Builder::resume(gir, data), active, finite };
+    let mut walk = Walk {
+        slopes: vec![None; first],
+        current: loss,
+        builder: Builder::resume(gir, data),
+        active,
+        finite,
+    };
     let one = walk.builder.real(1.0);
     walk.slopes[loss.index()] = Some(one);
     for index in (0..=loss.index()).rev() {
@@ -103,9 +130,15 @@ pub fn differentiate(gir: Gir, data: &Data, by: &[NodeId]) -> Result<Gir, Refusa
 fn check_leaf(gir: &Gir, leaf: NodeId) -> Result<(), Refusal> {
     let node = gir.node(leaf);
     match &node.op {
-        Op::Input(Input::Target) => Err(Refusal::new("no gradient is taken by the target", "take it by parameters, features, weights or edge features")),
+        Op::Input(Input::Target) => Err(Refusal::new(
+            "no gradient is taken by the target",
+            "take it by parameters, features, weights or edge features",
+        )),
         Op::Input(_) | Op::Parameter(_) if node.kind == Type::Real => Ok(()),
-        _ => Err(Refusal::new(format!("no gradient is taken by `{}`", gir.operation(node)), "take it by parameters, features, weights or edge features")),
+        _ => Err(Refusal::new(
+            format!("no gradient is taken by `{}`", gir.operation(node)),
+            "take it by parameters, features, weights or edge features",
+        )),
     }
 }
 
@@ -121,7 +154,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Hands the gradient of this node on to its inputs. All its users stand behind it, so that their parts are all there.
+    /// Hands the gradient of this node on to its inputs. All its users stand behind it, so that
+    /// their parts are all there.
     fn step(&mut self, id: NodeId) -> Result<(), Refusal> {
         if self.slopes[id.index()].is_none() || !self.active.carries(id) {
             return Ok(());
@@ -153,18 +187,26 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The sum over what was repeated to make rows of `to` into rows of `part`: axes, then vertices of a graph or all rows.
+    /// The sum over what was repeated to make rows of `to` into rows of `part`: axes, then vertices
+    /// of a graph or all rows.
     fn shrunk(&mut self, to: NodeId, part: NodeId) -> Made {
         let (place, shape) = (self.builder.node(to).place, self.builder.node(to).shape.clone());
-        let narrow = if self.builder.node(part).columns() > shape.iter().product() { self.builder.unbroadcast(part, &shape)? } else { part };
+        let narrow = if self.builder.node(part).columns() > shape.iter().product() {
+            self.builder.unbroadcast(part, &shape)?
+        } else {
+            part
+        };
         match (place, self.builder.node(narrow).place) {
-            (Place::P | Place::C, Place::G | Place::D | Place::S(_) | Place::E(_)) => self.builder.make(Op::SumRows, &[narrow]),
+            (Place::P | Place::C, Place::G | Place::D | Place::S(_) | Place::E(_)) => {
+                self.builder.make(Op::SumRows, &[narrow])
+            }
             (Place::G, Place::D) => self.builder.make(Op::Pool(Pooling::Sum), &[narrow]),
             _ => Ok(narrow),
         }
     }
 
-    /// The gradient gathered for a node, with a row wherever the node has one and of the node's shape.
+    /// The gradient gathered for a node, with a row wherever the node has one and of the node's
+    /// shape.
     fn whole(&mut self, id: NodeId) -> Made {
         let sum = self.slopes[id.index()].expect("a node that is stepped on has a gradient");
         let (place, shape) = (self.builder.node(id).place, self.builder.node(id).shape.clone());
@@ -218,7 +260,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Gradient times slope. Behind a select a gradient of 0 stays 0, whatever the slope (`finite` says where that must be said).
+    /// Gradient times slope. Behind a select a gradient of 0 stays 0, whatever the slope (`finite`
+    /// says where that must be said).
     fn times(&mut self, gradient: NodeId, slope: NodeId) -> Made {
         let gradient = self.peeled(gradient, slope);
         let product = self.builder.multiply(gradient, slope)?;
@@ -232,7 +275,11 @@ impl Walk<'_> {
     fn over(&mut self, gradient: NodeId, value: NodeId) -> Made {
         let gradient = self.peeled(gradient, value);
         let quotient = self.builder.divide(gradient, value)?;
-        if self.finite.is_kept(self.current) { self.where_moved(gradient, quotient) } else { Ok(quotient) }
+        if self.finite.is_kept(self.current) {
+            self.where_moved(gradient, quotient)
+        } else {
+            Ok(quotient)
+        }
     }
 
     /// A repeated row as it was before, when it is repeated anyway by meeting the other.

@@ -1,13 +1,15 @@
 //! remember: which forward values the backward part keeps, and which it computes again.
 //!
-//! promises  a value is computed again only by element-wise work and views, of values that are there anyway or are kept instead, and only
-//!           when that reads at most as many bytes as keeping the value holds; says why for each
-//! never     computes reductions, products or tables again; changes a result: the same operations run on the same values, dropout draws by
-//!           its counter
+//! promises  a value is computed again only by element-wise work and views, of values that are
+//!           there anyway or are kept instead, and only when that reads at most as many bytes as
+//!           keeping the value holds; says why for each
+//! never     computes reductions, products or tables again; changes a result: the same operations
+//!           run on the same values, dropout draws by its counter
 //!
-//! The backward part is what gradients need and results, loss, updates and loops do not. A value computed again is a copy of its nodes, before
-//! their first reader in the backward part, so that the forward value ends with its last forward reader. The copies equal their originals:
-//! a pass that makes equal nodes one would undo this, so that `remember` comes after all of them.
+//! The backward part is what gradients need and results, loss, updates and loops do not. A value
+//! computed again is a copy of its nodes, before their first reader in the backward part, so that
+//! the forward value ends with its last forward reader. The copies equal their originals: a pass
+//! that makes equal nodes one would undo this, so that `remember` comes after all of them.
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gir::{Data, EdgeRows, Gir, Node, NodeId, Op, Place, Type, Until};
@@ -23,11 +25,13 @@ pub struct Remembered {
     pub saved: bool,
     /// Bytes that keeping it holds from its forward to its backward use.
     pub bytes: u64,
-    /// Bytes that computing it again reads; what has to be kept for that alone counts twice. None: it is not of a kind that is.
+    /// Bytes that computing it again reads; what has to be kept for that alone counts twice. None:
+    /// it is not of a kind that is.
     pub read_again: Option<u64>,
 }
 
-/// Decides for each forward value that the backward part reads, and gives the program in which the latter computes its own copies.
+/// Decides for each forward value that the backward part reads, and gives the program in which the
+/// latter computes its own copies.
 pub fn remember(gir: Gir, data: &Data) -> (Gir, Vec<Remembered>) {
     let backward = backward(&gir);
     if !backward.contains(&true) {
@@ -70,10 +74,15 @@ struct Plan {
 
 /// Decides in the order of the program, so that what a value is made of is decided before it.
 fn plan(gir: &Gir, data: &Data, backward: &[bool]) -> (Plan, Vec<Remembered>) {
-    let read: BTreeSet<NodeId> =
-        gir.ids().filter(|id| backward[id.index()]).flat_map(|id| gir.node(id).inputs.clone()).filter(|id| !backward[id.index()]).collect();
+    let read: BTreeSet<NodeId> = gir
+        .ids()
+        .filter(|id| backward[id.index()])
+        .flat_map(|id| gir.node(id).inputs.clone())
+        .filter(|id| !backward[id.index()])
+        .collect();
     // What is kept whatever is decided: leaves, and values that are never computed again.
-    let mut kept: BTreeSet<NodeId> = read.iter().copied().filter(|id| !is_repeatable(gir.node(*id))).collect();
+    let mut kept: BTreeSet<NodeId> =
+        read.iter().copied().filter(|id| !is_repeatable(gir.node(*id))).collect();
     let (mut again, mut reasons) = (BTreeSet::new(), Vec::new());
     for &id in read.iter().filter(|id| !is_leaf(&gir.node(**id).op)) {
         let node = gir.node(id);
@@ -87,7 +96,13 @@ fn plan(gir: &Gir, data: &Data, backward: &[bool]) -> (Plan, Vec<Remembered>) {
             kept.extend(cost.iter().flat_map(|(_, bases)| bases.iter().copied()));
         }
         let what = node.name.clone().unwrap_or_else(|| gir.operation(node));
-        reasons.push(Remembered { node: id, what, saved, bytes: held, read_again: cost.map(|(cost, _)| cost) });
+        reasons.push(Remembered {
+            node: id,
+            what,
+            saved,
+            bytes: held,
+            read_again: cost.map(|(cost, _)| cost),
+        });
     }
     (Plan { again, kept }, reasons)
 }
@@ -95,7 +110,8 @@ fn plan(gir: &Gir, data: &Data, backward: &[bool]) -> (Plan, Vec<Remembered>) {
 /// Bytes read to compute a value again, and of which values.
 fn cost(gir: &Gir, data: &Data, id: NodeId, kept: &BTreeSet<NodeId>) -> (u64, BTreeSet<NodeId>) {
     let mut read: BTreeMap<NodeId, u64> = BTreeMap::new();
-    let mut open: Vec<(NodeId, Place)> = gir.node(id).inputs.iter().map(|input| (*input, gir.node(id).place)).collect();
+    let mut open: Vec<(NodeId, Place)> =
+        gir.node(id).inputs.iter().map(|input| (*input, gir.node(id).place)).collect();
     let mut done = BTreeSet::new();
     while let Some((id, place)) = open.pop() {
         if !done.insert(id) {
@@ -109,14 +125,18 @@ fn cost(gir: &Gir, data: &Data, id: NodeId, kept: &BTreeSet<NodeId>) -> (u64, BT
             let rows = if rows(place, data) < rows(node.place, data) { place } else { node.place };
             let once = bytes(node, rows, data);
             let is_there = is_leaf(&node.op) || kept.contains(&id);
-            read.insert(id, if is_there { once } else { once.saturating_add(bytes(node, node.place, data)) });
+            read.insert(
+                id,
+                if is_there { once } else { once.saturating_add(bytes(node, node.place, data)) },
+            );
         }
     }
     let sum = read.values().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
     (sum, read.into_keys().collect())
 }
 
-/// The program with the backward part behind the rest, and copies before their first reader there; and the new number of each node.
+/// The program with the backward part behind the rest, and copies before their first reader there;
+/// and the new number of each node.
 fn copied(gir: Gir, backward: &[bool], plan: Plan) -> (Gir, Vec<NodeId>) {
     let mut new = vec![NodeId(0); gir.nodes.len()];
     let mut nodes: Vec<Node> = Vec::new();
@@ -129,7 +149,13 @@ fn copied(gir: Gir, backward: &[bool], plan: Plan) -> (Gir, Vec<NodeId>) {
         let inputs: Vec<NodeId> = node
             .inputs
             .iter()
-            .map(|input| if copies.plan.again.contains(input) { copies.copy(&mut nodes, &new, *input) } else { new[input.index()] })
+            .map(|input| {
+                if copies.plan.again.contains(input) {
+                    copies.copy(&mut nodes, &new, *input)
+                } else {
+                    new[input.index()]
+                }
+            })
             .collect();
         let mut inputs = inputs.into_iter();
         new[id.index()] = push(&mut nodes, node, |input| inputs.next().unwrap_or(input));
@@ -160,11 +186,13 @@ impl Copies<'_> {
         let inputs: Vec<NodeId> = node
             .inputs
             .iter()
-            .map(
-                |input| {
-                    if is_repeatable(self.gir.node(*input)) && !self.plan.kept.contains(input) { self.copy(nodes, new, *input) } else { new[input.index()] }
-                },
-            )
+            .map(|input| {
+                if is_repeatable(self.gir.node(*input)) && !self.plan.kept.contains(input) {
+                    self.copy(nodes, new, *input)
+                } else {
+                    new[input.index()]
+                }
+            })
             .collect();
         let mut inputs = inputs.into_iter();
         let made = push(nodes, node, |input| inputs.next().unwrap_or(input));
@@ -174,18 +202,30 @@ impl Copies<'_> {
 }
 
 fn renumbered(gir: Gir, new: &[NodeId]) -> Gir {
-    let Gir { program, nodes, parameters, mut loops, mut results, loss, mut gradients, mut updates } = gir;
+    let Gir {
+        program,
+        nodes,
+        parameters,
+        mut loops,
+        mut results,
+        loss,
+        mut gradients,
+        mut updates,
+    } = gir;
     let at = |id: NodeId| new[id.index()];
     for repeated in &mut loops {
         for state in &mut repeated.states {
-            (state.first, state.inside, state.next) = (at(state.first), at(state.inside), at(state.next));
+            (state.first, state.inside, state.next) =
+                (at(state.first), at(state.inside), at(state.next));
         }
         if let Until::Nowhere(node) = &mut repeated.until {
             *node = at(*node);
         }
     }
     results.iter_mut().for_each(|result| result.node = at(result.node));
-    gradients.iter_mut().for_each(|gradient| (gradient.of, gradient.node) = (at(gradient.of), at(gradient.node)));
+    gradients
+        .iter_mut()
+        .for_each(|gradient| (gradient.of, gradient.node) = (at(gradient.of), at(gradient.node)));
     updates.iter_mut().for_each(|update| update.1 = at(update.1));
     Gir { program, nodes, parameters, loops, results, loss: loss.map(at), gradients, updates }
 }

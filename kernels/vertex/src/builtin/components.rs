@@ -1,15 +1,18 @@
 //! components: weakly connected components by the smallest id (the HCC of Pregel-like systems).
 //!
-//! promises  a vertex ends with the smallest id of its component; ids are rows of the graph artifact, whatever the order
-//!           the graph runs in
+//! promises  a vertex ends with the smallest id of its component; ids are rows of the graph
+//!           artifact, whatever the order the graph runs in
 //! never     uses weights or the direction of edges
-//! limits    as many supersteps as the longest shortest path to a component's smallest id, and one to see that it stands
+//! limits    as many supersteps as the longest shortest path to a component's smallest id, and one
+//!           to see that it stands
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, Part};
 use crate::builtin::layers::Order;
 use crate::builtin::settings::Chosen;
 use crate::facts::Facts;
-use crate::launch::{Binary, Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, Until};
+use crate::launch::{
+    Binary, Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, Until,
+};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "components",
@@ -24,7 +27,11 @@ fn list(_: &Chosen, facts: &Facts, _: Order) -> LaunchList {
     let mut draft = Draft::new(BUILTIN.name, facts);
     let label = draft.ids("label");
     let next = draft.ids("label.next");
-    draft.push(Part::Prepare, "start", Operation::Elementwise { out: label.clone(), expression: Expression::Id });
+    draft.push(
+        Part::Prepare,
+        "start",
+        Operation::Elementwise { out: label.clone(), expression: Expression::Id },
+    );
     let reduce = Operation::NeighbourReduce {
         out: next.clone(),
         source: Some(label.clone()),

@@ -1,11 +1,13 @@
 //! draft: a launch list while it is being written.
 //!
-//! promises  a buffer is declared where its launch is written; bytes and schedules are filled in at the end, all by one rule
+//! promises  a buffer is declared where its launch is written; bytes and schedules are filled in at
+//!           the end, all by one rule
 //! never     chooses what is computed
 use crate::facts::Facts;
 use crate::launch::{
-    Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop, LossKind, Operation, Parameter, Reason, ResultColumn, Role,
-    Rows, Train, Until, gradient_buffer, parameter_buffer,
+    Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop,
+    LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows, Train, Until,
+    gradient_buffer, parameter_buffer,
 };
 
 /// Buffer of the features.
@@ -38,7 +40,15 @@ pub(super) enum Part {
 impl<'a> Draft<'a> {
     pub fn new(program: &'static str, facts: &'a Facts) -> Self {
         let (prepare, steps, backward) = (Vec::new(), Vec::new(), Vec::new());
-        Draft { facts, program, buffers: Vec::new(), parameters: Vec::new(), prepare, steps, backward }
+        Draft {
+            facts,
+            program,
+            buffers: Vec::new(),
+            parameters: Vec::new(),
+            prepare,
+            steps,
+            backward,
+        }
     }
 
     /// Declares a buffer of reals, one row for each node, made by launches.
@@ -57,7 +67,11 @@ impl<'a> Draft<'a> {
 
     /// Declares the features, dense or sparse as the facts say.
     pub fn features(&mut self) -> BufferName {
-        let role = if self.facts.sparse_features.is_some() { Role::SparseFeatures } else { Role::Features };
+        let role = if self.facts.sparse_features.is_some() {
+            Role::SparseFeatures
+        } else {
+            Role::Features
+        };
         self.buffer(FEATURES.to_owned(), Rows::Nodes, self.facts.feature_columns, role)
     }
 
@@ -108,8 +122,20 @@ impl<'a> Draft<'a> {
         };
         let update = learned.iter().map(optimize).collect();
         let loss = Launch::unreckoned("loss".to_owned(), operation);
-        let body = Train { prepare: self.prepare, forward: self.steps, loss, backward: self.backward, update, statistics: Vec::new(), draws };
-        let results = vec![ResultColumn { name: "scores".to_owned(), buffer: result.to_owned(), edges: None }];
+        let body = Train {
+            prepare: self.prepare,
+            forward: self.steps,
+            loss,
+            backward: self.backward,
+            update,
+            statistics: Vec::new(),
+            draws,
+        };
+        let results = vec![ResultColumn {
+            name: "scores".to_owned(),
+            buffer: result.to_owned(),
+            edges: None,
+        }];
         let mut list = LaunchList {
             program: self.program.to_owned(),
             buffers: self.buffers,
@@ -125,17 +151,34 @@ impl<'a> Draft<'a> {
     }
 
     /// The list of a program that iterates one state.
-    pub fn iterate(self, state: &str, next: &str, until: Until, reasons: Vec<Reason>) -> LaunchList {
+    pub fn iterate(
+        self,
+        state: &str,
+        next: &str,
+        until: Until,
+        reasons: Vec<Reason>,
+    ) -> LaunchList {
         let commit = vec![Commit { state: state.to_owned(), next: next.to_owned() }];
         let mut list = LaunchList {
             program: self.program.to_owned(),
             buffers: self.buffers,
             parameters: self.parameters,
             body: Body::Iterate(Iterate {
-                loops: vec![Loop { prepare: self.prepare, superstep: self.steps, commit, until, course: None, frontier: None }],
+                loops: vec![Loop {
+                    prepare: self.prepare,
+                    superstep: self.steps,
+                    commit,
+                    until,
+                    course: None,
+                    frontier: None,
+                }],
                 finish: Vec::new(),
             }),
-            results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned(), edges: None }],
+            results: vec![ResultColumn {
+                name: state.to_owned(),
+                buffer: state.to_owned(),
+                edges: None,
+            }],
             arena: Arena::default(),
             reasons,
             lines: std::collections::BTreeMap::new(),
@@ -158,7 +201,13 @@ impl<'a> Draft<'a> {
     }
 
     fn buffer(&mut self, name: BufferName, rows: Rows, columns: u64, role: Role) -> BufferName {
-        self.buffers.push(Buffer { name: name.clone(), rows, columns, element: Element::Real, role });
+        self.buffers.push(Buffer {
+            name: name.clone(),
+            rows,
+            columns,
+            element: Element::Real,
+            role,
+        });
         name
     }
 }

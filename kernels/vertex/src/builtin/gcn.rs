@@ -1,20 +1,28 @@
-//! gcn: graph convolution (Kipf & Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017).
+//! gcn: graph convolution (Kipf & Welling, Semi-Supervised Classification with Graph Convolutional
+//! Networks, ICLR 2017).
 //!
 //! With s = degree^-1/2 and w the weights of edges u -> v, layer k is  h' = relu(b + s[v] sum w s[u] (h W^T)[u]).
-//!   source side        s[u] is applied once a row, in the epilogue of what makes the gathered rows, not once an edge
+//!   source side        s[u] is applied once a row, in the epilogue of what makes the gathered
+//!                      rows, not once an edge
 //!   destination side   s[v], bias, relu and the next dropout are the epilogue of the sum (product first) or partly of the
-//!                      product (sum first); an unweighted graph so reads 4 bytes an edge and the gathered rows
-//!   backward           the same sum along reversed edges; forward ones where the graph is symmetric and unweighted
+//!                      product (sum first); an unweighted graph so reads 4 bytes an edge and the
+//!                      gathered rows
+//!   backward           the same sum along reversed edges; forward ones where the graph is
+//!                      symmetric and unweighted
 //!
-//! promises  parameters `gcn.gcn.0.linear.K.weight` [out, in] and `gcn.gcn.0.bias.K` [out]; isolated vertices get the bias
-//! never     adds self loops (ingest does, `self_loops: add`); makes a gradient for features or weights of edges; stores a
-//!           mask of relu or dropout
+//! promises  parameters `gcn.gcn.0.linear.K.weight` [out, in] and `gcn.gcn.0.bias.K` [out];
+//!           isolated vertices get the bias
+//! never     adds self loops (ingest does, `self_loops: add`); makes a gradient for features or
+//!           weights of edges; stores a mask of relu or dropout
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, Part};
 use crate::builtin::layers::{Order, Stack, in_best_order};
 use crate::builtin::settings::{Chosen, Domain, Setting};
 use crate::facts::Facts;
-use crate::launch::{BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, Unary, gradient_buffer, parameter_buffer};
+use crate::launch::{
+    BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, Unary, gradient_buffer,
+    parameter_buffer,
+};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "gcn",
@@ -22,8 +30,16 @@ pub(super) const BUILTIN: Builtin = Builtin {
     doc: "graph convolution (Kipf & Welling 2017)",
     learns: true,
     settings: &[
-        Setting { name: "hidden", domain: Domain::Whole { default: 16, least: 1, most: 65536 }, doc: "columns between layers" },
-        Setting { name: "layers", domain: Domain::Whole { default: 2, least: 1, most: 64 }, doc: "number of convolutions" },
+        Setting {
+            name: "hidden",
+            domain: Domain::Whole { default: 16, least: 1, most: 65536 },
+            doc: "columns between layers",
+        },
+        Setting {
+            name: "layers",
+            domain: Domain::Whole { default: 2, least: 1, most: 64 },
+            doc: "number of convolutions",
+        },
         Setting {
             name: "drop",
             domain: Domain::Real { default: 0.5, least: 0.0, bound: 1.0, inclusive: false },
@@ -36,7 +52,12 @@ pub(super) const BUILTIN: Builtin = Builtin {
 const SCALE: &str = "scale";
 
 fn list(settings: &Chosen, facts: &Facts, order: Order) -> LaunchList {
-    let stack = Stack::new(settings.whole("hidden"), settings.whole("layers"), settings.real("drop"), facts);
+    let stack = Stack::new(
+        settings.whole("hidden"),
+        settings.whole("layers"),
+        settings.real("drop"),
+        facts,
+    );
     in_best_order(&stack, order, |orders| Program { stack: &stack, facts, orders }.list())
 }
 
@@ -61,8 +82,13 @@ impl Program<'_> {
     fn list(&self) -> LaunchList {
         let mut draft = Draft::new(BUILTIN.name, self.facts);
         draft.value(SCALE, 1);
-        let inverse_root = Expression::made().if_positive(Expression::unary(Unary::Rsqrt, Expression::made()));
-        draft.push(Part::Prepare, SCALE, Operation::degree(SCALE, Direction::In, self.factor(), inverse_root));
+        let inverse_root =
+            Expression::made().if_positive(Expression::unary(Unary::Rsqrt, Expression::made()));
+        draft.push(
+            Part::Prepare,
+            SCALE,
+            Operation::degree(SCALE, Direction::In, self.factor(), inverse_root),
+        );
         let scale = (self.orders[0] == Order::SumFirst).then_some(SCALE);
         let mut input = self.stack.first_input(&mut draft, scale);
         let mut layers = Vec::new();
@@ -91,7 +117,8 @@ impl Program<'_> {
         draft.weight(weight, out, inner);
         draft.bias(bias, out);
         let next_sums = self.orders.get(index + 1) == Some(&Order::SumFirst);
-        let next = if next_sums { format!("h.{}.scaled", index + 1) } else { format!("h.{}", index + 1) };
+        let next =
+            if next_sums { format!("h.{}.scaled", index + 1) } else { format!("h.{}", index + 1) };
         let next = draft.value(next, out);
         let finish = |made: Expression| {
             let biased = made.plus(Expression::load(parameter_buffer(bias)));
@@ -100,8 +127,13 @@ impl Program<'_> {
         };
         if self.orders[*index] == Order::SumFirst {
             draft.value(summed, inner);
-            draft.push(Part::Step, format!("sum.{index}"), Operation::sum(summed, input, Direction::In, self.factor(), scaled()));
-            let product = self.stack.product(*index, &next, summed, weight, finish(Expression::made()));
+            draft.push(
+                Part::Step,
+                format!("sum.{index}"),
+                Operation::sum(summed, input, Direction::In, self.factor(), scaled()),
+            );
+            let product =
+                self.stack.product(*index, &next, summed, weight, finish(Expression::made()));
             draft.push(Part::Step, format!("product.{index}"), product);
         } else {
             let z = draft.value(format!("z.{index}"), out);
@@ -113,21 +145,31 @@ impl Program<'_> {
         next
     }
 
-    /// From the gradient by the layer's sums, before relu, to its parameters' and, save for the first, the previous one's.
+    /// From the gradient by the layer's sums, before relu, to its parameters' and, save for the
+    /// first, the previous one's.
     fn backward(&self, draft: &mut Draft<'_>, layer: &Layer, slope: &str) -> BufferName {
         let Layer { index, input, summed, weight, bias } = layer;
         let (inner, out) = (self.stack.widths[*index], self.stack.widths[index + 1]);
-        let bias_gradient = Operation::SumOverRows { out: gradient_buffer(bias), source: slope.to_owned() };
+        let bias_gradient =
+            Operation::SumOverRows { out: gradient_buffer(bias), source: slope.to_owned() };
         draft.push(Part::Backward, format!("bias.{index}"), bias_gradient);
         let previous = format!("slope.h.{index}");
         if self.orders[*index] == Order::SumFirst {
-            let gradient = Operation::ProductOverRows { out: gradient_buffer(weight), left: slope.to_owned(), right: summed.clone() };
+            let gradient = Operation::ProductOverRows {
+                out: gradient_buffer(weight),
+                left: slope.to_owned(),
+                right: summed.clone(),
+            };
             draft.push(Part::Backward, format!("weight.{index}"), gradient);
             if *index == 0 {
                 return previous;
             }
             let spread = draft.value(format!("slope.a.{index}"), inner);
-            draft.push(Part::Backward, format!("back.product.{index}"), Operation::back(&spread, slope, weight, scaled()));
+            draft.push(
+                Part::Backward,
+                format!("back.product.{index}"),
+                Operation::back(&spread, slope, weight, scaled()),
+            );
             draft.value(&previous, inner);
             let epilogue = self.stack.deactivated(*index, input, scaled());
             let sum = Operation::sum(&previous, &spread, self.reversed(), self.factor(), epilogue);
@@ -136,7 +178,11 @@ impl Program<'_> {
         }
         let spread = draft.value(format!("slope.h.{}.scaled", index + 1), out);
         let expression = Expression::load(slope).times(Expression::load(SCALE));
-        draft.push(Part::Backward, format!("back.scale.{index}"), Operation::Elementwise { out: spread.clone(), expression });
+        draft.push(
+            Part::Backward,
+            format!("back.scale.{index}"),
+            Operation::Elementwise { out: spread.clone(), expression },
+        );
         let z = draft.value(format!("slope.z.{index}"), out);
         let sum = Operation::sum(&z, &spread, self.reversed(), self.factor(), scaled());
         draft.push(Part::Backward, format!("back.sum.{index}"), sum);
@@ -145,7 +191,11 @@ impl Program<'_> {
         if *index > 0 {
             draft.value(&previous, inner);
             let epilogue = self.stack.deactivated(*index, input, Expression::made());
-            draft.push(Part::Backward, format!("back.product.{index}"), Operation::back(&previous, &z, weight, epilogue));
+            draft.push(
+                Part::Backward,
+                format!("back.product.{index}"),
+                Operation::back(&previous, &z, weight, epilogue),
+            );
         }
         previous
     }

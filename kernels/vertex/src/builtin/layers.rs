@@ -1,17 +1,22 @@
-//! layers: what programs of several learned layers have in common, and the choice between sum first and product first.
+//! layers: what programs of several learned layers have in common, and the choice between sum first
+//! and product first.
 //!
 //! A layer is a sum over neighbours and a product with a weight, and the two may change places:
-//!   product first   z = h W^T, then the sum: rows of `out` columns are gathered, forward and backward
-//!   sum first       a = sum of h, then a W^T: rows of `in` columns are gathered; in the first layer only forward, since
-//!                   nobody needs the gradient of the features
+//!   product first   z = h W^T, then the sum: rows of `out` columns are gathered, forward and
+//!                   backward
+//!   sum first       a = sum of h, then a W^T: rows of `in` columns are gathered; in the first
+//!                   layer only forward, since nobody needs the gradient of the features
 //!
-//! promises  the order of each layer is the one whose launches move fewer bytes an epoch; both figures stand in a reason
-//! never     moves a sum out of the epoch, although the sum of features without dropout is the same in each: an epoch
-//!           does the work that other systems do in one; adds up sparse features over neighbours (the sum is dense)
+//! promises  the order of each layer is the one whose launches move fewer bytes an epoch; both
+//!           figures stand in a reason
+//! never     moves a sum out of the epoch, although the sum of features without dropout is the same
+//!           in each: an epoch does the work that other systems do in one; adds up sparse features
+//!           over neighbours (the sum is dense)
 use crate::builtin::draft::{Draft, FEATURES, Part};
 use crate::facts::Facts;
 use crate::launch::{
-    Body, BufferName, Combine, Direction, Dropout, EdgeFactor, Expression, LaunchList, Operation, Reason, Unary, gradient_buffer, parameter_buffer,
+    Body, BufferName, Combine, Direction, Dropout, EdgeFactor, Expression, LaunchList, Operation,
+    Reason, Unary, gradient_buffer, parameter_buffer,
 };
 
 /// Which comes first in a layer.
@@ -25,8 +30,9 @@ pub enum Order {
     SumFirst,
 }
 
-/// Widths and dropout of a stack of layers. Buffer `h.k` is the input of layer k after its dropout; `slope.h.k` is the
-/// gradient of the loss by it before dropout and relu; the last `h` is the result.
+/// Widths and dropout of a stack of layers. Buffer `h.k` is the input of layer k after its dropout;
+/// `slope.h.k` is the gradient of the loss by it before dropout and relu; the last `h` is the
+/// result.
 pub(super) struct Stack {
     /// Columns of `h.0` to `h.layers`.
     pub widths: Vec<u64>,
@@ -40,7 +46,8 @@ pub(super) struct Stack {
 impl Stack {
     pub fn new(hidden: u64, layers: u64, drop: f64, facts: &Facts) -> Self {
         let hidden = std::iter::repeat_n(hidden, layers.saturating_sub(1) as usize);
-        let widths = std::iter::once(facts.feature_columns).chain(hidden).chain([facts.classes]).collect();
+        let widths =
+            std::iter::once(facts.feature_columns).chain(hidden).chain([facts.classes]).collect();
         let drop = (facts.training && drop > 0.0).then_some(drop);
         Stack { widths, drop, sparse: facts.sparse_features.is_some(), training: facts.training }
     }
@@ -62,7 +69,8 @@ impl Stack {
         self.drop.map(|probability| Dropout { probability, site: layer as u32 })
     }
 
-    /// What a layer does with its sums: relu and the next layer's dropout, so that `h` is stored once, ready for use.
+    /// What a layer does with its sums: relu and the next layer's dropout, so that `h` is stored
+    /// once, ready for use.
     pub fn activated(&self, layer: usize, expression: Expression) -> Expression {
         if self.is_last(layer) {
             return expression;
@@ -70,24 +78,44 @@ impl Stack {
         Expression::unary(Unary::Relu, expression).dropped(self.dropout(layer + 1))
     }
 
-    /// The way back through `activated`: dropout drawn again, relu from the sign of what was stored. Where dropout or a
-    /// scale made a stored element 0, the factor of dropout or scale makes the gradient 0 as well.
+    /// The way back through `activated`: dropout drawn again, relu from the sign of what was
+    /// stored. Where dropout or a scale made a stored element 0, the factor of dropout or scale
+    /// makes the gradient 0 as well.
     pub fn deactivated(&self, layer: usize, input: &str, expression: Expression) -> Expression {
         let positive = Expression::unary(Unary::Positive, Expression::load(input));
         expression.dropped(self.dropout(layer)).times(positive)
     }
 
     /// Forward product of a layer's input with a weight; the first layer's may be sparse.
-    pub fn product(&self, layer: usize, out: &str, input: &str, weight: &str, epilogue: Expression) -> Operation {
+    pub fn product(
+        &self,
+        layer: usize,
+        out: &str,
+        input: &str,
+        weight: &str,
+        epilogue: Expression,
+    ) -> Operation {
         let [out, left, right] = [out.to_owned(), input.to_owned(), parameter_buffer(weight)];
         if layer == 0 && self.sparse {
-            return Operation::SparseProduct { out, left, right, dropout: self.dropout(0), epilogue };
+            return Operation::SparseProduct {
+                out,
+                left,
+                right,
+                dropout: self.dropout(0),
+                epilogue,
+            };
         }
         Operation::Product { out, left, right, right_transposed: true, epilogue }
     }
 
     /// Gradient of a weight that a layer's input was multiplied with.
-    pub fn weight_gradient(&self, layer: usize, slope: &str, input: &str, weight: &str) -> Operation {
+    pub fn weight_gradient(
+        &self,
+        layer: usize,
+        slope: &str,
+        input: &str,
+        weight: &str,
+    ) -> Operation {
         let [out, left, right] = [gradient_buffer(weight), slope.to_owned(), input.to_owned()];
         if layer == 0 && self.sparse {
             return Operation::SparseProductOverRows { out, left, right, dropout: self.dropout(0) };
@@ -95,8 +123,8 @@ impl Stack {
         Operation::ProductOverRows { out, left, right }
     }
 
-    /// Dense features ready for the first layer: dropped anew each epoch, `scaled` once if nothing is drawn; the features
-    /// themselves if there is nothing to do.
+    /// Dense features ready for the first layer: dropped anew each epoch, `scaled` once if nothing
+    /// is drawn; the features themselves if there is nothing to do.
     pub fn first_input(&self, draft: &mut Draft<'_>, scale: Option<&str>) -> BufferName {
         let features = draft.features();
         if self.sparse || (scale.is_none() && !self.draws()) {
@@ -116,15 +144,40 @@ impl Stack {
 
 impl Operation {
     /// A sum over neighbours.
-    pub(super) fn sum(out: &str, source: &str, direction: Direction, factor: EdgeFactor, epilogue: Expression) -> Self {
+    pub(super) fn sum(
+        out: &str,
+        source: &str,
+        direction: Direction,
+        factor: EdgeFactor,
+        epilogue: Expression,
+    ) -> Self {
         let (out, source) = (out.to_owned(), Some(source.to_owned()));
-        Operation::NeighbourReduce { out, source, direction, combine: Combine::Sum, factor, epilogue }
+        Operation::NeighbourReduce {
+            out,
+            source,
+            direction,
+            combine: Combine::Sum,
+            factor,
+            epilogue,
+        }
     }
 
     /// The number of edges of each vertex, or the sum of their weights.
-    pub(super) fn degree(out: &str, direction: Direction, factor: EdgeFactor, epilogue: Expression) -> Self {
+    pub(super) fn degree(
+        out: &str,
+        direction: Direction,
+        factor: EdgeFactor,
+        epilogue: Expression,
+    ) -> Self {
         let out = out.to_owned();
-        Operation::NeighbourReduce { out, source: None, direction, combine: Combine::Sum, factor, epilogue }
+        Operation::NeighbourReduce {
+            out,
+            source: None,
+            direction,
+            combine: Combine::Sum,
+            factor,
+            epilogue,
+        }
     }
 
     /// Gradient of a product's input: the gradient of its result times the weight as it is stored.
@@ -135,9 +188,17 @@ impl Operation {
 }
 
 /// Builds with each layer in the better order and says why.
-pub(super) fn in_best_order(stack: &Stack, wanted: Order, list: impl Fn(&[Order]) -> LaunchList) -> LaunchList {
-    let fixed = |layer: usize, order: Order| if layer == 0 && stack.sparse { Order::ProductFirst } else { order };
-    let uniform = |order: Order| -> Vec<Order> { (0..stack.layers()).map(|layer| fixed(layer, order)).collect() };
+pub(super) fn in_best_order(
+    stack: &Stack,
+    wanted: Order,
+    list: impl Fn(&[Order]) -> LaunchList,
+) -> LaunchList {
+    let fixed = |layer: usize, order: Order| {
+        if layer == 0 && stack.sparse { Order::ProductFirst } else { order }
+    };
+    let uniform = |order: Order| -> Vec<Order> {
+        (0..stack.layers()).map(|layer| fixed(layer, order)).collect()
+    };
     let product_first = bytes_by_layer(&list(&uniform(Order::ProductFirst)), stack.layers());
     let sum_first = bytes_by_layer(&list(&uniform(Order::SumFirst)), stack.layers());
     let choose = |layer: usize| match wanted {
@@ -147,7 +208,11 @@ pub(super) fn in_best_order(stack: &Stack, wanted: Order, list: impl Fn(&[Order]
     };
     let orders: Vec<Order> = (0..stack.layers()).map(choose).collect();
     let mut chosen = list(&orders);
-    chosen.reasons = (0..stack.layers()).map(|layer| reason(stack, (layer, orders[layer]), wanted, (product_first[layer], sum_first[layer]))).collect();
+    chosen.reasons = (0..stack.layers())
+        .map(|layer| {
+            reason(stack, (layer, orders[layer]), wanted, (product_first[layer], sum_first[layer]))
+        })
+        .collect();
     chosen
 }
 
@@ -164,7 +229,12 @@ fn bytes_by_layer(list: &LaunchList, layers: usize) -> Vec<u64> {
     bytes
 }
 
-fn reason(stack: &Stack, (layer, order): (usize, Order), wanted: Order, (product, sum): (u64, u64)) -> Reason {
+fn reason(
+    stack: &Stack,
+    (layer, order): (usize, Order),
+    wanted: Order,
+    (product, sum): (u64, u64),
+) -> Reason {
     let name = |order: Order| if order == Order::SumFirst { "sum first" } else { "product first" };
     let (inner, out) = (stack.widths[layer], stack.widths[layer + 1]);
     let only = layer == 0 && stack.sparse;
@@ -173,7 +243,10 @@ fn reason(stack: &Stack, (layer, order): (usize, Order), wanted: Order, (product
         _ if only => "sparse features cannot be summed over neighbours".to_owned(),
         _ if wanted != Order::Cheapest => "prescribed".to_owned(),
         Order::SumFirst if layer == 0 && stack.training => {
-            format!("fewer bytes an epoch: rows of {inner} columns are gathered forward only, features need no gradient")
+            format!(
+                "fewer bytes an epoch: rows of {inner} columns are gathered forward only, \
+                    features need no gradient"
+            )
         }
         _ => format!("fewer bytes an epoch: rows of {gathered} columns are gathered"),
     };
@@ -182,5 +255,10 @@ fn reason(stack: &Stack, (layer, order): (usize, Order), wanted: Order, (product
     if !only {
         alternatives.push((name(Order::SumFirst).to_owned(), sum));
     }
-    Reason { what: format!("order of layer {layer}"), chosen: name(order).to_owned(), why, alternatives: alternatives.into_iter().collect() }
+    Reason {
+        what: format!("order of layer {layer}"),
+        chosen: name(order).to_owned(),
+        why,
+        alternatives: alternatives.into_iter().collect(),
+    }
 }

@@ -1,9 +1,11 @@
 //! builtin: the programs that this version can compile, each recognised by its text.
 //!
-//! promises  a program is taken only if its text is a shipped one, white space at line ends apart: an edited program is
-//!           refused, never silently run as the original; a list that `build` gives has no flaws
+//! promises  a program is taken only if its text is a shipped one, white space at line ends apart:
+//!           an edited program is refused, never silently run as the original; a list that `build`
+//!           gives has no flaws
 //! never     reads a file (the shipped texts are compiled in); parses the language
-//! limits    four programs; the order of sum and product is chosen by predicted bytes, not by measurement
+//! limits    four programs; the order of sum and product is chosen by predicted bytes, not by
+//!           measurement
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -42,11 +44,13 @@ pub struct Builtin {
 
 /// Every shipped program, by name.
 pub fn all() -> &'static [Builtin] {
-    static ALL: [Builtin; 4] = [components::BUILTIN, gcn::BUILTIN, pagerank::BUILTIN, sage::BUILTIN];
+    static ALL: [Builtin; 4] =
+        [components::BUILTIN, gcn::BUILTIN, pagerank::BUILTIN, sage::BUILTIN];
     &ALL
 }
 
-/// The shipped program with this text and this entry name (the name of its file, without `.py`). Any other is compiled.
+/// The shipped program with this text and this entry name (the name of its file, without `.py`).
+/// Any other is compiled.
 pub fn find(text: &str, name: &str) -> Option<&'static Builtin> {
     all().iter().find(|builtin| builtin.name == name && lines(builtin.text) == lines(text))
 }
@@ -58,18 +62,32 @@ fn lines(text: &str) -> Vec<&str> {
 
 impl Builtin {
     /// Every setting with its value, given or default; what a key or a record should hold.
-    pub fn resolve(&self, settings: &BTreeMap<String, Value>) -> Result<BTreeMap<String, Value>, SettingError> {
+    pub fn resolve(
+        &self,
+        settings: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Value>, SettingError> {
         settings::resolve(self.name, self.settings, settings)
     }
 
-    /// The launch list for these settings and facts, each layer in the order that moves fewer bytes.
-    pub fn build(&self, settings: &BTreeMap<String, Value>, facts: &Facts) -> Result<LaunchList, SettingError> {
+    /// The launch list for these settings and facts, each layer in the order that moves fewer
+    /// bytes.
+    pub fn build(
+        &self,
+        settings: &BTreeMap<String, Value>,
+        facts: &Facts,
+    ) -> Result<LaunchList, SettingError> {
         self.build_in_order(settings, facts, Order::Cheapest)
     }
 
-    /// `build` with the order of sum and product prescribed, for comparisons; where the order does not exist (sums of
-    /// sparse features) or means nothing (programs that do not learn) it has no effect.
-    pub fn build_in_order(&self, settings: &BTreeMap<String, Value>, facts: &Facts, order: Order) -> Result<LaunchList, SettingError> {
+    /// `build` with the order of sum and product prescribed, for comparisons; where the order does
+    /// not exist (sums of sparse features) or means nothing (programs that do not learn) it has no
+    /// effect.
+    pub fn build_in_order(
+        &self,
+        settings: &BTreeMap<String, Value>,
+        facts: &Facts,
+        order: Order,
+    ) -> Result<LaunchList, SettingError> {
         let chosen = Chosen(self.resolve(settings)?);
         self.check_facts(facts)?;
         Ok((self.list)(&chosen, facts, order))
@@ -81,16 +99,36 @@ impl Builtin {
             Err(SettingError::Unfit { program: self.name, what, expected, found, hint })
         };
         if self.learns && facts.feature_columns == 0 {
-            return unfit("node features", "at least one column", "none", "set  ingest.features: random");
+            return unfit(
+                "node features",
+                "at least one column",
+                "none",
+                "set  ingest.features: random",
+            );
         }
         if self.learns && facts.classes == 0 {
-            return unfit("width of the target", "at least 1", "0", "name a column of the node table with  run.target");
+            return unfit(
+                "width of the target",
+                "at least 1",
+                "0",
+                "name a column of the node table with  run.target",
+            );
         }
         if !self.learns && facts.training {
-            return unfit("mode", "iterate, since it has no parameters", "train", "set  run.mode: iterate");
+            return unfit(
+                "mode",
+                "iterate, since it has no parameters",
+                "train",
+                "set  run.mode: iterate",
+            );
         }
         if !matches!(facts.bytes_per_real, 4 | 8) {
-            return unfit("bytes of a real", "4 or 8", &facts.bytes_per_real.to_string(), "set  run.dtype: f32");
+            return unfit(
+                "bytes of a real",
+                "4 or 8",
+                &facts.bytes_per_real.to_string(),
+                "set  run.dtype: f32",
+            );
         }
         Ok(())
     }

@@ -1,18 +1,20 @@
-//! pagerank: rank of vertices by the rank of who points at them (Brin & Page, The Anatomy of a Large-Scale Hypertextual
-//! Web Search Engine, 1998).
+//! pagerank: rank of vertices by the rank of who points at them (Brin & Page, The Anatomy of a
+//! Large-Scale Hypertextual Web Search Engine, 1998).
 //!
-//! A superstep is two launches: `contribution = rank / outdegree` once a vertex, not once an edge, then the sum over
-//! in-edges with `base + damping * sum` as its epilogue.
+//! A superstep is two launches: `contribution = rank / outdegree` once a vertex, not once an edge,
+//! then the sum over in-edges with `base + damping * sum` as its epilogue.
 //!
-//! promises  rank starts at 1/N; parallel edges and self loops count each; ranks of vertices without out-edges are dropped,
-//!           so the ranks need not sum to 1
+//! promises  rank starts at 1/N; parallel edges and self loops count each; ranks of vertices
+//!           without out-edges are dropped, so the ranks need not sum to 1
 //! never     uses weights of edges; reads a rank of the superstep it is in
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, Part};
 use crate::builtin::layers::Order;
 use crate::builtin::settings::{Chosen, Domain, Setting};
 use crate::facts::Facts;
-use crate::launch::{Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, Unary, Until};
+use crate::launch::{
+    Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, Unary, Until,
+};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "pagerank",
@@ -27,7 +29,12 @@ pub(super) const BUILTIN: Builtin = Builtin {
         },
         Setting {
             name: "tolerance",
-            domain: Domain::Real { default: 1e-6, least: 0.0, bound: f64::INFINITY, inclusive: false },
+            domain: Domain::Real {
+                default: 1e-6,
+                least: 0.0,
+                bound: f64::INFINITY,
+                inclusive: false,
+            },
             doc: "summed change of all ranks at which it stops",
         },
     ],
@@ -42,17 +49,32 @@ fn list(settings: &Chosen, facts: &Facts, _: Order) -> LaunchList {
     let rank = draft.value("rank", 1);
     let contribution = draft.value("contribution", 1);
     let next = draft.value("rank.next", 1);
-    // Where each in-edge has its reverse, the in-degree is the out-degree, and one set of offsets is enough.
+    // Where each in-edge has its reverse, the in-degree is the out-degree, and one set of offsets
+    // is enough.
     let direction = if facts.symmetric { Direction::In } else { Direction::Out };
-    let inverse = Expression::made().if_positive(Expression::unary(Unary::Reciprocal, Expression::made()));
-    draft.push(Part::Prepare, "share", Operation::degree(&share, direction, EdgeFactor::One, inverse));
-    let start = Operation::Elementwise { out: rank.clone(), expression: Expression::Constant(1.0 / nodes) };
+    let inverse =
+        Expression::made().if_positive(Expression::unary(Unary::Reciprocal, Expression::made()));
+    draft.push(
+        Part::Prepare,
+        "share",
+        Operation::degree(&share, direction, EdgeFactor::One, inverse),
+    );
+    let start =
+        Operation::Elementwise { out: rank.clone(), expression: Expression::Constant(1.0 / nodes) };
     draft.push(Part::Prepare, "start", start);
     let expression = Expression::load(&*rank).times(Expression::load(share));
-    draft.push(Part::Step, "contribution", Operation::Elementwise { out: contribution.clone(), expression });
+    draft.push(
+        Part::Step,
+        "contribution",
+        Operation::Elementwise { out: contribution.clone(), expression },
+    );
     let damped = Expression::Constant(damping).times(Expression::made());
     let epilogue = Expression::Constant((1.0 - damping) / nodes).plus(damped);
-    draft.push(Part::Step, "sum", Operation::sum(&next, &contribution, Direction::In, EdgeFactor::One, epilogue));
+    draft.push(
+        Part::Step,
+        "sum",
+        Operation::sum(&next, &contribution, Direction::In, EdgeFactor::One, epilogue),
+    );
     draft.iterate(&rank, &next, Until::ChangeAtMost(rank.clone(), tolerance), vec![reason(facts)])
 }
 
@@ -63,7 +85,13 @@ fn reason(facts: &Facts) -> Reason {
     Reason {
         what: "division by the out-degree".to_owned(),
         chosen: "once a vertex".to_owned(),
-        why: "an edge then gathers one number; bytes a superstep beyond offsets, neighbours and the result".to_owned(),
-        alternatives: [("once a vertex".to_owned(), by_vertex), ("once an edge".to_owned(), by_edge)].into(),
+        why: "an edge then gathers one number; bytes a superstep beyond offsets, neighbours and \
+            the result"
+            .to_owned(),
+        alternatives: [
+            ("once a vertex".to_owned(), by_vertex),
+            ("once an edge".to_owned(), by_edge),
+        ]
+        .into(),
     }
 }

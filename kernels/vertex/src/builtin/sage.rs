@@ -1,19 +1,23 @@
-//! sage: GraphSAGE with mean aggregation (Hamilton, Ying & Leskovec, Inductive Representation Learning on Large Graphs,
-//! NeurIPS 2017), full batch, no sampling.
+//! sage: GraphSAGE with mean aggregation (Hamilton, Ying & Leskovec, Inductive Representation
+//! Learning on Large Graphs, NeurIPS 2017), full batch, no sampling.
 //!
 //! Layer k is  h' = relu(mean over in-edges u -> v of h[u] Wl^T + b + h[v] Wr^T).  The mean is a sum whose epilogue
-//! multiplies with the inverse in-degree, 0 for a vertex without in-edges; weights of edges are not used, so a sum reads
-//! 4 bytes an edge and the gathered rows.
+//! multiplies with the inverse in-degree, 0 for a vertex without in-edges; weights of edges are not
+//! used, so a sum reads 4 bytes an edge and the gathered rows.
 //!
-//! promises  parameters `sage.sage.0.linear.2K.weight`, `.bias` (of the mean) and `sage.sage.0.linear.2K+1.weight` (of the
-//!           vertex itself), weights [out, in]; the mean of nothing is 0
+//! promises  parameters `sage.sage.0.linear.2K.weight`, `.bias` (of the mean) and
+//!           `sage.sage.0.linear.2K+1.weight` (of the vertex itself), weights [out, in]; the mean
+//!           of nothing is 0
 //! never     adds self loops; makes a gradient for features; stores a mask of relu or dropout
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, Part};
 use crate::builtin::layers::{Order, Stack, in_best_order};
 use crate::builtin::settings::{Chosen, Domain, Setting};
 use crate::facts::Facts;
-use crate::launch::{BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, Unary, gradient_buffer, parameter_buffer};
+use crate::launch::{
+    BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, Unary, gradient_buffer,
+    parameter_buffer,
+};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "sage",
@@ -21,8 +25,16 @@ pub(super) const BUILTIN: Builtin = Builtin {
     doc: "GraphSAGE with mean aggregation (Hamilton, Ying & Leskovec 2017)",
     learns: true,
     settings: &[
-        Setting { name: "hidden", domain: Domain::Whole { default: 16, least: 1, most: 65536 }, doc: "columns between layers" },
-        Setting { name: "layers", domain: Domain::Whole { default: 2, least: 1, most: 64 }, doc: "number of layers" },
+        Setting {
+            name: "hidden",
+            domain: Domain::Whole { default: 16, least: 1, most: 65536 },
+            doc: "columns between layers",
+        },
+        Setting {
+            name: "layers",
+            domain: Domain::Whole { default: 2, least: 1, most: 64 },
+            doc: "number of layers",
+        },
         Setting {
             name: "drop",
             domain: Domain::Real { default: 0.5, least: 0.0, bound: 1.0, inclusive: false },
@@ -35,7 +47,12 @@ pub(super) const BUILTIN: Builtin = Builtin {
 const SHARE: &str = "share";
 
 fn list(settings: &Chosen, facts: &Facts, order: Order) -> LaunchList {
-    let stack = Stack::new(settings.whole("hidden"), settings.whole("layers"), settings.real("drop"), facts);
+    let stack = Stack::new(
+        settings.whole("hidden"),
+        settings.whole("layers"),
+        settings.real("drop"),
+        facts,
+    );
     in_best_order(&stack, order, |orders| Program { stack: &stack, facts, orders }.list())
 }
 
@@ -62,8 +79,13 @@ impl Program<'_> {
     fn list(&self) -> LaunchList {
         let mut draft = Draft::new(BUILTIN.name, self.facts);
         draft.value(SHARE, 1);
-        let inverse = Expression::made().if_positive(Expression::unary(Unary::Reciprocal, Expression::made()));
-        draft.push(Part::Prepare, SHARE, Operation::degree(SHARE, Direction::In, EdgeFactor::One, inverse));
+        let inverse = Expression::made()
+            .if_positive(Expression::unary(Unary::Reciprocal, Expression::made()));
+        draft.push(
+            Part::Prepare,
+            SHARE,
+            Operation::degree(SHARE, Direction::In, EdgeFactor::One, inverse),
+        );
         let mut input = self.stack.first_input(&mut draft, None);
         let mut layers = Vec::new();
         for index in 0..self.stack.layers() {
@@ -95,14 +117,17 @@ impl Program<'_> {
         let own = draft.value(format!("own.{index}"), out);
         let next = draft.value(format!("h.{}", index + 1), out);
         let bias = Expression::load(parameter_buffer(bias));
-        let own_product = self.stack.product(*index, &own, input, own_weight, Expression::made().plus(bias));
+        let own_product =
+            self.stack.product(*index, &own, input, own_weight, Expression::made().plus(bias));
         draft.push(Part::Step, format!("own.{index}"), own_product);
-        let finish = |made: Expression| self.stack.activated(*index, made.plus(Expression::load(&*own)));
+        let finish =
+            |made: Expression| self.stack.activated(*index, made.plus(Expression::load(&*own)));
         if self.orders[*index] == Order::SumFirst {
             draft.value(mean, inner);
             let sum = Operation::sum(mean, input, Direction::In, EdgeFactor::One, shared());
             draft.push(Part::Step, format!("sum.{index}"), sum);
-            let product = self.stack.product(*index, &next, mean, mean_weight, finish(Expression::made()));
+            let product =
+                self.stack.product(*index, &next, mean, mean_weight, finish(Expression::made()));
             draft.push(Part::Step, format!("product.{index}"), product);
         } else {
             let z = draft.value(format!("z.{index}"), out);
@@ -114,10 +139,12 @@ impl Program<'_> {
         next
     }
 
-    /// From the gradient by the layer's sums, before relu, to its parameters' and, save for the first, the previous one's.
+    /// From the gradient by the layer's sums, before relu, to its parameters' and, save for the
+    /// first, the previous one's.
     fn backward(&self, draft: &mut Draft<'_>, layer: &Layer, slope: &str) -> BufferName {
         let Layer { index, input, bias, own_weight, .. } = layer;
-        let bias_gradient = Operation::SumOverRows { out: gradient_buffer(bias), source: slope.to_owned() };
+        let bias_gradient =
+            Operation::SumOverRows { out: gradient_buffer(bias), source: slope.to_owned() };
         draft.push(Part::Backward, format!("bias.{index}"), bias_gradient);
         let own_gradient = self.stack.weight_gradient(*index, slope, input, own_weight);
         draft.push(Part::Backward, format!("own.weight.{index}"), own_gradient);
@@ -127,9 +154,14 @@ impl Program<'_> {
             let inner = self.stack.widths[*index];
             draft.value(&own, inner);
             draft.value(&previous, inner);
-            draft.push(Part::Backward, format!("back.own.{index}"), Operation::back(&own, slope, own_weight, Expression::made()));
+            draft.push(
+                Part::Backward,
+                format!("back.own.{index}"),
+                Operation::back(&own, slope, own_weight, Expression::made()),
+            );
         }
-        let finish = self.stack.deactivated(*index, input, Expression::made().plus(Expression::load(&*own)));
+        let finish =
+            self.stack.deactivated(*index, input, Expression::made().plus(Expression::load(&*own)));
         match self.orders[*index] {
             Order::SumFirst => self.backward_of_mean(draft, layer, slope, (&previous, finish)),
             _ => self.backward_of_product(draft, layer, slope, (&previous, finish)),
@@ -137,31 +169,60 @@ impl Program<'_> {
         previous
     }
 
-    fn backward_of_mean(&self, draft: &mut Draft<'_>, layer: &Layer, slope: &str, previous: (&str, Expression)) {
+    fn backward_of_mean(
+        &self,
+        draft: &mut Draft<'_>,
+        layer: &Layer,
+        slope: &str,
+        previous: (&str, Expression),
+    ) {
         let Layer { index, mean, mean_weight, .. } = layer;
-        let gradient = Operation::ProductOverRows { out: gradient_buffer(mean_weight), left: slope.to_owned(), right: mean.clone() };
+        let gradient = Operation::ProductOverRows {
+            out: gradient_buffer(mean_weight),
+            left: slope.to_owned(),
+            right: mean.clone(),
+        };
         draft.push(Part::Backward, format!("weight.{index}"), gradient);
         if *index > 0 {
             let spread = draft.value(format!("slope.mean.{index}"), self.stack.widths[*index]);
-            draft.push(Part::Backward, format!("back.product.{index}"), Operation::back(&spread, slope, mean_weight, shared()));
-            let sum = Operation::sum(previous.0, &spread, self.reversed(), EdgeFactor::One, previous.1);
+            draft.push(
+                Part::Backward,
+                format!("back.product.{index}"),
+                Operation::back(&spread, slope, mean_weight, shared()),
+            );
+            let sum =
+                Operation::sum(previous.0, &spread, self.reversed(), EdgeFactor::One, previous.1);
             draft.push(Part::Backward, format!("back.sum.{index}"), sum);
         }
     }
 
-    fn backward_of_product(&self, draft: &mut Draft<'_>, layer: &Layer, slope: &str, previous: (&str, Expression)) {
+    fn backward_of_product(
+        &self,
+        draft: &mut Draft<'_>,
+        layer: &Layer,
+        slope: &str,
+        previous: (&str, Expression),
+    ) {
         let Layer { index, input, mean_weight, .. } = layer;
         let out = self.stack.widths[index + 1];
         let spread = draft.value(format!("slope.h.{}.shared", index + 1), out);
         let expression = Expression::load(slope).times(Expression::load(SHARE));
-        draft.push(Part::Backward, format!("back.share.{index}"), Operation::Elementwise { out: spread.clone(), expression });
+        draft.push(
+            Part::Backward,
+            format!("back.share.{index}"),
+            Operation::Elementwise { out: spread.clone(), expression },
+        );
         let z = draft.value(format!("slope.z.{index}"), out);
         let sum = Operation::sum(&z, &spread, self.reversed(), EdgeFactor::One, Expression::made());
         draft.push(Part::Backward, format!("back.sum.{index}"), sum);
         let gradient = self.stack.weight_gradient(*index, &z, input, mean_weight);
         draft.push(Part::Backward, format!("weight.{index}"), gradient);
         if *index > 0 {
-            draft.push(Part::Backward, format!("back.product.{index}"), Operation::back(previous.0, &z, mean_weight, previous.1));
+            draft.push(
+                Part::Backward,
+                format!("back.product.{index}"),
+                Operation::back(previous.0, &z, mean_weight, previous.1),
+            );
         }
     }
 

@@ -1,6 +1,7 @@
 //! settings: what a program's settings are, and whether given ones fit.
 //!
-//! promises  a wrong name gets the nearest right one, a wrong value the type, the range and the default
+//! promises  a wrong name gets the nearest right one, a wrong value the type, the range and the
+//!           default
 //! never     changes a value to make it fit (a whole number given for a real one is a real one)
 use std::collections::BTreeMap;
 use std::fmt;
@@ -138,12 +139,16 @@ impl SettingError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            SettingError::Unknown { names, .. } if names.is_empty() => "leave  plan.set  out".to_owned(),
+            SettingError::Unknown { names, .. } if names.is_empty() => {
+                "leave  plan.set  out".to_owned()
+            }
             SettingError::Unknown { setting, names, .. } => {
-                let close = crate::syntax::nearest(setting, names.iter().copied()).unwrap_or(names[0]);
+                let close =
+                    crate::syntax::nearest(setting, names.iter().copied()).unwrap_or(names[0]);
                 format!("did you mean  plan.set.{close}")
             }
-            SettingError::WrongType { setting, domain, .. } | SettingError::OutOfRange { setting, domain, .. } => {
+            SettingError::WrongType { setting, domain, .. }
+            | SettingError::OutOfRange { setting, domain, .. } => {
                 format!("its default is  plan.set.{setting}={}", domain.default())
             }
             SettingError::Unfit { hint, .. } => hint.clone(),
@@ -159,18 +164,33 @@ impl fmt::Display for SettingError {
             }
             SettingError::Unknown { program, setting, names } => {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                write!(formatter, "`{program}` has no setting `{setting}`: expected one of {}", names.join(", "))
+                write!(
+                    formatter,
+                    "`{program}` has no setting `{setting}`: expected one of {}",
+                    names.join(", ")
+                )
             }
             SettingError::WrongType { program, setting, domain, found } => {
                 let (kind, range) = (domain.type_name(), domain.range());
-                write!(formatter, "setting `{setting}` of `{program}`: expected a {kind} ({range}), found `{found}`")
+                write!(
+                    formatter,
+                    "setting `{setting}` of `{program}`: expected a {kind} ({range}), found \
+                        `{found}`"
+                )
             }
             SettingError::OutOfRange { program, setting, domain, found } => {
                 let (kind, range) = (domain.type_name(), domain.range());
-                write!(formatter, "setting `{setting}` of `{program}` out of range: expected a {kind}, {range}, found `{found}`")
+                write!(
+                    formatter,
+                    "setting `{setting}` of `{program}` out of range: expected a {kind}, {range}, \
+                        found `{found}`"
+                )
             }
             SettingError::Unfit { program, what, expected, found, .. } => {
-                write!(formatter, "`{program}` does not fit: {what}: expected {expected}, found {found}")
+                write!(
+                    formatter,
+                    "`{program}` does not fit: {what}: expected {expected}, found {found}"
+                )
             }
         }
     }
@@ -184,27 +204,44 @@ pub(super) struct Chosen(pub BTreeMap<String, Value>);
 impl Chosen {
     /// Value of a `Domain::Whole` that the program declares.
     pub fn whole(&self, name: &str) -> u64 {
-        self.0.get(name).and_then(Value::as_u64).expect("resolved settings hold every declared whole number")
+        self.0
+            .get(name)
+            .and_then(Value::as_u64)
+            .expect("resolved settings hold every declared whole number")
     }
 
     /// Value of a `Domain::Real` that the program declares.
     pub fn real(&self, name: &str) -> f64 {
-        self.0.get(name).and_then(Value::as_f64).expect("resolved settings hold every declared number")
+        self.0
+            .get(name)
+            .and_then(Value::as_f64)
+            .expect("resolved settings hold every declared number")
     }
 }
 
 /// Checks given settings and fills in the defaults.
-pub(super) fn resolve(program: &'static str, declared: &'static [Setting], given: &BTreeMap<String, Value>) -> Result<BTreeMap<String, Value>, SettingError> {
-    let mut resolved: BTreeMap<String, Value> = declared.iter().map(|setting| (setting.name.to_owned(), setting.domain.default())).collect();
+pub(super) fn resolve(
+    program: &'static str,
+    declared: &'static [Setting],
+    given: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, Value>, SettingError> {
+    let mut resolved: BTreeMap<String, Value> = declared
+        .iter()
+        .map(|setting| (setting.name.to_owned(), setting.domain.default()))
+        .collect();
     for (name, value) in given {
-        let Some(Setting { name: setting, domain, .. }) = declared.iter().find(|setting| setting.name == name) else {
+        let Some(Setting { name: setting, domain, .. }) =
+            declared.iter().find(|setting| setting.name == name)
+        else {
             let names = declared.iter().map(|setting| setting.name).collect();
             return Err(SettingError::Unknown { program, setting: name.clone(), names });
         };
         let (domain, found) = (*domain, value.to_string());
         let value = match (domain.admits(value), domain) {
             (None, _) => return Err(SettingError::WrongType { program, setting, domain, found }),
-            (Some(false), _) => return Err(SettingError::OutOfRange { program, setting, domain, found }),
+            (Some(false), _) => {
+                return Err(SettingError::OutOfRange { program, setting, domain, found });
+            }
             // 1 and 1.0 are one setting and must give one key.
             (Some(true), Domain::Real { .. }) => value.as_f64().map_or(Value::Null, Value::from),
             (Some(true), Domain::Whole { .. }) => value.clone(),

@@ -1,14 +1,18 @@
 //! build: makes nodes, and says where a node's parts do not fit.
 //!
-//! promises  every node's place, type and shape follow from its inputs by the rules of `fit`; what does not fit is
-//!           refused with expected, found and a hint; element-wise work on S alone, or on one vertex's rows seen from edges,
-//!           is done once a vertex; a node equal to an earlier one of the same region is that node
+//! promises  every node's place, type and shape follow from its inputs by the rules of `fit`; what
+//!           does not fit is refused with expected, found and a hint; element-wise work on S alone,
+//!           or on one vertex's rows seen from edges, is done once a vertex; a node equal to an
+//!           earlier one of the same region is that node
 //! never     knows the program's text (spans are set by who builds); simplifies numbers (passes do)
 use std::collections::HashMap;
 use std::fmt;
 
 use super::fit::{Row, broadcast};
-use super::{Binary, Data, EdgeSet, Gir, Input, Node, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary};
+use super::{
+    Binary, Data, EdgeSet, Gir, Input, Node, NodeId, Number, Op, Place, Pooling, Reduction, Span,
+    Type, Unary,
+};
 
 /// Parts that do not fit together.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +29,11 @@ pub struct Misfit {
 
 impl Misfit {
     /// Without a hint.
-    pub fn new(what: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) -> Misfit {
+    pub fn new(
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Misfit {
         Misfit { what: what.into(), expected: expected.into(), found: found.into(), hint: None }
     }
 
@@ -70,7 +78,8 @@ impl<'a> Builder<'a> {
 
     /// Goes on with a program that exists.
     pub fn resume(gir: Gir, data: &'a Data) -> Self {
-        let mut builder = Builder { data, gir, region: None, span: Span::default(), known: HashMap::new() };
+        let mut builder =
+            Builder { data, gir, region: None, span: Span::default(), known: HashMap::new() };
         for id in builder.gir.ids() {
             let node = builder.gir.node(id);
             if is_repeatable(&node.op) {
@@ -107,42 +116,69 @@ impl<'a> Builder<'a> {
 
     /// The node of a parameter that was declared before, by its position.
     pub fn declared(&mut self, position: usize) -> NodeId {
-        let row = Row { place: Place::P, kind: Type::Real, shape: self.gir.parameters[position].shape.clone() };
+        let row = Row {
+            place: Place::P,
+            kind: Type::Real,
+            shape: self.gir.parameters[position].shape.clone(),
+        };
         self.put(Op::Parameter(position), &[], row)
     }
 
-    /// Starts a loop and makes it the region of new nodes: gives its number and the nodes that read its states, which are
-    /// `(name, first value)`. `end_loop` closes it.
+    /// Starts a loop and makes it the region of new nodes: gives its number and the nodes that read
+    /// its states, which are `(name, first value)`. `end_loop` closes it.
     pub fn begin_loop(&mut self, states: &[(String, NodeId)]) -> (usize, Vec<NodeId>) {
         let number = self.gir.loops.len();
-        self.gir.loops.push(super::Loop { states: Vec::new(), until: super::Until::Unchanged(Vec::new()) });
+        self.gir
+            .loops
+            .push(super::Loop { states: Vec::new(), until: super::Until::Unchanged(Vec::new()) });
         self.region = Some(number);
         let mut made = Vec::new();
         for (position, (name, first)) in states.iter().enumerate() {
             let row = Row::like(self.node(*first));
             let inside = self.put(Op::State(position), &[], row);
-            self.gir.loops[number].states.push(super::State { name: name.clone(), first: *first, inside, next: *first });
+            self.gir.loops[number].states.push(super::State {
+                name: name.clone(),
+                first: *first,
+                inside,
+                next: *first,
+            });
             made.push(inside);
         }
         (number, made)
     }
 
-    /// Closes a loop: next values of its states, and when it stops. Gives the nodes that hold the states after it.
-    pub fn end_loop(&mut self, number: usize, next: &[NodeId], until: super::Until) -> Result<Vec<NodeId>, Misfit> {
+    /// Closes a loop: next values of its states, and when it stops. Gives the nodes that hold the
+    /// states after it.
+    pub fn end_loop(
+        &mut self,
+        number: usize,
+        next: &[NodeId],
+        until: super::Until,
+    ) -> Result<Vec<NodeId>, Misfit> {
         for (position, &next) in next.iter().enumerate() {
             let (state, node) = (self.gir.loops[number].states[position].clone(), self.node(next));
             let first = self.node(state.first);
             if (first.place, first.kind, &first.shape) != (node.place, node.kind, &node.shape) {
                 let what = format!("`v.{}` after a pass of the loop", state.name);
                 let hint = "inside `while` type and shape stay as they were before it";
-                return Err(Misfit::new(what, self.describe(state.first), self.describe(next)).hint(hint));
+                return Err(
+                    Misfit::new(what, self.describe(state.first), self.describe(next)).hint(hint)
+                );
             }
             self.gir.loops[number].states[position].next = next;
         }
         self.gir.loops[number].until = until;
         self.region = None;
-        let rows: Vec<Row> = self.gir.loops[number].states.iter().map(|state| Row::like(self.node(state.first))).collect();
-        Ok(rows.into_iter().enumerate().map(|(position, row)| self.put(Op::Ended(number, position), &[], row)).collect())
+        let rows: Vec<Row> = self.gir.loops[number]
+            .states
+            .iter()
+            .map(|state| Row::like(self.node(state.first)))
+            .collect();
+        Ok(rows
+            .into_iter()
+            .enumerate()
+            .map(|(position, row)| self.put(Op::Ended(number, position), &[], row))
+            .collect())
     }
 
     /// Place, type and shape in words: `a row of 16 floats per vertex`.
@@ -170,7 +206,8 @@ impl<'a> Builder<'a> {
         format!("{row} {place}")
     }
 
-    /// Makes a node whose row follows from its inputs. For `Reshape`, `Expand` and `Scatter` see `make_shaped`.
+    /// Makes a node whose row follows from its inputs. For `Reshape`, `Expand` and `Scatter` see
+    /// `make_shaped`.
     pub fn make(&mut self, op: Op, inputs: &[NodeId]) -> Made {
         if let Some(moved) = self.moved_to_vertices(&op, inputs) {
             return moved;
@@ -179,10 +216,11 @@ impl<'a> Builder<'a> {
         Ok(self.put(op, inputs, row))
     }
 
-    /// Makes a dropout that is or was of this place: one of edges is drawn by the edge also of what is seen from an end of it, which `make` draws
-    /// once a vertex.
+    /// Makes a dropout that is or was of this place: one of edges is drawn by the edge also of what
+    /// is seen from an end of it, which `make` draws once a vertex.
     pub fn dropout_at(&mut self, place: Place, dropout: &Op, input: NodeId) -> Made {
-        let is_of_edges = matches!(place, Place::E(rows) if self.node(input).place.edge_rows() == Some(rows));
+        let is_of_edges =
+            matches!(place, Place::E(rows) if self.node(input).place.edge_rows() == Some(rows));
         if !is_of_edges {
             return self.make(dropout.clone(), &[input]);
         }
@@ -207,21 +245,35 @@ impl<'a> Builder<'a> {
                 let node = self.node(input);
                 if node.columns() != shape.iter().product::<u64>() {
                     let found = format!("{} of {:?}", node.columns(), node.shape);
-                    return Err(Misfit::new(format!("elements of a row reshaped to {shape:?}"), shape.iter().product::<u64>().to_string(), found));
+                    return Err(Misfit::new(
+                        format!("elements of a row reshaped to {shape:?}"),
+                        shape.iter().product::<u64>().to_string(),
+                        found,
+                    ));
                 }
                 Row::like(node).shaped(shape.to_vec())
             }
             (Op::Expand, &[input]) => {
                 let node = self.node(input);
                 if broadcast(&node.shape, shape).as_deref() != Some(shape) {
-                    return Err(Misfit::new("row that is repeated", format!("a shape that broadcasts to {shape:?}"), format!("{:?}", node.shape)));
+                    return Err(Misfit::new(
+                        "row that is repeated",
+                        format!("a shape that broadcasts to {shape:?}"),
+                        format!("{:?}", node.shape),
+                    ));
                 }
                 Row::like(node).shaped(shape.to_vec())
             }
             (Op::Scatter { .. }, _) if shape.len() != 2 => {
-                return Err(Misfit::new("table that rows are added to", "a shape of 2 axes", format!("{shape:?}")));
+                return Err(Misfit::new(
+                    "table that rows are added to",
+                    "a shape of 2 axes",
+                    format!("{shape:?}"),
+                ));
             }
-            (Op::Scatter { .. }, _) => Row { place: Place::P, kind: Type::Real, shape: shape.to_vec() },
+            (Op::Scatter { .. }, _) => {
+                Row { place: Place::P, kind: Type::Real, shape: shape.to_vec() }
+            }
             _ => self.row(&op, inputs)?,
         };
         Ok(self.put(op, inputs, row))
@@ -232,7 +284,8 @@ impl<'a> Builder<'a> {
         self.make(Op::Unary(operator), &[a])
     }
 
-    /// Of two values; bool and int are made real where the other is, bool is made int for arithmetic.
+    /// Of two values; bool and int are made real where the other is, bool is made int for
+    /// arithmetic.
     pub fn binary(&mut self, operator: Binary, a: NodeId, b: NodeId) -> Made {
         let (a, b) = self.same_kind(operator, a, b)?;
         self.make(Op::Binary(operator), &[a, b])
@@ -271,12 +324,19 @@ impl<'a> Builder<'a> {
     }
 
     /// Over edges, with or without a mask.
-    pub fn reduce(&mut self, reduction: Reduction, edges: EdgeSet, a: NodeId, mask: Option<NodeId>) -> Made {
+    pub fn reduce(
+        &mut self,
+        reduction: Reduction,
+        edges: EdgeSet,
+        a: NodeId,
+        mask: Option<NodeId>,
+    ) -> Made {
         let inputs: Vec<NodeId> = [a].into_iter().chain(mask).collect();
         self.make(Op::Reduce(reduction, edges), &inputs)
     }
 
-    /// The value summed over what broadcasting repeated, so that it has this shape again: the gradient of `Expand`.
+    /// The value summed over what broadcasting repeated, so that it has this shape again: the
+    /// gradient of `Expand`.
     pub fn unbroadcast(&mut self, mut a: NodeId, shape: &[u64]) -> Made {
         while self.node(a).shape.len() > shape.len() {
             a = self.make(Op::Axis(Pooling::Sum, 0), &[a])?;
@@ -325,7 +385,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A shared row given to every vertex, without arithmetic that could change it: a select on what always holds.
+    /// A shared row given to every vertex, without arithmetic that could change it: a select on
+    /// what always holds.
     fn constant_rows(&mut self, a: NodeId) -> Made {
         let id = self.make(Op::Input(Input::Id), &[])?;
         let holds = self.make(Op::Binary(Binary::Equal), &[id, id])?;
@@ -333,23 +394,39 @@ impl<'a> Builder<'a> {
     }
 
     fn put(&mut self, op: Op, inputs: &[NodeId], row: Row) -> NodeId {
-        // A node of a loop whose inputs are all of the outside is made outside: it does not change between supersteps.
-        let inside = inputs.iter().any(|input| self.node(*input).region.is_some()) || matches!(op, Op::State(_));
-        let region = if inside { self.region.or_else(|| inputs.iter().find_map(|input| self.node(*input).region)) } else { None };
+        // A node of a loop whose inputs are all of the outside is made outside: it does not change
+        // between supersteps.
+        let inside = inputs.iter().any(|input| self.node(*input).region.is_some())
+            || matches!(op, Op::State(_));
+        let region = if inside {
+            self.region.or_else(|| inputs.iter().find_map(|input| self.node(*input).region))
+        } else {
+            None
+        };
         let key = is_repeatable(&op).then(|| key(&op, inputs, &row.shape, region));
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
             return *known;
         }
         let id = NodeId(self.gir.nodes.len() as u32);
         let Row { place, kind, shape } = row;
-        self.gir.nodes.push(Node { op, inputs: inputs.to_vec(), place, kind, shape, region, span: self.span, name: None });
+        self.gir.nodes.push(Node {
+            op,
+            inputs: inputs.to_vec(),
+            place,
+            kind,
+            shape,
+            region,
+            span: self.span,
+            name: None,
+        });
         if let Some(key) = key {
             self.known.insert(key, id);
         }
         id
     }
 
-    /// Element-wise work whose row values all come from one end of the same edges is done once a vertex.
+    /// Element-wise work whose row values all come from one end of the same edges is done once a
+    /// vertex.
     fn moved_to_vertices(&mut self, op: &Op, inputs: &[NodeId]) -> Option<Made> {
         let rowwise = matches!(
             op,
@@ -375,23 +452,39 @@ impl<'a> Builder<'a> {
             let node = self.node(*input);
             match (&node.op, node.place) {
                 (_, Place::C | Place::P) => {}
-                (seen @ (Op::Far(_) | Op::Near(_)), _) if view.as_ref().is_none_or(|view| view == seen) => view = Some(seen.clone()),
+                (seen @ (Op::Far(_) | Op::Near(_)), _)
+                    if view.as_ref().is_none_or(|view| view == seen) =>
+                {
+                    view = Some(seen.clone())
+                }
                 _ => return None,
             }
         }
         let view = view?;
-        let inner: Vec<NodeId> = inputs.iter().map(|input| if self.node(*input).op == view { self.node(*input).inputs[0] } else { *input }).collect();
+        let inner: Vec<NodeId> =
+            inputs
+                .iter()
+                .map(|input| {
+                    if self.node(*input).op == view { self.node(*input).inputs[0] } else { *input }
+                })
+                .collect();
         Some(self.make(op.clone(), &inner).and_then(|made| self.make(view, &[made])))
     }
 
     /// Both as one type: what an operator's operands must have.
-    fn same_kind(&mut self, operator: Binary, a: NodeId, b: NodeId) -> Result<(NodeId, NodeId), Misfit> {
+    fn same_kind(
+        &mut self,
+        operator: Binary,
+        a: NodeId,
+        b: NodeId,
+    ) -> Result<(NodeId, NodeId), Misfit> {
         let kind = match operator {
             Binary::And | Binary::Or => Type::Bool,
             Binary::Divide => Type::Real,
             _ => self.common_kind(a, b)?,
         };
-        let arithmetic = !matches!(operator, Binary::And | Binary::Or | Binary::Equal | Binary::NotEqual);
+        let arithmetic =
+            !matches!(operator, Binary::And | Binary::Or | Binary::Equal | Binary::NotEqual);
         let kind = if kind == Type::Bool && arithmetic { Type::Int } else { kind };
         Ok((self.cast(kind, a)?, self.cast(kind, b)?))
     }
@@ -401,8 +494,12 @@ impl<'a> Builder<'a> {
         let (first, second) = (self.node(a).kind, self.node(b).kind);
         match (first, second) {
             (Type::Id, Type::Id) => Ok(Type::Id),
-            (Type::Id, _) | (_, Type::Id) => Err(Misfit::new("type of operands", "two ids or two numbers", format!("{first} and {second}"))
-                .hint("an id can be compared with ids and with a number written in the program")),
+            (Type::Id, _) | (_, Type::Id) => Err(Misfit::new(
+                "type of operands",
+                "two ids or two numbers",
+                format!("{first} and {second}"),
+            )
+            .hint("an id can be compared with ids and with a number written in the program")),
             _ => Ok(first.max(second)),
         }
     }

@@ -19,16 +19,19 @@ pub struct Data {
     pub edges: u64,
     /// Graphs; 1 but for sets of many graphs.
     pub graphs: u64,
-    /// Whether `nodes.parquet` says which graph a vertex is of: what is pooled has a row for each of them.
+    /// Whether `nodes.parquet` says which graph a vertex is of: what is pooled has a row for each
+    /// of them.
     pub many_graphs: bool,
-    /// Whether labels belong to vertices all the same; else, in a set of many graphs, they belong to graphs.
+    /// Whether labels belong to vertices all the same; else, in a set of many graphs, they belong
+    /// to graphs.
     #[serde(default)]
     pub labels_of_nodes: bool,
     /// Columns of the features; none: `v.x` is one-hot identity.
     pub features: Option<u64>,
     /// Nonzeros of the features when they are kept sparse.
     pub sparse_features: Option<u64>,
-    /// Kinds of vertices, by number; empty: all are of one kind. Without `features` of all vertices, each kind has its own.
+    /// Kinds of vertices, by number; empty: all are of one kind. Without `features` of all
+    /// vertices, each kind has its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<NodeKind>,
     /// Columns of the edge features; 0 without.
@@ -41,7 +44,8 @@ pub struct Data {
     pub columns: BTreeMap<String, Type>,
     /// What is learned; none: nothing, `v.classes` is then an error.
     pub target: Option<Target>,
-    /// Whether the program is trained or measured against the target: then it returns scores, and label and split cannot be read.
+    /// Whether the program is trained or measured against the target: then it returns scores, and
+    /// label and split cannot be read.
     pub training: bool,
     /// Whether learned tensors are given, and the program is computed once with them.
     #[serde(default)]
@@ -51,7 +55,8 @@ pub struct Data {
     /// What wide rows are kept as, if not as what is computed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half: Option<Half>,
-    /// Whether rows are done by groups of lanes, as on a GPU. Decides how work is shared out, never what is computed.
+    /// Whether rows are done by groups of lanes, as on a GPU. Decides how work is shared out, never
+    /// what is computed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lanes: bool,
 }
@@ -87,11 +92,14 @@ impl Data {
         if self.many_graphs && !self.labels_of_nodes { Place::G } else { Place::D }
     }
 
-    /// What a row of the table of results stands for, those of edges apart: a graph, where there are many and no result is of a single
-    /// vertex; else a vertex, which is given what is of its graph.
+    /// What a row of the table of results stands for, those of edges apart: a graph, where there
+    /// are many and no result is of a single vertex; else a vertex, which is given what is of its
+    /// graph.
     pub fn place_of_results(&self, mut places: impl Iterator<Item = Place> + Clone) -> Place {
         let shared_or_of_graphs = |place| matches!(place, Place::G | Place::P | Place::C);
-        let of_graphs = self.many_graphs && places.clone().any(|place| place == Place::G) && places.all(shared_or_of_graphs);
+        let of_graphs = self.many_graphs
+            && places.clone().any(|place| place == Place::G)
+            && places.all(shared_or_of_graphs);
         if of_graphs { Place::G } else { Place::D }
     }
 

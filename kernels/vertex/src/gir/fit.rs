@@ -1,9 +1,12 @@
 //! fit: what a node's row is, and what does not fit.
 //!
-//! promises  one rule for each operation: place, type and shape follow from the inputs; what does not fit is refused with expected,
-//!           found and a hint
+//! promises  one rule for each operation: place, type and shape follow from the inputs; what does
+//!           not fit is refused with expected, found and a hint
 //! never     makes a node
-use super::{Binary, Builder, Function, Input, Misfit, Node, NodeId, Op, Place, Pooling, Reduction, Type, Unary};
+use super::{
+    Binary, Builder, Function, Input, Misfit, Node, NodeId, Op, Place, Pooling, Reduction, Type,
+    Unary,
+};
 
 /// Place, type and shape of a node to be.
 pub(super) struct Row {
@@ -34,19 +37,31 @@ impl Builder<'_> {
     /// Place, type and shape that a node would have, or why it does not fit.
     pub(super) fn row(&self, op: &Op, inputs: &[NodeId]) -> Result<Row, Misfit> {
         let of = |position: usize| -> Result<&Node, Misfit> {
-            inputs
-                .get(position)
-                .map(|id| self.node(*id))
-                .ok_or_else(|| Misfit::new(format!("inputs of {op:?}"), format!("at least {}", position + 1), inputs.len().to_string()))
+            inputs.get(position).map(|id| self.node(*id)).ok_or_else(|| {
+                Misfit::new(
+                    format!("inputs of {op:?}"),
+                    format!("at least {}", position + 1),
+                    inputs.len().to_string(),
+                )
+            })
         };
         match op {
-            Op::Constant(_) | Op::Parameter(_) | Op::State(_) | Op::Ended(..) | Op::Reshape | Op::Expand | Op::Scatter { .. } => {
-                Err(Misfit::new("way to make a node", "`constant`, `parameter`, `begin_loop`, `end_loop` or `make_shaped`", format!("{op:?}")))
-            }
+            Op::Constant(_)
+            | Op::Parameter(_)
+            | Op::State(_)
+            | Op::Ended(..)
+            | Op::Reshape
+            | Op::Expand
+            | Op::Scatter { .. } => Err(Misfit::new(
+                "way to make a node",
+                "`constant`, `parameter`, `begin_loop`, `end_loop` or `make_shaped`",
+                format!("{op:?}"),
+            )),
             Op::Input(input) => self.input(input),
             Op::Unary(operator) => unary_row(*operator, of(0)?),
             Op::Binary(operator) => {
-                let row = self.together(&format!("operands of {operator:?}").to_lowercase(), inputs)?;
+                let row =
+                    self.together(&format!("operands of {operator:?}").to_lowercase(), inputs)?;
                 binary_row(*operator, of(0)?, of(1)?, row)
             }
             Op::Select => {
@@ -57,7 +72,11 @@ impl Builder<'_> {
             Op::Cast(kind) => cast_row(*kind, of(0)?),
             Op::Dropout { probability, .. } => {
                 if !(0.0..1.0).contains(probability) {
-                    return Err(Misfit::new("probability of dropout", "at least 0 and less than 1", probability.to_string()));
+                    return Err(Misfit::new(
+                        "probability of dropout",
+                        "at least 0 and less than 1",
+                        probability.to_string(),
+                    ));
                 }
                 expect_kind("value of dropout", of(0)?, &[Type::Real])?;
                 Ok(Row::like(of(0)?))
@@ -77,12 +96,18 @@ impl Builder<'_> {
             | Op::CommonNeighbors
             | Op::CommonNeighborsSum(_) => self.edge_row(op, inputs),
             Op::Pool(_) | Op::Give | Op::SumRows => pool_row(op, of(0)?),
-            Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => self.axis_row(op, inputs),
+            Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
+                self.axis_row(op, inputs)
+            }
             Op::Product { .. } | Op::Outer | Op::Lookup { .. } => self.dense_row(op, inputs),
             Op::Loss(_) | Op::LossSlope(_) => {
                 expect_kind("result that is trained", of(0)?, &[Type::Real])?;
                 let slope = matches!(op, Op::LossSlope(_));
-                Ok(if slope { Row::like(of(0)?) } else { Row { place: Place::P, kind: Type::Real, shape: Vec::new() } })
+                Ok(if slope {
+                    Row::like(of(0)?)
+                } else {
+                    Row { place: Place::P, kind: Type::Real, shape: Vec::new() }
+                })
             }
         }
     }
@@ -96,32 +121,56 @@ impl Builder<'_> {
                 Some(columns) => row(Place::D, Type::Real, &[columns]),
                 None => Err(Misfit::new("features", "a graph with features", "none")),
             },
-            Input::Kind if data.kinds.is_empty() => Err(Misfit::new("kinds of vertices", "a graph with several kinds", "one")),
+            Input::Kind if data.kinds.is_empty() => {
+                Err(Misfit::new("kinds of vertices", "a graph with several kinds", "one"))
+            }
             Input::Kind => row(Place::D, Type::Int, &[]),
-            Input::FeaturesOf(kind) => match data.kinds.get(*kind as usize).map(|kind| (kind.nodes, kind.features)) {
-                Some((nodes, Some(columns))) => row(Place::P, Type::Real, &[nodes, columns]),
-                _ => Err(Misfit::new(format!("features of kind {kind}"), "a kind with features", "none")),
-            },
-            Input::PlaceAmong(kinds) => match kinds.iter().find(|kind| **kind as usize >= data.kinds.len()) {
-                None => row(Place::D, Type::Int, &[]),
-                Some(kind) => Err(Misfit::new("kind of vertices", format!("a number below {}", data.kinds.len()), kind.to_string())),
-            },
+            Input::FeaturesOf(kind) => {
+                match data.kinds.get(*kind as usize).map(|kind| (kind.nodes, kind.features)) {
+                    Some((nodes, Some(columns))) => row(Place::P, Type::Real, &[nodes, columns]),
+                    _ => Err(Misfit::new(
+                        format!("features of kind {kind}"),
+                        "a kind with features",
+                        "none",
+                    )),
+                }
+            }
+            Input::PlaceAmong(kinds) => {
+                match kinds.iter().find(|kind| **kind as usize >= data.kinds.len()) {
+                    None => row(Place::D, Type::Int, &[]),
+                    Some(kind) => Err(Misfit::new(
+                        "kind of vertices",
+                        format!("a number below {}", data.kinds.len()),
+                        kind.to_string(),
+                    )),
+                }
+            }
             Input::Column(name) => match data.columns.get(name) {
                 Some(kind) => row(Place::D, *kind, &[]),
-                None => Err(Misfit::new(format!("column `{name}`"), "a column of the node table", "no such column")),
+                None => Err(Misfit::new(
+                    format!("column `{name}`"),
+                    "a column of the node table",
+                    "no such column",
+                )),
             },
             Input::Id => row(Place::D, Type::Id, &[]),
             Input::Chosen(_) => row(Place::D, Type::Bool, &[]),
             Input::Degree(_) => row(Place::D, Type::Int, &[]),
             Input::Weight => row(once, Type::Real, &[]),
-            Input::EdgeFeatures if data.edge_features == 0 => Err(Misfit::new("edge features", "a graph with edge features", "none")),
+            Input::EdgeFeatures if data.edge_features == 0 => {
+                Err(Misfit::new("edge features", "a graph with edge features", "none"))
+            }
             Input::EdgeFeatures => row(once, Type::Real, &[data.edge_features]),
-            Input::EdgeType if data.relations.is_empty() => Err(Misfit::new("edge types", "a graph with relations", "none")),
+            Input::EdgeType if data.relations.is_empty() => {
+                Err(Misfit::new("edge types", "a graph with relations", "none"))
+            }
             Input::EdgeType => row(once, Type::Int, &[]),
             Input::Target => {
                 let place = data.target_place();
                 match data.target {
-                    Some(target) if target.loss == super::Loss::CrossEntropy => row(place, Type::Real, &[]),
+                    Some(target) if target.loss == super::Loss::CrossEntropy => {
+                        row(place, Type::Real, &[])
+                    }
                     Some(target) => row(place, Type::Real, &[target.columns]),
                     None => Err(Misfit::new("target", "a graph with labels", "none")),
                 }
@@ -136,14 +185,28 @@ impl Builder<'_> {
         let mut row = Row::like(first);
         for (position, id) in inputs.iter().enumerate().skip(1) {
             let node = self.node(*id);
-            let before = || inputs[..position].iter().map(|id| self.describe(*id)).collect::<Vec<_>>().join(" and ");
+            let before = || {
+                inputs[..position]
+                    .iter()
+                    .map(|id| self.describe(*id))
+                    .collect::<Vec<_>>()
+                    .join(" and ")
+            };
             row.place = meet(row.place, node.place).ok_or_else(|| {
-                Misfit::new(format!("place of {what}"), format!("one that meets {}", before()), self.describe(*id))
-                    .hint("a value of a vertex meets values of edges inside a comprehension only")
+                Misfit::new(
+                    format!("place of {what}"),
+                    format!("one that meets {}", before()),
+                    self.describe(*id),
+                )
+                .hint("a value of a vertex meets values of edges inside a comprehension only")
             })?;
             row.shape = broadcast(&row.shape, &node.shape).ok_or_else(|| {
-                Misfit::new(format!("shape of {what}"), format!("one that broadcasts with {}", before()), self.describe(*id))
-                    .hint("shapes are aligned at their last axes; lengths must be equal or 1")
+                Misfit::new(
+                    format!("shape of {what}"),
+                    format!("one that broadcasts with {}", before()),
+                    self.describe(*id),
+                )
+                .hint("shapes are aligned at their last axes; lengths must be equal or 1")
             })?;
         }
         Ok(row)
@@ -153,22 +216,38 @@ impl Builder<'_> {
         let node = |position: usize| self.node(inputs[position]);
         let once = Place::E(super::EdgeRows::Once);
         let (edges, mask) = match op {
-            Op::CommonNeighbors => return Ok(Row { place: once, kind: Type::Int, shape: Vec::new() }),
-            Op::CommonNeighborsSum(_) => return Ok(Row { place: Place::D, kind: Type::Int, shape: Vec::new() }),
+            Op::CommonNeighbors => {
+                return Ok(Row { place: once, kind: Type::Int, shape: Vec::new() });
+            }
+            Op::CommonNeighborsSum(_) => {
+                return Ok(Row { place: Place::D, kind: Type::Int, shape: Vec::new() });
+            }
             Op::Turn => {
                 let twice = Place::E(super::EdgeRows::Twice);
                 let fits = node(0).place.edge_rows() == Some(super::EdgeRows::Twice);
                 return if fits {
                     Ok(Row::like(node(0)).at(twice))
                 } else {
-                    Err(Misfit::new("value that is turned", "one over `v.nbs`", self.describe(inputs[0])))
+                    Err(Misfit::new(
+                        "value that is turned",
+                        "one over `v.nbs`",
+                        self.describe(inputs[0]),
+                    ))
                 };
             }
             Op::Far(edges) | Op::Near(edges) => {
                 if node(0).place != Place::D {
-                    return Err(Misfit::new("value seen from an edge", "one of vertices (D)", self.describe(inputs[0])));
+                    return Err(Misfit::new(
+                        "value seen from an edge",
+                        "one of vertices (D)",
+                        self.describe(inputs[0]),
+                    ));
                 }
-                let place = if matches!(op, Op::Far(_)) { Place::S(edges.rows()) } else { Place::E(edges.rows()) };
+                let place = if matches!(op, Op::Far(_)) {
+                    Place::S(edges.rows())
+                } else {
+                    Place::E(edges.rows())
+                };
                 return Ok(Row::like(node(0)).at(place));
             }
             Op::Fold(_, edges) => (edges, 2),
@@ -177,15 +256,27 @@ impl Builder<'_> {
         };
         for (position, id) in inputs.iter().enumerate() {
             let place = self.node(*id).place;
-            let fits = if mask == 2 && position == 1 { matches!(place, Place::C | Place::P) } else { place.edge_rows() == Some(edges.rows()) };
+            let fits = if mask == 2 && position == 1 {
+                matches!(place, Place::C | Place::P)
+            } else {
+                place.edge_rows() == Some(edges.rows())
+            };
             if !fits {
-                return Err(Misfit::new(format!("value reduced over edges ({edges})"), "one of these edges", self.describe(*id)));
+                return Err(Misfit::new(
+                    format!("value reduced over edges ({edges})"),
+                    "one of these edges",
+                    self.describe(*id),
+                ));
             }
         }
         if let Some(mask) = inputs.get(mask).map(|id| self.node(*id))
             && (mask.kind, mask.columns()) != (Type::Bool, 1)
         {
-            return Err(Misfit::new("`if` of a comprehension", "bool []", format!("{} {:?}", mask.kind, mask.shape)));
+            return Err(Misfit::new(
+                "`if` of a comprehension",
+                "bool []",
+                format!("{} {:?}", mask.kind, mask.shape),
+            ));
         }
         let row = Row::like(node(0));
         match op {
@@ -195,33 +286,53 @@ impl Builder<'_> {
                 same_kinds("values and start of a fold", node(0), node(1))?;
                 let kind = function_kind(function, node(0).kind)?;
                 if kind != node(0).kind {
-                    return Err(Misfit::new("result of a fold's function", node(0).kind.to_string(), kind.to_string()));
+                    return Err(Misfit::new(
+                        "result of a fold's function",
+                        node(0).kind.to_string(),
+                        kind.to_string(),
+                    ));
                 }
                 Ok(row.at(Place::D))
             }
-            Op::Reduce(reduction, _) => reduction_kind(*reduction, node(0)).map(|kind| row.at(Place::D).of(kind)),
+            Op::Reduce(reduction, _) => {
+                reduction_kind(*reduction, node(0)).map(|kind| row.at(Place::D).of(kind))
+            }
             _ => Ok(row.at(Place::D)),
         }
     }
 
     fn axis_row(&self, op: &Op, inputs: &[NodeId]) -> Result<Row, Misfit> {
         let node = self.node(inputs[0]);
-        let (Op::Axis(_, axis) | Op::Concat(axis) | Op::Slice { axis, .. } | Op::Unslice { axis, .. }) = op else {
+        let (Op::Axis(_, axis)
+        | Op::Concat(axis)
+        | Op::Slice { axis, .. }
+        | Op::Unslice { axis, .. }) = op
+        else {
             return Err(Misfit::new("operation", "one along an axis", format!("{op:?}")));
         };
         let mut row = Row::like(node);
         if *axis >= row.shape.len() {
-            let expected = if row.shape.is_empty() { "a row with axes".to_owned() } else { format!("0 to {}", row.shape.len() - 1) };
+            let expected = if row.shape.is_empty() {
+                "a row with axes".to_owned()
+            } else {
+                format!("0 to {}", row.shape.len() - 1)
+            };
             return Err(Misfit::new(format!("axis {axis}"), expected, self.describe(inputs[0])));
         }
         match op {
-            Op::Axis(Pooling::Sum, _) if node.kind == Type::Bool => return Err(Misfit::new("values summed along an axis", "int or real", "bool")),
+            Op::Axis(Pooling::Sum, _) if node.kind == Type::Bool => {
+                return Err(Misfit::new("values summed along an axis", "int or real", "bool"));
+            }
             Op::Axis(..) => {
                 row.shape.remove(*axis);
             }
             Op::Slice { start, length, .. } => {
                 if start.checked_add(*length).is_none_or(|end| end > row.shape[*axis]) {
-                    return Err(Misfit::new(format!("place {start} of axis {axis}"), format!("less than {}", row.shape[*axis]), self.describe(inputs[0])));
+                    return Err(Misfit::new(
+                        format!("place {start} of axis {axis}"),
+                        format!("less than {}", row.shape[*axis]),
+                        self.describe(inputs[0]),
+                    ));
                 }
                 row.shape[*axis] = *length;
             }
@@ -236,16 +347,34 @@ impl Builder<'_> {
                 row.shape[*axis] = *total;
             }
             _ => {
-                let apart = |shape: &[u64]| shape.iter().enumerate().filter(|(index, _)| index != axis).map(|(_, length)| *length).collect::<Vec<_>>();
+                let apart = |shape: &[u64]| {
+                    shape
+                        .iter()
+                        .enumerate()
+                        .filter(|(index, _)| index != axis)
+                        .map(|(_, length)| *length)
+                        .collect::<Vec<_>>()
+                };
                 for id in &inputs[1..] {
                     let other = self.node(*id);
                     same_kinds("values side by side", node, other)?;
-                    if other.shape.len() != row.shape.len() || apart(&other.shape) != apart(&row.shape) {
-                        return Err(Misfit::new("shape of values side by side", format!("{:?} but for axis {axis}", node.shape), format!("{:?}", other.shape)));
+                    if other.shape.len() != row.shape.len()
+                        || apart(&other.shape) != apart(&row.shape)
+                    {
+                        return Err(Misfit::new(
+                            "shape of values side by side",
+                            format!("{:?} but for axis {axis}", node.shape),
+                            format!("{:?}", other.shape),
+                        ));
                     }
                     row.shape[*axis] += other.shape[*axis];
-                    row.place = meet(row.place, other.place)
-                        .ok_or_else(|| Misfit::new("place of values side by side", self.describe(inputs[0]), self.describe(*id)))?;
+                    row.place = meet(row.place, other.place).ok_or_else(|| {
+                        Misfit::new(
+                            "place of values side by side",
+                            self.describe(inputs[0]),
+                            self.describe(*id),
+                        )
+                    })?;
                 }
             }
         }
@@ -253,7 +382,9 @@ impl Builder<'_> {
     }
 
     fn dense_row(&self, op: &Op, inputs: &[NodeId]) -> Result<Row, Misfit> {
-        let [a, b] = inputs else { return Err(Misfit::new(format!("inputs of {op:?}"), "2", inputs.len().to_string())) };
+        let [a, b] = inputs else {
+            return Err(Misfit::new(format!("inputs of {op:?}"), "2", inputs.len().to_string()));
+        };
         let (left, right) = (self.node(*a), self.node(*b));
         match op {
             Op::Product { transposed } => {
@@ -269,14 +400,23 @@ impl Builder<'_> {
                     )
                     .hint(hint));
                 };
-                let (k, n) = if *transposed { (right.shape[1], right.shape[0]) } else { (right.shape[0], right.shape[1]) };
+                let (k, n) = if *transposed {
+                    (right.shape[1], right.shape[0])
+                } else {
+                    (right.shape[0], right.shape[1])
+                };
                 if *inner != k {
-                    return Err(Misfit::new("inner length of a product", k.to_string(), inner.to_string()));
+                    return Err(Misfit::new(
+                        "inner length of a product",
+                        k.to_string(),
+                        inner.to_string(),
+                    ));
                 }
                 let mut row = Row::like(left);
                 *row.shape.last_mut().expect("it has an inner axis") = n;
                 row.place = if row.place == Place::C { Place::P } else { row.place };
-                // Rows that were S are no longer a view, but still a function of the far end: `moved_to_vertices` made it.
+                // Rows that were S are no longer a view, but still a function of the far end:
+                // `moved_to_vertices` made it.
                 Ok(row)
             }
             Op::Outer => {
@@ -285,8 +425,15 @@ impl Builder<'_> {
                     Place::S(rows) => Place::E(rows),
                     other => other,
                 };
-                if rows(left.place) != rows(right.place) || left.shape.split_last().map(|(_, rest)| rest) != right.shape.split_last().map(|(_, rest)| rest) {
-                    return Err(Misfit::new("rows of an outer product", self.describe(*a), self.describe(*b)));
+                if rows(left.place) != rows(right.place)
+                    || left.shape.split_last().map(|(_, rest)| rest)
+                        != right.shape.split_last().map(|(_, rest)| rest)
+                {
+                    return Err(Misfit::new(
+                        "rows of an outer product",
+                        self.describe(*a),
+                        self.describe(*b),
+                    ));
                 }
                 let last = |node: &Node| node.shape.last().copied().unwrap_or(1);
                 Ok(Row { place: Place::P, kind: Type::Real, shape: vec![last(left), last(right)] })
@@ -323,7 +470,9 @@ pub(super) fn meet(a: Place, b: Place) -> Option<Place> {
 /// The shape that two rows have together; none: they do not broadcast.
 pub fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
     let axes = a.len().max(b.len());
-    let at = |shape: &[u64], axis: usize| if axis + shape.len() < axes { 1 } else { shape[axis + shape.len() - axes] };
+    let at = |shape: &[u64], axis: usize| {
+        if axis + shape.len() < axes { 1 } else { shape[axis + shape.len() - axes] }
+    };
     (0..axes)
         .map(|axis| match (at(a, axis), at(b, axis)) {
             (first, second) if first == second => Some(first),
@@ -342,7 +491,11 @@ fn expect_kind(what: &str, node: &Node, kinds: &[Type]) -> Result<(), Misfit> {
 }
 
 fn same_kinds(what: &str, a: &Node, b: &Node) -> Result<(), Misfit> {
-    if a.kind == b.kind { Ok(()) } else { Err(Misfit::new(format!("types of {what}"), a.kind.to_string(), b.kind.to_string())) }
+    if a.kind == b.kind {
+        Ok(())
+    } else {
+        Err(Misfit::new(format!("types of {what}"), a.kind.to_string(), b.kind.to_string()))
+    }
 }
 
 fn unary_row(operator: Unary, a: &Node) -> Result<Row, Misfit> {
@@ -360,7 +513,9 @@ fn binary_row(operator: Binary, a: &Node, b: &Node, row: Row) -> Result<Row, Mis
     let name = format!("operands of {operator:?}").to_lowercase();
     let (kinds, result): (&[Type], Type) = match operator {
         Binary::And | Binary::Or => (&[Type::Bool], Type::Bool),
-        Binary::Equal | Binary::NotEqual => (&[Type::Bool, Type::Int, Type::Id, Type::Real], Type::Bool),
+        Binary::Equal | Binary::NotEqual => {
+            (&[Type::Bool, Type::Int, Type::Id, Type::Real], Type::Bool)
+        }
         Binary::Less | Binary::LessEqual => (&[Type::Int, Type::Id, Type::Real], Type::Bool),
         Binary::Minimum | Binary::Maximum => (&[Type::Int, Type::Id, Type::Real], a.kind),
         Binary::Divide => (&[Type::Real], Type::Real),
@@ -379,7 +534,11 @@ fn cast_row(kind: Type, a: &Node) -> Result<Row, Misfit> {
         (_, Type::Bool) => false,
         _ => true,
     };
-    if fits { Ok(Row::like(a).of(kind)) } else { Err(Misfit::new("type of a value", kind.to_string(), a.kind.to_string())) }
+    if fits {
+        Ok(Row::like(a).of(kind))
+    } else {
+        Err(Misfit::new("type of a value", kind.to_string(), a.kind.to_string()))
+    }
 }
 
 fn pool_row(op: &Op, a: &Node) -> Result<Row, Misfit> {
@@ -389,7 +548,11 @@ fn pool_row(op: &Op, a: &Node) -> Result<Row, Misfit> {
         _ => (a.place, Place::P),
     };
     if a.place != expected {
-        return Err(Misfit::new("place of what is pooled or given", expected.to_string(), a.place.to_string()));
+        return Err(Misfit::new(
+            "place of what is pooled or given",
+            expected.to_string(),
+            a.place.to_string(),
+        ));
     }
     if !matches!(op, Op::Give) {
         expect_kind("value that is pooled", a, &[Type::Int, Type::Real])?;
@@ -400,7 +563,9 @@ fn pool_row(op: &Op, a: &Node) -> Result<Row, Misfit> {
 fn reduction_kind(reduction: Reduction, a: &Node) -> Result<Type, Misfit> {
     let kinds: &[Type] = match reduction {
         Reduction::Sum | Reduction::Product => &[Type::Int, Type::Real],
-        Reduction::Minimum | Reduction::Maximum | Reduction::Mode => &[Type::Int, Type::Id, Type::Real],
+        Reduction::Minimum | Reduction::Maximum | Reduction::Mode => {
+            &[Type::Int, Type::Id, Type::Real]
+        }
         Reduction::Any | Reduction::All => &[Type::Bool],
         Reduction::HIndex => &[Type::Int],
         Reduction::Count => return Ok(Type::Int),
@@ -418,7 +583,12 @@ fn function_kind(function: &Function, argument: Type) -> Result<Type, Misfit> {
         Function::Cast(kind, _) => Ok(*kind),
         Function::Select(_, yes, _) => function_kind(yes, argument),
         Function::Binary(operator, a, _) => match operator {
-            Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual | Binary::And | Binary::Or => Ok(Type::Bool),
+            Binary::Less
+            | Binary::LessEqual
+            | Binary::Equal
+            | Binary::NotEqual
+            | Binary::And
+            | Binary::Or => Ok(Type::Bool),
             _ => function_kind(a, argument),
         },
     }

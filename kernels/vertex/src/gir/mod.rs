@@ -1,12 +1,16 @@
-//! gir: the graph of a vertex program, a DAG over symbolic rows, after the intermediate form of Seastar (Wu et al., EuroSys 2021).
+//! gir: the graph of a vertex program, a DAG over symbolic rows, after the intermediate form of
+//! Seastar (Wu et al., EuroSys 2021).
 //!
-//! promises  a node's inputs stand before it; place, type and shape of every node are known and were checked when it was
-//!           made (`Builder` makes nodes, nothing else does); equal programs print equal
-//! never     holds data, a device or a number of threads; says how a node is computed (`interpret` says what it means)
+//! promises  a node's inputs stand before it; place, type and shape of every node are known and
+//!           were checked when it was made (`Builder` makes nodes, nothing else does); equal
+//!           programs print equal
+//! never     holds data, a device or a number of threads; says how a node is computed (`interpret`
+//!           says what it means)
 //!
-//! A value has a row for each vertex (D), each edge (E), each graph (G), or one for all (P, and C when it is known while
-//! compiling). S is a row for each edge that depends on the vertex at its far end alone, so that it is computed once a
-//! vertex: `Builder` moves element-wise work from S back to D by itself. Rows have a shape, `[]` for a number.
+//! A value has a row for each vertex (D), each edge (E), each graph (G), or one for all (P, and C
+//! when it is known while compiling). S is a row for each edge that depends on the vertex at its
+//! far end alone, so that it is computed once a vertex: `Builder` moves element-wise work from S
+//! back to D by itself. Rows have a shape, `[]` for a number.
 mod build;
 mod data;
 mod fit;
@@ -23,7 +27,9 @@ pub use crate::launch::LossKind as Loss;
 use crate::launch::{Direction, Init};
 
 /// Number of a node within a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
@@ -69,7 +75,8 @@ impl Node {
         self.shape.iter().product()
     }
 
-    /// As a reader knows it: by its name in the program, else by what it does and its number in the listing.
+    /// As a reader knows it: by its name in the program, else by what it does and its number in the
+    /// listing.
     pub fn shown(&self, id: NodeId) -> String {
         self.name.clone().unwrap_or_else(|| format!("{} (%{})", self.op.words(), id.0))
     }
@@ -92,7 +99,8 @@ pub struct Gir {
     pub loss: Option<NodeId>,
     /// Gradients of the loss, once `autodiff` has made them.
     pub gradients: Vec<Gradient>,
-    /// Running statistics: parameter and its next value, written after each forward pass of training.
+    /// Running statistics: parameter and its next value, written after each forward pass of
+    /// training.
     pub updates: Vec<(usize, NodeId)>,
 }
 
@@ -136,7 +144,8 @@ pub struct State {
 pub enum Until {
     /// No value of these states was changed.
     Unchanged(Vec<usize>),
-    /// The absolute changes of this state sum up to at most so much. Equal infinities have change 0.
+    /// The absolute changes of this state sum up to at most so much. Equal infinities have change
+    /// 0.
     ChangeAtMost(usize, f64),
     /// This value of the loop, a bool, holds nowhere.
     Nowhere(NodeId),
@@ -172,22 +181,24 @@ pub enum Op {
     Input(Input),
     /// A learned tensor or a running statistic, by its position. `[]`, P.
     Parameter(usize),
-    /// State of this position of the loop that is the node's region, as of the start of the superstep. `[]`.
+    /// State of this position of the loop that is the node's region, as of the start of the
+    /// superstep. `[]`.
     State(usize),
     /// State of this position when this loop (first) has ended. `[]`, outside of the loop.
     Ended(usize, usize),
 
     /// Element by element. `[a]`.
     Unary(Unary),
-    /// Element by element; rows broadcast as in numpy, rows of C, P and G are given to every row. `[a, b]`.
+    /// Element by element; rows broadcast as in numpy, rows of C, P and G are given to every row.
+    /// `[a, b]`.
     Binary(Binary),
     /// `yes` where the condition holds, else `no`. `[condition, yes, no]`.
     Select,
     /// The same number as another type; real to int drops the fraction, bool is 0 or 1. `[a]`.
     Cast(Type),
-    /// Each element 0 with this probability, else divided by what is left; by (seed, epoch, site, own row, column). The
-    /// identity when not training. Of S it is drawn once for each far row; the rows of a table (P with two axes) are those of its
-    /// first axis. `[a]`.
+    /// Each element 0 with this probability, else divided by what is left; by (seed, epoch, site,
+    /// own row, column). The identity when not training. Of S it is drawn once for each far row;
+    /// the rows of a table (P with two axes) are those of its first axis. `[a]`.
     Dropout {
         /// Probability of 0.
         probability: f64,
@@ -199,23 +210,28 @@ pub enum Op {
     /// `a` while training, `b` when measuring. `[a, b]`.
     WhenTraining,
 
-    /// D to S: on each edge the row of the vertex at its far end (source for `In`, target for `Out`). `[a]`.
+    /// D to S: on each edge the row of the vertex at its far end (source for `In`, target for
+    /// `Out`). `[a]`.
     Far(EdgeSet),
-    /// D to E: on each edge the row of the vertex that owns it (target for `In`, source for `Out`). `[a]`.
+    /// D to E: on each edge the row of the vertex that owns it (target for `In`, source for `Out`).
+    /// `[a]`.
     Near(EdgeSet),
-    /// S or E to D: over the edges of each vertex in the order of edge ids (`Both`: in-edges, then out-edges), column by
-    /// column. `[a]` or `[a, mask]`; edges whose mask, a bool of shape [], is false are left out.
+    /// S or E to D: over the edges of each vertex in the order of edge ids (`Both`: in-edges, then
+    /// out-edges), column by column. `[a]` or `[a, mask]`; edges whose mask, a bool of shape [], is
+    /// false are left out.
     Reduce(Reduction, EdgeSet),
-    /// E bool: whether this edge holds the minimum (false) or maximum (true) of its vertex, the smallest edge id of
-    /// equals. `[a]` or `[a, mask]`. What the gradient of `min` and `max` goes to.
+    /// E bool: whether this edge holds the minimum (false) or maximum (true) of its vertex, the
+    /// smallest edge id of equals. `[a]` or `[a, mask]`. What the gradient of `min` and `max` goes
+    /// to.
     Winner(bool, EdgeSet),
-    /// E: product of `a` over all other edges of the vertex. `[a]` or `[a, mask]`. The slope of a product.
+    /// E: product of `a` over all other edges of the vertex. `[a]` or `[a, mask]`. The slope of a
+    /// product.
     Others(EdgeSet),
-    /// As `Reduce`, with an associative function of the program: `start` (a number), then the edges in order.
-    /// `[a, start]` or `[a, start, mask]`.
+    /// As `Reduce`, with an associative function of the program: `start` (a number), then the edges
+    /// in order. `[a, start]` or `[a, start, mask]`.
     Fold(Function, EdgeSet),
-    /// EE: on each edge the row of the same edge seen from its other end: rows of in-edges and of out-edges change places.
-    /// What the gradient of `Far` over `Both` needs; `[a]`.
+    /// EE: on each edge the row of the same edge seen from its other end: rows of in-edges and of
+    /// out-edges change places. What the gradient of `Far` over `Both` needs; `[a]`.
     Turn,
     /// E int: distinct third vertices adjacent, in either direction, to both ends. `[]`.
     CommonNeighbors,
@@ -256,20 +272,24 @@ pub enum Op {
         total: u64,
     },
 
-    /// Rows `[.., k]` times a matrix of place P or C: `[k, n]`, or `[n, k]` when transposed, to `[.., n]`. `[a, matrix]`.
+    /// Rows `[.., k]` times a matrix of place P or C: `[k, n]`, or `[n, k]` when transposed, to
+    /// `[.., n]`. `[a, matrix]`.
     Product {
         /// Whether the matrix is `[n, k]`, as weights are saved.
         transposed: bool,
     },
-    /// Sum over all rows (and leading axes) of the outer product: `[.., n]` and `[.., k]` to P `[n, k]`. `[a, b]`.
+    /// Sum over all rows (and leading axes) of the outer product: `[.., n]` and `[.., k]` to P `[n,
+    /// k]`. `[a, b]`.
     Outer,
-    /// Row (`table` `[count, k]`), or with `transposed` column (`[k, count]`), of a table of place P for each index; an index
-    /// outside gives zeros. `[table, index]`, to `[k]` at the place of the index.
+    /// Row (`table` `[count, k]`), or with `transposed` column (`[k, count]`), of a table of place
+    /// P for each index; an index outside gives zeros. `[table, index]`, to `[k]` at the place of
+    /// the index.
     Lookup {
         /// Whether columns are looked up.
         transposed: bool,
     },
-    /// P: zeros to which each row is added at its index; the gradient of `Lookup`. `[rows, index]`; the shape is the node's.
+    /// P: zeros to which each row is added at its index; the gradient of `Lookup`. `[rows, index]`;
+    /// the shape is the node's.
     Scatter {
         /// Whether columns are added to.
         transposed: bool,
@@ -289,16 +309,19 @@ pub enum Input {
     Features,
     /// Number of the vertex's kind. D int.
     Kind,
-    /// Features of the vertices of a kind as a table, one row each, in the order of the graph artifact. P real `[vertices of the kind, columns]`.
+    /// Features of the vertices of a kind as a table, one row each, in the order of the graph
+    /// artifact. P real `[vertices of the kind, columns]`.
     FeaturesOf(u32),
-    /// Place of the vertex among those of these kinds: those of the first kind come first, each in the order of the graph
-    /// artifact; -1 for a vertex of another kind. D int. What tables of kinds are looked up by.
+    /// Place of the vertex among those of these kinds: those of the first kind come first, each in
+    /// the order of the graph artifact; -1 for a vertex of another kind. D int. What tables of
+    /// kinds are looked up by.
     PlaceAmong(Vec<u32>),
     /// A further column of nodes.parquet. D.
     Column(String),
     /// Row of nodes.parquet. D id.
     Id,
-    /// Whether the vertex is one of those that the setting of this name names. The run knows them, the program does not. D bool.
+    /// Whether the vertex is one of those that the setting of this name names. The run knows them,
+    /// the program does not. D bool.
     Chosen(String),
     /// Number of edges of each vertex. D int.
     Degree(EdgeSet),
@@ -314,7 +337,8 @@ pub enum Input {
     GraphSize,
 }
 
-/// Element-wise functions of one value. Bool: `Not`; int: `Negative`, `Absolute`, `Square`; real: all but `Not`.
+/// Element-wise functions of one value. Bool: `Not`; int: `Negative`, `Absolute`, `Square`; real:
+/// all but `Not`.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unary {
@@ -461,13 +485,17 @@ impl Gir {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    /// Everything that must be kept: results, loss, gradients, updates, and what loops carry and test.
+    /// Everything that must be kept: results, loss, gradients, updates, and what loops carry and
+    /// test.
     pub fn roots(&self) -> Vec<NodeId> {
-        let mut roots: Vec<NodeId> = self.results.iter().map(|result| result.node).chain(self.loss).collect();
+        let mut roots: Vec<NodeId> =
+            self.results.iter().map(|result| result.node).chain(self.loss).collect();
         roots.extend(self.gradients.iter().map(|gradient| gradient.node));
         roots.extend(self.updates.iter().map(|update| update.1));
         for repeated in &self.loops {
-            roots.extend(repeated.states.iter().flat_map(|state| [state.first, state.inside, state.next]));
+            roots.extend(
+                repeated.states.iter().flat_map(|state| [state.first, state.inside, state.next]),
+            );
             if let Until::Nowhere(node) = repeated.until {
                 roots.push(node);
             }

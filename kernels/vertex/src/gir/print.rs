@@ -1,6 +1,7 @@
 //! print: a program as text, one line a value: `%7  D real [16] = multiply %3 %6   # h, 4:11`.
 //!
-//! promises  equal programs print equal; with the program's text, each value says the line and column it was made of
+//! promises  equal programs print equal; with the program's text, each value says the line and
+//!           column it was made of
 use std::fmt::Write;
 
 use super::{Gir, Input, Node, NodeId, Op, Span, Until};
@@ -19,12 +20,20 @@ impl Gir {
         }
         for (number, repeated) in self.loops.iter().enumerate() {
             for (position, state) in repeated.states.iter().enumerate() {
-                let _ =
-                    writeln!(page, "loop {number} state {position} {}: {} -> {} -> {}", state.name, shown(state.first), shown(state.inside), shown(state.next));
+                let _ = writeln!(
+                    page,
+                    "loop {number} state {position} {}: {} -> {} -> {}",
+                    state.name,
+                    shown(state.first),
+                    shown(state.inside),
+                    shown(state.next)
+                );
             }
             let until = match &repeated.until {
                 Until::Unchanged(states) => format!("nothing changes in states {states:?}"),
-                Until::ChangeAtMost(state, bound) => format!("the summed change of state {state} is <= {bound:?}"),
+                Until::ChangeAtMost(state, bound) => {
+                    format!("the summed change of state {state} is <= {bound:?}")
+                }
                 Until::Nowhere(node) => format!("{} holds nowhere", shown(*node)),
             };
             let _ = writeln!(page, "loop {number} until {until}");
@@ -37,10 +46,12 @@ impl Gir {
             let _ = writeln!(page, "loss {}", shown(loss));
         }
         for gradient in &self.gradients {
-            let _ = writeln!(page, "gradient of {} = {}", self.leaf(gradient.of), shown(gradient.node));
+            let _ =
+                writeln!(page, "gradient of {} = {}", self.leaf(gradient.of), shown(gradient.node));
         }
         for (parameter, node) in &self.updates {
-            let _ = writeln!(page, "update {} = {}", self.parameters[*parameter].name, shown(*node));
+            let _ =
+                writeln!(page, "update {} = {}", self.parameters[*parameter].name, shown(*node));
         }
         page
     }
@@ -49,10 +60,25 @@ impl Gir {
         let node = self.node(id);
         let region = node.region.map(|region| format!("loop {region}: ")).unwrap_or_default();
         let shape: Vec<String> = node.shape.iter().map(u64::to_string).collect();
-        let inputs: String = node.inputs.iter().map(|input| format!(" {}", shown(*input))).collect();
-        let mut line = format!("{region}{:<4} {} {} [{}] = {}{inputs}", shown(id), node.place, node.kind, shape.join(", "), self.operation(node));
-        let place = text.filter(|_| node.span != Span::default()).map(|text| line_and_column(text, node.span.start));
-        let notes: Vec<String> = node.name.iter().cloned().chain(place.map(|(line, column)| format!("{line}:{column}"))).collect();
+        let inputs: String =
+            node.inputs.iter().map(|input| format!(" {}", shown(*input))).collect();
+        let mut line = format!(
+            "{region}{:<4} {} {} [{}] = {}{inputs}",
+            shown(id),
+            node.place,
+            node.kind,
+            shape.join(", "),
+            self.operation(node)
+        );
+        let place = text
+            .filter(|_| node.span != Span::default())
+            .map(|text| line_and_column(text, node.span.start));
+        let notes: Vec<String> = node
+            .name
+            .iter()
+            .cloned()
+            .chain(place.map(|(line, column)| format!("{line}:{column}")))
+            .collect();
         if !notes.is_empty() {
             let _ = write!(line, "   # {}", notes.join(", "));
         }
@@ -69,7 +95,10 @@ impl Gir {
     /// What a node does, as it is printed.
     pub(crate) fn operation(&self, node: &Node) -> String {
         match &node.op {
-            Op::Parameter(index) => format!("parameter {}", self.parameters.get(*index).map_or("?", |parameter| parameter.name.as_str())),
+            Op::Parameter(index) => format!(
+                "parameter {}",
+                self.parameters.get(*index).map_or("?", |parameter| parameter.name.as_str())
+            ),
             op => op.words(),
         }
     }
@@ -97,7 +126,9 @@ impl Op {
             Op::Far(edges) => format!("far.{edges}"),
             Op::Near(edges) => format!("near.{edges}"),
             Op::Reduce(reduction, edges) => format!("reduce {}.{edges}", lower(reduction)),
-            Op::Winner(largest, edges) => format!("winner {}.{edges}", if *largest { "maximum" } else { "minimum" }),
+            Op::Winner(largest, edges) => {
+                format!("winner {}.{edges}", if *largest { "maximum" } else { "minimum" })
+            }
             Op::Others(edges) => format!("others.{edges}"),
             Op::Fold(function, edges) => format!("fold.{edges} {}", lower(function)),
             Op::Pool(pooling) => format!("pool {}", lower(pooling)),
@@ -105,9 +136,15 @@ impl Op {
             Op::Concat(axis) => format!("concat {axis}"),
             Op::Slice { axis, start, length } => format!("slice {axis} {start}+{length}"),
             Op::Unslice { axis, start, total } => format!("unslice {axis} {start} of {total}"),
-            Op::Product { transposed } => (if *transposed { "product transposed" } else { "product" }).to_owned(),
-            Op::Lookup { transposed } => (if *transposed { "lookup transposed" } else { "lookup" }).to_owned(),
-            Op::Scatter { transposed } => (if *transposed { "scatter transposed" } else { "scatter" }).to_owned(),
+            Op::Product { transposed } => {
+                (if *transposed { "product transposed" } else { "product" }).to_owned()
+            }
+            Op::Lookup { transposed } => {
+                (if *transposed { "lookup transposed" } else { "lookup" }).to_owned()
+            }
+            Op::Scatter { transposed } => {
+                (if *transposed { "scatter transposed" } else { "scatter" }).to_owned()
+            }
             Op::Loss(loss) => format!("loss {}", lower(loss)),
             Op::LossSlope(loss) => format!("slope of loss {}", lower(loss)),
             Op::Select => "select".to_owned(),

@@ -63,7 +63,8 @@ impl fmt::Display for Place {
 pub enum Type {
     /// False or true.
     Bool,
-    /// 64 bit, signed; arithmetic wraps, but for the largest and the smallest, which stand for none (`interpret::whole`).
+    /// 64 bit, signed; arithmetic wraps, but for the largest and the smallest, which stand for none
+    /// (`interpret::whole`).
     Int,
     /// A vertex, by its row in nodes.parquet; u32::MAX is the sentinel beyond every vertex.
     Id,
@@ -133,14 +134,16 @@ mod real_text {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| serde::de::Error::custom(format!("expected a number, found `{text}`")))
+        text.parse()
+            .map_err(|_| serde::de::Error::custom(format!("expected a number, found `{text}`")))
     }
 }
 
 /// Edges of a vertex: which, and in which order their two ends are near and far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EdgeSet {
-    /// In-edges (near: target, far: source), out-edges (near: source, far: target), or both, in-edges first.
+    /// In-edges (near: target, far: source), out-edges (near: source, far: target), or both,
+    /// in-edges first.
     pub direction: Direction,
     /// Only edges of this relation.
     pub relation: Option<u32>,

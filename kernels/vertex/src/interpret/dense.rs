@@ -25,7 +25,11 @@ pub(super) fn product(call: &Call, transposed: bool) -> Rows {
         let (line, out) = (column / width, column % width);
         let mut sum = 0.0;
         for position in 0..inner {
-            let weight = if transposed { matrix[out * inner + position] } else { matrix[position * width + out] };
+            let weight = if transposed {
+                matrix[out * inner + position]
+            } else {
+                matrix[position * width + out]
+            };
             sum += a.at(row, line * inner + position).real() * weight;
         }
         Scalar::Real(sum)
@@ -68,12 +72,18 @@ pub(super) fn scatter(call: &Call, transposed: bool) -> Rows {
     let mut sums = vec![0.0; call.columns()];
     let shared = |place| matches!(place, Place::C | Place::P);
     // A shared row belongs to each index, and a row of a graph to each of its vertices.
-    let count = if shared(place) || (place == Place::G && !shared(index_place)) { indices.rows } else { rows.rows };
+    let count = if shared(place) || (place == Place::G && !shared(index_place)) {
+        indices.rows
+    } else {
+        rows.rows
+    };
     for row in 0..count {
         let index = indices.at(call.world.seen_from(index_place, place, row), 0).whole();
         for column in 0..rows.columns {
-            if let Some(place_in_table) = table_column(&call.node.shape, transposed, index, column) {
-                sums[place_in_table] += rows.at(call.world.seen_from(place, index_place, row), column).real();
+            if let Some(place_in_table) = table_column(&call.node.shape, transposed, index, column)
+            {
+                sums[place_in_table] +=
+                    rows.at(call.world.seen_from(place, index_place, row), column).real();
             }
         }
     }

@@ -1,7 +1,7 @@
 //! edges: what goes along edges, and what the edges of a vertex become.
 //!
-//! promises  the edges of a vertex come in the order of their rows (edge ids; `Both`: in-edges, then out-edges); an edge that a mask
-//!           or the relation leaves out counts nowhere
+//! promises  the edges of a vertex come in the order of their rows (edge ids; `Both`: in-edges,
+//!           then out-edges); an edge that a mask or the relation leaves out counts nowhere
 //! limits    memory of a row number for each edge
 use std::collections::BTreeSet;
 
@@ -13,13 +13,17 @@ use crate::gir::{EdgeSet, Function, Place, Pooling, Reduction};
 
 /// On each edge the row of the vertex at one end.
 pub(super) fn view(call: &Call, edges: EdgeSet, end: impl Fn((usize, usize)) -> usize) -> Rows {
-    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| call.inputs[0].at(end(call.world.ends(edges, row)), column))
+    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| {
+        call.inputs[0].at(end(call.world.ends(edges, row)), column)
+    })
 }
 
 /// Rows of in-edges where those of out-edges stood, and the other way round.
 pub(super) fn turn(call: &Call) -> Rows {
     let (rows, edges) = (call.rows(), call.world.edges());
-    Rows::made(call.node.kind, rows, call.columns(), |row, column| call.inputs[0].at((row + edges) % rows, column))
+    Rows::made(call.node.kind, rows, call.columns(), |row, column| {
+        call.inputs[0].at((row + edges) % rows, column)
+    })
 }
 
 /// Rows of the edges of each vertex, in order; a mask is a value of edges with one column.
@@ -43,21 +47,26 @@ pub(super) fn degree(call: &Call, edges: EdgeSet) -> Rows {
 pub(super) fn reduce(call: &Call, reduction: Reduction, edges: EdgeSet) -> Rows {
     let rows_of = rows_of_vertices(call, edges, call.inputs.get(1).copied());
     Rows::made(call.node.kind, call.rows(), call.columns(), |vertex, column| {
-        let values: Vec<Scalar> = rows_of[vertex].iter().map(|row| call.inputs[0].at(*row, column)).collect();
+        let values: Vec<Scalar> =
+            rows_of[vertex].iter().map(|row| call.inputs[0].at(*row, column)).collect();
         scalar::reduce(reduction, call.node.kind, &values)
     })
 }
 
-/// Whether an edge holds the extremum of its vertex: the first of equals; where the extremum is NaN, the first NaN.
+/// Whether an edge holds the extremum of its vertex: the first of equals; where the extremum is
+/// NaN, the first NaN.
 pub(super) fn winner(call: &Call, largest: bool, edges: EdgeSet) -> Rows {
-    let (rows_of, kind) = (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.input_nodes[0].kind);
+    let (rows_of, kind) =
+        (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.input_nodes[0].kind);
     let reduction = if largest { Reduction::Maximum } else { Reduction::Minimum };
     let mut wins = vec![0; call.rows() * call.columns()];
     for rows in &rows_of {
         for column in 0..call.columns() {
-            let values: Vec<Scalar> = rows.iter().map(|row| call.inputs[0].at(*row, column)).collect();
+            let values: Vec<Scalar> =
+                rows.iter().map(|row| call.inputs[0].at(*row, column)).collect();
             let best = scalar::reduce(reduction, kind, &values);
-            let holds = |value: &Scalar| *value == best || (value.real().is_nan() && best.real().is_nan());
+            let holds =
+                |value: &Scalar| *value == best || (value.real().is_nan() && best.real().is_nan());
             if let Some(position) = values.iter().position(holds) {
                 wins[rows[position] * call.columns() + column] = 1;
             }
@@ -66,16 +75,20 @@ pub(super) fn winner(call: &Call, largest: bool, edges: EdgeSet) -> Rows {
     Rows::whole(call.rows(), call.columns(), wins)
 }
 
-/// Product over all other edges of the vertex; 0 on an edge that is left out, since the product does not depend on it.
+/// Product over all other edges of the vertex; 0 on an edge that is left out, since the product
+/// does not depend on it.
 pub(super) fn others(call: &Call, edges: EdgeSet) -> Rows {
-    let (rows_of, kind) = (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.node.kind);
+    let (rows_of, kind) =
+        (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.node.kind);
     let mut made = vec![scalar::cast(kind, Scalar::Whole(0)); call.rows() * call.columns()];
     for rows in &rows_of {
         for (position, row) in rows.iter().enumerate() {
             for column in 0..call.columns() {
                 let rest = rows.iter().enumerate().filter(|(other, _)| *other != position);
-                let values: Vec<Scalar> = rest.map(|(_, other)| call.inputs[0].at(*other, column)).collect();
-                made[row * call.columns() + column] = scalar::reduce(Reduction::Product, kind, &values);
+                let values: Vec<Scalar> =
+                    rest.map(|(_, other)| call.inputs[0].at(*other, column)).collect();
+                made[row * call.columns() + column] =
+                    scalar::reduce(Reduction::Product, kind, &values);
             }
         }
     }
@@ -85,11 +98,15 @@ pub(super) fn others(call: &Call, edges: EdgeSet) -> Rows {
 /// The start, then the edges in order.
 pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> Rows {
     let rows_of = rows_of_vertices(call, edges, call.inputs.get(2).copied());
-    let start_of = super::elementwise::broadcast_columns(&call.node.shape, &call.input_nodes[1].shape);
+    let start_of =
+        super::elementwise::broadcast_columns(&call.node.shape, &call.input_nodes[1].shape);
     Rows::made(call.node.kind, call.rows(), call.columns(), |vertex, column| {
         let mut made = call.inputs[1].at(0, start_of[column]);
         for row in &rows_of[vertex] {
-            made = scalar::cast(call.node.kind, scalar::apply(function, made, call.inputs[0].at(*row, column)));
+            made = scalar::cast(
+                call.node.kind,
+                scalar::apply(function, made, call.inputs[0].at(*row, column)),
+            );
         }
         made
     })
@@ -105,7 +122,9 @@ pub(super) fn common_neighbors(call: &Call) -> Rows {
 pub(super) fn common_neighbors_sum(call: &Call, edges: EdgeSet) -> Rows {
     let common = common_of_edges(call.world);
     let rows_of = rows_of_vertices(call, edges, None);
-    call.whole_rows(|vertex| rows_of[vertex].iter().map(|row| common[row % common.len().max(1)]).sum())
+    call.whole_rows(|vertex| {
+        rows_of[vertex].iter().map(|row| common[row % common.len().max(1)]).sum()
+    })
 }
 
 fn common_of_edges(world: &World) -> Vec<i64> {
@@ -128,7 +147,8 @@ pub(super) fn pool(call: &Call, pooling: Pooling) -> Rows {
         vertices_of[call.world.graph_of(vertex)].push(vertex);
     }
     Rows::made(call.node.kind, call.rows(), call.columns(), |graph, column| {
-        let values: Vec<Scalar> = vertices_of[graph].iter().map(|vertex| call.inputs[0].at(*vertex, column)).collect();
+        let values: Vec<Scalar> =
+            vertices_of[graph].iter().map(|vertex| call.inputs[0].at(*vertex, column)).collect();
         scalar::pool(pooling, call.node.kind, &values)
     })
 }

@@ -7,7 +7,8 @@ use super::rows::{Rows, Scalar};
 use super::scalar;
 use crate::gir::{Place, Pooling};
 
-/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands there, as numpy broadcasts.
+/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands
+/// there, as numpy broadcasts.
 pub(super) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<usize> {
     let missing = wide.len().saturating_sub(narrow.len());
     let count: u64 = wide.iter().product();
@@ -25,14 +26,19 @@ pub(super) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<usize> {
     (0..count).map(column).collect()
 }
 
-/// The identity out of training; in training an element whose factor is 0 is 0, also where it was infinite.
+/// The identity out of training; in training an element whose factor is 0 is 0, also where it was
+/// infinite.
 pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> Rows {
-    let Some(draw) = call.context.draw.filter(|_| call.context.training) else { return call.inputs[0].clone() };
+    let Some(draw) = call.context.draw.filter(|_| call.context.training) else {
+        return call.inputs[0].clone();
+    };
     call.element_by_element(|[a, ..], row, column| {
         let (own_row, column) = match (call.node.place, call.node.shape.as_slice()) {
             (Place::D, _) => (call.world.artifact_row(row), column as u64),
             // A table draws for its own rows.
-            (Place::P | Place::C, [_, columns]) => (column as u64 / columns, column as u64 % columns),
+            (Place::P | Place::C, [_, columns]) => {
+                (column as u64 / columns, column as u64 % columns)
+            }
             _ => (row as u64, column as u64),
         };
         let factor = draw(site, probability, own_row, column);
@@ -40,7 +46,8 @@ pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> Rows {
     })
 }
 
-/// A row's elements as `[before, length, after]`: what stands before an axis, the axis, what stands after it.
+/// A row's elements as `[before, length, after]`: what stands before an axis, the axis, what stands
+/// after it.
 struct Around {
     before: usize,
     length: usize,
@@ -50,7 +57,11 @@ struct Around {
 impl Around {
     fn new(shape: &[u64], axis: usize) -> Around {
         let product = |lengths: &[u64]| lengths.iter().product::<u64>() as usize;
-        Around { before: product(&shape[..axis]), length: shape[axis] as usize, after: product(&shape[axis + 1..]) }
+        Around {
+            before: product(&shape[..axis]),
+            length: shape[axis] as usize,
+            after: product(&shape[axis + 1..]),
+        }
     }
 
     /// Column of an element.
@@ -74,7 +85,9 @@ pub(super) fn axis(call: &Call, pooling: Pooling, axis: usize) -> Rows {
     let around = Around::new(&call.input_nodes[0].shape, axis);
     Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| {
         let (before, after) = (column / around.after, column % around.after);
-        let line: Vec<Scalar> = (0..around.length).map(|place| call.inputs[0].at(row, around.column(before, place, after))).collect();
+        let line: Vec<Scalar> = (0..around.length)
+            .map(|place| call.inputs[0].at(row, around.column(before, place, after)))
+            .collect();
         scalar::pool(pooling, call.node.kind, &line)
     })
 }
@@ -87,7 +100,8 @@ pub(super) fn concat(call: &Call, axis: usize) -> Rows {
         for (input, node) in call.input_nodes.iter().enumerate() {
             let part = Around::new(&node.shape, axis);
             if place < part.length {
-                return call.inputs[input].at(call.input_row(input, row), part.column(before, place, after));
+                return call.inputs[input]
+                    .at(call.input_row(input, row), part.column(before, place, after));
             }
             place -= part.length;
         }
@@ -97,7 +111,8 @@ pub(super) fn concat(call: &Call, axis: usize) -> Rows {
 
 /// Some places of an axis.
 pub(super) fn slice(call: &Call, axis: usize, start: u64) -> Rows {
-    let (part, whole) = (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
+    let (part, whole) =
+        (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
     Rows::made(call.node.kind, call.rows(), part.count(), |row, column| {
         let (before, place, after) = part.place(column);
         call.inputs[0].at(row, whole.column(before, place + start as usize, after))
@@ -106,7 +121,8 @@ pub(super) fn slice(call: &Call, axis: usize, start: u64) -> Rows {
 
 /// Zeros around the places of a slice.
 pub(super) fn unslice(call: &Call, axis: usize, start: u64) -> Rows {
-    let (whole, part) = (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
+    let (whole, part) =
+        (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
     Rows::made(call.node.kind, call.rows(), whole.count(), |row, column| {
         let (before, place, after) = whole.place(column);
         match place.checked_sub(start as usize).filter(|place| *place < part.length) {

@@ -1,14 +1,16 @@
 //! evaluate: one operation on rows. This is what an operation means.
 //!
-//! promises  the rows have the node's place, type and shape; the same bits on every run: sums go in the order of rows and edge ids
-//! never     panics on numbers, whatever they are; checks a world or a node (`World::check` and `Builder` have done that)
+//! promises  the rows have the node's place, type and shape; the same bits on every run: sums go in
+//!           the order of rows and edge ids
+//! never     panics on numbers, whatever they are; checks a world or a node (`World::check` and
+//!           `Builder` have done that)
 use super::rows::{Rows, Scalar};
 use super::world::World;
 use super::{dense, edges, elementwise, loss, scalar};
 use crate::gir::{Input, Node, Op};
 
-/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: site, probability, row in the graph artifact (of
-/// values of edges: their row), column.
+/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: site, probability,
+/// row in the graph artifact (of values of edges: their row), column.
 pub type Draw<'a> = dyn Fn(u32, f64, u64, u64) -> f64 + 'a;
 
 /// What an operation depends on beside its inputs.
@@ -29,21 +31,33 @@ pub(super) struct Call<'a> {
     pub context: Context<'a>,
 }
 
-/// The value of a node. `input_nodes` say place, type and shape of `inputs`. What a caller holds by itself, a parameter, a state
-/// or an ended state, is given as the one input of its node.
-pub fn evaluate(node: &Node, inputs: &[&Rows], input_nodes: &[&Node], world: &World, context: Context) -> Rows {
+/// The value of a node. `input_nodes` say place, type and shape of `inputs`. What a caller holds by
+/// itself, a parameter, a state or an ended state, is given as the one input of its node.
+pub fn evaluate(
+    node: &Node,
+    inputs: &[&Rows],
+    input_nodes: &[&Node],
+    world: &World,
+    context: Context,
+) -> Rows {
     let call = Call { node, inputs, input_nodes, world, context };
     match &node.op {
         Op::Constant(number) => call.element_by_element(|_, _, _| (*number).into()),
         Op::Input(input) => input_rows(&call, input),
         Op::Parameter(_) | Op::State(_) | Op::Ended(..) => inputs[0].clone(),
         Op::Unary(operator) => call.element_by_element(|[a, ..], _, _| scalar::unary(*operator, a)),
-        Op::Binary(operator) => call.element_by_element(|[a, b, _], _, _| scalar::binary(*operator, a, b)),
-        Op::Select => call.element_by_element(|[condition, yes, no], _, _| if condition.holds() { yes } else { no }),
+        Op::Binary(operator) => {
+            call.element_by_element(|[a, b, _], _, _| scalar::binary(*operator, a, b))
+        }
+        Op::Select => call.element_by_element(
+            |[condition, yes, no], _, _| if condition.holds() { yes } else { no },
+        ),
         Op::Cast(kind) => call.element_by_element(|[a, ..], _, _| scalar::cast(*kind, a)),
         Op::Dropout { probability, site } => elementwise::dropout(&call, *probability, *site),
         Op::Detach | Op::Give | Op::Expand => call.element_by_element(|[a, ..], _, _| a),
-        Op::WhenTraining => call.element_by_element(|[a, b, _], _, _| if context.training { a } else { b }),
+        Op::WhenTraining => {
+            call.element_by_element(|[a, b, _], _, _| if context.training { a } else { b })
+        }
         Op::Far(edges) => edges::view(&call, *edges, |(_, far)| far),
         Op::Near(edges) => edges::view(&call, *edges, |(near, _)| near),
         Op::Turn => edges::turn(&call),
@@ -91,7 +105,9 @@ fn input_rows(call: &Call, input: &Input) -> Rows {
         Input::EdgeFeatures => world.edge_features.clone().expect(kept),
         Input::EdgeType => call.whole_rows(|edge| world.edge_type[edge].into()),
         Input::Target => world.targets.clone().expect(kept),
-        Input::GraphSize => call.whole_rows(|graph| (0..world.nodes).filter(|vertex| world.graph_of(*vertex) == graph).count() as i64),
+        Input::GraphSize => call.whole_rows(|graph| {
+            (0..world.nodes).filter(|vertex| world.graph_of(*vertex) == graph).count() as i64
+        }),
     }
 }
 
@@ -116,9 +132,17 @@ impl Call<'_> {
         Rows::whole(self.rows(), 1, (0..self.rows()).map(element).collect())
     }
 
-    /// Each element made of those of up to three inputs, which broadcast as in numpy, its row and its column.
-    pub fn element_by_element(&self, element: impl Fn([Scalar; 3], usize, usize) -> Scalar) -> Rows {
-        let seen: Vec<Vec<usize>> = self.input_nodes.iter().map(|input| elementwise::broadcast_columns(&self.node.shape, &input.shape)).collect();
+    /// Each element made of those of up to three inputs, which broadcast as in numpy, its row and
+    /// its column.
+    pub fn element_by_element(
+        &self,
+        element: impl Fn([Scalar; 3], usize, usize) -> Scalar,
+    ) -> Rows {
+        let seen: Vec<Vec<usize>> = self
+            .input_nodes
+            .iter()
+            .map(|input| elementwise::broadcast_columns(&self.node.shape, &input.shape))
+            .collect();
         Rows::made(self.node.kind, self.rows(), self.columns(), |row, column| {
             let mut parts = [Scalar::Whole(0); 3];
             for (input, part) in parts.iter_mut().enumerate().take(self.inputs.len()) {

@@ -1,7 +1,7 @@
 //! loss: mean losses over the training rows, and their slopes.
 //!
-//! promises  0 with slope 0 over no training rows; a row that is named twice counts twice; for the binary loss an element whose target is
-//!           not a number does not count
+//! promises  0 with slope 0 over no training rows; a row that is named twice counts twice; for the
+//!           binary loss an element whose target is not a number does not count
 //! never     looks at a row that does not train
 use super::evaluate::Call;
 use super::rows::Rows;
@@ -14,7 +14,12 @@ pub(super) fn mean(call: &Call, kind: Loss) -> Rows {
     if count == 0.0 {
         return Rows::real(1, 1, vec![0.0]);
     }
-    let total = call.world.training_rows.iter().map(|row| term(call, kind, *row as usize) / count).sum::<f64>();
+    let total = call
+        .world
+        .training_rows
+        .iter()
+        .map(|row| term(call, kind, *row as usize) / count)
+        .sum::<f64>();
     // A sum of nothing starts at -0.
     Rows::real(1, 1, vec![total + 0.0])
 }
@@ -25,10 +30,12 @@ pub(super) fn slope(call: &Call, kind: Loss) -> Rows {
     let mut slopes = vec![0.0; call.rows() * columns];
     for &row in &call.world.training_rows {
         let row = row as usize;
-        let result_row = call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
+        let result_row =
+            call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
         for column in 0..columns {
             if kind != Loss::Binary || is_known(call, row, column) {
-                slopes[result_row * columns + column] += slope_of_term(call, kind, row, column) / count;
+                slopes[result_row * columns + column] +=
+                    slope_of_term(call, kind, row, column) / count;
             }
         }
     }
@@ -41,7 +48,10 @@ fn terms(call: &Call, kind: Loss) -> f64 {
     let count = match kind {
         Loss::CrossEntropy => rows.len(),
         Loss::MeanSquares => rows.len() * columns,
-        Loss::Binary => rows.iter().map(|row| (0..columns).filter(|column| is_known(call, *row as usize, *column)).count()).sum(),
+        Loss::Binary => rows
+            .iter()
+            .map(|row| (0..columns).filter(|column| is_known(call, *row as usize, *column)).count())
+            .sum(),
     };
     count as f64
 }
@@ -52,15 +62,24 @@ fn term(call: &Call, kind: Loss, row: usize) -> f64 {
     match kind {
         Loss::CrossEntropy => {
             let (largest, sum) = normaliser(&scores);
-            match scores.iter().enumerate().find(|(column, _)| *column as f64 == target(call, row, 0)) {
+            match scores
+                .iter()
+                .enumerate()
+                .find(|(column, _)| *column as f64 == target(call, row, 0))
+            {
                 Some((_, score)) => sum.ln() + largest - score,
                 // A class without a column; `Interpreter::new` refuses it.
                 None => f64::NAN,
             }
         }
-        Loss::MeanSquares => scores.iter().enumerate().map(|(column, score)| (score - target(call, row, column)).powi(2)).sum(),
+        Loss::MeanSquares => scores
+            .iter()
+            .enumerate()
+            .map(|(column, score)| (score - target(call, row, column)).powi(2))
+            .sum(),
         Loss::Binary => {
-            let known = scores.iter().enumerate().filter(|(column, _)| is_known(call, row, *column));
+            let known =
+                scores.iter().enumerate().filter(|(column, _)| is_known(call, row, *column));
             known.map(|(column, score)| softplus(*score) - score * target(call, row, column)).sum()
         }
     }

@@ -1,7 +1,7 @@
 //! rows: values of a program while it is interpreted, a rectangle of elements.
 //!
-//! promises  element `column` of row `row` lies at `row * columns + column`; a row of shape `[a, b]` has `a * b` columns, the last
-//!           axis running fastest
+//! promises  element `column` of row `row` lies at `row * columns + column`; a row of shape `[a,
+//!           b]` has `a * b` columns, the last axis running fastest
 //! never     knows what a row stands for
 use super::whole;
 use crate::gir::{Number, Type};
@@ -47,7 +47,12 @@ impl Rows {
     }
 
     /// Elements of this type, each made by its row and column.
-    pub fn made(kind: Type, rows: usize, columns: usize, mut element: impl FnMut(usize, usize) -> Scalar) -> Rows {
+    pub fn made(
+        kind: Type,
+        rows: usize,
+        columns: usize,
+        mut element: impl FnMut(usize, usize) -> Scalar,
+    ) -> Rows {
         let mut values = Values::with_room(kind, rows * columns);
         for row in 0..rows {
             for column in 0..columns {
@@ -134,7 +139,8 @@ impl Scalar {
         }
     }
 
-    /// As a whole number: the fraction is dropped, what is too large becomes the largest, NaN becomes 0.
+    /// As a whole number: the fraction is dropped, what is too large becomes the largest, NaN
+    /// becomes 0.
     pub fn whole(self) -> i64 {
         match self {
             Scalar::Real(value) => value as i64,

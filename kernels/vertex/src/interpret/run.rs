@@ -1,7 +1,8 @@
 //! run: a whole program, node after node; its loops, parameters and running statistics.
 //!
-//! promises  a node is computed after its inputs, those of a loop anew in each superstep; a loop is run when one of its ended states is
-//!           needed; parameters stay until they are set, updated or stepped
+//! promises  a node is computed after its inputs, those of a loop anew in each superstep; a loop is
+//!           run when one of its ended states is needed; parameters stay until they are set,
+//!           updated or stepped
 //! never     runs what no result, loss, gradient, update or loop needs
 use std::collections::BTreeMap;
 
@@ -31,8 +32,8 @@ pub struct Interpreter<'a> {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Checks that the world is as the program was told. Parameters that start with zeros or ones do so, others are NaN until they
-    /// are set.
+    /// Checks that the world is as the program was told. Parameters that start with zeros or ones
+    /// do so, others are NaN until they are set.
     pub fn new(gir: &'a Gir, data: &Data, world: &'a World) -> Result<Self, Unfit> {
         world.check(data)?;
         let needed = needed(gir);
@@ -44,7 +45,9 @@ impl<'a> Interpreter<'a> {
             Init::One => 1.0,
             Init::GlorotUniform | Init::Normal => f64::NAN,
         };
-        let parameters = gir.parameters.iter().map(|parameter| vec![start(parameter.init); parameter.shape.iter().product::<u64>() as usize]);
+        let parameters = gir.parameters.iter().map(|parameter| {
+            vec![start(parameter.init); parameter.shape.iter().product::<u64>() as usize]
+        });
         Ok(Interpreter {
             gir,
             world,
@@ -63,11 +66,20 @@ impl<'a> Interpreter<'a> {
 
     /// Replaces a parameter or running statistic.
     pub fn set_parameter(&mut self, name: &str, values: &[f64]) -> Result<(), Unfit> {
-        let Some(index) = self.gir.parameters.iter().position(|parameter| parameter.name == name) else {
-            return Err(Unfit::new(format!("parameter `{name}`"), "a name that the program declares", "no such name"));
+        let Some(index) = self.gir.parameters.iter().position(|parameter| parameter.name == name)
+        else {
+            return Err(Unfit::new(
+                format!("parameter `{name}`"),
+                "a name that the program declares",
+                "no such name",
+            ));
         };
         if values.len() != self.parameters[index].len() {
-            return Err(Unfit::new(format!("elements of parameter `{name}`"), self.parameters[index].len(), values.len()));
+            return Err(Unfit::new(
+                format!("elements of parameter `{name}`"),
+                self.parameters[index].len(),
+                values.len(),
+            ));
         }
         self.parameters[index].copy_from_slice(values);
         Ok(())
@@ -75,11 +87,16 @@ impl<'a> Interpreter<'a> {
 
     /// All parameters and running statistics by name.
     pub fn parameters(&self) -> BTreeMap<&'a str, &[f64]> {
-        self.gir.parameters.iter().zip(&self.parameters).map(|(parameter, values)| (parameter.name.as_str(), values.as_slice())).collect()
+        self.gir
+            .parameters
+            .iter()
+            .zip(&self.parameters)
+            .map(|(parameter, values)| (parameter.name.as_str(), values.as_slice()))
+            .collect()
     }
 
-    /// Computes everything that is needed, each loop with at most so many supersteps. Gives how each loop ended, by its number; none:
-    /// nothing needs it.
+    /// Computes everything that is needed, each loop with at most so many supersteps. Gives how
+    /// each loop ended, by its number; none: nothing needs it.
     pub fn run(&mut self, supersteps_max: u64) -> Vec<Option<Ending>> {
         self.supersteps_max = supersteps_max;
         self.values.fill(None);
@@ -122,9 +139,12 @@ impl<'a> Interpreter<'a> {
         self.steps += 1;
         for gradient in &self.gir.gradients {
             let Op::Parameter(index) = self.gir.node(gradient.of).op else { continue };
-            if let (true, Some(rows)) = (self.gir.parameters[index].learned, &self.values[gradient.node.index()]) {
+            if let (true, Some(rows)) =
+                (self.gir.parameters[index].learned, &self.values[gradient.node.index()])
+            {
                 let slopes = rows.values.reals();
-                let moments = self.moments[index].get_or_insert_with(|| [vec![0.0; slopes.len()], vec![0.0; slopes.len()]]);
+                let moments = self.moments[index]
+                    .get_or_insert_with(|| [vec![0.0; slopes.len()], vec![0.0; slopes.len()]]);
                 step_of_adam(adam, self.steps, moments, &mut self.parameters[index], &slopes);
             }
         }
@@ -141,7 +161,9 @@ impl<'a> Interpreter<'a> {
             self.require(*input);
         }
         let held = match node.op {
-            Op::Parameter(index) => Some(Rows::real(1, self.parameters[index].len(), self.parameters[index].clone())),
+            Op::Parameter(index) => {
+                Some(Rows::real(1, self.parameters[index].len(), self.parameters[index].clone()))
+            }
             Op::State(position) => node.region.map(|number| self.states[number][position].clone()),
             Op::Ended(number, position) => {
                 if self.endings[number].is_none() {
@@ -159,7 +181,9 @@ impl<'a> Interpreter<'a> {
     }
 
     fn compute(&self, node: &Node) -> Rows {
-        let input = |id: &NodeId| self.values[id.index()].as_ref().expect("inputs are computed before their users");
+        let input = |id: &NodeId| {
+            self.values[id.index()].as_ref().expect("inputs are computed before their users")
+        };
         let inputs: Vec<&Rows> = node.inputs.iter().map(input).collect();
         let input_nodes: Vec<&Node> = node.inputs.iter().map(|id| self.gir.node(*id)).collect();
         let context = Context { training: self.training, draw: self.draw.as_deref() };
@@ -170,7 +194,8 @@ impl<'a> Interpreter<'a> {
     fn run_loop(&mut self, number: usize) {
         let gir = self.gir;
         let repeated = &gir.loops[number];
-        self.states[number] = repeated.states.iter().map(|state| self.required(state.first)).collect();
+        self.states[number] =
+            repeated.states.iter().map(|state| self.required(state.first)).collect();
         let mut ending = Ending { supersteps: 0, converged: false };
         while ending.supersteps < self.supersteps_max && !ending.converged {
             for id in gir.ids().filter(|id| gir.node(*id).region == Some(number)) {
@@ -181,12 +206,18 @@ impl<'a> Interpreter<'a> {
                     self.require(id);
                 }
             }
-            let next: Vec<Rows> = repeated.states.iter().map(|state| self.required(state.next)).collect();
-            let change_of = |position: usize| change(&self.states[number][position], &next[position]);
+            let next: Vec<Rows> =
+                repeated.states.iter().map(|state| self.required(state.next)).collect();
+            let change_of =
+                |position: usize| change(&self.states[number][position], &next[position]);
             ending.converged = match &repeated.until {
-                Until::Unchanged(states) => states.iter().all(|position| change_of(*position).changed == 0),
+                Until::Unchanged(states) => {
+                    states.iter().all(|position| change_of(*position).changed == 0)
+                }
                 Until::ChangeAtMost(position, bound) => change_of(*position).summed <= *bound,
-                Until::Nowhere(node) => self.required(*node).values.reals().iter().all(|holds| *holds == 0.0),
+                Until::Nowhere(node) => {
+                    self.required(*node).values.reals().iter().all(|holds| *holds == 0.0)
+                }
             };
             ending.supersteps += 1;
             self.states[number] = next;
@@ -200,19 +231,23 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// How far elements moved: summed absolute differences, and how many differ. Equal values, also infinities, have not moved; NaN always
-/// has. Whole numbers are compared exactly.
+/// How far elements moved: summed absolute differences, and how many differ. Equal values, also
+/// infinities, have not moved; NaN always has. Whole numbers are compared exactly.
 pub fn change(before: &Rows, after: &Rows) -> Change {
     let mut change = Change { summed: 0.0, changed: 0 };
     match (&before.values, &after.values) {
         (Values::Whole(before), Values::Whole(after)) => {
-            for (before, after) in before.iter().zip(after).filter(|(before, after)| before != after) {
+            for (before, after) in
+                before.iter().zip(after).filter(|(before, after)| before != after)
+            {
                 change.summed += before.abs_diff(*after) as f64;
                 change.changed += 1;
             }
         }
         (before, after) => {
-            for (before, after) in before.reals().iter().zip(after.reals()).filter(|(before, after)| *before != after) {
+            for (before, after) in
+                before.reals().iter().zip(after.reals()).filter(|(before, after)| *before != after)
+            {
                 change.summed += (after - before).abs();
                 change.changed += 1;
             }
@@ -237,30 +272,49 @@ fn needed(gir: &Gir) -> Vec<bool> {
 fn check_node(gir: &Gir, node: &Node, world: &World) -> Result<(), Unfit> {
     let there = |what: String, found: Option<&Rows>| match found {
         None => Err(Unfit::new(what, "some, since the program reads it", "none")),
-        Some(rows) if rows.columns as u64 != node.columns() => Err(Unfit::new(format!("columns of {what}"), node.columns(), rows.columns)),
-        Some(rows) if !rows.values.fit(node.kind) => Err(Unfit::new(format!("type of {what}"), node.kind, "another")),
+        Some(rows) if rows.columns as u64 != node.columns() => {
+            Err(Unfit::new(format!("columns of {what}"), node.columns(), rows.columns))
+        }
+        Some(rows) if !rows.values.fit(node.kind) => {
+            Err(Unfit::new(format!("type of {what}"), node.kind, "another"))
+        }
         Some(_) => Ok(()),
     };
     match &node.op {
         Op::Input(Input::Features) => there("features".to_owned(), world.features.as_ref()),
         Op::Input(Input::FeaturesOf(kind)) => match world.features_of_kind.get(kind) {
             Some(_) => Ok(()),
-            None => Err(Unfit::new(format!("features of kind {kind}"), "some, since the program reads them", "none")),
+            None => Err(Unfit::new(
+                format!("features of kind {kind}"),
+                "some, since the program reads them",
+                "none",
+            )),
         },
-        Op::Input(Input::EdgeFeatures) => there("edge features".to_owned(), world.edge_features.as_ref()),
+        Op::Input(Input::EdgeFeatures) => {
+            there("edge features".to_owned(), world.edge_features.as_ref())
+        }
         Op::Input(Input::Target) => there("targets".to_owned(), world.targets.as_ref()),
         Op::Input(Input::Chosen(setting)) if !world.chosen.contains_key(setting) => {
-            Err(Unfit::new(format!("vertices that `{setting}` names"), "some, since the program reads them", "none"))
+            Err(Unfit::new(
+                format!("vertices that `{setting}` names"),
+                "some, since the program reads them",
+                "none",
+            ))
         }
-        Op::Input(Input::Column(name)) => there(format!("column `{name}`"), world.columns.get(name)),
-        Op::Loss(kind) | Op::LossSlope(kind) => check_loss(*kind, gir.node(node.inputs[0]), gir.node(node.inputs[1]), world),
+        Op::Input(Input::Column(name)) => {
+            there(format!("column `{name}`"), world.columns.get(name))
+        }
+        Op::Loss(kind) | Op::LossSlope(kind) => {
+            check_loss(*kind, gir.node(node.inputs[0]), gir.node(node.inputs[1]), world)
+        }
         _ => Ok(()),
     }
 }
 
 /// Whether each training row has a row of the result and something to be compared with.
 fn check_loss(kind: Loss, result: &Node, target: &Node, world: &World) -> Result<(), Unfit> {
-    let meets = result.place == target.place || matches!((result.place, target.place), (Place::C | Place::P, _) | (Place::G, Place::D));
+    let meets = result.place == target.place
+        || matches!((result.place, target.place), (Place::C | Place::P, _) | (Place::G, Place::D));
     if !meets {
         return Err(Unfit::new("place of the result that is trained", target.place, result.place));
     }
@@ -272,11 +326,19 @@ fn check_loss(kind: Loss, result: &Node, target: &Node, world: &World) -> Result
     match kind {
         Loss::CrossEntropy => world.check_classes(columns),
         Loss::MeanSquares | Loss::Binary if wanted == columns || wanted == 1 => Ok(()),
-        Loss::MeanSquares | Loss::Binary => Err(Unfit::new("columns of the result that is trained", wanted, columns)),
+        Loss::MeanSquares | Loss::Binary => {
+            Err(Unfit::new("columns of the result that is trained", wanted, columns))
+        }
     }
 }
 
-fn step_of_adam(adam: &Adam, steps: i32, [first, second]: &mut [Vec<f64>; 2], values: &mut [f64], slopes: &[f64]) {
+fn step_of_adam(
+    adam: &Adam,
+    steps: i32,
+    [first, second]: &mut [Vec<f64>; 2],
+    values: &mut [f64],
+    slopes: &[f64],
+) {
     let (unbias1, unbias2) = (1.0 - adam.beta1.powi(steps), 1.0 - adam.beta2.powi(steps));
     for (index, value) in values.iter_mut().enumerate() {
         let slope = slopes[index] + adam.weight_decay * *value;

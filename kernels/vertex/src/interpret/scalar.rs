@@ -1,7 +1,7 @@
 //! scalar: what the element-wise operators do to single numbers.
 //!
-//! promises  whole numbers go as `whole` has them; real numbers are IEEE's, where a doc comment of `gir` says no other; NaN spreads through
-//!           minimum and maximum
+//! promises  whole numbers go as `whole` has them; real numbers are IEEE's, where a doc comment of
+//!           `gir` says no other; NaN spreads through minimum and maximum
 //! never     panics: what has no value (division of an int by 0) has one by definition
 use super::{rows::Scalar, whole};
 use crate::gir::{Binary, Function, Pooling, Reduction, Type, Unary};
@@ -80,7 +80,9 @@ fn binary_whole(operator: Binary, a: i64, b: i64) -> Scalar {
         Binary::LessEqual => return (a <= b).into(),
         Binary::Equal => return (a == b).into(),
         Binary::NotEqual => return (a != b).into(),
-        Binary::Divide | Binary::And | Binary::Or => return binary_real(operator, whole::widened(a), whole::widened(b)),
+        Binary::Divide | Binary::And | Binary::Or => {
+            return binary_real(operator, whole::widened(a), whole::widened(b));
+        }
     })
 }
 
@@ -114,7 +116,8 @@ fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// `a // b` and `a % b` as Python has them, from the exact remainder; by 0: `a / b` and NaN, as in numpy.
+/// `a // b` and `a % b` as Python has them, from the exact remainder; by 0: `a / b` and NaN, as in
+/// numpy.
 fn floor_and_rest(a: f64, b: f64) -> (f64, f64) {
     if b == 0.0 {
         return (a / b, f64::NAN);
@@ -153,7 +156,9 @@ pub fn apply(function: &Function, left: Scalar, right: Scalar) -> Scalar {
         Function::Number(number) => (*number).into(),
         Function::Unary(operator, a) => unary(*operator, part(a)),
         Function::Binary(operator, a, b) => binary(*operator, part(a), part(b)),
-        Function::Select(condition, yes, no) => part(if part(condition).holds() { yes } else { no }),
+        Function::Select(condition, yes, no) => {
+            part(if part(condition).holds() { yes } else { no })
+        }
         Function::Cast(kind, a) => cast(*kind, part(a)),
     }
 }
@@ -163,7 +168,9 @@ pub fn reduce(reduction: Reduction, kind: Type, values: &[Scalar]) -> Scalar {
     match reduction {
         Reduction::Sum => fold(Binary::Add, cast(kind, Scalar::Whole(0)), values),
         Reduction::Product => fold(Binary::Multiply, cast(kind, Scalar::Whole(1)), values),
-        Reduction::Minimum | Reduction::Maximum | Reduction::Mode if values.is_empty() => nothing(reduction, kind),
+        Reduction::Minimum | Reduction::Maximum | Reduction::Mode if values.is_empty() => {
+            nothing(reduction, kind)
+        }
         Reduction::Minimum => fold(Binary::Minimum, values[0], values),
         Reduction::Maximum => fold(Binary::Maximum, values[0], values),
         Reduction::Any => values.iter().any(|value| value.holds()).into(),
@@ -174,7 +181,8 @@ pub fn reduce(reduction: Reduction, kind: Type, values: &[Scalar]) -> Scalar {
     }
 }
 
-/// Numbers of this type, in order, as one: 0, the largest or the smallest; over nothing as a reduction.
+/// Numbers of this type, in order, as one: 0, the largest or the smallest; over nothing as a
+/// reduction.
 pub fn pool(pooling: Pooling, kind: Type, values: &[Scalar]) -> Scalar {
     match pooling {
         Pooling::Sum => reduce(Reduction::Sum, kind, values),
@@ -224,6 +232,10 @@ fn mode(values: &[Scalar]) -> Scalar {
 fn h_index(values: &[Scalar]) -> Scalar {
     let mut sorted: Vec<i64> = values.iter().map(|value| value.whole()).collect();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
-    let reached = sorted.iter().enumerate().take_while(|(position, value)| **value > *position as i64).count();
+    let reached = sorted
+        .iter()
+        .enumerate()
+        .take_while(|(position, value)| **value > *position as i64)
+        .count();
     Scalar::Whole(reached as i64)
 }

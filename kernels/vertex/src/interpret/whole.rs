@@ -1,7 +1,8 @@
 //! whole: arithmetic of ints.
 //!
-//! promises  what lies beyond every number (the least of nothing, the largest of nothing) stays there, as an infinity does: nothing comes back
-//!           from it by adding, taking away or turning round; but no times anything is 0, and of both kinds the upper one wins
+//! promises  what lies beyond every number (the least of nothing, the largest of nothing) stays
+//!           there, as an infinity does: nothing comes back from it by adding, taking away or
+//!           turning round; but no times anything is 0, and of both kinds the upper one wins
 //! never     panics: all other numbers wrap around, and what is divided by 0 is 0
 
 /// Beyond every number: the least of nothing.
@@ -127,23 +128,55 @@ mod tests {
     #[test]
     fn what_lies_beyond_stays_there() {
         for number in [-7, -1, 1, 3, 1 << 40] {
-            assert_eq!([plus(ABOVE, number), plus(number, ABOVE), minus(ABOVE, number), minus(number, BELOW)], [ABOVE; 4]);
-            assert_eq!([plus(BELOW, number), plus(number, BELOW), minus(BELOW, number), minus(number, ABOVE)], [BELOW; 4]);
+            assert_eq!(
+                [
+                    plus(ABOVE, number),
+                    plus(number, ABOVE),
+                    minus(ABOVE, number),
+                    minus(number, BELOW)
+                ],
+                [ABOVE; 4]
+            );
+            assert_eq!(
+                [
+                    plus(BELOW, number),
+                    plus(number, BELOW),
+                    minus(BELOW, number),
+                    minus(number, ABOVE)
+                ],
+                [BELOW; 4]
+            );
             assert_eq!(times(ABOVE, number), signed(number < 0));
             assert_eq!(quotient(BELOW, number), signed(number > 0));
             assert_eq!(rest(ABOVE, number), ABOVE);
         }
-        assert_eq!([negative(ABOVE), negative(BELOW), absolute(BELOW), power(BELOW, 2), power(BELOW, 3)], [BELOW, ABOVE, ABOVE, ABOVE, BELOW]);
         assert_eq!(
-            [times(0, ABOVE), quotient(5, ABOVE), quotient(-5, ABOVE), power(2, ABOVE), power(ABOVE, 0), plus(BELOW, ABOVE)],
+            [negative(ABOVE), negative(BELOW), absolute(BELOW), power(BELOW, 2), power(BELOW, 3)],
+            [BELOW, ABOVE, ABOVE, ABOVE, BELOW]
+        );
+        assert_eq!(
+            [
+                times(0, ABOVE),
+                quotient(5, ABOVE),
+                quotient(-5, ABOVE),
+                power(2, ABOVE),
+                power(ABOVE, 0),
+                plus(BELOW, ABOVE)
+            ],
             [0, 0, -1, ABOVE, 1, ABOVE]
         );
-        assert_eq!([widened(ABOVE), widened(BELOW), widened(-3)], [f64::INFINITY, f64::NEG_INFINITY, -3.0]);
+        assert_eq!(
+            [widened(ABOVE), widened(BELOW), widened(-3)],
+            [f64::INFINITY, f64::NEG_INFINITY, -3.0]
+        );
     }
 
     #[test]
     fn numbers_go_as_python_has_them() {
-        assert_eq!([quotient(7, 2), quotient(-7, 2), quotient(7, -2), quotient(7, 0)], [3, -4, -4, 0]);
+        assert_eq!(
+            [quotient(7, 2), quotient(-7, 2), quotient(7, -2), quotient(7, 0)],
+            [3, -4, -4, 0]
+        );
         assert_eq!([rest(7, 2), rest(-7, 2), rest(7, -2), rest(7, 0)], [1, 1, -1, 0]);
         assert_eq!([power(3, 4), power(-2, 3), power(2, -1), absolute(-5)], [81, -8, 0, 5]);
     }

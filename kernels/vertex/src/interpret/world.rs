@@ -1,6 +1,7 @@
 //! world: the data that a program is interpreted on.
 //!
-//! promises  `check` finds every length that does not fit and every number out of range, before anything is computed
+//! promises  `check` finds every length that does not fit and every number out of range, before
+//!           anything is computed
 //! never     reads files; changes what it is given
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,7 +10,8 @@ use super::rows::{Rows, Scalar, Values};
 use crate::gir::{Data, EdgeRows, EdgeSet, Place};
 use crate::launch::Direction;
 
-/// A graph as a list of edges, the position of an edge being its id, with everything that a program can read.
+/// A graph as a list of edges, the position of an edge being its id, with everything that a program
+/// can read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct World {
     /// Number of vertices.
@@ -32,17 +34,20 @@ pub struct World {
     pub features: Option<Rows>,
     /// Kind of each vertex; empty: all are of one.
     pub kind_of_node: Vec<u32>,
-    /// Features of the vertices of a kind, in the order of the graph artifact, by its number; of kinds that have them.
+    /// Features of the vertices of a kind, in the order of the graph artifact, by its number; of
+    /// kinds that have them.
     pub features_of_kind: BTreeMap<u32, Rows>,
     /// Further columns of the node table.
     pub columns: BTreeMap<String, Rows>,
     /// Rows in the graph artifact of the vertices that each vertex setting names.
     pub chosen: BTreeMap<String, BTreeSet<u64>>,
-    /// For each vertex (or graph, in a set of many) the class as a real number, or the values to fit.
+    /// For each vertex (or graph, in a set of many) the class as a real number, or the values to
+    /// fit.
     pub targets: Option<Rows>,
     /// Vertices (or graphs) that the loss is taken over.
     pub training_rows: Vec<u32>,
-    /// Row in the graph artifact of each vertex, when the graph is permuted; empty: the same. Ids are rows of the artifact.
+    /// Row in the graph artifact of each vertex, when the graph is permuted; empty: the same. Ids
+    /// are rows of the artifact.
     pub artifact_rows: Vec<u32>,
 }
 
@@ -58,7 +63,11 @@ pub struct Unfit {
 }
 
 impl Unfit {
-    pub(super) fn new(what: impl Into<String>, expected: impl ToString, found: impl ToString) -> Unfit {
+    pub(super) fn new(
+        what: impl Into<String>,
+        expected: impl ToString,
+        found: impl ToString,
+    ) -> Unfit {
         Unfit { what: what.into(), expected: expected.to_string(), found: found.to_string() }
     }
 }
@@ -141,7 +150,8 @@ impl World {
         if incoming { (target, source) } else { (source, target) }
     }
 
-    /// Whether the edge of this row is one of these edges, by its relation. Without relations no edge is of any.
+    /// Whether the edge of this row is one of these edges, by its relation. Without relations no
+    /// edge is of any.
     pub fn has_relation(&self, edges: EdgeSet, row: usize) -> bool {
         let Some(relation) = edges.relation else { return true };
         !self.edge_type.is_empty() && self.edge_type[row % self.edges()] == relation
@@ -157,7 +167,11 @@ impl World {
         below("target of an edge", &self.target, self.nodes)?;
         if data.weighted != self.weight.is_some() {
             let named = |given: bool| if given { "some" } else { "none" };
-            return Err(Unfit::new("weights of edges", named(data.weighted), named(self.weight.is_some())));
+            return Err(Unfit::new(
+                "weights of edges",
+                named(data.weighted),
+                named(self.weight.is_some()),
+            ));
         }
         if let Some(weight) = &self.weight {
             same("weights of edges", data.edges, weight.len())?;
@@ -174,7 +188,8 @@ impl World {
         }
         self.check_kinds(data)?;
         let of_graphs = data.target_place() == Place::G;
-        let (what, trained) = if of_graphs { ("training graph", self.graphs) } else { ("training row", self.nodes) };
+        let (what, trained) =
+            if of_graphs { ("training graph", self.graphs) } else { ("training row", self.nodes) };
         below(what, &self.training_rows, trained)?;
         self.check_permutation()?;
         self.check_tables(data)
@@ -188,7 +203,9 @@ impl World {
         for (number, kind) in data.kinds.iter().enumerate() {
             let found = self.kind_of_node.iter().filter(|of| **of as usize == number).count();
             same(&format!("nodes of kind `{}`", kind.name), kind.nodes, found)?;
-            if let (Some(columns), Some(features)) = (kind.features, self.features_of_kind.get(&(number as u32))) {
+            if let (Some(columns), Some(features)) =
+                (kind.features, self.features_of_kind.get(&(number as u32)))
+            {
                 table(&format!("features of kind `{}`", kind.name), features, found, columns)?;
             }
         }
@@ -221,7 +238,11 @@ impl World {
             let Some(column) = self.columns.get(name) else { continue };
             table(&format!("column `{name}`"), column, self.nodes, 1)?;
             if !column.values.fit(*kind) {
-                return Err(Unfit::new(format!("type of column `{name}`"), kind, if column.values.fit(crate::gir::Type::Real) { "real" } else { "whole" }));
+                return Err(Unfit::new(
+                    format!("type of column `{name}`"),
+                    kind,
+                    if column.values.fit(crate::gir::Type::Real) { "real" } else { "whole" },
+                ));
             }
         }
         let Some(targets) = &self.targets else { return Ok(()) };
@@ -235,7 +256,11 @@ impl World {
         for &row in &self.training_rows {
             let class = targets.at(row as usize, 0).real();
             if !(class >= 0.0 && class < classes as f64 && class.fract() == 0.0) {
-                return Err(Unfit::new(format!("class of training row {row}"), format!("a whole number below {classes}"), class));
+                return Err(Unfit::new(
+                    format!("class of training row {row}"),
+                    format!("a whole number below {classes}"),
+                    class,
+                ));
             }
         }
         Ok(())
@@ -263,5 +288,9 @@ fn table(what: &str, found: &Rows, rows: usize, columns: u64) -> Result<(), Unfi
         return Ok(());
     }
     let kind = if matches!(found.values, Values::Real(_)) { "real" } else { "whole" };
-    Err(Unfit::new(what, format!("{rows} x {columns}"), format!("{} x {} with {} {kind} elements", found.rows, found.columns, found.values.len())))
+    Err(Unfit::new(
+        what,
+        format!("{rows} x {columns}"),
+        format!("{} x {} with {} {kind} elements", found.rows, found.columns, found.values.len()),
+    ))
 }

@@ -1,6 +1,7 @@
 //! access: which buffers a launch reads and writes, and how parameters are named among the buffers.
 //!
-//! promises  every buffer that an executor touches for an operation is in `reads` or `writes`, each once
+//! promises  every buffer that an executor touches for an operation is in `reads` or `writes`, each
+//!           once
 //! never     looks at shapes (`validate`) or sizes (`bytes`)
 use std::borrow::Cow;
 
@@ -26,7 +27,10 @@ impl LaunchList {
                 before.chain([&train.loss]).chain(after).collect()
             }
             Body::Iterate(iterate) => {
-                let loops = iterate.loops.iter().flat_map(|repeated| repeated.prepare.iter().chain(&repeated.superstep));
+                let loops = iterate
+                    .loops
+                    .iter()
+                    .flat_map(|repeated| repeated.prepare.iter().chain(&repeated.superstep));
                 loops.chain(&iterate.finish).collect()
             }
         }
@@ -44,17 +48,29 @@ impl Operation {
     /// Buffers read, each once, operands before what the epilogue loads.
     pub fn reads(&self) -> Vec<Cow<'_, str>> {
         let mut names: Vec<Cow<'_, str>> = match self {
-            Operation::NeighbourReduce { source, .. } => source.iter().map(|name| name.as_str().into()).collect(),
+            Operation::NeighbourReduce { source, .. } => {
+                source.iter().map(|name| name.as_str().into()).collect()
+            }
             Operation::Product { left, right, .. }
             | Operation::ProductOverRows { left, right, .. }
             | Operation::SparseProduct { left, right, .. }
-            | Operation::SparseProductOverRows { left, right, .. } => vec![left.into(), right.into()],
+            | Operation::SparseProductOverRows { left, right, .. } => {
+                vec![left.into(), right.into()]
+            }
             Operation::Elementwise { .. } => Vec::new(),
             Operation::SumOverRows { source, .. } => vec![source.into()],
-            Operation::Evaluate { inputs, .. } => inputs.iter().flat_map(super::Operand::rows).map(|rows| rows.buffer.as_str().into()).collect(),
+            Operation::Evaluate { inputs, .. } => inputs
+                .iter()
+                .flat_map(super::Operand::rows)
+                .map(|rows| rows.buffer.as_str().into())
+                .collect(),
             Operation::Fused { steps, .. } => {
                 let made: Vec<Cow<'_, str>> = steps.iter().flat_map(Operation::writes).collect();
-                steps.iter().flat_map(Operation::reads).filter(|name| !made.contains(name)).collect()
+                steps
+                    .iter()
+                    .flat_map(Operation::reads)
+                    .filter(|name| !made.contains(name))
+                    .collect()
             }
             Operation::Loss { result, target, .. } => vec![result.into(), target.into()],
             // The parameter itself is read and written: it stands among the writes.
@@ -88,7 +104,8 @@ impl Operation {
             | Operation::Evaluate { out, .. }
             | Operation::SumOverRows { out, .. } => vec![out.into()],
             Operation::Fused { locals, steps, .. } => {
-                let is_local = |name: &Cow<'_, str>| locals.iter().any(|local| local.name == **name);
+                let is_local =
+                    |name: &Cow<'_, str>| locals.iter().any(|local| local.name == **name);
                 steps.iter().flat_map(Operation::writes).filter(|name| !is_local(name)).collect()
             }
             Operation::Loss { gradient, value, .. } => vec![gradient.into(), value.into()],
@@ -99,7 +116,9 @@ impl Operation {
     /// The epilogue, or the expression of an `Elementwise`.
     pub fn expression(&self) -> Option<&Expression> {
         match self {
-            Operation::NeighbourReduce { epilogue, .. } | Operation::Product { epilogue, .. } | Operation::SparseProduct { epilogue, .. } => Some(epilogue),
+            Operation::NeighbourReduce { epilogue, .. }
+            | Operation::Product { epilogue, .. }
+            | Operation::SparseProduct { epilogue, .. } => Some(epilogue),
             Operation::Elementwise { expression, .. } => Some(expression),
             Operation::ProductOverRows { .. }
             | Operation::SparseProductOverRows { .. }

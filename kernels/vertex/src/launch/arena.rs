@@ -1,11 +1,16 @@
-//! arena: one stretch of memory for all that launches make, in which buffers that are not wanted at the same time share bytes.
+//! arena: one stretch of memory for all that launches make, in which buffers that are not wanted at
+//! the same time share bytes.
 //!
-//! promises  two buffers whose lifetimes meet share no byte; every place starts at a line of any device's cache; equal lists and facts give equal
-//!           places, whatever the device has; `validate` proves it of a list that was read back. For lanes, on a GPU, to which features are copied,
-//!           these lie here too where no epoch reads them, unless they are kept apart: what epochs make is put over them. What kernels of a GPU put
-//!           down nowhere, since whoever needs it makes it, has no place once a plan says so (`leave_out`)
-//! never     moves a buffer while the list runs; holds other inputs or parameters, which live for ever
-//! limits    places are found greedily, in two orders of which the smaller is taken: `live` says how far from the least that is
+//! promises  two buffers whose lifetimes meet share no byte; every place starts at a line of any
+//!           device's cache; equal lists and facts give equal places, whatever the device has;
+//!           `validate` proves it of a list that was read back. For lanes, on a GPU, to which
+//!           features are copied, these lie here too where no epoch reads them, unless they are
+//!           kept apart: what epochs make is put over them. What kernels of a GPU put down nowhere,
+//!           since whoever needs it makes it, has no place once a plan says so (`leave_out`)
+//! never     moves a buffer while the list runs; holds other inputs or parameters, which live for
+//!           ever
+//! limits    places are found greedily, in two orders of which the smaller is taken: `live` says
+//!           how far from the least that is
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -15,8 +20,9 @@ use super::liveness::{Lifetime, Timeline};
 use super::{BufferName, LaunchList, Role};
 use crate::facts::Facts;
 
-/// Bytes that a place is a multiple of. A GPU fetches two lines of 128 bytes at once, and a row of 128 that begins in the middle of one is two of
-/// them: on one H200 such places make sums of 64 columns, which come in two slices, 306 us in place of 208 (amazon0505).
+/// Bytes that a place is a multiple of. A GPU fetches two lines of 128 bytes at once, and a row of
+/// 128 that begins in the middle of one is two of them: on one H200 such places make sums of 64
+/// columns, which come in two slices, 306 us in place of 208 (amazon0505).
 pub const ALIGNMENT: u64 = 256;
 
 /// Where in one stretch of memory everything lies that launches make.
@@ -25,11 +31,13 @@ pub const ALIGNMENT: u64 = 256;
 pub struct Arena {
     /// Bytes in all.
     pub bytes: u64,
-    /// Values and gradients that launches name, and features that no epoch reads, in the order of the list.
+    /// Values and gradients that launches name, and features that no epoch reads, in the order of
+    /// the list.
     pub places: Vec<Place>,
     /// Bytes of wanted buffers while each launch runs, in order of launches.
     pub live: Vec<u64>,
-    /// Values and gradients without a place: of a plan for a GPU, whose kernels put them down nowhere.
+    /// Values and gradients without a place: of a plan for a GPU, whose kernels put them down
+    /// nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nowhere: Vec<BufferName>,
 }
@@ -63,7 +71,11 @@ impl Arena {
         Arena::placed(list, facts, (facts.lanes, Vec::new()))
     }
 
-    fn placed(list: &LaunchList, facts: &Facts, (with_features, nowhere): (bool, Vec<BufferName>)) -> Self {
+    fn placed(
+        list: &LaunchList,
+        facts: &Facts,
+        (with_features, nowhere): (bool, Vec<BufferName>),
+    ) -> Self {
         let timeline = Timeline::of(list);
         let mut lifetimes = timeline.lifetimes(list);
         lifetimes.retain(|name, _| !nowhere.iter().any(|without| without == name));
@@ -73,24 +85,49 @@ impl Arena {
         let made: Vec<Made> = list
             .buffers
             .iter()
-            .filter_map(|buffer| Some(Made { name: &buffer.name, bytes: whole(buffer, facts), life: *lifetimes.get(buffer.name.as_str())? }))
+            .filter_map(|buffer| {
+                Some(Made {
+                    name: &buffer.name,
+                    bytes: whole(buffer, facts),
+                    life: *lifetimes.get(buffer.name.as_str())?,
+                })
+            })
             .collect();
         let mut by_size: Vec<usize> = (0..made.len()).collect();
-        by_size.sort_by_key(|&index| (std::cmp::Reverse(made[index].bytes), made[index].life.first, index));
+        by_size.sort_by_key(|&index| {
+            (std::cmp::Reverse(made[index].bytes), made[index].life.first, index)
+        });
         let mut by_time: Vec<usize> = (0..made.len()).collect();
-        by_time.sort_by_key(|&index| (made[index].life.first, std::cmp::Reverse(made[index].bytes), index));
+        by_time.sort_by_key(|&index| {
+            (made[index].life.first, std::cmp::Reverse(made[index].bytes), index)
+        });
         let (large_first, early_first) = (placed(&made, &by_size), placed(&made, &by_time));
-        let offsets = if end(&made, &early_first) < end(&made, &large_first) { early_first } else { large_first };
-        let live = |&moment: &usize| sum(made.iter().filter(|made| made.life.covers(moment)).map(|made| aligned(made.bytes)));
+        let offsets = if end(&made, &early_first) < end(&made, &large_first) {
+            early_first
+        } else {
+            large_first
+        };
+        let live = |&moment: &usize| {
+            sum(made.iter().filter(|made| made.life.covers(moment)).map(|made| aligned(made.bytes)))
+        };
         Arena {
             bytes: end(&made, &offsets),
-            places: made.iter().zip(&offsets).map(|(made, &offset)| Place { buffer: made.name.to_owned(), offset, bytes: made.bytes }).collect(),
+            places: made
+                .iter()
+                .zip(&offsets)
+                .map(|(made, &offset)| Place {
+                    buffer: made.name.to_owned(),
+                    offset,
+                    bytes: made.bytes,
+                })
+                .collect(),
             live: timeline.launches().iter().map(live).collect(),
             nowhere,
         }
     }
 
-    /// The same buffers one after the other: nothing is written over, so that every buffer can be looked at afterwards.
+    /// The same buffers one after the other: nothing is written over, so that every buffer can be
+    /// looked at afterwards.
     #[must_use]
     pub fn apart(&self) -> Self {
         let mut end = 0u64;
@@ -100,7 +137,12 @@ impl Arena {
             Place { offset, ..place.clone() }
         };
         let places = self.places.iter().map(&mut next).collect();
-        Arena { bytes: end, places, live: vec![end; self.live.len()], nowhere: self.nowhere.clone() }
+        Arena {
+            bytes: end,
+            places,
+            live: vec![end; self.live.len()],
+            nowhere: self.nowhere.clone(),
+        }
     }
 
     /// Where a buffer lies.
@@ -110,7 +152,8 @@ impl Arena {
 }
 
 impl LaunchList {
-    /// Takes features out of the arena: they lie elsewhere. All that launches make has a place again.
+    /// Takes features out of the arena: they lie elsewhere. All that launches make has a place
+    /// again.
     pub fn keep_features_apart(&mut self, facts: &Facts) {
         self.arena = Arena::placed(self, facts, (false, Vec::new()));
     }
@@ -123,7 +166,11 @@ impl LaunchList {
 
     /// Features that lie in the arena.
     pub fn features_in_arena(&self) -> Option<&BufferName> {
-        self.buffers.iter().filter(|buffer| buffer.role == Role::Features).map(|buffer| &buffer.name).find(|name| self.arena.place(name).is_some())
+        self.buffers
+            .iter()
+            .filter(|buffer| buffer.role == Role::Features)
+            .map(|buffer| &buffer.name)
+            .find(|name| self.arena.place(name).is_some())
     }
 
     /// The first launch during which most of the arena is wanted; none in a list without launches.
@@ -135,8 +182,16 @@ impl LaunchList {
         let moment = *timeline.launches().get(number)?;
         let mut lifetimes = timeline.lifetimes(self);
         lifetimes.extend(timeline.features_wanted_once(self));
-        let is_live = |place: &&Place| lifetimes.get(place.buffer.as_str()).is_some_and(|life| life.covers(moment));
-        let mut buffers: Vec<(&str, u64)> = self.arena.places.iter().filter(is_live).map(|place| (place.buffer.as_str(), place.bytes)).collect();
+        let is_live = |place: &&Place| {
+            lifetimes.get(place.buffer.as_str()).is_some_and(|life| life.covers(moment))
+        };
+        let mut buffers: Vec<(&str, u64)> = self
+            .arena
+            .places
+            .iter()
+            .filter(is_live)
+            .map(|place| (place.buffer.as_str(), place.bytes))
+            .collect();
         buffers.sort_by_key(|&(name, bytes)| (std::cmp::Reverse(bytes), name));
         Some(Peak { launch: &launches.get(number)?.name, bytes: most, buffers })
     }
@@ -144,23 +199,45 @@ impl LaunchList {
     /// What is wrong with the arena: what was looked at, what it should be, what it is.
     pub(super) fn arena_flaws(&self) -> Vec<(String, String, String)> {
         let mut flaws = Vec::new();
-        let places: BTreeMap<&str, &Place> = self.arena.places.iter().map(|place| (place.buffer.as_str(), place)).collect();
+        let places: BTreeMap<&str, &Place> =
+            self.arena.places.iter().map(|place| (place.buffer.as_str(), place)).collect();
         let timeline = Timeline::of(self);
         let mut lifetimes = timeline.lifetimes(self);
         let mut features = timeline.features_wanted_once(self);
-        let wanted_for_good =
-            |place: &&Place| self.buffers.iter().any(|buffer| buffer.name == place.buffer && !matches!(buffer.role, Role::Value | Role::Gradient));
-        for place in self.arena.places.iter().filter(wanted_for_good).filter(|place| !features.contains_key(place.buffer.as_str())) {
-            flaws.push((format!("place of `{}`", place.buffer), "none, since it is wanted for good".to_owned(), format!("from {}", place.offset)));
+        let wanted_for_good = |place: &&Place| {
+            self.buffers.iter().any(|buffer| {
+                buffer.name == place.buffer && !matches!(buffer.role, Role::Value | Role::Gradient)
+            })
+        };
+        for place in self
+            .arena
+            .places
+            .iter()
+            .filter(wanted_for_good)
+            .filter(|place| !features.contains_key(place.buffer.as_str()))
+        {
+            flaws.push((
+                format!("place of `{}`", place.buffer),
+                "none, since it is wanted for good".to_owned(),
+                format!("from {}", place.offset),
+            ));
         }
         for name in &self.arena.nowhere {
             let is_made = lifetimes.remove(name.as_str()).is_some();
             if !is_made || places.contains_key(name.as_str()) {
-                flaws.push((format!("`{name}`, which lies nowhere"), "what launches make, without a place".to_owned(), "something else".to_owned()));
+                flaws.push((
+                    format!("`{name}`, which lies nowhere"),
+                    "what launches make, without a place".to_owned(),
+                    "something else".to_owned(),
+                ));
             }
         }
         for name in lifetimes.keys().filter(|name| !places.contains_key(**name)) {
-            flaws.push((format!("place of `{name}`"), "one, since launches write it".to_owned(), "none".to_owned()));
+            flaws.push((
+                format!("place of `{name}`"),
+                "one, since launches write it".to_owned(),
+                "none".to_owned(),
+            ));
         }
         features.retain(|name, _| places.contains_key(name));
         lifetimes.extend(features);
@@ -168,22 +245,40 @@ impl LaunchList {
             let end = place.offset.saturating_add(place.bytes);
             if end > self.arena.bytes || !place.offset.is_multiple_of(ALIGNMENT) {
                 let expected = format!("a multiple of {ALIGNMENT}, ending by {}", self.arena.bytes);
-                flaws.push((format!("place of `{}`", place.buffer), expected, format!("{} to {end}", place.offset)));
+                flaws.push((
+                    format!("place of `{}`", place.buffer),
+                    expected,
+                    format!("{} to {end}", place.offset),
+                ));
             }
         }
-        let mut held: Vec<(&Place, Lifetime)> = places.values().filter_map(|place| Some((*place, *lifetimes.get(place.buffer.as_str())?))).collect();
+        let mut held: Vec<(&Place, Lifetime)> = places
+            .values()
+            .filter_map(|place| Some((*place, *lifetimes.get(place.buffer.as_str())?)))
+            .collect();
         held.retain(|(place, _)| place.bytes > 0);
         held.sort_by_key(|(place, _)| place.offset);
         for (index, (first, life)) in held.iter().enumerate() {
             let end = first.offset.saturating_add(first.bytes);
-            let over = held[index + 1..].iter().take_while(|(second, _)| second.offset < end).filter(|(_, other)| life.meets(*other));
+            let over = held[index + 1..]
+                .iter()
+                .take_while(|(second, _)| second.offset < end)
+                .filter(|(_, other)| life.meets(*other));
             for (second, _) in over {
                 let what = format!("places of `{}` and `{}`", first.buffer, second.buffer);
-                flaws.push((what, "apart, since both are wanted at one time".to_owned(), format!("to {end} and from {}", second.offset)));
+                flaws.push((
+                    what,
+                    "apart, since both are wanted at one time".to_owned(),
+                    format!("to {end} and from {}", second.offset),
+                ));
             }
         }
         if self.arena.live.len() != timeline.launches().len() {
-            flaws.push(("bytes of wanted buffers".to_owned(), format!("for {} launches", timeline.launches().len()), format!("for {}", self.arena.live.len())));
+            flaws.push((
+                "bytes of wanted buffers".to_owned(),
+                format!("for {} launches", timeline.launches().len()),
+                format!("for {}", self.arena.live.len()),
+            ));
         }
         flaws
     }
@@ -196,7 +291,8 @@ struct Made<'a> {
     life: Lifetime,
 }
 
-/// Offsets, found one after the other in this order: each in the smallest gap that fits among what is wanted at the same time.
+/// Offsets, found one after the other in this order: each in the smallest gap that fits among what
+/// is wanted at the same time.
 fn placed(made: &[Made], order: &[usize]) -> Vec<u64> {
     let mut offsets = vec![0u64; made.len()];
     for (position, &index) in order.iter().enumerate() {
@@ -204,7 +300,9 @@ fn placed(made: &[Made], order: &[usize]) -> Vec<u64> {
         let mut taken: Vec<(u64, u64)> = order[..position]
             .iter()
             .filter(|&&other| made[other].life.meets(made[index].life))
-            .map(|&other| (offsets[other], offsets[other].saturating_add(aligned(made[other].bytes))))
+            .map(|&other| {
+                (offsets[other], offsets[other].saturating_add(aligned(made[other].bytes)))
+            })
             .collect();
         taken.sort_unstable();
         let (mut end, mut best) = (0u64, None);
@@ -221,7 +319,11 @@ fn placed(made: &[Made], order: &[usize]) -> Vec<u64> {
 }
 
 fn end(made: &[Made], offsets: &[u64]) -> u64 {
-    made.iter().zip(offsets).map(|(made, offset)| offset.saturating_add(aligned(made.bytes))).max().unwrap_or(0)
+    made.iter()
+        .zip(offsets)
+        .map(|(made, offset)| offset.saturating_add(aligned(made.bytes)))
+        .max()
+        .unwrap_or(0)
 }
 
 fn aligned(bytes: u64) -> u64 {

@@ -1,18 +1,22 @@
 //! course: which loops end where a shorter way ends too.
 //!
-//! promises  a course is found only where the fixed point of the superstep is the one that the course's own algorithm computes, for any
-//!           graph; what depends on values (no length below zero, first values, lists that are the same both ways) is said with
-//!           each course, and whoever takes one looks at it first
-//! never     knows the program's name; says that a course is faster (on every graph that was measured, it is)
+//! promises  a course is found only where the fixed point of the superstep is the one that the
+//!           course's own algorithm computes, for any graph; what depends on values (no length
+//!           below zero, first values, lists that are the same both ways) is said with each course,
+//!           and whoever takes one looks at it first
+//! never     knows the program's name; says that a course is faster (on every graph that was
+//!           measured, it is)
 //!
-//! All courses are of the shape: one state of vertices, one number each, until nothing changes. `min` forgets no smaller value and takes
-//! none twice, so that the order in which messages come changes nothing; that rounding keeps order makes it true of sums of reals.
+//! All courses are of the shape: one state of vertices, one number each, until nothing changes.
+//! `min` forgets no smaller value and takes none twice, so that the order in which messages come
+//! changes nothing; that rounding keeps order makes it true of sums of reals.
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Binary, Body, BufferName, Combine, Direction, EdgeFactor, Expression, LaunchList, Loop, Operand, Operation, Reason, Role, Rowed, Rows, Until, View,
+    Binary, Body, BufferName, Combine, Direction, EdgeFactor, Expression, LaunchList, Loop,
+    Operand, Operation, Reason, Role, Rowed, Rows, Until, View,
 };
 use crate::gir::{Binary as Elementwise, EdgeSet, Input, Number, Op, Reduction};
 
@@ -44,7 +48,8 @@ pub enum Course {
 pub enum Step {
     /// Nothing: where every edge is read from both ends, the smallest value of each connected part.
     Nothing,
-    /// The same number, above 0: where all values but the first ones are the largest, levels of a breadth-first search.
+    /// The same number, above 0: where all values but the first ones are the largest, levels of a
+    /// breadth-first search.
     Number(Number),
     /// The edge's weight: shortest paths, where no weight is below 0.
     Weight,
@@ -79,7 +84,9 @@ impl Course {
     fn asks(&self) -> &'static str {
         match self {
             Course::Least { step: Step::Nothing, .. } => "every edge is read from both ends",
-            Course::Least { step: Step::Number(Number::Int(_)), .. } => "all first values are one of two",
+            Course::Least { step: Step::Number(Number::Int(_)), .. } => {
+                "all first values are one of two"
+            }
             Course::Least { .. } => "neither weights nor first values are below 0",
             Course::Cores { .. } => "the first values are the numbers of edges",
         }
@@ -90,14 +97,19 @@ impl LaunchList {
     /// Finds the course of every loop, and says so among the reasons.
     pub(crate) fn set_courses(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
-        let found: Vec<Option<Course>> = iterate.loops.iter().map(|repeated| course(self, repeated)).collect();
+        let found: Vec<Option<Course>> =
+            iterate.loops.iter().map(|repeated| course(self, repeated)).collect();
         let Body::Iterate(iterate) = &mut self.body else { return };
         for (number, (repeated, course)) in iterate.loops.iter_mut().zip(found).enumerate() {
             if let Some(course) = &course {
                 self.reasons.push(Reason {
                     what: format!("course of loop {number}"),
                     chosen: course.name().to_owned(),
-                    why: format!("it ends where supersteps end, if {}; else, and where supersteps are bounded, it goes in supersteps", course.asks()),
+                    why: format!(
+                        "it ends where supersteps end, if {}; else, and where supersteps \
+                        are bounded, it goes in supersteps",
+                        course.asks()
+                    ),
                     alternatives: BTreeMap::new(),
                 });
             }
@@ -143,14 +155,27 @@ struct Look<'a> {
 impl<'a> Look<'a> {
     /// A loop whose superstep is one reduction.
     fn reduced(&self) -> Option<Course> {
-        let [Operation::NeighbourReduce { out, source: Some(source), direction, combine: Combine::Min, factor: EdgeFactor::One, epilogue }] = self.steps[..]
+        let [
+            Operation::NeighbourReduce {
+                out,
+                source: Some(source),
+                direction,
+                combine: Combine::Min,
+                factor: EdgeFactor::One,
+                epilogue,
+            },
+        ] = self.steps[..]
         else {
             return None;
         };
         let Expression::Binary(Binary::Min, one, other) = epilogue else { return None };
         let is_own = |expression: &Expression| matches!(expression, Expression::Load(name) if name == self.state);
         let keeps = matches!((&**one, &**other), (Expression::Made, own) | (own, Expression::Made) if is_own(own));
-        (keeps && source == self.state && out == self.next).then(|| Course::Least { state: self.state.to_owned(), direction: *direction, step: Step::Nothing })
+        (keeps && source == self.state && out == self.next).then(|| Course::Least {
+            state: self.state.to_owned(),
+            direction: *direction,
+            step: Step::Nothing,
+        })
     }
 
     /// A loop whose superstep is evaluated operations.
@@ -160,14 +185,17 @@ impl<'a> Look<'a> {
         match (op, inputs) {
             (Op::Reduce(Reduction::HIndex, edges), [read]) => {
                 let direction = all(*edges)?;
-                (self.far(read) == Some((self.state, *edges))).then_some(Course::Cores { state, direction })
+                (self.far(read) == Some((self.state, *edges)))
+                    .then_some(Course::Cores { state, direction })
             }
             (Op::Binary(Elementwise::Minimum), [one, other]) => {
                 let reduced = match (own(one)?, own(other)?) {
                     (kept, reduced) | (reduced, kept) if kept == self.state => reduced,
                     _ => return None,
                 };
-                let (Op::Reduce(Reduction::Minimum, edges), [read]) = self.made(reduced)? else { return None };
+                let (Op::Reduce(Reduction::Minimum, edges), [read]) = self.made(reduced)? else {
+                    return None;
+                };
                 let direction = all(*edges)?;
                 Some(Course::Least { state, direction, step: self.step(read, *edges)? })
             }
@@ -178,7 +206,9 @@ impl<'a> Look<'a> {
     /// What makes a value.
     fn made(&self, name: &str) -> Option<(&'a Op, &'a [Operand])> {
         self.steps.iter().find_map(|step| match step {
-            Operation::Evaluate { out, op, inputs, .. } if out == name => Some((op, inputs.as_slice())),
+            Operation::Evaluate { out, op, inputs, .. } if out == name => {
+                Some((op, inputs.as_slice()))
+            }
             _ => None,
         })
     }
@@ -189,7 +219,11 @@ impl<'a> Look<'a> {
             if seen != edges {
                 return None;
             }
-            return if far == self.state { Some(Step::Nothing) } else { self.sum(far, |operand| own(operand) == Some(self.state)) };
+            return if far == self.state {
+                Some(Step::Nothing)
+            } else {
+                self.sum(far, |operand| own(operand) == Some(self.state))
+            };
         }
         self.sum(own(read)?, |operand| self.far(operand) == Some((self.state, edges)))
     }
@@ -203,7 +237,9 @@ impl<'a> Look<'a> {
             _ => return None,
         };
         match term {
-            Operand::Number(number) if number.real() > 0.0 && number.real().is_finite() => Some(Step::Number(*number)),
+            Operand::Number(number) if number.real() > 0.0 && number.real().is_finite() => {
+                Some(Step::Number(*number))
+            }
             Operand::Rows(Rowed { buffer, view: View::Own, .. }) => {
                 let held = self.list.buffers.iter().find(|held| held.name == *buffer)?;
                 (held.role == Role::Given(Input::Weight)).then_some(Step::Weight)

@@ -1,18 +1,25 @@
 //! frontier: which loops need not make a row again that reads nothing that changed.
 //!
-//! promises  a loop is found only where the next values of a vertex depend on nothing but what stays, its own values and those at the
-//!           other ends of its edges: then what reads no change is what it was, to the bit, whatever the reduction
-//! never     says that it is faster: how many rows read a change is seen as the loop goes, superstep by superstep
+//! promises  a loop is found only where the next values of a vertex depend on nothing but what
+//!           stays, its own values and those at the other ends of its edges: then what reads no
+//!           change is what it was, to the bit, whatever the reduction
+//! never     says that it is faster: how many rows read a change is seen as the loop goes,
+//!           superstep by superstep
 //!
-//! One walk over edges ends the superstep: what a second walk reads of the first would need rows marked for it in turn. What the walk reads
-//! of launches before it, which make rows of vertices of their own rows alone, is made for all of them: that goes in order.
+//! One walk over edges ends the superstep: what a second walk reads of the first would need rows
+//! marked for it in turn. What the walk reads of launches before it, which make rows of vertices of
+//! their own rows alone, is made for all of them: that goes in order.
 use std::collections::BTreeMap;
 
-use super::{Body, Direction, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, Until, View, is_total};
+use super::{
+    Body, Direction, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, Until, View,
+    is_total,
+};
 use crate::gir::Op;
 
 impl LaunchList {
-    /// Finds the loops that go by frontiers, and says of each loop among the reasons why it does or does not.
+    /// Finds the loops that go by frontiers, and says of each loop among the reasons why it does or
+    /// does not.
     pub(crate) fn set_frontiers(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
         let found: Vec<Found> = iterate.loops.iter().map(|repeated| look(self, repeated)).collect();
@@ -40,8 +47,12 @@ impl LaunchList {
     pub(crate) fn weigh_loops(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
         for (number, repeated) in iterate.loops.iter().enumerate() {
-            let bytes = repeated.superstep.iter().fold(0u64, |sum, launch| sum.saturating_add(launch.bytes));
-            let of_loop = [format!("course of loop {number}"), format!("supersteps of loop {number}")];
+            let bytes = repeated
+                .superstep
+                .iter()
+                .fold(0u64, |sum, launch| sum.saturating_add(launch.bytes));
+            let of_loop =
+                [format!("course of loop {number}"), format!("supersteps of loop {number}")];
             for reason in self.reasons.iter_mut().filter(|reason| of_loop.contains(&reason.what)) {
                 reason.alternatives.insert("each superstep of all rows".to_owned(), bytes);
             }
@@ -59,10 +70,13 @@ pub fn frontier(list: &LaunchList, repeated: &Loop) -> Option<Direction> {
 
 fn look(list: &LaunchList, repeated: &Loop) -> Found {
     if let Until::ChangeAtMost(..) = repeated.until {
-        return Err("it ends when little changes, so that until then values change nearly everywhere");
+        return Err(
+            "it ends when little changes, so that until then values change nearly everywhere",
+        );
     }
     let walk = repeated.superstep.split_last().map(|(walk, before)| (&walk.operation, before));
-    let Some((Operation::Fused { over: Over::EdgesOf(direction), steps, .. }, before)) = walk else {
+    let Some((Operation::Fused { over: Over::EdgesOf(direction), steps, .. }, before)) = walk
+    else {
         return Err("its last launch is no fused walk over edges");
     };
     if !steps.iter().all(is_near) {
@@ -71,9 +85,13 @@ fn look(list: &LaunchList, repeated: &Loop) -> Found {
     if !before.iter().all(|launch| is_own(&launch.operation)) {
         return Err("more than one of its launches reads what other vertices have");
     }
-    let of_vertices = |name: &str| list.buffers.iter().any(|buffer| buffer.name == name && buffer.rows == Rows::Nodes);
+    let of_vertices = |name: &str| {
+        list.buffers.iter().any(|buffer| buffer.name == name && buffer.rows == Rows::Nodes)
+    };
     let mut written = repeated.superstep.iter().flat_map(|launch| launch.operation.writes());
-    if !written.all(|name| of_vertices(&name)) || !repeated.commit.iter().all(|commit| of_vertices(&commit.state)) {
+    if !written.all(|name| of_vertices(&name))
+        || !repeated.commit.iter().all(|commit| of_vertices(&commit.state))
+    {
         return Err("it has values that are not of vertices");
     }
     Ok(*direction)
@@ -81,7 +99,10 @@ fn look(list: &LaunchList, repeated: &Loop) -> Found {
 
 /// Whether a step reads nothing from further than the ends of an edge, and draws nothing.
 fn is_near(step: &Operation) -> bool {
-    let is_far = |op: &Op| is_total(op) || matches!(op, Op::Dropout { .. } | Op::CommonNeighbors | Op::CommonNeighborsSum(_));
+    let is_far = |op: &Op| {
+        is_total(op)
+            || matches!(op, Op::Dropout { .. } | Op::CommonNeighbors | Op::CommonNeighborsSum(_))
+    };
     matches!(step, Operation::Evaluate { op, .. } if !is_far(op))
 }
 
@@ -90,8 +111,12 @@ fn is_own(operation: &Operation) -> bool {
     match operation {
         Operation::Fused { over, steps, .. } => *over == Over::Vertices && steps.iter().all(is_own),
         Operation::Evaluate { op, inputs, .. } => {
-            let reads_own = inputs.iter().flat_map(Operand::rows).all(|rows| rows.view == View::Own);
-            let of_edges = matches!(op, Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Pool(_));
+            let reads_own =
+                inputs.iter().flat_map(Operand::rows).all(|rows| rows.view == View::Own);
+            let of_edges = matches!(
+                op,
+                Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Pool(_)
+            );
             reads_own && !of_edges && is_near(operation)
         }
         _ => false,

@@ -1,8 +1,10 @@
-//! fused: whether the steps of a fused launch can be done in one walk, vertex by vertex or edge by edge.
+//! fused: whether the steps of a fused launch can be done in one walk, vertex by vertex or edge by
+//! edge.
 //!
-//! promises  a launch that passes reads nothing of another vertex that it makes itself, so that vertices can be done in any order
-//!           and at the same time; a total over all vertices is read by none of its steps; each step fits as `evaluated` says; what
-//!           is local is written before it is read
+//! promises  a launch that passes reads nothing of another vertex that it makes itself, so that
+//!           vertices can be done in any order and at the same time; a total over all vertices is
+//!           read by none of its steps; each step fits as `evaluated` says; what is local is
+//!           written before it is read
 //! never     says how many rows are at hand at once
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,25 +73,42 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
             return Err((format!("name `{}`", local.name), "one declaration".into(), "two".into()));
         }
     }
-    let (mut made, mut totals): (BTreeSet<&str>, BTreeSet<&str>) = (BTreeSet::new(), BTreeSet::new());
+    let (mut made, mut totals): (BTreeSet<&str>, BTreeSet<&str>) =
+        (BTreeSet::new(), BTreeSet::new());
     for step in steps {
         let Operation::Evaluate { out, op, inputs, .. } = step else {
             return Err(("a step".into(), "an evaluated operation".into(), "another kind".into()));
         };
         let Some(held) = index.get(out.as_str()) else {
-            return Err((format!("buffer `{out}`"), "a declared buffer".into(), "no such name".into()));
+            return Err((
+                format!("buffer `{out}`"),
+                "a declared buffer".into(),
+                "no such name".into(),
+            ));
         };
         for rows in inputs.iter().flat_map(Operand::rows) {
             let is_local = locals.iter().any(|local| local.name == rows.buffer);
             if is_local && !made.contains(rows.buffer.as_str()) {
-                return Err((format!("local `{}`", rows.buffer), "written by an earlier step".into(), "nothing there yet".into()));
+                return Err((
+                    format!("local `{}`", rows.buffer),
+                    "written by an earlier step".into(),
+                    "nothing there yet".into(),
+                ));
             }
             if totals.contains(rows.buffer.as_str()) {
-                return Err((format!("total `{}`", rows.buffer), "read by another launch".into(), "read in the same walk".into()));
+                return Err((
+                    format!("total `{}`", rows.buffer),
+                    "read by another launch".into(),
+                    "read in the same walk".into(),
+                ));
             }
             let is_made = made.contains(rows.buffer.as_str());
             if is_made && !is_at_hand(*over, rows.view) {
-                return Err((format!("`{}`, made in the same walk", rows.buffer), "read at the vertex or edge at hand".into(), "read at another".into()));
+                return Err((
+                    format!("`{}`, made in the same walk", rows.buffer),
+                    "read at the vertex or edge at hand".into(),
+                    "read at another".into(),
+                ));
             }
         }
         if !made.insert(out) {
@@ -111,24 +130,51 @@ fn is_at_hand(over: Over, view: View) -> bool {
     match (over, view) {
         (_, View::Own) => true,
         (Over::EdgesOf(direction), View::Near(edges)) => edges.direction == direction,
-        (Over::EdgesOf(direction), View::Far(edges)) => edges.direction != direction && edges.reversed().direction == direction,
+        (Over::EdgesOf(direction), View::Far(edges)) => {
+            edges.direction != direction && edges.reversed().direction == direction
+        }
         _ => false,
     }
 }
 
 /// Whether a total can be taken in the walk: of reals, of rows of the vertices at hand.
-fn totalled(over: Over, made: &Buffer, (op, inputs): (&Op, &[Operand]), (index, is_local): (&BTreeMap<&str, &Buffer>, bool)) -> Result<(), Unfit> {
-    let is_own = |rows: &super::Rowed| rows.view == View::Own && index.get(rows.buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes);
-    let fits = made.element == Element::Real && matches!(made.rows, Rows::Fixed(_)) && !is_local && !matches!(over, Over::Edges(_));
-    if fits && inputs.iter().all(|input| !input.rows().is_empty() && input.rows().into_iter().all(is_own)) {
+fn totalled(
+    over: Over,
+    made: &Buffer,
+    (op, inputs): (&Op, &[Operand]),
+    (index, is_local): (&BTreeMap<&str, &Buffer>, bool),
+) -> Result<(), Unfit> {
+    let is_own = |rows: &super::Rowed| {
+        rows.view == View::Own
+            && index.get(rows.buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes)
+    };
+    let fits = made.element == Element::Real
+        && matches!(made.rows, Rows::Fixed(_))
+        && !is_local
+        && !matches!(over, Over::Edges(_));
+    if fits
+        && inputs
+            .iter()
+            .all(|input| !input.rows().is_empty() && input.rows().into_iter().all(is_own))
+    {
         return Ok(());
     }
-    Err((format!("step `{}`", made.name), "a total of reals over rows of the vertices at hand, stored".into(), format!("{} of {}", op.words(), made.rows)))
+    Err((
+        format!("step `{}`", made.name),
+        "a total of reals over rows of the vertices at hand, stored".into(),
+        format!("{} of {}", op.words(), made.rows),
+    ))
 }
 
 /// Whether a step belongs to the walk, and its rows too.
 fn placed(over: Over, made: &Buffer, op: &Op, is_local: bool) -> Result<(), Unfit> {
-    let unfit = |expected: &str| Err((format!("step `{}`", made.name), expected.to_owned(), format!("{} of {}", op.words(), made.rows)));
+    let unfit = |expected: &str| {
+        Err((
+            format!("step `{}`", made.name),
+            expected.to_owned(),
+            format!("{} of {}", op.words(), made.rows),
+        ))
+    };
     match (over, reduced(op)) {
         (Over::EdgesOf(direction), Some(edges)) if made.rows == Rows::Nodes => {
             if edges.direction == direction {
@@ -137,9 +183,15 @@ fn placed(over: Over, made: &Buffer, op: &Op, is_local: bool) -> Result<(), Unfi
                 unfit("a reduction over the edges that are walked")
             }
         }
-        (_, Some(_)) => unfit("a reduction over edges to rows of nodes, in a walk over edges of vertices"),
-        _ if !is_row_wise(op) => unfit("element-wise work, work within a row, or a reduction over edges"),
-        (_, None) if matches!(op, Op::Product { .. }) && made.rows != Rows::Nodes => unfit("products of rows of vertices"),
+        (_, Some(_)) => {
+            unfit("a reduction over edges to rows of nodes, in a walk over edges of vertices")
+        }
+        _ if !is_row_wise(op) => {
+            unfit("element-wise work, work within a row, or a reduction over edges")
+        }
+        (_, None) if matches!(op, Op::Product { .. }) && made.rows != Rows::Nodes => {
+            unfit("products of rows of vertices")
+        }
         (Over::Vertices, _) if made.rows == Rows::Nodes => Ok(()),
         (Over::EdgesOf(_), _) if made.rows == Rows::Nodes => Ok(()),
         (Over::EdgesOf(direction), _) if made.rows == rows_of(direction) && is_local => Ok(()),

@@ -1,15 +1,22 @@
-//! host_memory: what a run of a list takes on a CPU: memory of its process, and pages of mapped files apart.
+//! host_memory: what a run of a list takes on a CPU: memory of its process, and pages of mapped
+//! files apart.
 //!
-//! promises  `Stored::is_mapped` is the one rule of what is read where its file is mapped, and `Needs` of which
-//!           edges are walked: a run follows them, and what is predicted is counted by them. A use is counted while
-//!           it is there: when inputs are loaded, when buffers are made, while launches run, or when results are
-//!           written; the peak is that of the moment at which most is wanted. Sums saturate, never wrap
-//! never     measures; counts the scratch of other launches than those that look for triangles: a few MiB a thread
-//! limits    where values turn out not to allow the algorithm that replaces supersteps, these take more
+//! promises  `Stored::is_mapped` is the one rule of what is read where its file is mapped, and
+//!           `Needs` of which edges are walked: a run follows them, and what is predicted is
+//!           counted by them. A use is counted while it is there: when inputs are loaded, when
+//!           buffers are made, while launches run, or when results are written; the peak is that of
+//!           the moment at which most is wanted. Sums saturate, never wrap
+//! never     measures; counts the scratch of other launches than those that look for triangles: a
+//!           few MiB a thread
+//! limits    where values turn out not to allow the algorithm that replaces supersteps, these take
+//!           more
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{Lists, nonzeros, sum, whole, width};
-use super::{Body, Buffer, Course, Direction, EdgeFactor, Element, Launch, LaunchList, Operation, Role, Rows, Step};
+use super::{
+    Body, Buffer, Course, Direction, EdgeFactor, Element, Launch, LaunchList, Operation, Role,
+    Rows, Step,
+};
 use crate::facts::Facts;
 use crate::gir::{Input, Op};
 
@@ -22,16 +29,18 @@ pub const BYTES_PER_THREAD: u64 = 5 << 19;
 const CODE: u64 = 26 << 20;
 /// Arrays of fewer bytes stay with the process when they are freed: the allocator keeps their room.
 const KEPT_BELOW: u64 = 32 << 20;
-/// The arena of so many bytes or fewer is there at once; pages of a larger one as they are first written.
+/// The arena of so many bytes or fewer is there at once; pages of a larger one as they are first
+/// written.
 pub const TOUCHED_AT_ONCE: u64 = 64 << 20;
 /// Rows of results that are encoded before they are written.
 const ROWS_WRITTEN: u64 = 1 << 20;
-/// What a table takes while it is written beside its encoded rows, at most: a piece of each column, dictionaries,
-/// the compressor; of a small one so many times its bytes.
+/// What a table takes while it is written beside its encoded rows, at most: a piece of each column,
+/// dictionaries, the compressor; of a small one so many times its bytes.
 const TABLE_WRITER: u64 = 12 << 20;
 const TABLE_WRITER_TIMES: u64 = 4;
 
-/// What an edge takes where triangles are counted: each pair of neighbours once, in parts and joined.
+/// What an edge takes where triangles are counted: each pair of neighbours once, in parts and
+/// joined.
 const EDGE_OF_PAIRS: u64 = 6;
 /// What a node takes there: its rank, its first pair, and marks and counts of two threads.
 const NODE_OF_PAIRS: u64 = 26;
@@ -50,7 +59,8 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Whether rows of reals are read where their file is mapped: it holds f32, in the order of the data set.
+    /// Whether rows of reals are read where their file is mapped: it holds f32, in the order of the
+    /// data set.
     pub fn is_mapped(self, rows: Rows, bytes_per_real: u64) -> bool {
         bytes_per_real == 4 && !(self.renumbered && rows == Rows::Nodes)
     }
@@ -157,9 +167,11 @@ impl Uses {
         self.own.push((name.into(), bytes, when));
     }
 
-    /// Rows of the data set, in a file: where they are mapped, or copied with so many bytes an element. Whether they are mapped.
+    /// Rows of the data set, in a file: where they are mapped, or copied with so many bytes an
+    /// element. Whether they are mapped.
     fn rows(&mut self, name: &str, (elements, copied): (u64, u64), is_mapped: bool) {
-        self.mapped.push((elements.saturating_mul(4), if is_mapped { FROM_BUFFERS } else { LOADING }));
+        self.mapped
+            .push((elements.saturating_mul(4), if is_mapped { FROM_BUFFERS } else { LOADING }));
         if !is_mapped {
             self.own(name, elements.saturating_mul(copied), UNTIL_RUN);
         }
@@ -167,14 +179,18 @@ impl Uses {
 
     /// The moment at which the process takes most, and what it takes by use.
     fn peak(&self) -> (u64, Vec<(String, u64)>) {
-        let at = |moment: usize| self.own.iter().filter(move |(_, bytes, when)| when[moment] && *bytes > 0);
+        let at = |moment: usize| {
+            self.own.iter().filter(move |(_, bytes, when)| when[moment] && *bytes > 0)
+        };
         let bytes = |moment: usize| sum(at(moment).map(|(_, bytes, _)| *bytes));
         let most = (0..4).max_by_key(|&moment| bytes(moment)).unwrap_or(0);
         (bytes(most), at(most).map(|(name, bytes, _)| (name.clone(), *bytes)).collect())
     }
 
     fn mapped(&self) -> u64 {
-        let bytes = |moment: usize| sum(self.mapped.iter().filter(|(_, when)| when[moment]).map(|(bytes, _)| *bytes));
+        let bytes = |moment: usize| {
+            sum(self.mapped.iter().filter(|(_, when)| when[moment]).map(|(bytes, _)| *bytes))
+        };
         (0..4).map(bytes).max().unwrap_or(0)
     }
 }
@@ -203,7 +219,10 @@ impl LaunchList {
             uses.own(MADE, self.arena.bytes, MAKING);
         }
         if self.counts_triangles() {
-            let pairs = sum([facts.edges.saturating_mul(EDGE_OF_PAIRS), facts.nodes.saturating_mul(NODE_OF_PAIRS)]);
+            let pairs = sum([
+                facts.edges.saturating_mul(EDGE_OF_PAIRS),
+                facts.nodes.saturating_mul(NODE_OF_PAIRS),
+            ]);
             uses.own("pairs of neighbours", pairs, [false, false, true, false]);
         }
         uses.own("results that are written", self.written(facts, stored), WRITING);
@@ -213,7 +232,12 @@ impl LaunchList {
 
     /// Whether a launch looks for neighbours that two vertices share.
     fn counts_triangles(&self) -> bool {
-        let is_of = |launch: &&Launch| matches!(&launch.operation, Operation::Evaluate { op: Op::CommonNeighbors | Op::CommonNeighborsSum(_), .. });
+        let is_of = |launch: &&Launch| {
+            matches!(
+                &launch.operation,
+                Operation::Evaluate { op: Op::CommonNeighbors | Op::CommonNeighborsSum(_), .. }
+            )
+        };
         self.launches().iter().any(is_of)
     }
 
@@ -228,9 +252,18 @@ impl LaunchList {
         let weights = if needs.weights && facts.weighted { edges } else { 0 };
         uses.mapped.push((weights.saturating_mul(4), UNTIL_RUN));
         // Weights stand in the order of in-edges, as f32.
-        let turned = u64::from(needs.outgoing) + u64::from(needs.incoming && facts.bytes_per_real != 4);
-        uses.own("weights of edges", weights.saturating_mul(facts.bytes_per_real).saturating_mul(turned), ALWAYS);
-        uses.own("weights on the way", if needs.outgoing { weights.saturating_mul(facts.bytes_per_real) } else { 0 }, LOADING);
+        let turned =
+            u64::from(needs.outgoing) + u64::from(needs.incoming && facts.bytes_per_real != 4);
+        uses.own(
+            "weights of edges",
+            weights.saturating_mul(facts.bytes_per_real).saturating_mul(turned),
+            ALWAYS,
+        );
+        uses.own(
+            "weights on the way",
+            if needs.outgoing { weights.saturating_mul(facts.bytes_per_real) } else { 0 },
+            LOADING,
+        );
         let lists = needs.lists.bytes(facts);
         uses.own("lists of edges", lists, ALWAYS);
         if lists > 0 {
@@ -241,19 +274,34 @@ impl LaunchList {
     }
 
     /// What the data set gives for a buffer: where it is mapped, or its copy.
-    fn inputs(&self, uses: &mut Uses, (buffer, needs): (&Buffer, Needs), facts: &Facts, stored: Stored) {
+    fn inputs(
+        &self,
+        uses: &mut Uses,
+        (buffer, needs): (&Buffer, Needs),
+        facts: &Facts,
+        stored: Stored,
+    ) {
         let elements = facts.count(buffer.rows).saturating_mul(buffer.columns);
         let (real, name) = (facts.bytes_per_real, buffer.name.as_str());
         match &buffer.role {
             Role::Features if matches!(buffer.element, Element::Half(_)) => {
                 uses.own(name, elements.saturating_mul(width(buffer.element, facts)), FROM_BUFFERS);
                 let is_mapped = stored.is_mapped(buffer.rows, real);
-                uses.mapped.push((elements.saturating_mul(4), if is_mapped { MAKING } else { LOADING }));
+                uses.mapped
+                    .push((elements.saturating_mul(4), if is_mapped { MAKING } else { LOADING }));
                 let unrounded = if is_mapped { 0 } else { elements.saturating_mul(real) };
-                uses.own(format!("{name} before it is rounded"), unrounded, [true, true, false, false]);
+                uses.own(
+                    format!("{name} before it is rounded"),
+                    unrounded,
+                    [true, true, false, false],
+                );
             }
-            Role::Features => uses.rows(name, (elements, real), stored.is_mapped(buffer.rows, real)),
-            Role::SparseFeatures | Role::SparseFeaturesOf { .. } => sparse(uses, (buffer, needs), facts, stored),
+            Role::Features => {
+                uses.rows(name, (elements, real), stored.is_mapped(buffer.rows, real))
+            }
+            Role::SparseFeatures | Role::SparseFeaturesOf { .. } => {
+                sparse(uses, (buffer, needs), facts, stored)
+            }
             Role::Given(Input::EdgeFeatures | Input::FeaturesOf(_)) => {
                 uses.rows(name, (elements, real), stored.is_mapped(Rows::Edges, real));
             }
@@ -270,12 +318,17 @@ impl LaunchList {
         let parameters = self.buffers.iter().filter(|buffer| buffer.role == Role::Parameter);
         for buffer in parameters {
             uses.own(buffer.name.clone(), whole(buffer, facts), FROM_MAKING);
-            uses.own("parameters that are written", whole(buffer, facts).saturating_mul(PARAMETERS_WRITTEN), WRITING);
+            uses.own(
+                "parameters that are written",
+                whole(buffer, facts).saturating_mul(PARAMETERS_WRITTEN),
+                WRITING,
+            );
         }
         let Body::Train(train) = &self.body else { return };
         let index = self.index();
         let updated = train.update.iter().flat_map(|launch| launch.operation.writes());
-        let bytes = sum(updated.map(|name| index.get(&*name).map_or(0, |buffer| whole(buffer, facts))));
+        let bytes =
+            sum(updated.map(|name| index.get(&*name).map_or(0, |buffer| whole(buffer, facts))));
         uses.own("moments", bytes.saturating_mul(2), RUNNING);
         uses.own("best parameters", bytes, [false, false, true, false]);
     }
@@ -284,9 +337,16 @@ impl LaunchList {
     fn written(&self, facts: &Facts, stored: Stored) -> u64 {
         // An id, and a class.
         const NAMED: u64 = 12;
-        let buffers = self.results.iter().filter_map(|result| self.buffers.iter().find(|buffer| buffer.name == result.buffer));
-        let of_row = |buffer: &Buffer| buffer.columns.saturating_mul(width(buffer.element, facts)).saturating_add(NAMED);
-        let table = |buffer: &Buffer| facts.count(buffer.rows).min(ROWS_WRITTEN).saturating_mul(of_row(buffer));
+        let buffers = self
+            .results
+            .iter()
+            .filter_map(|result| self.buffers.iter().find(|buffer| buffer.name == result.buffer));
+        let of_row = |buffer: &Buffer| {
+            buffer.columns.saturating_mul(width(buffer.element, facts)).saturating_add(NAMED)
+        };
+        let table = |buffer: &Buffer| {
+            facts.count(buffer.rows).min(ROWS_WRITTEN).saturating_mul(of_row(buffer))
+        };
         let order = if stored.renumbered { facts.nodes.saturating_mul(4) } else { 0 };
         let tables = sum(buffers.map(table));
         sum([tables, TABLE_WRITER.min(tables.saturating_mul(TABLE_WRITER_TIMES)), order])
@@ -300,10 +360,15 @@ fn sparse(uses: &mut Uses, (buffer, needs): (&Buffer, Needs), facts: &Facts, sto
     let by_entry = |bytes: u64| entries.saturating_mul(bytes);
     let rows = facts.count(buffer.rows);
     let is_mapped = buffer.rows != Rows::Nodes && stored.is_mapped(buffer.rows, real);
-    uses.mapped.push((sum([offsets(rows), by_entry(8)]), if is_mapped { FROM_BUFFERS } else { LOADING }));
+    uses.mapped
+        .push((sum([offsets(rows), by_entry(8)]), if is_mapped { FROM_BUFFERS } else { LOADING }));
     let copied = if is_mapped { offsets(rows) } else { sum([offsets(rows), by_entry(4 + real)]) };
     uses.own(buffer.name.clone(), copied, UNTIL_RUN);
     if needs.sparse_by_columns {
-        uses.own(format!("{} by columns", buffer.name), sum([offsets(buffer.columns), by_entry(4 + real)]), UNTIL_RUN);
+        uses.own(
+            format!("{} by columns", buffer.name),
+            sum([offsets(buffer.columns), by_entry(4 + real)]),
+            UNTIL_RUN,
+        );
     }
 }

@@ -1,10 +1,12 @@
-//! liveness: from when to when the contents of a buffer are wanted, over the order in which a list is executed.
+//! liveness: from when to when the contents of a buffer are wanted, over the order in which a list
+//! is executed.
 //!
-//! promises  what a part reads that an earlier part made is wanted in between, and, where the part is repeated, in all of it;
-//!           states and successors of a loop are wanted until nothing reads them; what a walk that makes some rows leaves of the
-//!           others is wanted from superstep to superstep; what is read between two launches (results,
-//!           conditions, statistics, checkpoints) counts as read
-//!           features that only launches before the first epoch read are wanted until the last of these, by who asks for them
+//! promises  what a part reads that an earlier part made is wanted in between, and, where the part
+//!           is repeated, in all of it; states and successors of a loop are wanted until nothing
+//!           reads them; what a walk that makes some rows leaves of the others is wanted from
+//!           superstep to superstep; what is read between two launches (results, conditions,
+//!           statistics, checkpoints) counts as read features that only launches before the first
+//!           epoch read are wanted until the last of these, by who asks for them
 //! never     looks at sizes; counts other things that no launch writes, or parameters
 //! limits    one span a buffer: what is written twice is wanted in between
 use std::borrow::Cow;
@@ -12,7 +14,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::aside::aside;
-use super::{Body, Commit, Element, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until};
+use super::{
+    Body, Commit, Element, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until,
+};
 use crate::gir::Op;
 
 /// Moments from the first to the last at which a buffer's contents are wanted.
@@ -88,15 +92,20 @@ impl<'a> Timeline<'a> {
             if matches!(launch.operation, Operation::Evaluate { op: Op::SumRows, .. }) {
                 self.sums.push(self.moments.len());
             }
-            self.moments.push(Moment { reads: launch.operation.reads(), writes: launch.operation.writes() });
+            self.moments.push(Moment {
+                reads: launch.operation.reads(),
+                writes: launch.operation.writes(),
+            });
         }
     }
 
     fn look(&mut self, names: impl IntoIterator<Item = &'a str>) {
-        self.moments.push(Moment { reads: names.into_iter().map(Cow::from).collect(), writes: Vec::new() });
+        self.moments
+            .push(Moment { reads: names.into_iter().map(Cow::from).collect(), writes: Vec::new() });
     }
 
-    /// Scores are measured after the loss, and after the last epoch nothing follows the forward part.
+    /// Scores are measured after the loss, and after the last epoch nothing follows the forward
+    /// part.
     fn train(&mut self, train: &'a Train, results: &[&'a str]) {
         self.part(&train.prepare);
         let start = self.moments.len();
@@ -114,13 +123,27 @@ impl<'a> Timeline<'a> {
 
     /// Who has a kernel for it adds up the rows of the loss's gradient where they are made.
     fn make_beside(&mut self, train: &'a Train) {
-        let (Operation::Loss { gradient, .. }, Some(loss)) = (&train.loss.operation, self.moments.last_mut()) else { return };
-        let is_sum =
-            |operation: &Operation| matches!(operation, Operation::Evaluate { op: Op::SumRows, .. }) && operation.reads().iter().all(|read| read == gradient);
-        loss.writes.extend(train.backward.iter().map(|launch| &launch.operation).filter(|operation| is_sum(operation)).flat_map(Operation::writes));
+        let (Operation::Loss { gradient, .. }, Some(loss)) =
+            (&train.loss.operation, self.moments.last_mut())
+        else {
+            return;
+        };
+        let is_sum = |operation: &Operation| {
+            matches!(operation, Operation::Evaluate { op: Op::SumRows, .. })
+                && operation.reads().iter().all(|read| read == gradient)
+        };
+        loss.writes.extend(
+            train
+                .backward
+                .iter()
+                .map(|launch| &launch.operation)
+                .filter(|operation| is_sum(operation))
+                .flat_map(Operation::writes),
+        );
     }
 
-    /// So are rows that a launch of the backward part makes: their sums, which are small, have their places from then on.
+    /// So are rows that a launch of the backward part makes: their sums, which are small, have
+    /// their places from then on.
     fn make_where_made(&mut self, start: usize) {
         for sum in start..self.moments.len() {
             let Moment { reads, writes } = &self.moments[sum];
@@ -134,17 +157,21 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// Products may be made with others: what these read lies there until then, and what they make has its place from then on.
+    /// Products may be made with others: what these read lies there until then, and what they make
+    /// has its place from then on.
     fn join(&mut self, joined: &Joined) {
         for (first, second) in joined.firsts.iter().chain(&joined.twins).chain(&joined.sums) {
             let [first, second] = [first, second].map(|launch| self.launches[*launch]);
             let reads = self.moments[first].reads.clone();
             self.moments[second].reads.extend(reads);
         }
-        // Rows that are made where they are multiplied: what they are made of lies there until then.
+        // Rows that are made where they are multiplied: what they are made of lies there until
+        // then.
         for (maker, last) in &joined.sources {
             let of_maker = [Some(*maker), joined.first_of(*maker)].into_iter().flatten();
-            let reads: Vec<_> = of_maker.flat_map(|launch| self.moments[self.launches[launch]].reads.clone()).collect();
+            let reads: Vec<_> = of_maker
+                .flat_map(|launch| self.moments[self.launches[launch]].reads.clone())
+                .collect();
             self.moments[self.launches[*last]].reads.extend(reads);
         }
         for (follower, head) in joined.followers.iter().chain(&joined.walked) {
@@ -154,7 +181,8 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// What is made while others are: what it reads and makes lies there as long as there are others.
+    /// What is made while others are: what it reads and makes lies there as long as there are
+    /// others.
     fn keep_aside(&mut self, list: &LaunchList) {
         let Body::Train(train) = &list.body else { return };
         let last = self.launches[train.prepare.len() + train.forward.len() + train.backward.len()];
@@ -173,7 +201,10 @@ impl<'a> Timeline<'a> {
                 self.keep_rows();
             }
             // A checkpoint holds the states of this loop and of all before it.
-            let states = iterate.loops[..=number].iter().flat_map(|repeated| &repeated.commit).map(|commit| commit.state.as_str());
+            let states = iterate.loops[..=number]
+                .iter()
+                .flat_map(|repeated| &repeated.commit)
+                .map(|commit| commit.state.as_str());
             let next = repeated.commit.iter().map(|commit| commit.next.as_str());
             self.look(states.chain(next).chain(active(repeated)));
             self.rounds.push(start..self.moments.len());
@@ -194,27 +225,53 @@ impl<'a> Timeline<'a> {
     pub fn lifetimes(&self, list: &'a LaunchList) -> BTreeMap<&'a str, Lifetime> {
         let mut touched: BTreeMap<&str, Vec<(usize, Touch)>> = BTreeMap::new();
         for (moment, Moment { reads, writes }) in self.moments.iter().enumerate() {
-            reads.iter().for_each(|name| touched.entry(name).or_default().push((moment, Touch::Read)));
-            writes.iter().for_each(|name| touched.entry(name).or_default().push((moment, Touch::Write)));
+            reads
+                .iter()
+                .for_each(|name| touched.entry(name).or_default().push((moment, Touch::Read)));
+            writes
+                .iter()
+                .for_each(|name| touched.entry(name).or_default().push((moment, Touch::Write)));
         }
-        let made = list.buffers.iter().filter(|buffer| matches!(buffer.role, Role::Value | Role::Gradient));
-        let span = |buffer: &'a super::Buffer| Some((buffer.name.as_str(), self.span(touched.get(buffer.name.as_str())?)?));
+        let made = list
+            .buffers
+            .iter()
+            .filter(|buffer| matches!(buffer.role, Role::Value | Role::Gradient));
+        let span = |buffer: &'a super::Buffer| {
+            Some((buffer.name.as_str(), self.span(touched.get(buffer.name.as_str())?)?))
+        };
         let mut lifetimes: BTreeMap<&str, Lifetime> = made.filter_map(span).collect();
         for Commit { state, next } in &self.exchanged {
-            let (Some(first), Some(second)) = (lifetimes.get(state.as_str()), lifetimes.get(next.as_str())) else { continue };
+            let (Some(first), Some(second)) =
+                (lifetimes.get(state.as_str()), lifetimes.get(next.as_str()))
+            else {
+                continue;
+            };
             let both = first.with(*second);
             lifetimes.extend([(state.as_str(), both), (next.as_str(), both)]);
         }
         lifetimes
     }
 
-    /// How long features are wanted that no epoch reads, of a list that trains: from the start, since they are there before it.
+    /// How long features are wanted that no epoch reads, of a list that trains: from the start,
+    /// since they are there before it.
     pub fn features_wanted_once(&self, list: &'a LaunchList) -> BTreeMap<&'a str, Lifetime> {
-        let (Body::Train(train), Some(epoch)) = (&list.body, self.rounds.first()) else { return BTreeMap::new() };
-        let last = |name: &str| self.moments.iter().rposition(|moment| moment.reads.iter().any(|read| read == name));
-        let features = list.buffers.iter().filter(|buffer| buffer.role == Role::Features && buffer.element == Element::Real && !train.backward.is_empty());
-        let wanted = features.filter_map(|buffer| Some((buffer.name.as_str(), last(&buffer.name)?)));
-        wanted.filter(|(_, last)| *last < epoch.start).map(|(name, last)| (name, Lifetime { first: 0, last })).collect()
+        let (Body::Train(train), Some(epoch)) = (&list.body, self.rounds.first()) else {
+            return BTreeMap::new();
+        };
+        let last = |name: &str| {
+            self.moments.iter().rposition(|moment| moment.reads.iter().any(|read| read == name))
+        };
+        let features = list.buffers.iter().filter(|buffer| {
+            buffer.role == Role::Features
+                && buffer.element == Element::Real
+                && !train.backward.is_empty()
+        });
+        let wanted =
+            features.filter_map(|buffer| Some((buffer.name.as_str(), last(&buffer.name)?)));
+        wanted
+            .filter(|(_, last)| *last < epoch.start)
+            .map(|(name, last)| (name, Lifetime { first: 0, last }))
+            .collect()
     }
 
     fn span(&self, touches: &[(usize, Touch)]) -> Option<Lifetime> {

@@ -1,19 +1,22 @@
 //! render: a launch list as text, for people: one launch a line.
 //!
-//! promises  every buffer, launch, result and reason is printed, and what is in the arena at its fullest; equal lists give equal text; an epilogue is written
-//!           around the sum or product that it is applied to
+//! promises  every buffer, launch, result and reason is printed, and what is in the arena at its
+//!           fullest; equal lists give equal text; an epilogue is written around the sum or product
+//!           that it is applied to
 //! never     is read back: the JSON is for machines
 use std::fmt::Write;
 
 use crate::gir::Type;
 
 use super::{
-    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half, Launch, LaunchList, Loop, LossKind, Operand, Operation, Over,
-    Role, Schedule, Unary, Until, View, gradient_buffer, parameter_buffer,
+    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half,
+    Launch, LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule, Unary, Until,
+    View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
-    /// A readable listing: buffers, then each part of the body with one launch a line, then results and reasons.
+    /// A readable listing: buffers, then each part of the body with one launch a line, then results
+    /// and reasons.
     pub fn render(&self) -> String {
         let mut text = String::new();
         let kind = match &self.body {
@@ -31,7 +34,10 @@ impl LaunchList {
                 self.render_part(&mut text, "backward", &train.backward);
                 self.render_part(&mut text, "update", &train.update);
                 for commit in &train.statistics {
-                    line(&mut text, format_args!("  after training  {} = {}", commit.state, commit.next));
+                    line(
+                        &mut text,
+                        format_args!("  after training  {} = {}", commit.state, commit.next),
+                    );
                 }
             }
             Body::Iterate(iterate) => {
@@ -67,17 +73,29 @@ impl LaunchList {
         // With one state there is nothing to name.
         let only = repeated.commit.len() == 1;
         match &repeated.until {
-            Until::ChangeAtMost(_, bound) if only => line(text, format_args!("  until   the summed change is <= {bound:?}")),
-            Until::ChangeAtMost(state, bound) => line(text, format_args!("  until   the summed change of {state} is <= {bound:?}")),
+            Until::ChangeAtMost(_, bound) if only => {
+                line(text, format_args!("  until   the summed change is <= {bound:?}"))
+            }
+            Until::ChangeAtMost(state, bound) => {
+                line(text, format_args!("  until   the summed change of {state} is <= {bound:?}"))
+            }
             Until::Unchanged(_) if only => line(text, format_args!("  until   no value changes")),
-            Until::Unchanged(states) => line(text, format_args!("  until   no value of {} changes", states.join(", "))),
+            Until::Unchanged(states) => {
+                line(text, format_args!("  until   no value of {} changes", states.join(", ")))
+            }
             Until::Nowhere(buffer) => line(text, format_args!("  until   {buffer} holds nowhere")),
         }
         if let Some(course) = &repeated.course {
             line(text, format_args!("  course  {} of {}", course.name(), course.state()));
         }
         if let Some(direction) = repeated.frontier {
-            line(text, format_args!("  rows    those that changed, or read a change along {}", edges(direction)));
+            line(
+                text,
+                format_args!(
+                    "  rows    those that changed, or read a change along {}",
+                    edges(direction)
+                ),
+            );
         }
     }
 
@@ -113,7 +131,13 @@ impl LaunchList {
     /// How large the arena is, and what is in it when it is fullest.
     fn render_arena(&self, text: &mut String) {
         let Some(peak) = self.peak() else { return };
-        line(text, format_args!("values of launches: {} bytes; most is wanted during {}: {} bytes", self.arena.bytes, peak.launch, peak.bytes));
+        line(
+            text,
+            format_args!(
+                "values of launches: {} bytes; most is wanted during {}: {} bytes",
+                self.arena.bytes, peak.launch, peak.bytes
+            ),
+        );
         for (name, bytes) in peak.buffers.iter().filter(|(_, bytes)| *bytes > 0) {
             line(text, format_args!("  {name}: {bytes} bytes"));
         }
@@ -136,13 +160,22 @@ impl LaunchList {
                     None => format!("{out}[undeclared]"),
                 })
                 .collect();
-            let (words, bytes, schedule) = (words(&launch.operation), launch.bytes, schedule(launch.schedule));
+            let (words, bytes, schedule) =
+                (words(&launch.operation), launch.bytes, schedule(launch.schedule));
             let out = outs.join(", ");
-            line(text, format_args!("  {:width$}  {out} = {words}  | {bytes} bytes, {schedule}", launch.name));
+            line(
+                text,
+                format_args!(
+                    "  {:width$}  {out} = {words}  | {bytes} bytes, {schedule}",
+                    launch.name
+                ),
+            );
             if let Operation::Fused { locals, steps, .. } = &launch.operation
                 && steps.len() > 1
             {
-                steps.iter().for_each(|step| line(text, format_args!("    {}", step_words(step, locals))));
+                steps
+                    .iter()
+                    .for_each(|step| line(text, format_args!("    {}", step_words(step, locals))));
             }
         }
     }
@@ -152,9 +185,12 @@ impl super::Operation {
     /// What it does, a line for each step, as a list is printed.
     pub fn described(&self) -> String {
         match self {
-            super::Operation::Fused { locals, steps, .. } => steps.iter().map(|step| step_words(step, locals)).collect::<Vec<_>>().join("\n"),
+            super::Operation::Fused { locals, steps, .. } => {
+                steps.iter().map(|step| step_words(step, locals)).collect::<Vec<_>>().join("\n")
+            }
             other => {
-                let out: Vec<_> = other.writes().into_iter().map(std::borrow::Cow::into_owned).collect();
+                let out: Vec<_> =
+                    other.writes().into_iter().map(std::borrow::Cow::into_owned).collect();
                 format!("{} = {}", out.join(", "), words(other))
             }
         }
@@ -223,9 +259,13 @@ fn words(operation: &Operation) -> String {
             let right = if *right_transposed { format!("{right}^T") } else { right.clone() };
             around(epilogue, &format!("{left} @ {right}"), Level::Product)
         }
-        Operation::SparseProduct { left, right, dropout, epilogue, .. } => around(epilogue, &format!("{} @ {right}^T", sparse(left, *dropout)), Level::Product),
+        Operation::SparseProduct { left, right, dropout, epilogue, .. } => {
+            around(epilogue, &format!("{} @ {right}^T", sparse(left, *dropout)), Level::Product)
+        }
         Operation::ProductOverRows { left, right, .. } => format!("{left}^T @ {right}"),
-        Operation::SparseProductOverRows { left, right, dropout, .. } => format!("{left}^T @ {}", sparse(right, *dropout)),
+        Operation::SparseProductOverRows { left, right, dropout, .. } => {
+            format!("{left}^T @ {}", sparse(right, *dropout))
+        }
         Operation::Elementwise { expression, .. } => around(expression, "made", Level::Atom),
         Operation::Evaluate { op, inputs, .. } => {
             let inputs: Vec<String> = inputs.iter().map(operand).collect();
@@ -234,7 +274,10 @@ fn words(operation: &Operation) -> String {
         Operation::Fused { over, steps, .. } => {
             let walked = match over {
                 Over::Vertices => "vertices".to_owned(),
-                Over::EdgesOf(direction) => format!("vertices and their edges {}", crate::gir::EdgeSet { direction: *direction, relation: None }),
+                Over::EdgesOf(direction) => format!(
+                    "vertices and their edges {}",
+                    crate::gir::EdgeSet { direction: *direction, relation: None }
+                ),
                 Over::Edges(rows) => rows.to_string(),
             };
             match steps.as_slice() {
@@ -265,13 +308,17 @@ fn operand(operand: &Operand) -> String {
             View::Far(edges) => format!("{}[far.{edges}]", rows.buffer),
             View::Near(edges) => format!("{}[near.{edges}]", rows.buffer),
         },
-        Operand::Times(first, second) => format!("{} * {}", self::operand(first), self::operand(second)),
+        Operand::Times(first, second) => {
+            format!("{} * {}", self::operand(first), self::operand(second))
+        }
     }
 }
 
 fn sparse(name: &str, dropout: Option<Dropout>) -> String {
     match dropout {
-        Some(Dropout { probability, site }) => format!("dropout(sparse {name}, {probability}, site {site})"),
+        Some(Dropout { probability, site }) => {
+            format!("dropout(sparse {name}, {probability}, site {site})")
+        }
         None => format!("sparse {name}"),
     }
 }
@@ -290,7 +337,8 @@ fn around(expression: &Expression, made: &str, level: Level) -> String {
     infix(expression, (made, level)).0
 }
 
-/// Infix text of an expression and how tightly it holds, with `made` in place of what the launch makes.
+/// Infix text of an expression and how tightly it holds, with `made` in place of what the launch
+/// makes.
 fn infix(expression: &Expression, made: (&str, Level)) -> (String, Level) {
     let at = |part: &Expression, least: Level| {
         let (text, level) = infix(part, made);
@@ -310,11 +358,16 @@ fn infix(expression: &Expression, made: (&str, Level)) -> (String, Level) {
                 Binary::Divide => ("/", Level::Product, Level::Atom),
                 Binary::Min | Binary::Max => {
                     let name = if *operator == Binary::Min { "min" } else { "max" };
-                    let text = format!("{name}({}, {})", at(left, Level::Choice), at(right, Level::Choice));
+                    let text = format!(
+                        "{name}({}, {})",
+                        at(left, Level::Choice),
+                        at(right, Level::Choice)
+                    );
                     return (text, Level::Atom);
                 }
             };
-            // A matrix product beside `*` reads wrongly without parentheses, whatever the level says.
+            // A matrix product beside `*` reads wrongly without parentheses, whatever the level
+            // says.
             let product = |part: &Expression, least: Level| match part {
                 Expression::Made if level == Level::Product => at(part, Level::Atom),
                 _ => at(part, least),
@@ -322,12 +375,14 @@ fn infix(expression: &Expression, made: (&str, Level)) -> (String, Level) {
             (format!("{} {sign} {}", product(left, level), product(right, next)), level)
         }
         Expression::Select(condition, taken, otherwise) => {
-            let (taken, condition) = (at(taken, Level::Comparison), at(condition, Level::Comparison));
+            let (taken, condition) =
+                (at(taken, Level::Comparison), at(condition, Level::Comparison));
             (format!("{taken} if {condition} else {}", at(otherwise, Level::Choice)), Level::Choice)
         }
-        Expression::Dropout(Dropout { probability, site }, operand) => {
-            (format!("dropout({}, {probability}, site {site})", at(operand, Level::Choice)), Level::Atom)
-        }
+        Expression::Dropout(Dropout { probability, site }, operand) => (
+            format!("dropout({}, {probability}, site {site})", at(operand, Level::Choice)),
+            Level::Atom,
+        ),
     }
 }
 

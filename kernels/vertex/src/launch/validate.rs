@@ -1,23 +1,25 @@
 //! validate: finds everything in a launch list that an executor would have to guess about.
 //!
-//! promises  a list without flaws names only declared buffers, reads nothing before it is written, writes no input,
-//!           never reads what it writes in the same launch, fits in every shape and element type, and has a place in the arena
-//!           for each buffer that launches write, apart from those wanted at the same time; all flaws are reported, not only the
-//!           first
+//! promises  a list without flaws names only declared buffers, reads nothing before it is written,
+//!           writes no input, never reads what it writes in the same launch, fits in every shape
+//!           and element type, and has a place in the arena for each buffer that launches write,
+//!           apart from those wanted at the same time; all flaws are reported, not only the first
 //! never     looks at data, sizes in bytes or speed; changes the list
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::{
-    Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, Operation, Role, Rows, Schedule, Until,
-    evaluated, fixed, fused, gradient_buffer, parameter_buffer,
+    Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch,
+    LaunchList, Loop, Operation, Role, Rows, Schedule, Until, evaluated, fixed, fused,
+    gradient_buffer, parameter_buffer,
 };
 use crate::gir::{Op, Type};
 
 /// One thing that is wrong with a launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// Name of the launch, or of the part of the list: `buffers`, `parameters`, `results`, `commit`, `draws`, `arena`.
+    /// Name of the launch, or of the part of the list: `buffers`, `parameters`, `results`,
+    /// `commit`, `draws`, `arena`.
     pub launch: String,
     /// What was looked at: `columns of h.1`.
     pub what: String,
@@ -108,7 +110,13 @@ struct Inspector<'a> {
 }
 
 impl<'a> Inspector<'a> {
-    fn flaw(&mut self, launch: &str, what: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) {
+    fn flaw(
+        &mut self,
+        launch: &str,
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) {
         let (launch, what) = (launch.to_owned(), what.into());
         self.flaws.push(Flaw { launch, what, expected: expected.into(), found: found.into() });
     }
@@ -127,16 +135,34 @@ impl<'a> Inspector<'a> {
             if !seen.insert(&buffer.name) {
                 self.flaw("buffers", format!("name `{}`", buffer.name), "one declaration", "two");
             }
-            let whole = matches!(buffer.element, Element::Whole(_)) && matches!(buffer.role, Role::Given(_));
+            let whole = matches!(buffer.element, Element::Whole(_))
+                && matches!(buffer.role, Role::Given(_));
             let half = matches!(buffer.element, Element::Half(_)) && buffer.role == Role::Features;
             if buffer.element != Element::Real && buffer.role != Role::Value && !whole && !half {
-                self.flaw("buffers", format!("element of `{}`", buffer.name), "real, since it is not a value", element(buffer.element));
+                self.flaw(
+                    "buffers",
+                    format!("element of `{}`", buffer.name),
+                    "real, since it is not a value",
+                    element(buffer.element),
+                );
             }
-            if matches!(buffer.element, Element::Half(_)) && !matches!(buffer.rows, Rows::Nodes | Rows::Edges | Rows::EdgesTwice) {
-                self.flaw("buffers", format!("element of `{}`", buffer.name), "real, since its rows are not of vertices or edges", "half");
+            if matches!(buffer.element, Element::Half(_))
+                && !matches!(buffer.rows, Rows::Nodes | Rows::Edges | Rows::EdgesTwice)
+            {
+                self.flaw(
+                    "buffers",
+                    format!("element of `{}`", buffer.name),
+                    "real, since its rows are not of vertices or edges",
+                    "half",
+                );
             }
             if buffer.element == Element::Whole(Type::Real) {
-                self.flaw("buffers", format!("element of `{}`", buffer.name), "bool, int or id where it is whole", "real");
+                self.flaw(
+                    "buffers",
+                    format!("element of `{}`", buffer.name),
+                    "bool, int or id where it is whole",
+                    "real",
+                );
             }
         }
     }
@@ -161,8 +187,17 @@ impl<'a> Inspector<'a> {
             }
         }
         for buffer in list.buffers.iter().filter(|buffer| buffer.role == Role::Parameter) {
-            if !list.parameters.iter().any(|parameter| parameter_buffer(&parameter.name) == buffer.name) {
-                self.flaw("parameters", format!("buffer `{}`", buffer.name), "a parameter of that name", "none");
+            if !list
+                .parameters
+                .iter()
+                .any(|parameter| parameter_buffer(&parameter.name) == buffer.name)
+            {
+                self.flaw(
+                    "parameters",
+                    format!("buffer `{}`", buffer.name),
+                    "a parameter of that name",
+                    "none",
+                );
             }
         }
     }
@@ -175,10 +210,16 @@ impl<'a> Inspector<'a> {
                 self.phase(Phase::Loss, std::slice::from_ref(&train.loss));
                 self.phase(Phase::Backward, &train.backward);
                 self.phase(Phase::Update, &train.update);
-                let differs = !self.sites.is_empty() || self.switches || !train.statistics.is_empty();
+                let differs =
+                    !self.sites.is_empty() || self.switches || !train.statistics.is_empty();
                 if train.draws != differs {
                     let found = format!("{} with {} dropout sites", train.draws, self.sites.len());
-                    self.flaw("draws", "whether a launch draws dropout", (!train.draws).to_string(), found);
+                    self.flaw(
+                        "draws",
+                        "whether a launch draws dropout",
+                        (!train.draws).to_string(),
+                        found,
+                    );
                 }
                 self.statistics(&train.statistics);
                 if !train.update.is_empty() {
@@ -197,7 +238,12 @@ impl<'a> Inspector<'a> {
                 self.phase(Phase::Finish, &iterate.finish);
                 // What was learned before can be applied once; nothing learned is iterated.
                 if !self.list.parameters.is_empty() && !iterate.loops.is_empty() {
-                    self.flaw("parameters", "learned tensors of a list with loops", "none", self.list.parameters.len().to_string());
+                    self.flaw(
+                        "parameters",
+                        "learned tensors of a list with loops",
+                        "none",
+                        self.list.parameters.len().to_string(),
+                    );
                 }
             }
         }
@@ -223,18 +269,40 @@ impl<'a> Inspector<'a> {
                     self.flaw("commit", format!("buffer `{name}`"), "one commit", "two");
                 }
             }
-            if let (Some(_), Some(first)) = (self.declared("commit", next), self.declared("commit", state)) {
+            if let (Some(_), Some(first)) =
+                (self.declared("commit", next), self.declared("commit", state))
+            {
                 self.shape("commit", next, first.rows, first.columns, first.element);
             }
             if !prepared.contains(state) {
-                self.flaw("commit", format!("first value of `{state}`"), "written in prepare", "never written");
+                self.flaw(
+                    "commit",
+                    format!("first value of `{state}`"),
+                    "written in prepare",
+                    "never written",
+                );
             }
-            let writes = |name: &str| iterate.superstep.iter().any(|launch| launch.operation.writes().iter().any(|w| w == name));
+            let writes = |name: &str| {
+                iterate
+                    .superstep
+                    .iter()
+                    .any(|launch| launch.operation.writes().iter().any(|w| w == name))
+            };
             if !writes(next) {
-                self.flaw("commit", format!("next value `{next}`"), "written in the superstep", "never written");
+                self.flaw(
+                    "commit",
+                    format!("next value `{next}`"),
+                    "written in the superstep",
+                    "never written",
+                );
             }
             if writes(state) {
-                self.flaw("commit", format!("state `{state}`"), "left alone in the superstep", "written");
+                self.flaw(
+                    "commit",
+                    format!("state `{state}`"),
+                    "left alone in the superstep",
+                    "written",
+                );
             }
         }
         if iterate.commit.is_empty() {
@@ -243,23 +311,41 @@ impl<'a> Inspector<'a> {
     }
 
     fn until(&mut self, repeated: &Loop) {
-        let states: &[String] = match &repeated.until {
-            Until::ChangeAtMost(state, _) => std::slice::from_ref(state),
-            Until::Unchanged(states) => states,
-            Until::Nowhere(buffer) => {
-                let Some(held) = self.declared("until", buffer) else { return };
-                if held.element != Element::Whole(Type::Bool) {
-                    self.flaw("until", format!("element of `{buffer}`"), "bool", element(held.element));
+        let states: &[String] =
+            match &repeated.until {
+                Until::ChangeAtMost(state, _) => std::slice::from_ref(state),
+                Until::Unchanged(states) => states,
+                Until::Nowhere(buffer) => {
+                    let Some(held) = self.declared("until", buffer) else { return };
+                    if held.element != Element::Whole(Type::Bool) {
+                        self.flaw(
+                            "until",
+                            format!("element of `{buffer}`"),
+                            "bool",
+                            element(held.element),
+                        );
+                    }
+                    if !repeated.superstep.iter().any(|launch| {
+                        launch.operation.writes().iter().any(|written| written == buffer)
+                    }) {
+                        self.flaw(
+                            "until",
+                            format!("buffer `{buffer}`"),
+                            "written in the superstep",
+                            "never written",
+                        );
+                    }
+                    return;
                 }
-                if !repeated.superstep.iter().any(|launch| launch.operation.writes().iter().any(|written| written == buffer)) {
-                    self.flaw("until", format!("buffer `{buffer}`"), "written in the superstep", "never written");
-                }
-                return;
-            }
-        };
+            };
         for state in states {
             if !repeated.commit.iter().any(|commit| commit.state == *state) {
-                self.flaw("until", format!("buffer `{state}`"), "a state that is committed", "none of them");
+                self.flaw(
+                    "until",
+                    format!("buffer `{state}`"),
+                    "a state that is committed",
+                    "none of them",
+                );
             }
         }
         if states.is_empty() {
@@ -270,27 +356,64 @@ impl<'a> Inspector<'a> {
     /// A course or a frontier that is taken is proved again.
     fn course(&mut self, repeated: &Loop) {
         let proved = super::course(self.list, repeated);
-        if let Some(course) = repeated.course.as_ref().filter(|course| proved.as_ref() != Some(course)) {
+        if let Some(course) =
+            repeated.course.as_ref().filter(|course| proved.as_ref() != Some(course))
+        {
             let expected = proved.map_or("none".to_owned(), |course| format!("{course:?}"));
-            self.flaw("course", format!("way to the end of `{}`", course.state()), expected, format!("{course:?}"));
+            self.flaw(
+                "course",
+                format!("way to the end of `{}`", course.state()),
+                expected,
+                format!("{course:?}"),
+            );
         }
-        if repeated.frontier.is_some() && repeated.frontier != super::frontier(self.list, repeated) {
-            self.flaw("frontier", "edges along which changes are read", "what the superstep reads", format!("{:?}", repeated.frontier));
+        if repeated.frontier.is_some() && repeated.frontier != super::frontier(self.list, repeated)
+        {
+            self.flaw(
+                "frontier",
+                "edges along which changes are read",
+                "what the superstep reads",
+                format!("{:?}", repeated.frontier),
+            );
         }
     }
 
     fn statistics(&mut self, statistics: &[Commit]) {
         for Commit { state, next } in statistics {
-            let (Some(kept), Some(made)) = (self.declared("statistics", state), self.declared("statistics", next)) else { continue };
+            let (Some(kept), Some(made)) =
+                (self.declared("statistics", state), self.declared("statistics", next))
+            else {
+                continue;
+            };
             self.role("statistics", state, &Role::Parameter);
             if (kept.element, fixed_elements(kept)) != (made.element, fixed_elements(made)) {
-                self.flaw("statistics", format!("shape of `{next}`"), format!("{} x {}", kept.rows, kept.columns), format!("{} x {}", made.rows, made.columns));
+                self.flaw(
+                    "statistics",
+                    format!("shape of `{next}`"),
+                    format!("{} x {}", kept.rows, kept.columns),
+                    format!("{} x {}", made.rows, made.columns),
+                );
             }
-            if self.list.parameters.iter().any(|parameter| parameter.learned && parameter_buffer(&parameter.name) == *state) {
-                self.flaw("statistics", format!("buffer `{state}`"), "one that the optimiser leaves alone", "a learned tensor");
+            if self
+                .list
+                .parameters
+                .iter()
+                .any(|parameter| parameter.learned && parameter_buffer(&parameter.name) == *state)
+            {
+                self.flaw(
+                    "statistics",
+                    format!("buffer `{state}`"),
+                    "one that the optimiser leaves alone",
+                    "a learned tensor",
+                );
             }
             if !self.written.contains(next) {
-                self.flaw("statistics", format!("buffer `{next}`"), "written by a launch", "never written");
+                self.flaw(
+                    "statistics",
+                    format!("buffer `{next}`"),
+                    "written by a launch",
+                    "never written",
+                );
             }
         }
     }
@@ -303,10 +426,18 @@ impl<'a> Inspector<'a> {
                 self.flaw("results", format!("element of `{}`", buffer.name), "real", "half");
             }
             if !self.written.contains(&buffer.name) {
-                self.flaw("results", format!("buffer `{}`", buffer.name), "written by a launch", "never written");
+                self.flaw(
+                    "results",
+                    format!("buffer `{}`", buffer.name),
+                    "written by a launch",
+                    "never written",
+                );
             }
             let fits = match result.edges {
-                None => matches!(buffer.rows, Rows::Nodes | Rows::Graphs(_)) && *rows_of_table.get_or_insert(buffer.rows) == buffer.rows,
+                None => {
+                    matches!(buffer.rows, Rows::Nodes | Rows::Graphs(_))
+                        && *rows_of_table.get_or_insert(buffer.rows) == buffer.rows
+                }
                 Some(edges) => buffer.rows.place().edge_rows() == Some(edges.rows()),
             };
             if !fits {
@@ -315,7 +446,12 @@ impl<'a> Inspector<'a> {
                     Some(rows) if rows != buffer.rows => format!("{rows}, as the first"),
                     _ => "nodes or graphs".to_owned(),
                 };
-                self.flaw("results", format!("rows of `{}`", buffer.name), expected, buffer.rows.to_string());
+                self.flaw(
+                    "results",
+                    format!("rows of `{}`", buffer.name),
+                    expected,
+                    buffer.rows.to_string(),
+                );
             }
         }
         if self.list.results.is_empty() {
@@ -354,8 +490,15 @@ impl<'a> Inspector<'a> {
 
     /// Halves are written and read by fused walks.
     fn half(&mut self, launch: &Launch, buffer: &Buffer) {
-        if matches!(buffer.element, Element::Half(_)) && !matches!(launch.operation, Operation::Fused { .. }) {
-            self.flaw(&launch.name, format!("element of `{}`", buffer.name), "real, out of a fused walk", "half");
+        if matches!(buffer.element, Element::Half(_))
+            && !matches!(launch.operation, Operation::Fused { .. })
+        {
+            self.flaw(
+                &launch.name,
+                format!("element of `{}`", buffer.name),
+                "real, out of a fused walk",
+                "half",
+            );
         }
     }
 
@@ -367,16 +510,38 @@ impl<'a> Inspector<'a> {
             let Some(buffer) = self.declared(&launch.name, &name) else { continue };
             self.half(launch, buffer);
             if writes.contains(&name) {
-                self.flaw(&launch.name, format!("reads `{name}`"), "a buffer that it does not write", "its own result");
+                self.flaw(
+                    &launch.name,
+                    format!("reads `{name}`"),
+                    "a buffer that it does not write",
+                    "its own result",
+                );
                 continue;
             }
-            let given =
-                matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::SparseFeaturesOf { .. } | Role::Target | Role::Given(_) | Role::Parameter);
+            let given = matches!(
+                buffer.role,
+                Role::Features
+                    | Role::SparseFeatures
+                    | Role::SparseFeaturesOf { .. }
+                    | Role::Target
+                    | Role::Given(_)
+                    | Role::Parameter
+            );
             if !given && !self.written.contains(&*name) {
-                self.flaw(&launch.name, format!("reads `{name}`"), "written by an earlier launch", "nothing there yet");
+                self.flaw(
+                    &launch.name,
+                    format!("reads `{name}`"),
+                    "written by an earlier launch",
+                    "nothing there yet",
+                );
             }
             if buffer.role == Role::Parameter && phase == Phase::Prepare {
-                self.flaw(&launch.name, format!("reads `{name}`"), "nothing that learns, in prepare", "a parameter");
+                self.flaw(
+                    &launch.name,
+                    format!("reads `{name}`"),
+                    "nothing that learns, in prepare",
+                    "a parameter",
+                );
             }
             if buffer.role.is_sparse() && !takes_sparse(operation, &name) {
                 self.flaw(&launch.name, format!("reads `{name}`"), "dense rows", "sparse features");
@@ -385,7 +550,8 @@ impl<'a> Inspector<'a> {
         for name in writes {
             let Some(buffer) = self.declared(&launch.name, &name) else { continue };
             self.half(launch, buffer);
-            let learns = matches!(operation, Operation::Optimize { .. }) && buffer.role == Role::Parameter;
+            let learns =
+                matches!(operation, Operation::Optimize { .. }) && buffer.role == Role::Parameter;
             if !learns && !matches!(buffer.role, Role::Value | Role::Gradient) {
                 let found = format!("{:?}, which is read only", buffer.role);
                 self.flaw(&launch.name, format!("writes `{name}`"), "a value or a gradient", found);
@@ -400,7 +566,12 @@ impl<'a> Inspector<'a> {
         if let Operation::Optimize { parameter } = &launch.operation
             && !self.list.parameters.iter().any(|known| known.name == *parameter)
         {
-            self.flaw(name, format!("parameter `{parameter}`"), "a parameter of the list", "no such name");
+            self.flaw(
+                name,
+                format!("parameter `{parameter}`"),
+                "a parameter of the list",
+                "no such name",
+            );
         }
         // Undeclared names are reported by `accesses`; nothing more can be said of such a launch.
         let (reads, writes) = (launch.operation.reads(), launch.operation.writes());
@@ -427,7 +598,8 @@ impl<'a> Inspector<'a> {
                 self.sparse(name, left);
                 self.role(name, right, &Role::Parameter);
             }
-            Operation::ProductOverRows { out, left, right } | Operation::SparseProductOverRows { out, left, right, .. } => {
+            Operation::ProductOverRows { out, left, right }
+            | Operation::SparseProductOverRows { out, left, right, .. } => {
                 let (first, second) = (buffer(self, left), buffer(self, right));
                 self.shape(name, left, first.rows, first.columns, Element::Real);
                 self.shape(name, right, first.rows, second.columns, Element::Real);
@@ -443,8 +615,12 @@ impl<'a> Inspector<'a> {
             }
             Operation::Loss { .. } => self.loss(launch),
             Operation::Evaluate { .. } | Operation::Fused { .. } => {
-                self.switches |= launch.operation.steps().iter().any(|step| matches!(step, Operation::Evaluate { op: Op::WhenTraining, .. }));
-                let found = evaluated::check(&self.index, &launch.operation).and_then(|()| fused::check(&self.index, &launch.operation));
+                self.switches |=
+                    launch.operation.steps().iter().any(|step| {
+                        matches!(step, Operation::Evaluate { op: Op::WhenTraining, .. })
+                    });
+                let found = evaluated::check(&self.index, &launch.operation)
+                    .and_then(|()| fused::check(&self.index, &launch.operation));
                 if let Err((what, expected, found)) = found {
                     self.flaw(name, what, expected, found);
                 }
@@ -457,7 +633,10 @@ impl<'a> Inspector<'a> {
     }
 
     fn reduction(&mut self, launch: &Launch) {
-        let Operation::NeighbourReduce { out, source, combine, factor, .. } = &launch.operation else { return };
+        let Operation::NeighbourReduce { out, source, combine, factor, .. } = &launch.operation
+        else {
+            return;
+        };
         let name = &launch.name;
         let made = self.index[out.as_str()];
         self.shape(name, out, Rows::Nodes, made.columns, made.element);
@@ -474,7 +653,9 @@ impl<'a> Inspector<'a> {
     }
 
     fn loss(&mut self, launch: &Launch) {
-        let Operation::Loss { kind, result, target, gradient, value } = &launch.operation else { return };
+        let Operation::Loss { kind, result, target, gradient, value } = &launch.operation else {
+            return;
+        };
         let (name, scores) = (&launch.name, self.index[result.as_str()]);
         let (rows, columns) = (scores.rows, scores.columns);
         if !matches!(rows, Rows::Nodes | Rows::Graphs(_)) {
@@ -498,13 +679,24 @@ impl<'a> Inspector<'a> {
         let mut parts = Vec::new();
         expression.walk(&mut |part| parts.push(part));
         for part in parts {
-            let for_ids = matches!(part, Expression::Made | Expression::Load(_) | Expression::Id | Expression::Binary(Binary::Min, _, _));
+            let for_ids = matches!(
+                part,
+                Expression::Made
+                    | Expression::Load(_)
+                    | Expression::Id
+                    | Expression::Binary(Binary::Min, _, _)
+            );
             if out.element == Element::Id && !for_ids {
                 self.flaw(name, "expression of ids", "made, a load, an id or a min", kind_of(part));
             }
             match part {
                 Expression::Made if stands_alone => {
-                    self.flaw(name, "expression", "loads and constants only", "what the launch has made");
+                    self.flaw(
+                        name,
+                        "expression",
+                        "loads and constants only",
+                        "what the launch has made",
+                    );
                 }
                 Expression::Id if out.element == Element::Real => {
                     self.flaw(name, "expression of reals", "no id", "an id");
@@ -540,22 +732,40 @@ impl<'a> Inspector<'a> {
         }
         for step in launch.operation.steps() {
             match step {
-                Operation::SparseProduct { dropout, .. } | Operation::SparseProductOverRows { dropout, .. } => draws.extend(*dropout),
-                Operation::Evaluate { op: Op::Dropout { probability, site }, .. } => draws.push(Dropout { probability: *probability, site: *site }),
+                Operation::SparseProduct { dropout, .. }
+                | Operation::SparseProductOverRows { dropout, .. } => draws.extend(*dropout),
+                Operation::Evaluate { op: Op::Dropout { probability, site }, .. } => {
+                    draws.push(Dropout { probability: *probability, site: *site })
+                }
                 _ => {}
             }
         }
         for Dropout { probability, site } in draws {
             if !(0.0..1.0).contains(&probability) {
-                self.flaw(&launch.name, format!("probability of dropout {site}"), "in [0, 1)", probability.to_string());
+                self.flaw(
+                    &launch.name,
+                    format!("probability of dropout {site}"),
+                    "in [0, 1)",
+                    probability.to_string(),
+                );
             }
             let first = *self.sites.entry(site).or_insert(probability);
             if first.to_bits() != probability.to_bits() {
                 let what = format!("probability of dropout {site}");
-                self.flaw(&launch.name, what, format!("{first}, as before"), probability.to_string());
+                self.flaw(
+                    &launch.name,
+                    what,
+                    format!("{first}, as before"),
+                    probability.to_string(),
+                );
             }
             if !matches!(phase, Phase::Forward | Phase::Backward) {
-                self.flaw(&launch.name, format!("place of dropout {site}"), "forward or backward", phase.name());
+                self.flaw(
+                    &launch.name,
+                    format!("place of dropout {site}"),
+                    "forward or backward",
+                    phase.name(),
+                );
             }
         }
     }
@@ -568,7 +778,12 @@ impl<'a> Inspector<'a> {
             self.flaw(launch, format!("shape of `{name}`"), format!("{rows} x {columns}"), found);
         }
         if buffer.element != wanted {
-            self.flaw(launch, format!("element of `{name}`"), element(wanted), element(buffer.element));
+            self.flaw(
+                launch,
+                format!("element of `{name}`"),
+                element(wanted),
+                element(buffer.element),
+            );
         }
     }
 
@@ -597,7 +812,9 @@ fn takes_sparse(operation: &Operation, name: &str) -> bool {
     match operation {
         Operation::SparseProduct { left, .. } => left == name,
         Operation::SparseProductOverRows { right, .. } => right == name,
-        Operation::Evaluate { op, .. } => matches!(op, Op::Input(crate::gir::Input::Features | crate::gir::Input::FeaturesOf(_))),
+        Operation::Evaluate { op, .. } => {
+            matches!(op, Op::Input(crate::gir::Input::Features | crate::gir::Input::FeaturesOf(_)))
+        }
         _ => false,
     }
 }
@@ -614,7 +831,11 @@ fn element(element: Element) -> &'static str {
 }
 
 fn fixed_elements(buffer: &Buffer) -> Option<u64> {
-    if let Rows::Fixed(rows) = buffer.rows { Some(rows.saturating_mul(buffer.columns)) } else { None }
+    if let Rows::Fixed(rows) = buffer.rows {
+        Some(rows.saturating_mul(buffer.columns))
+    } else {
+        None
+    }
 }
 
 fn kind_of(expression: &Expression) -> String {

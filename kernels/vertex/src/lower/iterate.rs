@@ -1,24 +1,38 @@
-//! iterate: programs that learn nothing: loops one after the other, or none; without any, learned tensors may be given.
+//! iterate: programs that learn nothing: loops one after the other, or none; without any, learned
+//! tensors may be given.
 use std::collections::BTreeSet;
 
 use super::{Lowering, Refusal};
 use crate::gir::{Data, Gir, NodeId, Op, Place};
-use crate::launch::{Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand, ResultColumn, Role, Rowed, Until, View};
+use crate::launch::{
+    Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand, ResultColumn, Role, Rowed, Until,
+    View,
+};
 
-/// The phases: of loop k, 2 k is what is done once and 2 k + 1 the superstep; the last is after all loops.
+/// The phases: of loop k, 2 k is what is done once and 2 k + 1 the superstep; the last is after all
+/// loops.
 pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let count = gir.loops.len();
     let mut lowering = Lowering::new(gir, data, 2 * count + 1);
     let parameters = if data.inferring && count == 0 { lowering.parameters() } else { Vec::new() };
     if let Some((index, span)) = learned(gir, &lowering).filter(|_| parameters.is_empty()) {
-        let what = format!("the program learns `{}`, and nothing is trained here", gir.parameters[index].name);
-        return Err(Refusal { what, hint: "give the data set labels, or take the learned parts out".to_owned(), span });
+        let what = format!(
+            "the program learns `{}`, and nothing is trained here",
+            gir.parameters[index].name
+        );
+        return Err(Refusal {
+            what,
+            hint: "give the data set labels, or take the learned parts out".to_owned(),
+            span,
+        });
     }
     let states = states(gir);
     for (number, repeated) in gir.loops.iter().enumerate() {
         for (state, name) in repeated.states.iter().zip(&states[number]) {
             let node = gir.node(state.next);
-            let made_here = node.region == Some(number) && !is_held_elsewhere(&node.op) && !lowering.wanted.contains_key(&state.next);
+            let made_here = node.region == Some(number)
+                && !is_held_elsewhere(&node.op)
+                && !lowering.wanted.contains_key(&state.next);
             if made_here {
                 lowering.wanted.insert(state.next, (format!("{name}.next"), Role::Value));
             }
@@ -64,13 +78,20 @@ fn states(gir: &Gir) -> Vec<Vec<BufferName>> {
     // Names of what the data set gives.
     let mut taken = BTreeSet::from(["x", "x.dense"].map(str::to_owned));
     let mut name = |name: &str, number: usize, position: usize| {
-        let free = [name.to_owned(), format!("{name}.loop{number}")].into_iter().find(|name| !taken.contains(name));
+        let free = [name.to_owned(), format!("{name}.loop{number}")]
+            .into_iter()
+            .find(|name| !taken.contains(name));
         let chosen = free.unwrap_or_else(|| format!("{name}.loop{number}.{position}"));
         taken.insert(chosen.clone());
         chosen
     };
     let of_loop = |(number, repeated): (usize, &crate::gir::Loop)| {
-        repeated.states.iter().enumerate().map(|(position, state)| name(&state.name, number, position)).collect()
+        repeated
+            .states
+            .iter()
+            .enumerate()
+            .map(|(position, state)| name(&state.name, number, position))
+            .collect()
     };
     gir.loops.iter().enumerate().map(of_loop).collect()
 }
@@ -81,7 +102,11 @@ fn is_held_elsewhere(op: &Op) -> bool {
 
 fn hold_state(lowering: &mut Lowering, id: NodeId, name: &str) {
     let node = lowering.gir.node(id);
-    let buffer = lowering.buffer_for(name.to_owned(), (at_rest(node.place), node.kind, &node.shape), Role::Value);
+    let buffer = lowering.buffer_for(
+        name.to_owned(),
+        (at_rest(node.place), node.kind, &node.shape),
+        Role::Value,
+    );
     lowering.held.insert(id, super::rows(buffer, &node.shape));
 }
 
@@ -109,11 +134,16 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
         commit.push(Commit { state: name.clone(), next });
     }
     let until = match &repeated.until {
-        crate::gir::Until::Unchanged(states) => Until::Unchanged(states.iter().map(|state| names[*state].clone()).collect()),
-        crate::gir::Until::ChangeAtMost(state, bound) => Until::ChangeAtMost(names[*state].clone(), *bound),
+        crate::gir::Until::Unchanged(states) => {
+            Until::Unchanged(states.iter().map(|state| names[*state].clone()).collect())
+        }
+        crate::gir::Until::ChangeAtMost(state, bound) => {
+            Until::ChangeAtMost(names[*state].clone(), *bound)
+        }
         crate::gir::Until::Nowhere(node) => {
             let place = at_rest(lowering.gir.node(*node).place);
-            let buffer = lowering.written(*node, place, &format!("active.{number}"), 2 * number + 1);
+            let buffer =
+                lowering.written(*node, place, &format!("active.{number}"), 2 * number + 1);
             // A state is no value of the superstep: it would be tested as of its start.
             let is_state = names.contains(&buffer);
             Until::Nowhere(if is_state { format!("{buffer}.next") } else { buffer })
@@ -125,10 +155,12 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
 fn results(lowering: &mut Lowering) -> Vec<ResultColumn> {
     let last = lowering.phases.len() - 1;
     let of_rows = lowering.gir.results.iter().filter(|result| result.edges.is_none());
-    let rows = lowering.data.place_of_results(of_rows.map(|result| lowering.gir.node(result.node).place));
+    let rows =
+        lowering.data.place_of_results(of_rows.map(|result| lowering.gir.node(result.node).place));
     let mut columns = Vec::new();
     for result in lowering.gir.results.clone() {
-        let place = if result.edges.is_some() { lowering.gir.node(result.node).place } else { rows };
+        let place =
+            if result.edges.is_some() { lowering.gir.node(result.node).place } else { rows };
         let name = format!("result.{}", result.name);
         let buffer = lowering.written(result.node, place, &name, last);
         columns.push(ResultColumn { name: result.name, buffer, edges: result.edges });

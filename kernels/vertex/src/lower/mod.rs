@@ -1,9 +1,11 @@
-//! lower: from the graph of a program to its launch list, one launch for each value that must lie somewhere.
+//! lower: from the graph of a program to its launch list, one launch for each value that must lie
+//! somewhere.
 //!
-//! promises  a list without flaws that means what the program means; equal programs and data sets give equal lists; rows of
-//!           vertices are read where edges see them and are never stored by the edge; a product that is only summed over edges
-//!           or along an axis is made where it is summed; sparse features stay sparse where they meet a weight; what depends on
-//!           no parameter is done once
+//! promises  a list without flaws that means what the program means; equal programs and data sets
+//!           give equal lists; rows of vertices are read where edges see them and are never stored
+//!           by the edge; a product that is only summed over edges or along an axis is made where
+//!           it is summed; sparse features stay sparse where they meet a weight; what depends on no
+//!           parameter is done once
 //! never     fuses element-wise launches; knows a device
 //! limits    a program that is trained has no `while`
 use std::collections::BTreeMap;
@@ -12,8 +14,8 @@ use std::fmt;
 use crate::facts::Facts;
 use crate::gir::{Data, Gir, Input, Node, NodeId, Op, Place, Span, Type};
 use crate::launch::{
-    Body, Buffer, BufferName, Dropout, Element, Launch, LaunchList, Operand, Operation, Parameter, Role, Rowed, Rows, View, fixed, gradient_buffer,
-    parameter_buffer,
+    Body, Buffer, BufferName, Dropout, Element, Launch, LaunchList, Operand, Operation, Parameter,
+    Role, Rowed, Rows, View, fixed, gradient_buffer, parameter_buffer,
 };
 
 mod iterate;
@@ -77,7 +79,15 @@ struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     fn new(gir: &'a Gir, data: &'a Data, phases: usize) -> Self {
         let uses = Uses::of(gir, data);
-        Lowering { gir, data, uses, buffers: Vec::new(), phases: vec![Vec::new(); phases], held: BTreeMap::new(), wanted: BTreeMap::new() }
+        Lowering {
+            gir,
+            data,
+            uses,
+            buffers: Vec::new(),
+            phases: vec![Vec::new(); phases],
+            held: BTreeMap::new(),
+            wanted: BTreeMap::new(),
+        }
     }
 
     /// Declares the parameters, with gradients if there are any.
@@ -86,16 +96,37 @@ impl<'a> Lowering<'a> {
         let mut parameters = Vec::new();
         for parameter in &self.gir.parameters {
             let (rows, columns) = fixed(&parameter.shape);
-            self.declare(parameter_buffer(&parameter.name), Rows::Fixed(rows), columns, (Element::Real, Role::Parameter));
+            self.declare(
+                parameter_buffer(&parameter.name),
+                Rows::Fixed(rows),
+                columns,
+                (Element::Real, Role::Parameter),
+            );
             if trained && parameter.learned {
-                self.declare(gradient_buffer(&parameter.name), Rows::Fixed(rows), columns, (Element::Real, Role::Gradient));
+                self.declare(
+                    gradient_buffer(&parameter.name),
+                    Rows::Fixed(rows),
+                    columns,
+                    (Element::Real, Role::Gradient),
+                );
             }
-            parameters.push(Parameter { name: parameter.name.clone(), shape: parameter.shape.clone(), init: parameter.init, learned: parameter.learned });
+            parameters.push(Parameter {
+                name: parameter.name.clone(),
+                shape: parameter.shape.clone(),
+                init: parameter.init,
+                learned: parameter.learned,
+            });
         }
         parameters
     }
 
-    fn declare(&mut self, name: BufferName, rows: Rows, columns: u64, (element, role): (Element, Role)) -> BufferName {
+    fn declare(
+        &mut self,
+        name: BufferName,
+        rows: Rows,
+        columns: u64,
+        (element, role): (Element, Role),
+    ) -> BufferName {
         if !self.buffers.iter().any(|buffer| buffer.name == name) {
             self.buffers.push(Buffer { name: name.clone(), rows, columns, element, role });
         }
@@ -103,9 +134,15 @@ impl<'a> Lowering<'a> {
     }
 
     /// A buffer for rows of this kind.
-    fn buffer_for(&mut self, name: BufferName, (place, kind, shape): (Place, Type, &[u64]), role: Role) -> BufferName {
+    fn buffer_for(
+        &mut self,
+        name: BufferName,
+        (place, kind, shape): (Place, Type, &[u64]),
+        role: Role,
+    ) -> BufferName {
         let rows = rows_of(place, self.data, shape);
-        let columns = if let Rows::Fixed(_) = rows { fixed(shape).1 } else { shape.iter().product() };
+        let columns =
+            if let Rows::Fixed(_) = rows { fixed(shape).1 } else { shape.iter().product() };
         self.declare(name, rows, columns, (element_of(kind), role))
     }
 
@@ -127,28 +164,48 @@ impl<'a> Lowering<'a> {
         let input = || node.inputs.first().and_then(|input| self.held.get(input)).cloned();
         match &node.op {
             Op::Constant(number) => Some(Held::Operand(Operand::Number(*number))),
-            Op::Parameter(index) => Some(rows(parameter_buffer(&self.gir.parameters[*index].name), &node.shape)),
-            Op::Input(Input::Features) if self.data.sparse_features.is_some() => Some(Held::Sparse(None, None)),
-            Op::Input(Input::FeaturesOf(kind)) if self.entries_of(*kind).is_some() => Some(Held::Sparse(Some(*kind), None)),
+            Op::Parameter(index) => {
+                Some(rows(parameter_buffer(&self.gir.parameters[*index].name), &node.shape))
+            }
+            Op::Input(Input::Features) if self.data.sparse_features.is_some() => {
+                Some(Held::Sparse(None, None))
+            }
+            Op::Input(Input::FeaturesOf(kind)) if self.entries_of(*kind).is_some() => {
+                Some(Held::Sparse(Some(*kind), None))
+            }
             Op::Input(given) => Some(self.given(given, node)),
             // Nothing is drawn where nothing is trained.
             Op::Dropout { .. } if !self.data.training => input(),
-            Op::WhenTraining if !self.data.training && self.is_like(node.inputs[1], node) => self.held.get(&node.inputs[1]).cloned(),
+            Op::WhenTraining if !self.data.training && self.is_like(node.inputs[1], node) => {
+                self.held.get(&node.inputs[1]).cloned()
+            }
             Op::Dropout { probability, site } if self.uses.is_sparse_only(id) => match input() {
-                Some(Held::Sparse(kind, None)) => Some(Held::Sparse(kind, Some(Dropout { probability: *probability, site: *site }))),
+                Some(Held::Sparse(kind, None)) => Some(Held::Sparse(
+                    kind,
+                    Some(Dropout { probability: *probability, site: *site }),
+                )),
                 _ => None,
             },
             Op::Detach => input().filter(|held| matches!(held, Held::Operand(_))),
             Op::Far(edges) => seen(self.read(node.inputs[0], phase), View::Far(*edges)),
             Op::Near(edges) => seen(self.read(node.inputs[0], phase), View::Near(*edges)),
             Op::Reshape => match input()? {
-                Held::Operand(Operand::Rows(rows)) => Some(Held::Operand(Operand::Rows(Rowed { shape: node.shape.clone(), ..rows }))),
+                Held::Operand(Operand::Rows(rows)) => {
+                    Some(Held::Operand(Operand::Rows(Rowed { shape: node.shape.clone(), ..rows })))
+                }
                 _ => None,
             },
-            Op::Expand if self.uses.is_broadcast(self.gir, id) => input().filter(|held| matches!(held, Held::Operand(_))),
-            Op::Select if node.inputs[1] == node.inputs[2] && self.is_like(node.inputs[1], node) => self.held.get(&node.inputs[1]).cloned(),
+            Op::Expand if self.uses.is_broadcast(self.gir, id) => {
+                input().filter(|held| matches!(held, Held::Operand(_)))
+            }
+            Op::Select
+                if node.inputs[1] == node.inputs[2] && self.is_like(node.inputs[1], node) =>
+            {
+                self.held.get(&node.inputs[1]).cloned()
+            }
             Op::Binary(crate::gir::Binary::Multiply) if self.uses.is_only_summed(self.gir, id) => {
-                let (first, second) = (self.operand(node.inputs[0])?, self.operand(node.inputs[1])?);
+                let (first, second) =
+                    (self.operand(node.inputs[0])?, self.operand(node.inputs[1])?);
                 Some(Held::Operand(Operand::Times(Box::new(first), Box::new(second))))
             }
             _ => None,
@@ -190,7 +247,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// Sparse features as dense rows, written once in the first phase.
-    fn dense(&mut self, id: NodeId, (kind, dropout): (Option<u32>, Option<Dropout>), phase: Phase) -> Operand {
+    fn dense(
+        &mut self,
+        id: NodeId,
+        (kind, dropout): (Option<u32>, Option<Dropout>),
+        phase: Phase,
+    ) -> Operand {
         let (place, shape) = (self.gir.node(id).place, self.gir.node(id).shape.clone());
         let whole = (place, Type::Real, &shape[..]);
         let sparse = self.sparse(kind);
@@ -206,19 +268,37 @@ impl<'a> Lowering<'a> {
         let dropped = format!("x.dropped.{site}");
         if !self.buffers.iter().any(|buffer| buffer.name == dropped) {
             self.buffer_for(dropped.clone(), whole, Role::Value);
-            self.evaluate(phase, (dropped.clone(), shape.clone()), Op::Dropout { probability, site }, vec![plain]);
+            self.evaluate(
+                phase,
+                (dropped.clone(), shape.clone()),
+                Op::Dropout { probability, site },
+                vec![plain],
+            );
         }
         Operand::Rows(Rowed { buffer: dropped, shape, view: View::Own })
     }
 
     /// The buffer of sparse features, of all vertices or of a kind.
     fn sparse(&mut self, kind: Option<u32>) -> BufferName {
-        let Some((number, of)) = kind.and_then(|number| Some((number, self.data.kinds.get(number as usize)?))) else {
+        let Some((number, of)) =
+            kind.and_then(|number| Some((number, self.data.kinds.get(number as usize)?)))
+        else {
             let columns = self.data.features.unwrap_or(0);
-            return self.declare("x".to_owned(), Rows::Nodes, columns, (Element::Real, Role::SparseFeatures));
+            return self.declare(
+                "x".to_owned(),
+                Rows::Nodes,
+                columns,
+                (Element::Real, Role::SparseFeatures),
+            );
         };
-        let role = Role::SparseFeaturesOf { kind: number, entries: of.sparse_features.unwrap_or(0) };
-        self.declare(format!("x.{number}"), Rows::Fixed(of.nodes), of.features.unwrap_or(0), (Element::Real, role))
+        let role =
+            Role::SparseFeaturesOf { kind: number, entries: of.sparse_features.unwrap_or(0) };
+        self.declare(
+            format!("x.{number}"),
+            Rows::Fixed(of.nodes),
+            of.features.unwrap_or(0),
+            (Element::Real, role),
+        )
     }
 
     /// Nonzeros of the features of a kind, if they are sparse.
@@ -228,9 +308,14 @@ impl<'a> Lowering<'a> {
 
     /// A launch of its own, and what it leaves.
     fn launch(&mut self, id: NodeId, node: &Node, phase: Phase) -> Operand {
-        let (name, role) = self.wanted.get(&id).cloned().unwrap_or_else(|| (name_of(id, node), Role::Value));
+        let (name, role) =
+            self.wanted.get(&id).cloned().unwrap_or_else(|| (name_of(id, node), Role::Value));
         self.buffer_for(name.clone(), (node.place, node.kind, &node.shape), role);
-        let made = Operand::Rows(Rowed { buffer: name.clone(), shape: node.shape.clone(), view: View::Own });
+        let made = Operand::Rows(Rowed {
+            buffer: name.clone(),
+            shape: node.shape.clone(),
+            view: View::Own,
+        });
         if let Some(operation) = self.sparse_product(node, &name) {
             self.phases[phase].push(Launch::unreckoned(name, operation));
             return made;
@@ -238,13 +323,22 @@ impl<'a> Lowering<'a> {
         // A choice between equals, and what has a name of its own here, is a copy.
         let copied = match &node.op {
             Op::Select => uses::copied(self.gir, node),
-            Op::Far(_) | Op::Near(_) | Op::State(_) | Op::Ended(..) | Op::Constant(_) | Op::Parameter(_) | Op::Input(_) => Some(id),
+            Op::Far(_)
+            | Op::Near(_)
+            | Op::State(_)
+            | Op::Ended(..)
+            | Op::Constant(_)
+            | Op::Parameter(_)
+            | Op::Input(_) => Some(id),
             _ => None,
         };
         let (op, inputs) = match copied {
             Some(source) if source != id => (Op::Detach, vec![self.read(source, phase)]),
             Some(_) => (Op::Detach, vec![self.leaf(id, node, phase)]),
-            None => (node.op.clone(), node.inputs.iter().map(|input| self.read(*input, phase)).collect()),
+            None => (
+                node.op.clone(),
+                node.inputs.iter().map(|input| self.read(*input, phase)).collect(),
+            ),
         };
         self.evaluate(phase, (name, node.shape.clone()), op, inputs);
         made
@@ -261,31 +355,62 @@ impl<'a> Lowering<'a> {
 
     /// The product or outer product of sparse features, where there is one.
     fn sparse_product(&mut self, node: &Node, out: &str) -> Option<Operation> {
-        let at = |lowering: &Self, position: usize| node.inputs.get(position).and_then(|input| lowering.held.get(input)).cloned();
+        let at = |lowering: &Self, position: usize| {
+            node.inputs.get(position).and_then(|input| lowering.held.get(input)).cloned()
+        };
         match node.op {
             Op::Product { transposed: true } => {
-                let (Some(Held::Sparse(kind, dropout)), Op::Parameter(index)) = (at(self, 0), &self.gir.node(node.inputs[1]).op) else { return None };
-                let (left, right) = (self.sparse(kind), parameter_buffer(&self.gir.parameters[*index].name));
-                Some(Operation::SparseProduct { out: out.to_owned(), left, right, dropout, epilogue: crate::launch::Expression::Made })
+                let (Some(Held::Sparse(kind, dropout)), Op::Parameter(index)) =
+                    (at(self, 0), &self.gir.node(node.inputs[1]).op)
+                else {
+                    return None;
+                };
+                let (left, right) =
+                    (self.sparse(kind), parameter_buffer(&self.gir.parameters[*index].name));
+                Some(Operation::SparseProduct {
+                    out: out.to_owned(),
+                    left,
+                    right,
+                    dropout,
+                    epilogue: crate::launch::Expression::Made,
+                })
             }
             Op::Outer => {
-                let (Some(Held::Operand(Operand::Rows(left))), Some(Held::Sparse(kind, dropout))) = (at(self, 0), at(self, 1)) else { return None };
+                let (Some(Held::Operand(Operand::Rows(left))), Some(Held::Sparse(kind, dropout))) =
+                    (at(self, 0), at(self, 1))
+                else {
+                    return None;
+                };
                 let right = self.sparse(kind);
                 let rows = self.buffers.iter().find(|buffer| buffer.name == right)?.rows;
                 let held = self.buffers.iter().find(|buffer| buffer.name == left.buffer)?;
                 // Rows of the table and of the gradient are the same.
-                let is_plain = left.view == View::Own && held.rows == rows && left.shape.last() == Some(&held.columns);
+                let is_plain = left.view == View::Own
+                    && held.rows == rows
+                    && left.shape.last() == Some(&held.columns);
                 if !is_plain || left.shape.len() != axes_of_features(kind) {
                     return None;
                 }
-                Some(Operation::SparseProductOverRows { out: out.to_owned(), left: left.buffer, right, dropout })
+                Some(Operation::SparseProductOverRows {
+                    out: out.to_owned(),
+                    left: left.buffer,
+                    right,
+                    dropout,
+                })
             }
             _ => None,
         }
     }
 
-    fn evaluate(&mut self, phase: Phase, (out, shape): (BufferName, Vec<u64>), op: Op, inputs: Vec<Operand>) {
-        self.phases[phase].push(Launch::unreckoned(out.clone(), Operation::Evaluate { out, shape, op, inputs }));
+    fn evaluate(
+        &mut self,
+        phase: Phase,
+        (out, shape): (BufferName, Vec<u64>),
+        op: Op,
+        inputs: Vec<Operand>,
+    ) {
+        self.phases[phase]
+            .push(Launch::unreckoned(out.clone(), Operation::Evaluate { out, shape, op, inputs }));
     }
 
     /// A value in a buffer that a launch has written, of this place: itself or a copy of this name.
@@ -294,8 +419,10 @@ impl<'a> Lowering<'a> {
         let operand = self.read(id, phase);
         if let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = &operand {
             let declared = self.buffers.iter().find(|declared| declared.name == *buffer);
-            let fits = declared
-                .is_some_and(|declared| matches!(declared.role, Role::Value | Role::Gradient) && declared.rows == rows_of(place, self.data, &node.shape));
+            let fits = declared.is_some_and(|declared| {
+                matches!(declared.role, Role::Value | Role::Gradient)
+                    && declared.rows == rows_of(place, self.data, &node.shape)
+            });
             if fits {
                 return buffer.clone();
             }
@@ -305,17 +432,41 @@ impl<'a> Lowering<'a> {
     }
 
     /// Writes an operand into a buffer of this name.
-    fn copy(&mut self, (operand, op): (Operand, Op), row: (Place, Type, &[u64]), name: &str, phase: Phase) -> BufferName {
+    fn copy(
+        &mut self,
+        (operand, op): (Operand, Op),
+        row: (Place, Type, &[u64]),
+        name: &str,
+        phase: Phase,
+    ) -> BufferName {
         let name = self.buffer_for(name.to_owned(), row, Role::Value);
         // A number has no shape of its own.
-        let op = if matches!(operand, Operand::Number(_)) && !row.2.is_empty() { Op::Expand } else { op };
+        let op = if matches!(operand, Operand::Number(_)) && !row.2.is_empty() {
+            Op::Expand
+        } else {
+            op
+        };
         self.evaluate(phase, (name.clone(), row.2.to_vec()), op, vec![operand]);
         name
     }
 
-    fn list(self, parameters: Vec<Parameter>, body: Body, results: Vec<crate::launch::ResultColumn>) -> LaunchList {
+    fn list(
+        self,
+        parameters: Vec<Parameter>,
+        body: Body,
+        results: Vec<crate::launch::ResultColumn>,
+    ) -> LaunchList {
         let arena = crate::launch::Arena::default();
-        LaunchList { program: self.gir.program.clone(), buffers: self.buffers, parameters, body, results, arena, reasons: Vec::new(), lines: BTreeMap::new() }
+        LaunchList {
+            program: self.gir.program.clone(),
+            buffers: self.buffers,
+            parameters,
+            body,
+            results,
+            arena,
+            reasons: Vec::new(),
+            lines: BTreeMap::new(),
+        }
     }
 }
 
@@ -327,11 +478,20 @@ fn name_of(id: NodeId, node: &Node) -> BufferName {
 
 /// Lines of a program's text by the names of the buffers that hold what they ask for.
 pub fn lines_of(text: &str, gir: &Gir) -> BTreeMap<BufferName, u32> {
-    let ends: Vec<u32> = text.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect();
+    let ends: Vec<u32> =
+        text.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect();
     let line = |span: Span| ends.partition_point(|end| *end < span.start) as u32 + 1;
-    let of_values = gir.nodes.iter().enumerate().map(|(number, node)| (name_of(NodeId(number as u32), node), line(node.span)));
-    let of_gradients =
-        gir.gradients.iter().filter_map(|gradient| Some((gradient_buffer(train::parameter_of(gir, gradient.of)?), line(gir.node(gradient.node).span))));
+    let of_values = gir
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(number, node)| (name_of(NodeId(number as u32), node), line(node.span)));
+    let of_gradients = gir.gradients.iter().filter_map(|gradient| {
+        Some((
+            gradient_buffer(train::parameter_of(gir, gradient.of)?),
+            line(gir.node(gradient.node).span),
+        ))
+    });
     of_values.chain(of_gradients).collect()
 }
 
@@ -342,7 +502,9 @@ fn rows(buffer: BufferName, shape: &[u64]) -> Held {
 /// Rows of vertices as edges see them.
 fn seen(operand: Operand, view: View) -> Option<Held> {
     match operand {
-        Operand::Rows(rows) if rows.view == View::Own => Some(Held::Operand(Operand::Rows(Rowed { view, ..rows }))),
+        Operand::Rows(rows) if rows.view == View::Own => {
+            Some(Held::Operand(Operand::Rows(Rowed { view, ..rows })))
+        }
         _ => None,
     }
 }
@@ -356,7 +518,10 @@ fn given_name(input: &Input) -> BufferName {
     match input {
         Input::Kind => "given.kind".to_owned(),
         Input::FeaturesOf(kind) => format!("x.{kind}"),
-        Input::PlaceAmong(kinds) => format!("given.place.{}", kinds.iter().map(u32::to_string).collect::<Vec<_>>().join(".")),
+        Input::PlaceAmong(kinds) => format!(
+            "given.place.{}",
+            kinds.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
+        ),
         Input::Features => "x".to_owned(),
         Input::Target => "target".to_owned(),
         Input::Column(name) => format!("given.column.{name}"),

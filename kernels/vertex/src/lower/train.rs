@@ -1,7 +1,11 @@
-//! train: programs that learn: what is done once, the forward pass, the loss, the backward pass, the optimiser.
+//! train: programs that learn: what is done once, the forward pass, the loss, the backward pass,
+//! the optimiser.
 use super::{Lowering, Refusal, rows_of};
 use crate::gir::{Data, EdgeSet, Gir, NodeId, Op, Place, Type};
-use crate::launch::{Body, Commit, Launch, LaunchList, Operand, Operation, ResultColumn, Role, Rowed, Rows, Train, View, gradient_buffer, parameter_buffer};
+use crate::launch::{
+    Body, Commit, Launch, LaunchList, Operand, Operation, ResultColumn, Role, Rowed, Rows, Train,
+    View, gradient_buffer, parameter_buffer,
+};
 
 const PREPARE: usize = 0;
 const FORWARD: usize = 1;
@@ -9,9 +13,18 @@ const BACKWARD: usize = 2;
 
 pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     if !gir.loops.is_empty() {
-        let span = gir.nodes.iter().find(|node| node.region.is_some()).map_or_else(Default::default, |node| node.span);
+        let span = gir
+            .nodes
+            .iter()
+            .find(|node| node.region.is_some())
+            .map_or_else(Default::default, |node| node.span);
         let what = "a program that is trained has a `while`".to_owned();
-        return Err(Refusal { what, hint: "use  for k in range(n)  , or make the values of the loop a data set's column".to_owned(), span });
+        return Err(Refusal {
+            what,
+            hint: "use  for k in range(n)  , or make the values of the loop a data set's column"
+                .to_owned(),
+            span,
+        });
     }
     let mut lowering = Lowering::new(gir, data, 3);
     let parameters = lowering.parameters();
@@ -24,7 +37,11 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
         }
     }
     let Some((loss, kind)) = loss else {
-        return Err(Refusal { what: "a program that is trained has no loss".to_owned(), hint: "return scores".to_owned(), span: Default::default() });
+        return Err(Refusal {
+            what: "a program that is trained has no loss".to_owned(),
+            hint: "return scores".to_owned(),
+            span: Default::default(),
+        });
     };
     want_gradients(&mut lowering);
     let phases = Phases::of(gir, slope);
@@ -44,7 +61,8 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let statistics = statistics(&mut lowering);
     let switches = |launch: &Launch| match &launch.operation {
         Operation::Evaluate { op, .. } => matches!(op, Op::WhenTraining | Op::Dropout { .. }),
-        Operation::SparseProduct { dropout, .. } | Operation::SparseProductOverRows { dropout, .. } => dropout.is_some(),
+        Operation::SparseProduct { dropout, .. }
+        | Operation::SparseProductOverRows { dropout, .. } => dropout.is_some(),
         _ => false,
     };
     let draws = !statistics.is_empty() || lowering.phases.iter().flatten().any(switches);
@@ -53,7 +71,11 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let (prepare, forward, backward) = (next(), next(), next());
     let loss = Launch::unreckoned("loss".to_owned(), operation);
     let body = Body::Train(Train { prepare, forward, loss, backward, update, statistics, draws });
-    Ok(lowering.list(parameters, body, vec![ResultColumn { name: "scores".to_owned(), buffer: result, edges: None }]))
+    Ok(lowering.list(
+        parameters,
+        body,
+        vec![ResultColumn { name: "scores".to_owned(), buffer: result, edges: None }],
+    ))
 }
 
 /// In which part a value is made.
@@ -64,20 +86,39 @@ struct Phases {
 impl Phases {
     fn of(gir: &Gir, slope: Option<NodeId>) -> Self {
         let count = gir.nodes.len();
-        let (mut moves, mut slopes, mut forward) = (vec![false; count], vec![false; count], vec![false; count]);
+        let (mut moves, mut slopes, mut forward) =
+            (vec![false; count], vec![false; count], vec![false; count]);
         for id in gir.ids() {
             let node = gir.node(id);
             let any = |flags: &[bool]| node.inputs.iter().any(|input| flags[input.index()]);
             slopes[id.index()] = Some(id) == slope || any(&slopes);
-            moves[id.index()] = matches!(node.op, Op::Parameter(_) | Op::Dropout { .. } | Op::WhenTraining) || any(&moves);
+            moves[id.index()] =
+                matches!(node.op, Op::Parameter(_) | Op::Dropout { .. } | Op::WhenTraining)
+                    || any(&moves);
         }
-        let ends = gir.results.iter().map(|result| result.node).chain(gir.loss).chain(gir.updates.iter().map(|update| update.1));
+        let ends = gir
+            .results
+            .iter()
+            .map(|result| result.node)
+            .chain(gir.loss)
+            .chain(gir.updates.iter().map(|update| update.1));
         ends.for_each(|end| forward[end.index()] = true);
         mark(gir, slope, &mut forward);
-        // A sum over edges that only gradients read is taken where the forward pass reads the rows of these edges anyway.
-        let edges_of = |id: NodeId| if let Op::Reduce(_, edges) = gir.node(id).op { Some(edges) } else { None };
-        let walked: Vec<EdgeSet> = gir.ids().filter(|id| forward[id.index()] && moves[id.index()]).filter_map(edges_of).collect();
-        let early = gir.ids().filter(|id| !slopes[id.index()] && moves[id.index()] && edges_of(*id).is_some_and(|edges| walked.contains(&edges)));
+        // A sum over edges that only gradients read is taken where the forward pass reads the rows
+        // of these edges anyway.
+        let edges_of = |id: NodeId| {
+            if let Op::Reduce(_, edges) = gir.node(id).op { Some(edges) } else { None }
+        };
+        let walked: Vec<EdgeSet> = gir
+            .ids()
+            .filter(|id| forward[id.index()] && moves[id.index()])
+            .filter_map(edges_of)
+            .collect();
+        let early = gir.ids().filter(|id| {
+            !slopes[id.index()]
+                && moves[id.index()]
+                && edges_of(*id).is_some_and(|edges| walked.contains(&edges))
+        });
         early.collect::<Vec<_>>().into_iter().for_each(|id| forward[id.index()] = true);
         mark(gir, slope, &mut forward);
         let part = |index: usize| match (slopes[index], moves[index], forward[index]) {
@@ -108,8 +149,20 @@ fn want_gradients(lowering: &mut Lowering) {
     for gradient in &lowering.gir.gradients {
         let node = lowering.gir.node(gradient.node);
         let Some(name) = parameter_of(lowering.gir, gradient.of) else { continue };
-        let is_made = !matches!(node.op, Op::Constant(_) | Op::Parameter(_) | Op::Input(_) | Op::LossSlope(_) | Op::Reshape | Op::Detach | Op::Expand);
-        if is_made && matches!(node.place, Place::P | Place::C) && !lowering.wanted.contains_key(&gradient.node) {
+        let is_made = !matches!(
+            node.op,
+            Op::Constant(_)
+                | Op::Parameter(_)
+                | Op::Input(_)
+                | Op::LossSlope(_)
+                | Op::Reshape
+                | Op::Detach
+                | Op::Expand
+        );
+        if is_made
+            && matches!(node.place, Place::P | Place::C)
+            && !lowering.wanted.contains_key(&gradient.node)
+        {
             lowering.wanted.insert(gradient.node, (gradient_buffer(name), Role::Gradient));
         }
     }
@@ -124,14 +177,22 @@ pub(super) fn parameter_of(gir: &Gir, id: NodeId) -> Option<&str> {
 
 fn hold_slope(lowering: &mut Lowering, id: NodeId) {
     let node = lowering.gir.node(id);
-    let name = lowering.buffer_for("slope.result".to_owned(), (node.place, Type::Real, &node.shape), Role::Value);
+    let name = lowering.buffer_for(
+        "slope.result".to_owned(),
+        (node.place, Type::Real, &node.shape),
+        Role::Value,
+    );
     lowering.held.insert(id, super::rows(name, &node.shape));
 }
 
 fn gradient_of_result(lowering: &mut Lowering, slope: Option<NodeId>, loss: NodeId) -> String {
     let id = slope.unwrap_or_else(|| lowering.gir.node(loss).inputs[0]);
     let node = lowering.gir.node(id);
-    lowering.buffer_for("slope.result".to_owned(), (node.place, Type::Real, &node.shape), Role::Value)
+    lowering.buffer_for(
+        "slope.result".to_owned(),
+        (node.place, Type::Real, &node.shape),
+        Role::Value,
+    )
 }
 
 fn target(lowering: &mut Lowering, loss: NodeId) -> String {
@@ -148,13 +209,26 @@ fn gradients(lowering: &mut Lowering) -> Vec<Launch> {
         return Vec::new();
     }
     let mut update = Vec::new();
-    for (index, parameter) in lowering.gir.parameters.iter().enumerate().filter(|(_, parameter)| parameter.learned) {
+    for (index, parameter) in
+        lowering.gir.parameters.iter().enumerate().filter(|(_, parameter)| parameter.learned)
+    {
         let wanted = gradient_buffer(&parameter.name);
-        let found = lowering.gir.gradients.iter().find(|gradient| lowering.gir.node(gradient.of).op == Op::Parameter(index));
-        let operand = found.map_or(Operand::Number(crate::gir::Number::Real(0.0)), |gradient| lowering.read(gradient.node, BACKWARD));
+        let found = lowering
+            .gir
+            .gradients
+            .iter()
+            .find(|gradient| lowering.gir.node(gradient.of).op == Op::Parameter(index));
+        let operand = found.map_or(Operand::Number(crate::gir::Number::Real(0.0)), |gradient| {
+            lowering.read(gradient.node, BACKWARD)
+        });
         let there = matches!(&operand, Operand::Rows(Rowed { buffer, view: View::Own, .. }) if *buffer == wanted);
         if !there {
-            lowering.copy((operand, Op::Detach), (Place::P, Type::Real, &parameter.shape), &wanted, BACKWARD);
+            lowering.copy(
+                (operand, Op::Detach),
+                (Place::P, Type::Real, &parameter.shape),
+                &wanted,
+                BACKWARD,
+            );
         }
         let operation = Operation::Optimize { parameter: parameter.name.clone() };
         update.push(Launch::unreckoned(format!("update.{}", parameter.name), operation));
@@ -167,7 +241,10 @@ fn statistics(lowering: &mut Lowering) -> Vec<Commit> {
     for (index, node) in lowering.gir.updates.clone() {
         let parameter = &lowering.gir.parameters[index];
         let next = lowering.written(node, Place::P, &format!("next.{}", parameter.name), FORWARD);
-        debug_assert_eq!(rows_of(Place::P, lowering.data, &parameter.shape), rows_of(Place::P, lowering.data, &lowering.gir.node(node).shape));
+        debug_assert_eq!(
+            rows_of(Place::P, lowering.data, &parameter.shape),
+            rows_of(Place::P, lowering.data, &lowering.gir.node(node).shape)
+        );
         statistics.push(Commit { state: parameter_buffer(&parameter.name), next });
     }
     statistics

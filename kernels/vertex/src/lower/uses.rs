@@ -1,7 +1,9 @@
 //! uses: who reads which value, and what that allows.
 //!
 //! promises  only what leads to a result, a loss, a gradient, a statistic or a loop counts
-use crate::gir::{Binary, Data, Gir, Input, Node, NodeId, Op, Place, Pooling, Reduction, broadcast};
+use crate::gir::{
+    Binary, Data, Gir, Input, Node, NodeId, Op, Place, Pooling, Reduction, broadcast,
+};
 
 /// Users of each value.
 pub(super) struct Uses {
@@ -23,7 +25,8 @@ impl Uses {
             (live[root.index()], roots[root.index()]) = (true, true);
         }
         let mut users = vec![Vec::new(); count];
-        for id in gir.ids().rev().filter(|id| data.training || !is_training_only(&gir.node(*id).op)) {
+        for id in gir.ids().rev().filter(|id| data.training || !is_training_only(&gir.node(*id).op))
+        {
             if !live[id.index()] {
                 continue;
             }
@@ -32,7 +35,13 @@ impl Uses {
                 users[input.index()].push(id);
             }
         }
-        Uses { live, users, roots, sparse: data.sparse_features.is_some() || data.kinds.iter().any(|kind| kind.sparse_features.is_some()) }
+        Uses {
+            live,
+            users,
+            roots,
+            sparse: data.sparse_features.is_some()
+                || data.kinds.iter().any(|kind| kind.sparse_features.is_some()),
+        }
     }
 
     /// Whether a value is the sparse features' dropout and only meets weights.
@@ -45,26 +54,40 @@ impl Uses {
         let small = &gir.node(gir.node(id).inputs[0]).shape;
         let repeats = |user: &NodeId| {
             let node = gir.node(*user);
-            let other = node.inputs.iter().map(|other| gir.node(*other)).find(|other| !matches!(other.op, Op::Expand)).map(|other| &other.shape);
-            matches!(node.op, Op::Binary(_)) && other.and_then(|other| broadcast(small, other)).as_ref() == Some(&node.shape) && other == Some(&node.shape)
+            let other = node
+                .inputs
+                .iter()
+                .map(|other| gir.node(*other))
+                .find(|other| !matches!(other.op, Op::Expand))
+                .map(|other| &other.shape);
+            matches!(node.op, Op::Binary(_))
+                && other.and_then(|other| broadcast(small, other)).as_ref() == Some(&node.shape)
+                && other == Some(&node.shape)
         };
         !self.roots[id.index()] && self.users[id.index()].iter().all(repeats)
     }
 
-    /// Whether a product of edges is only summed, over edges or along an axis, as often as it would be made.
+    /// Whether a product of edges is only summed, over edges or along an axis, as often as it would
+    /// be made.
     pub fn is_only_summed(&self, gir: &Gir, id: NodeId) -> bool {
         let node = gir.node(id);
         let summed = |user: &NodeId| {
             let by = gir.node(*user);
             by.region == node.region
                 && match by.op {
-                    Op::Reduce(Reduction::Sum, _) => by.inputs[0] == id && by.inputs.get(1) != Some(&id),
+                    Op::Reduce(Reduction::Sum, _) => {
+                        by.inputs[0] == id && by.inputs.get(1) != Some(&id)
+                    }
                     Op::Axis(Pooling::Sum, _) => true,
                     _ => false,
                 }
         };
-        let of_edges = matches!(node.place, Place::S(_) | Place::E(_)) && node.kind == crate::gir::Type::Real;
-        of_edges && !self.roots[id.index()] && self.users[id.index()].iter().all(summed) && factors(gir, id) <= FACTORS_MAX
+        let of_edges =
+            matches!(node.place, Place::S(_) | Place::E(_)) && node.kind == crate::gir::Type::Real;
+        of_edges
+            && !self.roots[id.index()]
+            && self.users[id.index()].iter().all(summed)
+            && factors(gir, id) <= FACTORS_MAX
     }
 }
 
@@ -81,10 +104,14 @@ fn is_training_only(op: &Op) -> bool {
     matches!(op, Op::Loss(_) | Op::LossSlope(_) | Op::Input(Input::Target))
 }
 
-/// What a choice between equals is a copy of: it does not ask. Rows of a graph that go to its vertices are more than a copy.
+/// What a choice between equals is a copy of: it does not ask. Rows of a graph that go to its
+/// vertices are more than a copy.
 pub fn copied(gir: &Gir, node: &Node) -> Option<NodeId> {
     let equal = node.op == Op::Select && node.inputs[1] == node.inputs[2];
-    (equal && (gir.node(node.inputs[1]).place == node.place || gir.node(node.inputs[1]).place != Place::G)).then(|| node.inputs[1])
+    (equal
+        && (gir.node(node.inputs[1]).place == node.place
+            || gir.node(node.inputs[1]).place != Place::G))
+        .then(|| node.inputs[1])
 }
 
 /// What a value is really computed from.

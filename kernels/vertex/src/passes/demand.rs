@@ -1,14 +1,17 @@
 //! demand: which rows of each value a training epoch needs, going back from the training rows.
 //!
-//! reason    only rows that reach a training row have a gradient: at the last layer of cora 140 of 2,708; edge lists and products of
-//!           the backward pass can be that much shorter, exactly
-//! promises  rows outside of a value's demand are 0 (in the real numbers: of products with 0 and sums of them), or are read by no one,
-//!           or only to be multiplied with such a 0. Leaving them out changes no result, loss or gradient while all values are
-//!           finite; a NaN or infinity that would have met such a 0 is then not seen
-//! never     removes anything (dead removes what nothing reads, gradients that nobody asked for among it); results are read in
-//!           all rows, for every split is measured, so values going forward are demanded whole
+//! reason    only rows that reach a training row have a gradient: at the last layer of cora 140 of
+//!           2,708; edge lists and products of the backward pass can be that much shorter, exactly
+//! promises  rows outside of a value's demand are 0 (in the real numbers: of products with 0 and
+//!           sums of them), or are read by no one, or only to be multiplied with such a 0. Leaving
+//!           them out changes no result, loss or gradient while all values are finite; a NaN or
+//!           infinity that would have met such a 0 is then not seen
+//! never     removes anything (dead removes what nothing reads, gradients that nobody asked for
+//!           among it); results are read in all rows, for every split is measured, so values going
+//!           forward are demanded whole
 //!
-//! Steps along edges are counted in either direction; the bound is one step too large where an edge value is read at both ends.
+//! Steps along edges are counted in either direction; the bound is one step too large where an edge
+//! value is read at both ends.
 use crate::gir::{Binary, EdgeSet, Gir, NodeId, Op, Place, Pooling, Reduction, Unary};
 use crate::launch::Direction;
 
@@ -17,8 +20,9 @@ use crate::launch::Direction;
 pub enum Demand {
     /// None: it is 0 everywhere (and no constant), or nothing reads it.
     Nothing,
-    /// Vertices (or graphs) that reach a training row in at most so many steps along edges; 0: the training rows. Of edge values:
-    /// those at one of whose ends is such a vertex. Of shared values: their row.
+    /// Vertices (or graphs) that reach a training row in at most so many steps along edges; 0: the
+    /// training rows. Of edge values: those at one of whose ends is such a vertex. Of shared
+    /// values: their row.
     Hops(u32),
     /// Every row.
     All,
@@ -37,7 +41,11 @@ pub fn demand(gir: &Gir) -> Vec<Demand> {
     for id in gir.ids().collect::<Vec<_>>().into_iter().rev() {
         // What is 0 outside of some rows is needed in those at most.
         let one_for_all = gir.node(id).place == Place::C;
-        let own = if one_for_all { demand[id.index()] } else { demand[id.index()].smaller(support[id.index()].rows()) };
+        let own = if one_for_all {
+            demand[id.index()]
+        } else {
+            demand[id.index()].smaller(support[id.index()].rows())
+        };
         demand[id.index()] = own;
         let node = gir.node(id);
         for (position, input) in node.inputs.iter().enumerate() {
@@ -50,10 +58,15 @@ pub fn demand(gir: &Gir) -> Vec<Demand> {
 
 /// Everything that is read in all rows: what is not there for gradients alone.
 fn forward_roots(gir: &Gir) -> Vec<NodeId> {
-    let mut roots: Vec<NodeId> = gir.results.iter().map(|result| result.node).chain(gir.loss).collect();
+    let mut roots: Vec<NodeId> =
+        gir.results.iter().map(|result| result.node).chain(gir.loss).collect();
     roots.extend(gir.updates.iter().map(|update| update.1));
     roots.extend(gir.roots().into_iter().filter(|root| gir.node(*root).region.is_some()));
-    roots.extend(gir.loops.iter().flat_map(|repeated| repeated.states.iter().flat_map(|state| [state.first, state.next])));
+    roots.extend(
+        gir.loops.iter().flat_map(|repeated| {
+            repeated.states.iter().flat_map(|state| [state.first, state.next])
+        }),
+    );
     roots
 }
 
@@ -88,7 +101,8 @@ enum Support {
     Everywhere,
 }
 
-/// End of an edge; of lists over both directions, where an edge has two rows: near is `Target`, far is `Source`.
+/// End of an edge; of lists over both directions, where an edge has two rows: near is `Target`, far
+/// is `Source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Target,
@@ -130,8 +144,12 @@ impl Support {
     fn either(self, other: Support) -> Support {
         match (self, other) {
             (Support::Nowhere, support) | (support, Support::Nowhere) => support,
-            (Support::Within(a, first), Support::Within(b, second)) if first == second => Support::Within(a.max(b), first),
-            (Support::Within(a, first), Support::Within(b, _)) => Support::Within(a.max(b.saturating_add(1)), first),
+            (Support::Within(a, first), Support::Within(b, second)) if first == second => {
+                Support::Within(a.max(b), first)
+            }
+            (Support::Within(a, first), Support::Within(b, _)) => {
+                Support::Within(a.max(b.saturating_add(1)), first)
+            }
             _ => Support::Everywhere,
         }
     }
@@ -205,15 +223,23 @@ fn support_of(gir: &Gir, id: NodeId, support: &[Support]) -> Support {
         | Op::Slice { .. }
         | Op::Unslice { .. }
         | Op::Product { .. } => of(0),
-        Op::Concat(_) => node.inputs.iter().map(|input| support[input.index()]).fold(Support::Nowhere, Support::either),
+        Op::Concat(_) => node
+            .inputs
+            .iter()
+            .map(|input| support[input.index()])
+            .fold(Support::Nowhere, Support::either),
         Op::Far(edges) => seen(of(0), end(*edges, false)),
         Op::Near(edges) => seen(of(0), end(*edges, true)),
         Op::Reduce(Reduction::Sum, edges) => match of(0) {
-            Support::Within(hops, at) if at == end(*edges, true) => Support::Within(hops, End::Target),
+            Support::Within(hops, at) if at == end(*edges, true) => {
+                Support::Within(hops, End::Target)
+            }
             Support::Within(hops, _) => Support::Within(hops.saturating_add(1), End::Target),
             support => support,
         },
-        Op::SumRows | Op::Scatter { .. } | Op::Pool(_) | Op::Give if of(0) == Support::Nowhere => Support::Nowhere,
+        Op::SumRows | Op::Scatter { .. } | Op::Pool(_) | Op::Give if of(0) == Support::Nowhere => {
+            Support::Nowhere
+        }
         Op::Outer if of(0).both(of(1)) == Support::Nowhere => Support::Nowhere,
         _ => Support::Everywhere,
     }

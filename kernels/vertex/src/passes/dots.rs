@@ -1,17 +1,23 @@
-//! dots: a dot product with the summing vertex's own row leaves the sum over edges, where the far rows are added up anyway.
+//! dots: a dot product with the summing vertex's own row leaves the sum over edges, where the far
+//! rows are added up anyway.
 //!
-//! reason    `sum over edges of f_e * dot(z_v, a_u)` is `dot(z_v, sum of f_e * a_u)`. As written each edge needs a dot product, whose parts
-//!           lie in several lanes; taken apart it is one multiplication more an element, beside a sum that reads `a_u` in any case. GAT's
+//! reason    `sum over edges of f_e * dot(z_v, a_u)` is `dot(z_v, sum of f_e * a_u)`. As written
+//!           each edge needs a dot product, whose parts lie in several lanes; taken apart it is one
+//!           multiplication more an element, beside a sum that reads `a_u` in any case. GAT's
 //!           gradient of the source's score is such a sum, beside the gradient of the source's row
 //! keeps     the sum as a real number; it is rounded in another order
-//! also      the sign of what is summed along an axis stands outside of the sum: a row less that is written only to be read
-//! weighs    nothing: it is done only where another sum over the same edges, which waits for the loss no less, reads the same far rows
+//! also      the sign of what is summed along an axis stands outside of the sum: a row less that is
+//!           written only to be read
+//! weighs    nothing: it is done only where another sum over the same edges, which waits for the
+//!           loss no less, reads the same far rows
 use super::{
     Choice, bytes, hoist,
     rebuild::rebuild,
     terms::{Sums, Term, is_own_row, terms},
 };
-use crate::gir::{Binary, Builder, Data, EdgeSet, Gir, NodeId, Op, Place, Pooling, Reduction, Unary};
+use crate::gir::{
+    Binary, Builder, Data, EdgeSet, Gir, NodeId, Op, Place, Pooling, Reduction, Unary,
+};
 
 /// The program with such dot products outside of their sums.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
@@ -19,7 +25,9 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     let sums: Vec<(EdgeSet, NodeId, Vec<NodeId>)> = gir
         .ids()
         .filter_map(|id| match gir.node(id).op {
-            Op::Reduce(Reduction::Sum, edges) if after_loss[id.index()] => Some((edges, id, bytes::leaves(&gir, edges, &gir.node(id).inputs))),
+            Op::Reduce(Reduction::Sum, edges) if after_loss[id.index()] => {
+                Some((edges, id, bytes::leaves(&gir, edges, &gir.node(id).inputs)))
+            }
             _ => None,
         })
         .collect();
@@ -37,15 +45,27 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
             return Ok(None);
         }
         let is_known = |id: NodeId| !has_own_row.get(id.index()).copied().unwrap_or(false);
-        let Some(terms) = terms(builder, edges, site.inputs[0], &is_known)? else { return Ok(None) };
+        let Some(terms) = terms(builder, edges, site.inputs[0], &is_known)? else {
+            return Ok(None);
+        };
         if terms.iter().all(|term| term.dot.is_none()) {
             return Ok(None);
         }
         // What others read of far rows over these edges, in numbers of the new program.
-        let beside = sums.iter().filter(|(over, id, _)| *over == edges && *id != site.id).flat_map(|(.., leaves)| leaves);
-        let read: Vec<NodeId> = beside.filter_map(|leaf| site.made[leaf.index()]).map(|leaf| shown(builder, leaf)).collect();
+        let beside = sums
+            .iter()
+            .filter(|(over, id, _)| *over == edges && *id != site.id)
+            .flat_map(|(.., leaves)| leaves);
+        let read: Vec<NodeId> = beside
+            .filter_map(|leaf| site.made[leaf.index()])
+            .map(|leaf| shown(builder, leaf))
+            .collect();
         let is_there = |leaf: &NodeId| read.contains(&shown(builder, *leaf));
-        let is_read = |term: &Term| term.dot.as_ref().is_none_or(|dot| bytes::leaves(&builder.gir, edges, dot.term.rest.as_slice()).iter().all(is_there));
+        let is_read = |term: &Term| {
+            term.dot.as_ref().is_none_or(|dot| {
+                bytes::leaves(&builder.gir, edges, dot.term.rest.as_slice()).iter().all(is_there)
+            })
+        };
         if !terms.iter().all(is_read) {
             return Ok(None);
         }
@@ -66,7 +86,8 @@ fn shown(builder: &Builder<'_>, leaf: NodeId) -> NodeId {
     if matches!(node.op, Op::Far(_) | Op::Near(_)) { node.inputs[0] } else { leaf }
 }
 
-/// For each value so far, whether it is one of edges and linear in a product of the summing vertex's row with another.
+/// For each value so far, whether it is one of edges and linear in a product of the summing
+/// vertex's row with another.
 fn linear_in_own_rows(builder: &Builder<'_>, edges: EdgeSet) -> Vec<bool> {
     let mut has_own_row = vec![false; builder.gir.nodes.len()];
     for id in builder.gir.ids() {
@@ -74,7 +95,9 @@ fn linear_in_own_rows(builder: &Builder<'_>, edges: EdgeSet) -> Vec<bool> {
         if !matches!(node.place, Place::S(_) | Place::E(_)) {
             continue;
         }
-        let of = |positions: std::ops::Range<usize>| node.inputs[positions].iter().any(|input| has_own_row[input.index()]);
+        let of = |positions: std::ops::Range<usize>| {
+            node.inputs[positions].iter().any(|input| has_own_row[input.index()])
+        };
         has_own_row[id.index()] = match node.op {
             Op::Axis(Pooling::Sum, _) => of(0..1),
             Op::Unary(Unary::Negative) | Op::Reshape | Op::Dropout { .. } => of(0..1),

@@ -1,9 +1,12 @@
-//! equal: values that are equal by the order of their operands alone, or by drawing the same numbers, are computed once.
+//! equal: values that are equal by the order of their operands alone, or by drawing the same
+//! numbers, are computed once.
 //!
-//! reason    `Builder` shares nodes that are written alike; it does not know that a + b is b + a, nor that a dropout of the same
-//!           site draws the same numbers (a gradient repeats its mask)
-//! keeps     every value, bit for bit: sums and products of two IEEE numbers do not depend on their order. Minimum and maximum of
-//!           reals stay as written, since of 0 and -0 either may be given, and a gradient goes to the first of equals
+//! reason    `Builder` shares nodes that are written alike; it does not know that a + b is b + a,
+//!           nor that a dropout of the same site draws the same numbers (a gradient repeats its
+//!           mask)
+//! keeps     every value, bit for bit: sums and products of two IEEE numbers do not depend on their
+//!           order. Minimum and maximum of reals stay as written, since of 0 and -0 either may be
+//!           given, and a gradient goes to the first of equals
 use std::collections::HashMap;
 
 use super::{
@@ -18,7 +21,9 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| {
         let mut inputs = site.inputs.to_vec();
         match site.node.op {
-            Op::Binary(operator) if commutes(operator, builder.node(inputs[0]).kind) => inputs.sort(),
+            Op::Binary(operator) if commutes(operator, builder.node(inputs[0]).kind) => {
+                inputs.sort()
+            }
             Op::Dropout { .. } => {}
             _ => return Ok(None),
         }
@@ -35,7 +40,12 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
 /// Whether the result does not depend on the order of the operands, bit for bit.
 fn commutes(operator: Binary, kind: Type) -> bool {
     match operator {
-        Binary::Add | Binary::Multiply | Binary::Equal | Binary::NotEqual | Binary::And | Binary::Or => true,
+        Binary::Add
+        | Binary::Multiply
+        | Binary::Equal
+        | Binary::NotEqual
+        | Binary::And
+        | Binary::Or => true,
         Binary::Minimum | Binary::Maximum => kind != Type::Real,
         _ => false,
     }

@@ -1,13 +1,18 @@
-//! forward_sums: sums over edges that the backward pass needs, taken in the forward pass that already reads the rows.
+//! forward_sums: sums over edges that the backward pass needs, taken in the forward pass that
+//! already reads the rows.
 //!
-//! reason    `sum over edges of f_e * dot(a_v, z_u)` is `dot(a_v, sum of f_e * z_u)`: when only `a_v` is a gradient, what is left of
-//!           the sum is known going forward. The backward pass then reads a row a vertex, and not a row an edge: GAT's gradient of
-//!           the destination's score needs no second pass over the edges
-//! keeps     the sum as a real number; it is rounded in another order. Over no edge it is 0 (see factor)
-//! weighs    the edges' bytes of the backward sum against the rows of the new sums, written going forward and read going backward;
-//!           a far row or edge value that no forward sum over these edges reads anyway counts an edge's bytes again
+//! reason    `sum over edges of f_e * dot(a_v, z_u)` is `dot(a_v, sum of f_e * z_u)`: when only
+//!           `a_v` is a gradient, what is left of the sum is known going forward. The backward pass
+//!           then reads a row a vertex, and not a row an edge: GAT's gradient of the destination's
+//!           score needs no second pass over the edges
+//! keeps     the sum as a real number; it is rounded in another order. Over no edge it is 0 (see
+//!           factor)
+//! weighs    the edges' bytes of the backward sum against the rows of the new sums, written going
+//!           forward and read going backward; a far row or edge value that no forward sum over
+//!           these edges reads anyway counts an edge's bytes again
 //!
-//! A value that is no sum of such products (a maximum, a function that is not linear in the gradient) stays as it is.
+//! A value that is no sum of such products (a maximum, a function that is not linear in the
+//! gradient) stays as it is.
 use super::{
     Choice, bytes, hoist,
     rebuild::{Site, rebuild},
@@ -21,13 +26,21 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
     let forward_reads = forward_reads(&gir, &after_loss);
     rebuild(&gir, data, None, &mut |builder, site| {
         let Op::Reduce(Reduction::Sum, edges) = site.node.op else { return Ok(None) };
-        if !after_loss[site.id.index()] || site.node.inputs.get(1).is_some_and(|mask| after_loss[mask.index()]) {
+        if !after_loss[site.id.index()]
+            || site.node.inputs.get(1).is_some_and(|mask| after_loss[mask.index()])
+        {
             return Ok(None);
         }
         let known = known_forward(builder);
         let is_known = |id: NodeId| known.get(id.index()).copied().unwrap_or(true);
-        let Some(terms) = terms(builder, edges, site.inputs[0], &is_known)? else { return Ok(None) };
-        let read: Vec<NodeId> = forward_reads.iter().filter(|(over, _)| *over == edges).filter_map(|(_, leaf)| site.made[leaf.index()]).collect();
+        let Some(terms) = terms(builder, edges, site.inputs[0], &is_known)? else {
+            return Ok(None);
+        };
+        let read: Vec<NodeId> = forward_reads
+            .iter()
+            .filter(|(over, _)| *over == edges)
+            .filter_map(|(_, leaf)| site.made[leaf.index()])
+            .collect();
         let (value, choice) = taken_forward(builder, site, edges, &terms, &read)?;
         let taken = choice.taken;
         choices.push(choice);
@@ -35,12 +48,17 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// Far rows and edge values that sums of the forward pass read, with the edges that they are summed over. Old ids.
+/// Far rows and edge values that sums of the forward pass read, with the edges that they are summed
+/// over. Old ids.
 fn forward_reads(gir: &Gir, after_loss: &[bool]) -> Vec<(EdgeSet, NodeId)> {
     let mut reads = Vec::new();
     for id in gir.ids().filter(|id| !after_loss[id.index()]) {
         if let Op::Reduce(_, edges) = gir.node(id).op {
-            reads.extend(bytes::leaves(gir, edges, &gir.node(id).inputs).into_iter().map(|leaf| (edges, leaf)));
+            reads.extend(
+                bytes::leaves(gir, edges, &gir.node(id).inputs)
+                    .into_iter()
+                    .map(|leaf| (edges, leaf)),
+            );
         }
     }
     reads
@@ -52,7 +70,13 @@ fn known_forward(builder: &Builder<'_>) -> Vec<bool> {
 }
 
 /// The value made of sums of the forward pass, and whether that moves fewer bytes.
-fn taken_forward(builder: &mut Builder<'_>, site: &Site<'_>, edges: EdgeSet, terms: &[Term], read: &[NodeId]) -> Result<(NodeId, Choice), Misfit> {
+fn taken_forward(
+    builder: &mut Builder<'_>,
+    site: &Site<'_>,
+    edges: EdgeSet,
+    terms: &[Term],
+    read: &[NodeId],
+) -> Result<(NodeId, Choice), Misfit> {
     let data = builder.data;
     let mask = site.inputs.get(1).copied();
     let sums = Sums { edges, mask, kind: site.node.kind };
@@ -70,19 +94,45 @@ fn taken_forward(builder: &mut Builder<'_>, site: &Site<'_>, edges: EdgeSet, ter
     made.sort();
     made.dedup();
     let width = |ids: &[NodeId]| ids.iter().map(|id| builder.node(*id).columns()).sum::<u64>();
-    let before = bytes::gather(data, edges, bytes::columns_per_edge(builder, edges, site.inputs)) + bytes::rows(data, site.node.columns());
-    let over: Vec<NodeId> = made.iter().filter(|sum| matches!(builder.node(**sum).op, Op::Reduce(..))).copied().collect();
-    let inputs: Vec<NodeId> = over.iter().flat_map(|sum| builder.node(*sum).inputs.clone()).collect();
-    let unread: Vec<NodeId> = bytes::leaves(&builder.gir, edges, &inputs).into_iter().filter(|leaf| !read.contains(leaf)).collect();
+    let before = bytes::gather(data, edges, bytes::columns_per_edge(builder, edges, site.inputs))
+        + bytes::rows(data, site.node.columns());
+    let over: Vec<NodeId> = made
+        .iter()
+        .filter(|sum| matches!(builder.node(**sum).op, Op::Reduce(..)))
+        .copied()
+        .collect();
+    let inputs: Vec<NodeId> =
+        over.iter().flat_map(|sum| builder.node(*sum).inputs.clone()).collect();
+    let unread: Vec<NodeId> = bytes::leaves(&builder.gir, edges, &inputs)
+        .into_iter()
+        .filter(|leaf| !read.contains(leaf))
+        .collect();
     let again = if unread.is_empty() { 0 } else { bytes::gather(data, edges, width(&unread)) };
-    let after = again + 2 * bytes::rows(data, width(&over)) + bytes::rows(data, site.node.columns());
+    let after =
+        again + 2 * bytes::rows(data, width(&over)) + bytes::rows(data, site.node.columns());
     let taken = after < before;
     let columns = width(&over);
     let reason = if taken {
-        format!("{columns} columns a vertex are summed going forward: {after} bytes against {before} of a backward sum over edges")
+        format!(
+            "{columns} columns a vertex are summed going forward: {after} bytes against {before} \
+                of a backward sum over edges"
+        )
     } else {
-        format!("the backward sum over edges stays: {before} bytes against {after} of {columns} columns a vertex, summed going forward")
+        format!(
+            "the backward sum over edges stays: {before} bytes against {after} of {columns} \
+                columns a vertex, summed going forward"
+        )
     };
     let name = site.node.shown(site.id);
-    Ok((value, Choice { node: site.id, value: name, taken, reason, bytes_before: before, bytes_after: after }))
+    Ok((
+        value,
+        Choice {
+            node: site.id,
+            value: name,
+            taken,
+            reason,
+            bytes_before: before,
+            bytes_after: after,
+        },
+    ))
 }

@@ -1,13 +1,15 @@
 //! passes: what makes a program cheaper, each a function from a program to a program, in one order.
 //!
-//! promises  a cleaned program means what it meant: `Numbers::Kept` passes keep every value bit for bit, `Numbers::Reordered` ones
-//!           add or multiply the same real numbers in another order; results, loss, gradients, updates, loops and parameters stay,
-//!           with their names; a pass that chooses says so in words, with the bytes of both ways
+//! promises  a cleaned program means what it meant: `Numbers::Kept` passes keep every value bit for
+//!           bit, `Numbers::Reordered` ones add or multiply the same real numbers in another order;
+//!           results, loss, gradients, updates, loops and parameters stay, with their names; a pass
+//!           that chooses says so in words, with the bytes of both ways
 //! never     measures, or knows a device; changes what is returned, or by what a gradient is taken
 //!
-//! `PASSES` is the order. A program is cleaned before `autodiff`, so that its gradient is made of the better form, and again
-//! after it; `Stage` says which passes run when. Inlining of functions and unrolling of `for` come before all of them and are
-//! the tracer's: it runs a program's text as written, once for each call and each value of a counter.
+//! `PASSES` is the order. A program is cleaned before `autodiff`, so that its gradient is made of
+//! the better form, and again after it; `Stage` says which passes run when. Inlining of functions
+//! and unrolling of `for` come before all of them and are the tracer's: it runs a program's text as
+//! written, once for each call and each value of a counter.
 mod bytes;
 mod dead;
 mod demand;
@@ -102,7 +104,13 @@ pub struct Choice {
 pub const PASSES: &[Pass] = &[
     FOLD,
     SIMPLIFY,
-    Pass { name: "powers", reason: "powers of small whole numbers are products", stage: Stage::Always, numbers: Numbers::Reordered, run: powers::run },
+    Pass {
+        name: "powers",
+        reason: "powers of small whole numbers are products",
+        stage: Stage::Always,
+        numbers: Numbers::Reordered,
+        run: powers::run,
+    },
     EQUAL,
     DEAD,
     Pass {
@@ -126,7 +134,13 @@ pub const PASSES: &[Pass] = &[
         numbers: Numbers::Reordered,
         run: order::run,
     },
-    Pass { name: "guards", reason: "a gradient is not guarded against what cannot be", stage: Stage::Gradients, numbers: Numbers::Reordered, run: guards::run },
+    Pass {
+        name: "guards",
+        reason: "a gradient is not guarded against what cannot be",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: guards::run,
+    },
     Pass {
         name: "masks",
         reason: "where a slope passes behind a dropout is told by what this left",
@@ -151,7 +165,13 @@ pub const PASSES: &[Pass] = &[
     FOLD,
     SIMPLIFY,
     EQUAL,
-    Pass { name: "hoist", reason: "what does not change in a loop is computed before it", stage: Stage::Always, numbers: Numbers::Kept, run: hoist::run },
+    Pass {
+        name: "hoist",
+        reason: "what does not change in a loop is computed before it",
+        stage: Stage::Always,
+        numbers: Numbers::Kept,
+        run: hoist::run,
+    },
     DEAD,
     // Of what is left: who reads a value counts.
     Pass {
@@ -163,11 +183,34 @@ pub const PASSES: &[Pass] = &[
     },
 ];
 
-const FOLD: Pass = Pass { name: "fold", reason: "numbers of numbers are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: fold::run };
-const SIMPLIFY: Pass =
-    Pass { name: "simplify", reason: "work that changes nothing is left out", stage: Stage::Always, numbers: Numbers::Kept, run: simplify::run };
-const EQUAL: Pass = Pass { name: "equal", reason: "equal values are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: equal::run };
-const DEAD: Pass = Pass { name: "dead", reason: "values that nothing reads are not computed", stage: Stage::Always, numbers: Numbers::Kept, run: dead::run };
+const FOLD: Pass = Pass {
+    name: "fold",
+    reason: "numbers of numbers are computed once",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: fold::run,
+};
+const SIMPLIFY: Pass = Pass {
+    name: "simplify",
+    reason: "work that changes nothing is left out",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: simplify::run,
+};
+const EQUAL: Pass = Pass {
+    name: "equal",
+    reason: "equal values are computed once",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: equal::run,
+};
+const DEAD: Pass = Pass {
+    name: "dead",
+    reason: "values that nothing reads are not computed",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: dead::run,
+};
 
 /// The program after all passes of its stage, and what each did.
 pub fn clean(gir: Gir, data: &Data) -> (Gir, Vec<Applied>) {
@@ -177,7 +220,12 @@ pub fn clean(gir: Gir, data: &Data) -> (Gir, Vec<Applied>) {
     for pass in PASSES.iter().filter(|pass| pass.stage != skipped) {
         let (nodes_before, mut choices) = (gir.nodes.len(), Vec::new());
         gir = (pass.run)(gir, data, &mut choices);
-        applied.push(Applied { pass: pass.name, nodes_before, nodes_after: gir.nodes.len(), choices });
+        applied.push(Applied {
+            pass: pass.name,
+            nodes_before,
+            nodes_after: gir.nodes.len(),
+            choices,
+        });
     }
     (gir, applied)
 }

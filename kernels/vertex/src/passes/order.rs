@@ -1,23 +1,29 @@
 //! order: a sum over edges on the narrower side of a dense product, where that moves fewer bytes.
 //!
-//! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product (type 2 of the GNNA paper) or
-//!           after it (type 1). The sum reads a row an edge, so its width decides
-//!           What is added to the sum goes through the product with it, where it is the summing vertex's row of the same value (`own`)
-//! keeps     the value as a real number; it is rounded in another order. Between product and sum only numbers of a vertex or an edge
-//!           (rows of shape []) may stand, as factor, divisor or condition
-//! weighs    all that an epoch (or one prediction) moves for both values. Going backward the sum runs once more along the reversed
-//!           edges: after the product always, before it only when a gradient by x is wanted. A sum of what no epoch changes is made
-//!           once, before the first epoch, and counts nothing
+//! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product
+//!           (type 2 of the GNNA paper) or after it (type 1). The sum reads a row an edge, so its
+//!           width decides What is added to the sum goes through the product with it, where it is
+//!           the summing vertex's row of the same value (`own`)
+//! keeps     the value as a real number; it is rounded in another order. Between product and sum
+//!           only numbers of a vertex or an edge (rows of shape []) may stand, as factor, divisor
+//!           or condition
+//! weighs    all that an epoch (or one prediction) moves for both values. Going backward the sum
+//!           runs once more along the reversed edges: after the product always, before it only when
+//!           a gradient by x is wanted. A sum of what no epoch changes is made once, before the
+//!           first epoch, and counts nothing
 //!
-//! It runs before `autodiff`, so that the gradient follows the order that was chosen: each forward sum is one backward sum of the
-//! same width. It does not run after it: a backward sum often serves two gradients, and would be made twice.
+//! It runs before `autodiff`, so that the gradient follows the order that was chosen: each forward
+//! sum is one backward sum of the same width. It does not run after it: a backward sum often serves
+//! two gradients, and would be made twice.
 mod own;
 
 use super::{
     Choice, bytes, dead, hoist,
     rebuild::{Site, rebuild},
 };
-use crate::gir::{Binary, Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, Op, Place, Reduction, Unary};
+use crate::gir::{
+    Binary, Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, Op, Place, Reduction, Unary,
+};
 
 /// The program with its sums on the narrower side.
 pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
@@ -30,7 +36,8 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
             _ => None,
         };
         let Some(chain) = found else {
-            let terms = if facts.live[site.id.index()] { facts.own_and_sums(site.id) } else { None };
+            let terms =
+                if facts.live[site.id.index()] { facts.own_and_sums(site.id) } else { None };
             let Some(terms) = terms else { return Ok(None) };
             let choice = facts.weigh_terms(&terms, site.id, data);
             let taken = choice.taken;
@@ -54,7 +61,8 @@ enum Step {
     Negative,
 }
 
-/// A product and a sum over edges, with nothing but numbers between them. Ids are those of the old program.
+/// A product and a sum over edges, with nothing but numbers between them. Ids are those of the old
+/// program.
 struct Chain {
     sum_was_first: bool,
     edges: EdgeSet,
@@ -87,8 +95,11 @@ impl<'g> Facts<'g> {
         let mut learned = vec![false; gir.nodes.len()];
         for id in gir.ids() {
             let node = gir.node(id);
-            let leaf = matches!(node.op, Op::Parameter(position) if gir.parameters[position].learned);
-            learned[id.index()] = leaf || !matches!(node.op, Op::Detach) && node.inputs.iter().any(|input| learned[input.index()]);
+            let leaf =
+                matches!(node.op, Op::Parameter(position) if gir.parameters[position].learned);
+            learned[id.index()] = leaf
+                || !matches!(node.op, Op::Detach)
+                    && node.inputs.iter().any(|input| learned[input.index()]);
         }
         Facts { gir, live, users, constant: hoist::constant_in_a_run(gir), learned }
     }
@@ -119,7 +130,16 @@ impl<'g> Facts<'g> {
             return None;
         }
         let steps = [Vec::new(), on_edges, outer];
-        Some(Chain { sum_was_first: true, edges, mask: reduce.inputs.get(1).copied(), x: seen.inputs[0], matrix, transposed, view: seen.op.clone(), steps })
+        Some(Chain {
+            sum_was_first: true,
+            edges,
+            mask: reduce.inputs.get(1).copied(),
+            x: seen.inputs[0],
+            matrix,
+            transposed,
+            view: seen.op.clone(),
+            steps,
+        })
     }
 
     /// `sum(.. Far(.. Product(x)))`.
@@ -150,8 +170,8 @@ impl<'g> Facts<'g> {
         })
     }
 
-    /// Takes off numbers that a row is multiplied with and the like; `at` becomes what they were put on. None of the values that
-    /// are taken off is read elsewhere.
+    /// Takes off numbers that a row is multiplied with and the like; `at` becomes what they were
+    /// put on. None of the values that are taken off is read elsewhere.
     fn peel(&self, at: &mut NodeId) -> Option<Vec<Step>> {
         let number = |id: NodeId| self.gir.node(id).shape.is_empty();
         let zero = |id: NodeId| matches!(self.gir.node(id).op, Op::Constant(number) if number.real() == 0.0);
@@ -163,8 +183,12 @@ impl<'g> Facts<'g> {
                 (Op::Binary(Binary::Multiply), &[a, b]) if number(a) => (Step::Times(a), b),
                 (Op::Binary(Binary::Divide), &[a, b]) if number(b) => (Step::Over(b), a),
                 (Op::Unary(Unary::Negative), &[a]) => (Step::Negative, a),
-                (Op::Select, &[condition, yes, no]) if number(condition) && zero(no) => (Step::Where(condition, true), yes),
-                (Op::Select, &[condition, yes, no]) if number(condition) && zero(yes) => (Step::Where(condition, false), no),
+                (Op::Select, &[condition, yes, no]) if number(condition) && zero(no) => {
+                    (Step::Where(condition, true), yes)
+                }
+                (Op::Select, &[condition, yes, no]) if number(condition) && zero(yes) => {
+                    (Step::Where(condition, false), no)
+                }
                 _ => break,
             };
             read_elsewhere |= !self.once(*at);
@@ -186,18 +210,34 @@ impl<'g> Facts<'g> {
             narrow_sum: bytes::gather(data, chain.edges, narrow + chain.columns_of_edges()),
         };
         let wanted = self.learned[chain.x.index()];
-        let (sum_first, product_first) = (bytes.sum_first(free, data.training, wanted), bytes.product_first(data.training, wanted));
-        let (before, after) = if chain.sum_was_first { (sum_first, product_first) } else { (product_first, sum_first) };
+        let (sum_first, product_first) = (
+            bytes.sum_first(free, data.training, wanted),
+            bytes.product_first(data.training, wanted),
+        );
+        let (before, after) = if chain.sum_was_first {
+            (sum_first, product_first)
+        } else {
+            (product_first, sum_first)
+        };
         let taken = after < before;
-        let order = if chain.sum_was_first == taken { "product, then sum" } else { "sum, then product" };
-        let aside = if free { "; what is summed before the product is the same in every epoch, so that sum is made once" } else { "" };
-        self.choice(at, (before, after), data.training, |bytes| format!("{order}: the product makes {narrow} columns of {wide}; {bytes}{aside}"))
+        let order =
+            if chain.sum_was_first == taken { "product, then sum" } else { "sum, then product" };
+        let aside = if free {
+            "; what is summed before the product is the same in every epoch, so that sum is made \
+                once"
+        } else {
+            ""
+        };
+        self.choice(at, (before, after), data.training, |bytes| {
+            format!("{order}: the product makes {narrow} columns of {wide}; {bytes}{aside}")
+        })
     }
 
     /// Columns of the rows before a product, and of those it makes.
     fn columns(&self, x: NodeId, (matrix, transposed): (NodeId, bool)) -> (u64, u64) {
         let matrix = &self.gir.node(matrix).shape;
-        let (inner, outer) = if transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
+        let (inner, outer) =
+            if transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
         let wide = self.gir.node(x).columns();
         (wide, wide / inner.max(1) * outer)
     }
@@ -206,22 +246,40 @@ impl<'g> Facts<'g> {
     fn bytes_of(&self, x: NodeId, data: &Data) -> u64 {
         let node = self.gir.node(x);
         match data.sparse_features {
-            Some(nonzeros) if node.op == Op::Input(Input::Features) => nonzeros.saturating_mul(4 + data.bytes_per_real),
+            Some(nonzeros) if node.op == Op::Input(Input::Features) => {
+                nonzeros.saturating_mul(4 + data.bytes_per_real)
+            }
             _ => bytes::rows(data, node.columns()),
         }
     }
 
     /// Whether a sum is the same in every epoch.
     fn is_free(&self, chain: &Chain, data: &Data) -> bool {
-        data.training && self.constant[chain.x.index()] && chain.summed_beside().all(|id| self.constant[id.index()])
+        data.training
+            && self.constant[chain.x.index()]
+            && chain.summed_beside().all(|id| self.constant[id.index()])
     }
 
     /// A choice by bytes, in words that `reason` makes of both figures.
-    fn choice(&self, at: NodeId, (before, after): (u64, u64), training: bool, reason: impl Fn(&str) -> String) -> Choice {
+    fn choice(
+        &self,
+        at: NodeId,
+        (before, after): (u64, u64),
+        training: bool,
+        reason: impl Fn(&str) -> String,
+    ) -> Choice {
         let period = if training { "an epoch" } else { "a prediction" };
-        let reason = reason(&format!("{} bytes {period} against {}", after.min(before), after.max(before)));
+        let reason =
+            reason(&format!("{} bytes {period} against {}", after.min(before), after.max(before)));
         let value = self.gir.node(at).shown(at);
-        Choice { node: at, value, taken: after < before, reason, bytes_before: before, bytes_after: after }
+        Choice {
+            node: at,
+            value,
+            taken: after < before,
+            reason,
+            bytes_before: before,
+            bytes_after: after,
+        }
     }
 }
 
@@ -236,8 +294,9 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// Sum, write its rows, read them for the product, write the product. Backward the product's two gradients, and the sum along
-    /// reversed edges when a gradient by the rows before it is wanted.
+    /// Sum, write its rows, read them for the product, write the product. Backward the product's
+    /// two gradients, and the sum along reversed edges when a gradient by the rows before it is
+    /// wanted.
     fn sum_first(&self, free: bool, training: bool, wanted: bool) -> u64 {
         let sum = if free { 0 } else { self.wide_sum + self.wide };
         let forward = sum + self.wide + self.narrow;
@@ -246,8 +305,9 @@ impl Bytes {
         if training { forward + by_matrix + by_rows } else { forward }
     }
 
-    /// Read rows for the product, write it, sum, write. Backward the sum along reversed edges, then the product's gradient by its
-    /// matrix (a gradient by the rows moves the same in both orders but for the sum, and is counted with the other).
+    /// Read rows for the product, write it, sum, write. Backward the sum along reversed edges, then
+    /// the product's gradient by its matrix (a gradient by the rows moves the same in both orders
+    /// but for the sum, and is counted with the other).
     fn product_first(&self, training: bool, wanted: bool) -> u64 {
         let forward = self.read + self.narrow + self.narrow_sum + self.narrow;
         let by_matrix = self.narrow_sum + self.narrow + self.narrow + self.read;
@@ -264,7 +324,12 @@ impl Step {
         }
     }
 
-    fn put(&self, builder: &mut Builder<'_>, site: &Site<'_>, on: NodeId) -> Result<NodeId, Misfit> {
+    fn put(
+        &self,
+        builder: &mut Builder<'_>,
+        site: &Site<'_>,
+        on: NodeId,
+    ) -> Result<NodeId, Misfit> {
         let new = |old: NodeId| site.made[old.index()].expect("a step stands before its chain");
         match *self {
             Step::Times(value) => builder.multiply(on, new(value)),
@@ -281,11 +346,17 @@ impl Step {
 
 impl Chain {
     fn columns_of_edges(&self) -> u64 {
-        self.steps[1].iter().filter(|step| step.value().is_some()).count() as u64 + u64::from(self.mask.is_some())
+        self.steps[1].iter().filter(|step| step.value().is_some()).count() as u64
+            + u64::from(self.mask.is_some())
     }
 
     /// The chain with its product before the sum, or behind it.
-    fn built(&self, builder: &mut Builder<'_>, site: &Site<'_>, sum_first: bool) -> Result<NodeId, Misfit> {
+    fn built(
+        &self,
+        builder: &mut Builder<'_>,
+        site: &Site<'_>,
+        sum_first: bool,
+    ) -> Result<NodeId, Misfit> {
         let new = |old: NodeId| site.made[old.index()].expect("a part stands before its chain");
         let product = Op::Product { transposed: self.transposed };
         let mut value = new(self.x);
@@ -297,7 +368,12 @@ impl Chain {
     }
 
     /// The chain's sum of this value's rows.
-    fn summed(&self, builder: &mut Builder<'_>, site: &Site<'_>, mut value: NodeId) -> Result<NodeId, Misfit> {
+    fn summed(
+        &self,
+        builder: &mut Builder<'_>,
+        site: &Site<'_>,
+        mut value: NodeId,
+    ) -> Result<NodeId, Misfit> {
         let new = |old: NodeId| site.made[old.index()].expect("a part stands before its chain");
         for step in &self.steps[0] {
             value = step.put(builder, site, value)?;

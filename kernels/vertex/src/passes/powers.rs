@@ -1,7 +1,8 @@
 //! powers: a power of a small whole number is a product.
 //!
 //! reason    a general power costs a logarithm and an exponential; `x ** 2` is one multiplication
-//! keeps     the value as a real number: the product is rounded correctly, where a library's power may be off by its last place
+//! keeps     the value as a real number: the product is rounded correctly, where a library's power
+//!           may be off by its last place
 //! never     makes a root of `x ** 0.5`: they differ at -0 and -inf
 use super::{Choice, fold::constant, rebuild::rebuild};
 use crate::gir::{Binary, Data, Gir, Number, Op, Unary};
@@ -9,7 +10,9 @@ use crate::gir::{Binary, Data, Gir, Number, Op, Unary};
 /// The program with such powers as products.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| {
-        let (Op::Binary(Binary::Power), &[a, b]) = (&site.node.op, site.inputs) else { return Ok(None) };
+        let (Op::Binary(Binary::Power), &[a, b]) = (&site.node.op, site.inputs) else {
+            return Ok(None);
+        };
         match constant(builder, b) {
             Some(Number::Real(2.0)) => builder.unary(Unary::Square, a).map(Some),
             Some(Number::Real(1.0)) => Ok(Some(a)),

@@ -1,9 +1,12 @@
-//! quotients: what is added up over all vertices, and else only divided, is added up as its quotient times the divisor.
+//! quotients: what is added up over all vertices, and else only divided, is added up as its
+//! quotient times the divisor.
 //!
-//! reason    an attention's slope is divided by the softmax's totals, and edges see the quotient; the slope itself would be put down beside it, and read
-//!           again, for the gradient of the bias alone
+//! reason    an attention's slope is divided by the softmax's totals, and edges see the quotient;
+//!           the slope itself would be put down beside it, and read again, for the gradient of the
+//!           bias alone
 //! keeps     the sums up to rounding: the divisor is neither 0 nor infinite
-//! never     does so where the slope is made by a product of rows so short that its kernel adds them up itself
+//! never     does so where the slope is made by a product of rows so short that its kernel adds
+//!           them up itself
 use std::collections::BTreeSet;
 
 use super::{
@@ -30,9 +33,16 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
             [one, other] if *other == sum => *one,
             _ => return None,
         };
-        let (Op::Binary(Binary::Divide), &[divided, divisor]) = (&gir.node(quotient).op, gir.node(quotient).inputs.as_slice()) else { return None };
-        let is_seen = readers[quotient.index()].iter().any(|reader| matches!(gir.node(*reader).op, Op::Far(_)));
-        let is_narrow = gir.node(divisor).shape.iter().product::<u64>() < gir.node(added).shape.iter().product();
+        let (Op::Binary(Binary::Divide), &[divided, divisor]) =
+            (&gir.node(quotient).op, gir.node(quotient).inputs.as_slice())
+        else {
+            return None;
+        };
+        let is_seen = readers[quotient.index()]
+            .iter()
+            .any(|reader| matches!(gir.node(*reader).op, Op::Far(_)));
+        let is_narrow = gir.node(divisor).shape.iter().product::<u64>()
+            < gir.node(added).shape.iter().product();
         (divided == added
             && is_seen
             && is_narrow
@@ -44,7 +54,9 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         if site.node.op != Op::SumRows {
             return Ok(None);
         }
-        let Some(by) = divisor(site.id).and_then(|by| site.made[by.index()]) else { return Ok(None) };
+        let Some(by) = divisor(site.id).and_then(|by| site.made[by.index()]) else {
+            return Ok(None);
+        };
         if may_be_zero(builder, by) || may_be_infinite(builder, by) {
             return Ok(None);
         }
@@ -63,9 +75,18 @@ fn is_of_long_rows(gir: &Gir, rows: NodeId, least: u64) -> bool {
             continue;
         }
         match node.op {
-            Op::Product { .. } if gir.node(node.inputs[0]).shape.last().is_none_or(|inner| *inner < least) => return false,
+            Op::Product { .. }
+                if gir.node(node.inputs[0]).shape.last().is_none_or(|inner| *inner < least) =>
+            {
+                return false;
+            }
             Op::Product { .. } => is_found = true,
-            Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Dropout { .. } | Op::Reshape | Op::Expand => open.extend(&node.inputs),
+            Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Select
+            | Op::Dropout { .. }
+            | Op::Reshape
+            | Op::Expand => open.extend(&node.inputs),
             _ => {}
         }
     }

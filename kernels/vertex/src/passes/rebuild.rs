@@ -1,13 +1,19 @@
-//! rebuild: a program made anew, node by node, with a rule that may put another value in a node's place.
+//! rebuild: a program made anew, node by node, with a rule that may put another value in a node's
+//! place.
 //!
-//! promises  nodes are visited in their order and remade through `Builder`, so places, shapes and types are checked again and
-//!           equal nodes become one; spans, names, parameters, loops (states and until), results, the loss, gradients and
-//!           updates are kept; a value that the rule gives is taken only when place, type and shape are those of the node
-//! never     calls the rule for leaves of loops and parameters (`State`, `Ended`, `Parameter`, `Constant`)
+//! promises  nodes are visited in their order and remade through `Builder`, so places, shapes and
+//!           types are checked again and equal nodes become one; spans, names, parameters, loops
+//!           (states and until), results, the loss, gradients and updates are kept; a value that
+//!           the rule gives is taken only when place, type and shape are those of the node
+//! never     calls the rule for leaves of loops and parameters (`State`, `Ended`, `Parameter`,
+//!           `Constant`)
 //!
-//! One trap is guarded here: a row of S that is no view (`Dropout` of a view) may not become a view, because what meets it
-//! would then move to the vertices and be S where it was E, and `Outer` takes rows of equal places alone.
-use crate::gir::{Builder, Data, Gir, Gradient, Made, Misfit, Node, NodeId, Op, Output, Place, Until};
+//! One trap is guarded here: a row of S that is no view (`Dropout` of a view) may not become a
+//! view, because what meets it would then move to the vertices and be S where it was E, and `Outer`
+//! takes rows of equal places alone.
+use crate::gir::{
+    Builder, Data, Gir, Gradient, Made, Misfit, Node, NodeId, Op, Output, Place, Until,
+};
 
 /// A node that is being remade.
 pub(super) struct Site<'s> {
@@ -21,17 +27,30 @@ pub(super) struct Site<'s> {
     pub inputs: &'s [NodeId],
 }
 
-/// What a rule gives: a value to take in the node's place, or none to remake the node. A misfit means none, too.
+/// What a rule gives: a value to take in the node's place, or none to remake the node. A misfit
+/// means none, too.
 pub(super) type Ruled = Result<Option<NodeId>, Misfit>;
 
 /// The program with the rule applied to each node of `live` (all, when there is none).
-pub(super) fn rebuild(gir: &Gir, data: &Data, live: Option<&[bool]>, rule: &mut dyn FnMut(&mut Builder<'_>, &Site<'_>) -> Ruled) -> Gir {
-    let mut work =
-        Rebuild { old: gir, builder: Builder::new(gir.program.clone(), data), made: vec![None; gir.nodes.len()], loops: vec![None; gir.loops.len()] };
+pub(super) fn rebuild(
+    gir: &Gir,
+    data: &Data,
+    live: Option<&[bool]>,
+    rule: &mut dyn FnMut(&mut Builder<'_>, &Site<'_>) -> Ruled,
+) -> Gir {
+    let mut work = Rebuild {
+        old: gir,
+        builder: Builder::new(gir.program.clone(), data),
+        made: vec![None; gir.nodes.len()],
+        loops: vec![None; gir.loops.len()],
+    };
     work.builder.gir.parameters = gir.parameters.clone();
     for id in gir.ids() {
         if live.is_none_or(|live| live[id.index()]) {
-            let new = work.visit(id, rule).expect("a node that was made once can be made again of values of the same place, type and shape");
+            let new = work.visit(id, rule).expect(
+                "a node that was made once can be made again of \
+                values of the same place, type and shape",
+            );
             work.made[id.index()] = Some(new);
         }
     }
@@ -41,7 +60,9 @@ pub(super) fn rebuild(gir: &Gir, data: &Data, live: Option<&[bool]>, rule: &mut 
 /// The node as it was, of new inputs.
 pub(super) fn remake(builder: &mut Builder<'_>, node: &Node, inputs: &[NodeId]) -> Made {
     match node.op {
-        Op::Reshape | Op::Expand | Op::Scatter { .. } => builder.make_shaped(node.op.clone(), inputs, &node.shape),
+        Op::Reshape | Op::Expand | Op::Scatter { .. } => {
+            builder.make_shaped(node.op.clone(), inputs, &node.shape)
+        }
         Op::Dropout { .. } => builder.dropout_at(node.place, &node.op, inputs[0]),
         _ => builder.make(node.op.clone(), inputs),
     }
@@ -56,7 +77,11 @@ struct Rebuild<'a> {
 }
 
 impl Rebuild<'_> {
-    fn visit(&mut self, id: NodeId, rule: &mut dyn FnMut(&mut Builder<'_>, &Site<'_>) -> Ruled) -> Made {
+    fn visit(
+        &mut self,
+        id: NodeId,
+        rule: &mut dyn FnMut(&mut Builder<'_>, &Site<'_>) -> Ruled,
+    ) -> Made {
         let node = self.old.node(id);
         self.builder.span = node.span;
         let new = match node.op {
@@ -72,9 +97,14 @@ impl Rebuild<'_> {
             }
             Op::Ended(number, position) => return self.ended(number, position),
             _ => {
-                let inputs: Vec<NodeId> = node.inputs.iter().map(|input| self.mapped(*input)).collect();
-                self.builder.region = node.region.and_then(|number| self.loops[number]).map(|(number, _)| number);
-                let ruled = rule(&mut self.builder, &Site { id, made: &self.made, node, inputs: &inputs }).ok().flatten();
+                let inputs: Vec<NodeId> =
+                    node.inputs.iter().map(|input| self.mapped(*input)).collect();
+                self.builder.region =
+                    node.region.and_then(|number| self.loops[number]).map(|(number, _)| number);
+                let ruled =
+                    rule(&mut self.builder, &Site { id, made: &self.made, node, inputs: &inputs })
+                        .ok()
+                        .flatten();
                 match ruled.filter(|new| fits(node, self.builder.node(*new))) {
                     Some(new) => new,
                     None => remake(&mut self.builder, node, &inputs)?,
@@ -92,16 +122,22 @@ impl Rebuild<'_> {
     }
 
     fn begin(&mut self, number: usize) {
-        let states: Vec<(String, NodeId)> = self.old.loops[number].states.iter().map(|state| (state.name.clone(), self.mapped(state.first))).collect();
+        let states: Vec<(String, NodeId)> = self.old.loops[number]
+            .states
+            .iter()
+            .map(|state| (state.name.clone(), self.mapped(state.first)))
+            .collect();
         let (new, _) = self.builder.begin_loop(&states);
         self.loops[number] = Some((new, false));
     }
 
     fn ended(&mut self, number: usize, position: usize) -> Made {
-        let (new, closed) = self.loops[number].expect("a loop is begun by its states before it has ended");
+        let (new, closed) =
+            self.loops[number].expect("a loop is begun by its states before it has ended");
         if !closed {
             let repeated = &self.old.loops[number];
-            let next: Vec<NodeId> = repeated.states.iter().map(|state| self.mapped(state.next)).collect();
+            let next: Vec<NodeId> =
+                repeated.states.iter().map(|state| self.mapped(state.next)).collect();
             let until = match repeated.until {
                 Until::Nowhere(node) => Until::Nowhere(self.mapped(node)),
                 ref until => until.clone(),
@@ -109,15 +145,36 @@ impl Rebuild<'_> {
             self.builder.end_loop(new, &next, until)?;
             self.loops[number] = Some((new, true));
         }
-        let ended = self.builder.gir.ids().find(|id| self.builder.node(*id).op == Op::Ended(new, position));
-        ended.ok_or_else(|| Misfit::new("state after a loop", format!("position {position}"), "none"))
+        let ended =
+            self.builder.gir.ids().find(|id| self.builder.node(*id).op == Op::Ended(new, position));
+        ended.ok_or_else(|| {
+            Misfit::new("state after a loop", format!("position {position}"), "none")
+        })
     }
 
     fn finish(self) -> Gir {
-        let results = self.old.results.iter().map(|result| Output { node: self.mapped(result.node), ..result.clone() }).collect();
+        let results = self
+            .old
+            .results
+            .iter()
+            .map(|result| Output { node: self.mapped(result.node), ..result.clone() })
+            .collect();
         let loss = self.old.loss.map(|loss| self.mapped(loss));
-        let gradients = self.old.gradients.iter().map(|gradient| Gradient { of: self.mapped(gradient.of), node: self.mapped(gradient.node) }).collect();
-        let updates = self.old.updates.iter().map(|(parameter, node)| (*parameter, self.mapped(*node))).collect();
+        let gradients = self
+            .old
+            .gradients
+            .iter()
+            .map(|gradient| Gradient {
+                of: self.mapped(gradient.of),
+                node: self.mapped(gradient.node),
+            })
+            .collect();
+        let updates = self
+            .old
+            .updates
+            .iter()
+            .map(|(parameter, node)| (*parameter, self.mapped(*node)))
+            .collect();
         Gir { results, loss, gradients, updates, ..self.builder.gir }
     }
 }

@@ -1,15 +1,19 @@
 //! simplify: work that changes nothing is left out.
 //!
-//! reason    settings of 1 and 0, casts that the language makes by itself, and gradients of views leave steps without effect
-//! keeps     every value, bit for bit, with the sign of zero and NaN (but for the bits inside of a NaN). So `x * 0` stays, since x
-//!           may be infinite or -0; `x + 0` goes only where x is never -0; `0 - x` is no negation, `-0 - x` is one
+//! reason    settings of 1 and 0, casts that the language makes by itself, and gradients of views
+//!           leave steps without effect
+//! keeps     every value, bit for bit, with the sign of zero and NaN (but for the bits inside of a
+//!           NaN). So `x * 0` stays, since x may be infinite or -0; `x + 0` goes only where x is
+//!           never -0; `0 - x` is no negation, `-0 - x` is one
 //! also      once gradients are there, or are not wanted, `Detach` has nothing to say and goes
 use super::{
     Choice,
     fold::constant,
     rebuild::{Ruled, Site, rebuild, remake},
 };
-use crate::gir::{Binary, Builder, Data, Gir, Input, Made, NodeId, Number, Op, Pooling, Reduction, Type, Unary};
+use crate::gir::{
+    Binary, Builder, Data, Gir, Input, Made, NodeId, Number, Op, Pooling, Reduction, Type, Unary,
+};
 
 /// The program without such work.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
@@ -17,10 +21,16 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     // All weights are 1; as long as gradients are to come, one may be by the weights.
     let unweighted = !data.weighted && differentiated;
     rebuild(&gir, data, None, &mut |builder, site| match (&site.node.op, site.inputs) {
-        (Op::Detach, &[a]) if differentiated || matches!(builder.node(a).op, Op::Detach) => Ok(Some(a)),
+        (Op::Detach, &[a]) if differentiated || matches!(builder.node(a).op, Op::Detach) => {
+            Ok(Some(a))
+        }
         (Op::Unary(operator), &[a]) => unary(builder, *operator, a),
-        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (a, b)) => Ok(Some(a)),
-        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (b, a)) => Ok(Some(b)),
+        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (a, b)) => {
+            Ok(Some(a))
+        }
+        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (b, a)) => {
+            Ok(Some(b))
+        }
         (Op::Reduce(Reduction::Sum, edges), &[a]) if unweighted && is_weight(builder, a) => {
             let count = builder.make(Op::Input(Input::Degree(*edges)), &[])?;
             builder.cast(Type::Real, count).map(Some)
@@ -32,7 +42,9 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         (Op::WhenTraining, &[a, b]) if a == b => Ok(Some(a)),
         (Op::Turn, &[a]) => Ok(inside(builder, a, &Op::Turn)),
         (Op::Reshape | Op::Expand, &[a]) => repeated_view(builder, site, a),
-        (Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. }, _) => axis(builder, site),
+        (Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. }, _) => {
+            axis(builder, site)
+        }
         _ => Ok(None),
     })
 }
@@ -71,16 +83,29 @@ fn unary(builder: &mut Builder<'_>, operator: Unary, a: NodeId) -> Ruled {
         Unary::Negative => Ok(within(Unary::Negative)),
         Unary::Not => Ok(within(Unary::Not)),
         Unary::Relu | Unary::Floor if within(operator).is_some() => Ok(Some(a)),
-        Unary::Absolute if within(Unary::Absolute).is_some() || within(Unary::Square).is_some() && builder.node(a).kind == Type::Real => Ok(Some(a)),
-        Unary::Absolute | Unary::Square => match within(Unary::Negative).or_else(|| within(Unary::Absolute)) {
-            Some(inner) => builder.unary(operator, inner).map(Some),
-            None => Ok(None),
-        },
+        Unary::Absolute
+            if within(Unary::Absolute).is_some()
+                || within(Unary::Square).is_some() && builder.node(a).kind == Type::Real =>
+        {
+            Ok(Some(a))
+        }
+        Unary::Absolute | Unary::Square => {
+            match within(Unary::Negative).or_else(|| within(Unary::Absolute)) {
+                Some(inner) => builder.unary(operator, inner).map(Some),
+                None => Ok(None),
+            }
+        }
         _ => Ok(None),
     }
 }
 
-fn binary(builder: &mut Builder<'_>, site: &Site<'_>, operator: Binary, a: NodeId, b: NodeId) -> Ruled {
+fn binary(
+    builder: &mut Builder<'_>,
+    site: &Site<'_>,
+    operator: Binary,
+    a: NodeId,
+    b: NodeId,
+) -> Ruled {
     if let Some(made) = without_expand(builder, site)? {
         return Ok(Some(made));
     }
@@ -105,7 +130,8 @@ fn binary(builder: &mut Builder<'_>, site: &Site<'_>, operator: Binary, a: NodeI
         Binary::Minimum | Binary::Maximum => extreme(builder, operator, a, b),
         Binary::And | Binary::Or => {
             let neutral = operator == Binary::And;
-            let known = [(a, b), (b, a)].into_iter().find(|(number, _)| is_bool(builder, *number, neutral));
+            let known =
+                [(a, b), (b, a)].into_iter().find(|(number, _)| is_bool(builder, *number, neutral));
             Ok(known.map(|(_, other)| other).or((a == b).then_some(a)))
         }
         _ => Ok(None),
@@ -131,7 +157,9 @@ fn sum(builder: &mut Builder<'_>, operator: Binary, a: NodeId, b: NodeId) -> Rul
     }
     let negative = Op::Unary(Unary::Negative);
     match (inside(builder, a, &negative), inside(builder, b, &negative)) {
-        (_, Some(b)) => builder.binary(if adds { Binary::Subtract } else { Binary::Add }, a, b).map(Some),
+        (_, Some(b)) => {
+            builder.binary(if adds { Binary::Subtract } else { Binary::Add }, a, b).map(Some)
+        }
         (Some(a), None) if adds => builder.subtract(b, a).map(Some),
         _ => Ok(None),
     }
@@ -173,7 +201,9 @@ fn cast(builder: &mut Builder<'_>, kind: Type, a: NodeId) -> Ruled {
         return Ok(Some(a));
     }
     match (&node.op, node.inputs.first()) {
-        (Op::Cast(_), Some(&first)) if builder.node(first).kind == Type::Bool => builder.cast(kind, first).map(Some),
+        (Op::Cast(_), Some(&first)) if builder.node(first).kind == Type::Bool => {
+            builder.cast(kind, first).map(Some)
+        }
         _ => Ok(None),
     }
 }
@@ -181,7 +211,9 @@ fn cast(builder: &mut Builder<'_>, kind: Type, a: NodeId) -> Ruled {
 /// Reshape of a reshape, expand of an expand.
 fn repeated_view(builder: &mut Builder<'_>, site: &Site<'_>, a: NodeId) -> Ruled {
     match inside(builder, a, &site.node.op) {
-        Some(first) => builder.make_shaped(site.node.op.clone(), &[first], &site.node.shape).map(Some),
+        Some(first) => {
+            builder.make_shaped(site.node.op.clone(), &[first], &site.node.shape).map(Some)
+        }
         None => Ok(None),
     }
 }
@@ -225,7 +257,9 @@ fn axis(builder: &mut Builder<'_>, site: &Site<'_>) -> Ruled {
 fn slice(builder: &mut Builder<'_>, a: NodeId, axis: usize, start: u64, length: u64) -> Ruled {
     let node = builder.node(a).clone();
     match node.op {
-        Op::Slice { axis: inner, start: before, .. } if inner == axis => sliced(builder, node.inputs[0], axis, before + start, length).map(Some),
+        Op::Slice { axis: inner, start: before, .. } if inner == axis => {
+            sliced(builder, node.inputs[0], axis, before + start, length).map(Some)
+        }
         Op::Unslice { axis: inner, start: before, .. } if inner == axis => {
             let filled = builder.node(node.inputs[0]).shape[axis];
             if start < before || start + length > before + filled {
@@ -249,7 +283,11 @@ fn slice(builder: &mut Builder<'_>, a: NodeId, axis: usize, start: u64, length: 
 }
 
 fn sliced(builder: &mut Builder<'_>, a: NodeId, axis: usize, start: u64, length: u64) -> Made {
-    if builder.node(a).shape[axis] == length { Ok(a) } else { builder.make(Op::Slice { axis, start, length }, &[a]) }
+    if builder.node(a).shape[axis] == length {
+        Ok(a)
+    } else {
+        builder.make(Op::Slice { axis, start, length }, &[a])
+    }
 }
 
 /// Whether a real value is -0 nowhere, whatever its inputs are.
@@ -257,10 +295,22 @@ fn never_minus_zero(builder: &Builder<'_>, id: NodeId) -> bool {
     let node = builder.node(id);
     match &node.op {
         Op::Constant(Number::Real(number)) => number.to_bits() != (-0.0f64).to_bits(),
-        Op::Unary(Unary::Exp | Unary::Absolute | Unary::Square | Unary::Sigmoid | Unary::Relu | Unary::Softplus) | Op::Cast(_) => true,
-        Op::Binary(Binary::Add) => node.inputs.iter().any(|input| never_minus_zero(builder, *input)),
+        Op::Unary(
+            Unary::Exp
+            | Unary::Absolute
+            | Unary::Square
+            | Unary::Sigmoid
+            | Unary::Relu
+            | Unary::Softplus,
+        )
+        | Op::Cast(_) => true,
+        Op::Binary(Binary::Add) => {
+            node.inputs.iter().any(|input| never_minus_zero(builder, *input))
+        }
         Op::Select => node.inputs[1..].iter().all(|input| never_minus_zero(builder, *input)),
-        Op::Far(_) | Op::Near(_) | Op::Reshape | Op::Expand | Op::Detach | Op::Slice { .. } => never_minus_zero(builder, node.inputs[0]),
+        Op::Far(_) | Op::Near(_) | Op::Reshape | Op::Expand | Op::Detach | Op::Slice { .. } => {
+            never_minus_zero(builder, node.inputs[0])
+        }
         Op::Concat(_) => node.inputs.iter().all(|input| never_minus_zero(builder, *input)),
         _ => false,
     }

@@ -1,6 +1,8 @@
-//! triangles: common neighbours that are only added up over the edges of each vertex are counted by the vertex.
+//! triangles: common neighbours that are only added up over the edges of each vertex are counted by
+//! the vertex.
 //!
-//! reason    a number for every edge is written, read again and forgotten; a triangle that is found belongs to three vertices at once
+//! reason    a number for every edge is written, read again and forgotten; a triangle that is found
+//!           belongs to three vertices at once
 //! keeps     every number
 //! never     touches a sum under a mask or over one relation, or numbers that something else reads
 use super::{Choice, rebuild::rebuild};
@@ -13,7 +15,10 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     gir.ids().for_each(|id| gir.node(id).inputs.iter().for_each(|input| users[input.index()] += 1));
     rebuild(&gir, data, None, &mut |builder, site| match (&site.node.op, &site.node.inputs[..]) {
         (Op::Reduce(Reduction::Sum, edges), [summed])
-            if edges.relation.is_none() && edges.direction != Direction::Both && users[summed.index()] == 1 && gir.node(*summed).op == Op::CommonNeighbors =>
+            if edges.relation.is_none()
+                && edges.direction != Direction::Both
+                && users[summed.index()] == 1
+                && gir.node(*summed).op == Op::CommonNeighbors =>
         {
             builder.make(Op::CommonNeighborsSum(*edges), &[]).map(Some)
         }

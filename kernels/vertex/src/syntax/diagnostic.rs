@@ -1,7 +1,8 @@
 //! diagnostic: what is said about a wrong program.
 //!
-//! promises  `render` shows the line of the text with a run of carets under the part that is meant, tabs kept so that it stands
-//!           under it; every span is safe, also one that is outside the text or inside a character
+//! promises  `render` shows the line of the text with a run of carets under the part that is meant,
+//!           tabs kept so that it stands under it; every span is safe, also one that is outside the
+//!           text or inside a character
 //! never     prints; knows a terminal or its colours
 use std::fmt::Write;
 
@@ -48,7 +49,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error.
     pub fn error(span: Span, what: impl Into<String>, label: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Error, span, what: what.into(), label: label.into(), hint: None, notes: Vec::new() }
+        Diagnostic {
+            severity: Severity::Error,
+            span,
+            what: what.into(),
+            label: label.into(),
+            hint: None,
+            notes: Vec::new(),
+        }
     }
 
     /// A warning.
@@ -104,11 +112,17 @@ impl Diagnostic {
         let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let last = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let line = text[first..last].trim_end();
-        let end = (on_character(text, self.span.end) as usize).clamp(start, first + line.len().max(start - first));
-        let before: String = text[first..start].chars().map(|letter| if letter == '\t' { '\t' } else { ' ' }).collect();
+        let end = (on_character(text, self.span.end) as usize)
+            .clamp(start, first + line.len().max(start - first));
+        let before: String = text[first..start]
+            .chars()
+            .map(|letter| if letter == '\t' { '\t' } else { ' ' })
+            .collect();
         let under = text[start..end].chars().count().max(1);
         let clean = |line: &str| -> String {
-            let visible = |letter: char| if letter != '\t' && letter.is_control() { '\u{fffd}' } else { letter };
+            let visible = |letter: char| {
+                if letter != '\t' && letter.is_control() { '\u{fffd}' } else { letter }
+            };
             line.chars().take(CHARACTERS_MOST).map(visible).collect()
         };
         if before.chars().count() + 1 > CHARACTERS_MOST {
@@ -135,10 +149,13 @@ mod tests {
     #[test]
     fn carets_stand_under_what_is_meant() {
         let text = "def f(v):\n\treturn spam\n";
-        let found = Diagnostic::error(Span { start: 18, end: 22 }, "unknown name `spam`", "no such name").hint("say what it is");
+        let found =
+            Diagnostic::error(Span { start: 18, end: 22 }, "unknown name `spam`", "no such name")
+                .hint("say what it is");
         assert_eq!(
             found.render("f.py", text),
-            "error: unknown name `spam`\n  --> f.py:2:9\n       | \treturn spam\n       | \t       ^^^^ no such name\nhint: say what it is\n"
+            "error: unknown name `spam`\n  --> f.py:2:9\n       | \treturn spam\n       | \
+                \t       ^^^^ no such name\nhint: say what it is\n"
         );
     }
 
@@ -147,12 +164,15 @@ mod tests {
         for text in ["", "a", "ä€\n\u{1f600}", "\r\n\r\n", &"x".repeat(1000)] {
             for start in 0..12 {
                 for end in 0..12 {
-                    let page = Diagnostic::error(Span { start, end }, "what", "").render("f.py", text);
+                    let page =
+                        Diagnostic::error(Span { start, end }, "what", "").render("f.py", text);
                     assert!(page.contains('^'), "{page}");
                 }
             }
-            let _ = Diagnostic::error(Span { start: u32::MAX, end: 0 }, "what", "").render("f.py", text);
-            let _ = Diagnostic::error(Span { start: 900, end: 990 }, "what", "").render("f.py", text);
+            let _ = Diagnostic::error(Span { start: u32::MAX, end: 0 }, "what", "")
+                .render("f.py", text);
+            let _ =
+                Diagnostic::error(Span { start: 900, end: 990 }, "what", "").render("f.py", text);
         }
     }
 }

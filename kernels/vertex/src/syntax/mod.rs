@@ -1,7 +1,7 @@
 //! syntax: a program's text as a tree of its own, and what is said about a wrong one.
 //!
-//! promises  every part of the tree knows its bytes of the text; a tree holds only what the language has, so nobody after
-//!           `parse` meets a construct that has no meaning
+//! promises  every part of the tree knows its bytes of the text; a tree holds only what the
+//!           language has, so nobody after `parse` meets a construct that has no meaning
 //! never     knows a data set or a graph; runs anything
 mod diagnostic;
 mod nearest;
@@ -37,12 +37,15 @@ impl File {
         self.functions.iter().find(|function| function.name.text == name)
     }
 
-    /// Whether anything is done until something holds, which takes as many supersteps as the graph asks for.
+    /// Whether anything is done until something holds, which takes as many supersteps as the graph
+    /// asks for.
     pub fn repeats(&self) -> bool {
         fn any(body: &[Statement]) -> bool {
             body.iter().any(|statement| match &statement.kind {
                 StatementKind::While(..) => true,
-                StatementKind::If(branches, otherwise) => branches.iter().any(|(_, body)| any(body)) || any(otherwise),
+                StatementKind::If(branches, otherwise) => {
+                    branches.iter().any(|(_, body)| any(body)) || any(otherwise)
+                }
                 StatementKind::For(_, _, body) => any(body),
                 _ => false,
             })
@@ -145,7 +148,8 @@ pub enum ExpressionKind {
     Choice(Box<Expression>, Box<Expression>, Box<Expression>),
     /// `f(a, b=c)`.
     Call(Box<Expression>, Vec<Expression>, Vec<(Name, Expression)>),
-    /// `[element for target in over if conditions]`, also without brackets as the only argument of a call.
+    /// `[element for target in over if conditions]`, also without brackets as the only argument of
+    /// a call.
     Comprehension(Box<Comprehension>),
 }
 

@@ -1,7 +1,7 @@
 //! nearest: the name that somebody may have meant.
 //!
-//! promises  a name is suggested only when at most a third of its letters (one at least) must be changed, or when the word begins or ends with
-//!           it, as `dropout` does with `drop`
+//! promises  a name is suggested only when at most a third of its letters (one at least) must be
+//!           changed, or when the word begins or ends with it, as `dropout` does with `drop`
 
 /// The shortest name that a word is looked through for.
 const PART_MIN: usize = 3;
@@ -9,13 +9,19 @@ const PART_MIN: usize = 3;
 /// The name that takes the fewest edits from `word`, if few enough; the first of equals.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let bound = (word.chars().count() / 3).max(1);
-    let holds = |name: &str| name.len() >= PART_MIN && (word.starts_with(name) || word.ends_with(name));
-    let measured = names.into_iter().map(|name| (if holds(name) { bound.min(edits(word, name)) } else { edits(word, name) }, name));
-    measured.filter(|(edits, _)| *edits <= bound).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+    let holds =
+        |name: &str| name.len() >= PART_MIN && (word.starts_with(name) || word.ends_with(name));
+    let measured = names.into_iter().map(|name| {
+        (if holds(name) { bound.min(edits(word, name)) } else { edits(word, name) }, name)
+    });
+    measured
+        .filter(|(edits, _)| *edits <= bound)
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, name)| name)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours from one word to another (optimal string alignment; Damerau
-/// 1964), letters in either case alike.
+/// Insertions, deletions, replacements and swaps of neighbours from one word to another (optimal
+/// string alignment; Damerau 1964), letters in either case alike.
 fn edits(from: &str, to: &str) -> usize {
     let letters = |word: &str| -> Vec<char> { word.to_lowercase().chars().take(64).collect() };
     let (from, to) = (letters(from), letters(to));
@@ -26,9 +32,15 @@ fn edits(from: &str, to: &str) -> usize {
                 table[row][column] = row + column;
                 continue;
             }
-            let replaced = table[row - 1][column - 1] + usize::from(from[row - 1] != to[column - 1]);
-            let mut fewest = replaced.min(table[row - 1][column] + 1).min(table[row][column - 1] + 1);
-            if row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1] {
+            let replaced =
+                table[row - 1][column - 1] + usize::from(from[row - 1] != to[column - 1]);
+            let mut fewest =
+                replaced.min(table[row - 1][column] + 1).min(table[row][column - 1] + 1);
+            if row > 1
+                && column > 1
+                && from[row - 1] == to[column - 2]
+                && from[row - 2] == to[column - 1]
+            {
                 fewest = fewest.min(table[row - 2][column - 2] + 1);
             }
             table[row][column] = fewest;

@@ -1,6 +1,8 @@
-//! nesting: refuses texts that are nested too deeply or are too long, before anything that calls itself reads them.
+//! nesting: refuses texts that are nested too deeply or are too long, before anything that calls
+//! itself reads them.
 //!
-//! promises  what passes makes a tree of bounded depth, whatever the text is; one walk over the bytes
+//! promises  what passes makes a tree of bounded depth, whatever the text is; one walk over the
+//!           bytes
 //! never     judges anything else: a text that is no program passes, and the parser says why
 //! limits    below
 use super::Diagnostic;
@@ -21,9 +23,8 @@ const WORDS_MOST: usize = 2000;
 pub(super) fn check(text: &str) -> Result<(), Diagnostic> {
     if text.len() > BYTES_MOST {
         let label = format!("expected at most {BYTES_MOST} bytes, found {}", text.len());
-        return Err(
-            Diagnostic::error(Span::default(), "the program is too long", label).hint("a program is a few functions; read data from columns of the node table")
-        );
+        return Err(Diagnostic::error(Span::default(), "the program is too long", label)
+            .hint("a program is a few functions; read data from columns of the node table"));
     }
     let mut walk = Walk { bytes: text.as_bytes(), at: 0, brackets: 0, words: 0, levels: vec![0] };
     while walk.at < walk.bytes.len() {
@@ -66,11 +67,19 @@ impl Walk<'_> {
         }
         let span = Span { start: start as u32, end: start as u32 + 1 };
         if self.brackets > BRACKETS_MOST {
-            let found = Diagnostic::error(span, "brackets are nested too deeply", format!("expected at most {BRACKETS_MOST} within each other"));
+            let found = Diagnostic::error(
+                span,
+                "brackets are nested too deeply",
+                format!("expected at most {BRACKETS_MOST} within each other"),
+            );
             return Err(found.hint("give a part a name of its own:  part = ..."));
         }
         if self.words > WORDS_MOST {
-            let found = Diagnostic::error(span, "the statement is too long", format!("expected at most {WORDS_MOST} words and signs"));
+            let found = Diagnostic::error(
+                span,
+                "the statement is too long",
+                format!("expected at most {WORDS_MOST} words and signs"),
+            );
             return Err(found.hint("give a part a name of its own:  part = ..."));
         }
         Ok(())
@@ -89,13 +98,18 @@ impl Walk<'_> {
         self.levels.push(width);
         if self.levels.len() > LEVELS_MOST || width > INDENT_MOST {
             let span = Span { start: self.at as u32, end: self.at as u32 + 1 };
-            let found = Diagnostic::error(span, "statements are nested too deeply", format!("expected at most {LEVELS_MOST} levels"));
+            let found = Diagnostic::error(
+                span,
+                "statements are nested too deeply",
+                format!("expected at most {LEVELS_MOST} levels"),
+            );
             return Err(found.hint("move the inner part into a function of its own"));
         }
         Ok(())
     }
 
-    /// Refuses a string that holds expressions, here already, since their nesting cannot be seen from outside.
+    /// Refuses a string that holds expressions, here already, since their nesting cannot be seen
+    /// from outside.
     fn formatted(&self, start: usize) -> Result<(), Diagnostic> {
         let prefix = self.bytes[start..self.at].to_ascii_lowercase();
         let quote = matches!(self.bytes.get(self.at), Some(b'\'' | b'"'));
@@ -104,7 +118,8 @@ impl Walk<'_> {
         }
         let span = Span { start: start as u32, end: self.at as u32 + 1 };
         let what = "an f-string is not part of the language";
-        Err(Diagnostic::error(span, what, "expected a plain string").hint("strings only name things, as in  init=\"zero\""))
+        Err(Diagnostic::error(span, what, "expected a plain string")
+            .hint("strings only name things, as in  init=\"zero\""))
     }
 
     fn skip(&mut self, more: impl Fn(u8) -> bool) {
@@ -121,7 +136,8 @@ impl Walk<'_> {
     /// The rest of a string; one with a single quote ends with its line. Strings that hold
     /// expressions were refused by `formatted`.
     fn quoted(&mut self, quote: u8) {
-        let triple = self.bytes.get(self.at) == Some(&quote) && self.bytes.get(self.at + 1) == Some(&quote);
+        let triple =
+            self.bytes.get(self.at) == Some(&quote) && self.bytes.get(self.at + 1) == Some(&quote);
         if triple {
             self.at += 2;
         }

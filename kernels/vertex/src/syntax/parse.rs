@@ -1,14 +1,17 @@
-//! parse: text to tree. The one place that knows the parser crate (Ruff's parser of Python), apart from the names in `refuse`.
+//! parse: text to tree. The one place that knows the parser crate (Ruff's parser of Python), apart
+//! from the names in `refuse`.
 //!
-//! promises  a tree of the language or what is wrong, all refused constructs at once (at most `ERRORS_MOST`); never panics;
-//!           bounded depth, since `nesting` and a limit here go before everything that calls itself
+//! promises  a tree of the language or what is wrong, all refused constructs at once (at most
+//!           `ERRORS_MOST`); never panics; bounded depth, since `nesting` and a limit here go
+//!           before everything that calls itself
 //! never     judges names, places or shapes
 use ruff_python_ast::{self as python, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::refuse::{self, Refused};
 use super::{
-    Comparison, Comprehension, Definition, Diagnostic, Expression, ExpressionKind, File, Name, Operator, Parameter, Sign, Statement, StatementKind, nesting,
+    Comparison, Comprehension, Definition, Diagnostic, Expression, ExpressionKind, File, Name,
+    Operator, Parameter, Sign, Statement, StatementKind, nesting,
 };
 use crate::gir::Span;
 
@@ -20,7 +23,8 @@ const LEVELS_MOST: usize = 100;
 /// The text's functions, or what is wrong with it.
 pub fn parse(text: &str) -> Result<File, Vec<Diagnostic>> {
     nesting::check(text).map_err(|found| vec![found])?;
-    let parsed = ruff_python_parser::parse_module(text).map_err(|error| vec![malformed(&error, text)])?;
+    let parsed =
+        ruff_python_parser::parse_module(text).map_err(|error| vec![malformed(&error, text)])?;
     let mut reader = Reader { errors: Vec::new(), level: 0, text };
     let mut file = File::default();
     for statement in parsed.suite() {
@@ -35,7 +39,9 @@ pub fn parse(text: &str) -> Result<File, Vec<Diagnostic>> {
         }
     }
     for (index, function) in file.functions.iter().enumerate() {
-        if let Some(before) = file.functions[..index].iter().find(|before| before.name.text == function.name.text) {
+        if let Some(before) =
+            file.functions[..index].iter().find(|before| before.name.text == function.name.text)
+        {
             let what = format!("`{}` is defined twice", function.name.text);
             reader.errors.push(
                 Diagnostic::error(function.name.span, what, "defined again")
@@ -55,10 +61,15 @@ pub fn parse(text: &str) -> Result<File, Vec<Diagnostic>> {
 fn malformed(error: &ruff_python_parser::ParseError, text: &str) -> Diagnostic {
     let message = error.error.to_string();
     let mut letters = message.chars();
-    let first: String = letters.next().map(|letter| letter.to_lowercase().collect()).unwrap_or_default();
+    let first: String =
+        letters.next().map(|letter| letter.to_lowercase().collect()).unwrap_or_default();
     let what = format!("{first}{}", letters.as_str()).trim_end_matches('.').to_owned();
     if let Some(tab) = tab_among_spaces(text).filter(|_| what.contains("ndent")) {
-        let found = Diagnostic::error(tab, "the indentation mixes tabs and spaces", "this line is indented by a tab, others by spaces");
+        let found = Diagnostic::error(
+            tab,
+            "the indentation mixes tabs and spaces",
+            "this line is indented by a tab, others by spaces",
+        );
         return found.hint("indent each level by four spaces");
     }
     let mut span = span(error.location);
@@ -70,10 +81,18 @@ fn malformed(error: &ruff_python_parser::ParseError, text: &str) -> Diagnostic {
     let hint = match what.as_str() {
         what if what.contains("ndent") => Some("each level is indented by four spaces"),
         what if what.contains("EOF") => Some("a bracket, a string or a block is not finished"),
-        what if what.contains("found `=`") => Some("compare with `==`; assign in a statement of its own"),
-        what if what.contains("xpected `)`") || what.contains("xpected `]`") => Some("a bracket is not closed"),
-        what if what.contains("':'") || what.contains("`:`") => Some("`def`, `if`, `for` and `while` end with a colon"),
-        what if what.contains("keyword argument") => Some("give arguments without a name first:  linear(x, 16, bias=False)"),
+        what if what.contains("found `=`") => {
+            Some("compare with `==`; assign in a statement of its own")
+        }
+        what if what.contains("xpected `)`") || what.contains("xpected `]`") => {
+            Some("a bracket is not closed")
+        }
+        what if what.contains("':'") || what.contains("`:`") => {
+            Some("`def`, `if`, `for` and `while` end with a colon")
+        }
+        what if what.contains("keyword argument") => {
+            Some("give arguments without a name first:  linear(x, 16, bias=False)")
+        }
         _ => None,
     };
     Diagnostic::error(span, "the text is not Python", what).hint_if(hint.map(str::to_owned))
@@ -83,7 +102,8 @@ fn is_call_of_sorted(expression: &Expr) -> bool {
     matches!(expression, Expr::Call(call) if matches!(&*call.func, Expr::Name(name) if name.id == "sorted"))
 }
 
-/// The indentation of the first line that is indented by a tab, where others are indented by spaces.
+/// The indentation of the first line that is indented by a tab, where others are indented by
+/// spaces.
 fn tab_among_spaces(text: &str) -> Option<Span> {
     let mut start = 0;
     let (mut tab, mut has_spaces) = (None, false);
@@ -117,7 +137,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn refuse(&mut self, at: TextRange, (construct, hint): Refused) {
-        self.errors.push(Diagnostic::error(self.first_line(span(at)), format!("{construct} is not part of the language"), "not in the language").hint(hint));
+        self.errors.push(
+            Diagnostic::error(
+                self.first_line(span(at)),
+                format!("{construct} is not part of the language"),
+                "not in the language",
+            )
+            .hint(hint),
+        );
     }
 
     /// The span's part of its first line: a refused block is not underlined whole.
@@ -134,18 +161,28 @@ impl Reader<'_> {
         }
         let what = "a statement outside of a function";
         let hint = "a file holds functions only; make a number a setting:  def name(v, width=16)";
-        self.errors.push(Diagnostic::error(self.first_line(span(at)), what, "expected `def`").hint(hint));
+        self.errors
+            .push(Diagnostic::error(self.first_line(span(at)), what, "expected `def`").hint(hint));
     }
 
     fn definition(&mut self, function: &python::StmtFunctionDef) -> Option<Definition> {
         if let Some(decorator) = function.decorator_list.first() {
-            self.refuse(decorator.range, ("a decorator", "leave it out; the entry is the function named like the file"));
+            self.refuse(
+                decorator.range,
+                ("a decorator", "leave it out; the entry is the function named like the file"),
+            );
         }
         if let Some(types) = &function.type_params {
-            self.refuse(types.range, ("a type parameter", "leave it out; types follow from values"));
+            self.refuse(
+                types.range,
+                ("a type parameter", "leave it out; types follow from values"),
+            );
         }
         if let Some(returns) = &function.returns {
-            self.refuse(returns.range(), ("a type annotation", "leave it out; types follow from values"));
+            self.refuse(
+                returns.range(),
+                ("a type annotation", "leave it out; types follow from values"),
+            );
         }
         let parameters = self.parameters(&function.parameters);
         let mut body: &[Stmt] = &function.body;
@@ -161,7 +198,10 @@ impl Reader<'_> {
 
     fn parameters(&mut self, parameters: &python::Parameters) -> Vec<Parameter> {
         for (starred, hint) in [
-            (&parameters.vararg, "name the parameters one by one, or take a tuple:  def mlp(v, widths=(16, 16))"),
+            (
+                &parameters.vararg,
+                "name the parameters one by one, or take a tuple:  def mlp(v, widths=(16, 16))",
+            ),
             (&parameters.kwarg, "name the parameters one by one"),
         ] {
             if let Some(starred) = starred {
@@ -169,9 +209,14 @@ impl Reader<'_> {
             }
         }
         let mut read = Vec::new();
-        for parameter in parameters.posonlyargs.iter().chain(&parameters.args).chain(&parameters.kwonlyargs) {
+        for parameter in
+            parameters.posonlyargs.iter().chain(&parameters.args).chain(&parameters.kwonlyargs)
+        {
             if let Some(annotation) = parameter.parameter.annotation() {
-                self.refuse(annotation.range(), ("a type annotation", "leave it out; types follow from values"));
+                self.refuse(
+                    annotation.range(),
+                    ("a type annotation", "leave it out; types follow from values"),
+                );
             }
             let default = parameter.default().and_then(|default| self.expression(default));
             read.push(Parameter { name: name(&parameter.parameter.name), default });
@@ -204,12 +249,17 @@ impl Reader<'_> {
                 StatementKind::Return(value)
             }
             Stmt::Assign(assign) => {
-                let targets = assign.targets.iter().map(|target| self.expression(target)).collect::<Option<Vec<_>>>();
+                let targets = assign
+                    .targets
+                    .iter()
+                    .map(|target| self.expression(target))
+                    .collect::<Option<Vec<_>>>();
                 let value = self.expression(&assign.value);
                 StatementKind::Assign(targets?, value?)
             }
             Stmt::AugAssign(assign) => {
-                let (target, value) = (self.expression(&assign.target), self.expression(&assign.value));
+                let (target, value) =
+                    (self.expression(&assign.target), self.expression(&assign.value));
                 StatementKind::Augment(target?, self.operator(assign.op, at)?, value?)
             }
             Stmt::For(each) => {
@@ -246,12 +296,19 @@ impl Reader<'_> {
                 None => otherwise = self.block(&clause.body),
             }
         }
-        let branches = branches.into_iter().map(|(test, body)| test.map(|test| (test, body))).collect::<Option<Vec<_>>>()?;
+        let branches = branches
+            .into_iter()
+            .map(|(test, body)| test.map(|test| (test, body)))
+            .collect::<Option<Vec<_>>>()?;
         Some(StatementKind::If(branches, otherwise))
     }
 
     fn too_deep<T>(&mut self, at: TextRange) -> Option<T> {
-        let found = Diagnostic::error(self.first_line(span(at)), "the program is nested too deeply", format!("expected at most {LEVELS_MOST} levels"));
+        let found = Diagnostic::error(
+            self.first_line(span(at)),
+            "the program is nested too deeply",
+            format!("expected at most {LEVELS_MOST} levels"),
+        );
         self.errors.push(found.hint("give a part a name of its own:  part = ..."));
         None
     }
@@ -294,7 +351,8 @@ impl Reader<'_> {
 
     fn all(&mut self, expressions: &[Expr]) -> Option<Vec<Expression>> {
         // Each is read before any fails, so that all that is refused is found.
-        let read: Vec<Option<Expression>> = expressions.iter().map(|expression| self.expression(expression)).collect();
+        let read: Vec<Option<Expression>> =
+            expressions.iter().map(|expression| self.expression(expression)).collect();
         read.into_iter().collect()
     }
 
@@ -307,9 +365,14 @@ impl Reader<'_> {
             Expr::Tuple(tuple) => ExpressionKind::Tuple(self.all(&tuple.elts)?),
             Expr::List(list) => ExpressionKind::Tuple(self.all(&list.elts)?),
             Expr::Name(name) => ExpressionKind::Name(name.id.to_string()),
-            Expr::Attribute(attribute) => ExpressionKind::Attribute(self.boxed(&attribute.value)?, name(&attribute.attr)),
+            Expr::Attribute(attribute) => {
+                ExpressionKind::Attribute(self.boxed(&attribute.value)?, name(&attribute.attr))
+            }
             // What stands before the brackets is the greater mistake.
-            Expr::Subscript(subscript) if matches!(&*subscript.slice, Expr::Slice(_)) && is_call_of_sorted(&subscript.value) => {
+            Expr::Subscript(subscript)
+                if matches!(&*subscript.slice, Expr::Slice(_))
+                    && is_call_of_sorted(&subscript.value) =>
+            {
                 self.refuse(subscript.value.range(), ("`sorted`", crate::trace::SORTED));
                 return None;
             }
@@ -333,10 +396,17 @@ impl Reader<'_> {
                 let (left, right) = (self.boxed(&binary.left), self.boxed(&binary.right));
                 ExpressionKind::Binary(self.operator(binary.op, at)?, left?, right?)
             }
-            Expr::BoolOp(logical) => ExpressionKind::Logical(logical.op == python::BoolOp::And, self.all(&logical.values)?),
+            Expr::BoolOp(logical) => ExpressionKind::Logical(
+                logical.op == python::BoolOp::And,
+                self.all(&logical.values)?,
+            ),
             Expr::Compare(compare) => self.compare(compare, at)?,
             Expr::If(choice) => {
-                let (yes, condition, no) = (self.boxed(&choice.body), self.boxed(&choice.test), self.boxed(&choice.orelse));
+                let (yes, condition, no) = (
+                    self.boxed(&choice.body),
+                    self.boxed(&choice.test),
+                    self.boxed(&choice.orelse),
+                );
                 ExpressionKind::Choice(yes?, condition?, no?)
             }
             Expr::Call(call) => self.call(call)?,
@@ -354,14 +424,21 @@ impl Reader<'_> {
             python::Number::Int(whole) => match whole.as_i64() {
                 Some(whole) => Some(ExpressionKind::Int(whole)),
                 None => {
-                    let found = Diagnostic::error(span(at), "the number is too large", format!("expected at most {}", i64::MAX));
+                    let found = Diagnostic::error(
+                        span(at),
+                        "the number is too large",
+                        format!("expected at most {}", i64::MAX),
+                    );
                     self.errors.push(found.hint("write it as a real number:  1e20"));
                     None
                 }
             },
             python::Number::Float(real) => Some(ExpressionKind::Real(*real)),
             python::Number::Complex { .. } => {
-                self.refuse(at, ("a complex number", "keep real and imaginary parts in two columns"));
+                self.refuse(
+                    at,
+                    ("a complex number", "keep real and imaginary parts in two columns"),
+                );
                 None
             }
         }
@@ -400,25 +477,53 @@ impl Reader<'_> {
             match &keyword.arg {
                 Some(argument) => named.push(value.map(|value| (name(argument), value))),
                 None => {
-                    self.refuse(keyword.range, ("`**` before an argument", "write the arguments one by one"));
+                    self.refuse(
+                        keyword.range,
+                        ("`**` before an argument", "write the arguments one by one"),
+                    );
                     named.push(None);
                 }
             }
         }
-        Some(ExpressionKind::Call(function?, positional?, named.into_iter().collect::<Option<Vec<_>>>()?))
+        Some(ExpressionKind::Call(
+            function?,
+            positional?,
+            named.into_iter().collect::<Option<Vec<_>>>()?,
+        ))
     }
 
-    fn comprehension(&mut self, element: &Expr, generators: &[python::Comprehension], at: TextRange) -> Option<ExpressionKind> {
+    fn comprehension(
+        &mut self,
+        element: &Expr,
+        generators: &[python::Comprehension],
+        at: TextRange,
+    ) -> Option<ExpressionKind> {
         let [generator] = generators else {
-            self.refuse(at, ("a comprehension with two `for`", "put one into another:  sum(sum(... for u in v.innbs[r]) for r in v.graph.relations)"));
+            self.refuse(
+                at,
+                (
+                    "a comprehension with two `for`",
+                    "put one into another:  \
+                sum(sum(... for u in v.innbs[r]) for r in v.graph.relations)",
+                ),
+            );
             return None;
         };
         if generator.is_async {
             self.refuse(generator.range, ("`async for`", "write `for`"));
             return None;
         }
-        let (element, target, over) = (self.expression(element), self.expression(&generator.target), self.expression(&generator.iter));
+        let (element, target, over) = (
+            self.expression(element),
+            self.expression(&generator.target),
+            self.expression(&generator.iter),
+        );
         let conditions = self.all(&generator.ifs);
-        Some(ExpressionKind::Comprehension(Box::new(Comprehension { element: element?, target: target?, over: over?, conditions: conditions? })))
+        Some(ExpressionKind::Comprehension(Box::new(Comprehension {
+            element: element?,
+            target: target?,
+            over: over?,
+            conditions: conditions?,
+        })))
     }
 }

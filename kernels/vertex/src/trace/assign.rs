@@ -1,6 +1,7 @@
 //! assign: `name = ...`, `v.name = ...`, `e.name = ...`.
 //!
-//! promises  an assignment makes a new value and changes none; every one is noted, so that what nobody reads can be told
+//! promises  an assignment makes a new value and changes none; every one is noted, so that what
+//!           nobody reads can be told
 use super::tracer::{Column, EdgeColumn, Step, Tracer, Written};
 use super::value::Value;
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Span, Type};
@@ -15,26 +16,49 @@ impl<'a> Tracer<'a> {
                 Value::Vertex => self.assign_column(name, value, target.span, at),
                 Value::Edge(edges) => self.assign_edges(name, value, edges, (target.span, at)),
                 Value::End(..) => {
-                    let found = Diagnostic::error(target.span, "a neighbour cannot be assigned to", "expected a column of `v`, or of an edge");
-                    Err(Box::new(
-                        found.hint("each vertex assigns its own columns; reduce over the edges that point at it:  v.name = sum(... for u in v.innbs)"),
-                    ))
+                    let found = Diagnostic::error(
+                        target.span,
+                        "a neighbour cannot be assigned to",
+                        "expected a column of `v`, or of an edge",
+                    );
+                    Err(Box::new(found.hint(
+                        "each vertex assigns its own columns; reduce over the edges \
+                            that point at it:  v.name = sum(... for u in v.innbs)",
+                    )))
                 }
                 other => {
-                    let label = format!("expected a column of `v` or of an edge, found a part of {}", self.describe(&other));
-                    Err(Box::new(Diagnostic::error(target.span, "this cannot be assigned to", label).hint("assign to a column:  v.name = ...")))
+                    let label = format!(
+                        "expected a column of `v` or of an edge, found a part of {}",
+                        self.describe(&other)
+                    );
+                    Err(Box::new(
+                        Diagnostic::error(target.span, "this cannot be assigned to", label)
+                            .hint("assign to a column:  v.name = ..."),
+                    ))
                 }
             },
             ExpressionKind::Tuple(targets) => {
                 let values = self.parts_of(value, targets.len(), at)?;
-                targets.iter().zip(values).try_for_each(|(target, value)| self.assign(target, value, at))
+                targets
+                    .iter()
+                    .zip(values)
+                    .try_for_each(|(target, value)| self.assign(target, value, at))
             }
             ExpressionKind::Index(..) => {
-                let found = Diagnostic::error(target.span, "a part of a value cannot be assigned to", "expected a name or a column");
+                let found = Diagnostic::error(
+                    target.span,
+                    "a part of a value cannot be assigned to",
+                    "expected a name or a column",
+                );
                 Err(Box::new(found.hint("make a new value:  v.h = concat(...) or where(...)")))
             }
             _ => Err(Box::new(
-                Diagnostic::error(target.span, "this cannot be assigned to", "expected a name or a column").hint("assign to a column:  v.name = ..."),
+                Diagnostic::error(
+                    target.span,
+                    "this cannot be assigned to",
+                    "expected a name or a column",
+                )
+                .hint("assign to a column:  v.name = ..."),
             )),
         }
     }
@@ -49,10 +73,18 @@ impl<'a> Tracer<'a> {
             }
             ExpressionKind::Tuple(targets) => {
                 let values = self.parts_of(value, targets.len(), at)?;
-                targets.iter().zip(values).try_for_each(|(target, value)| self.bind_target(target, value, at))
+                targets
+                    .iter()
+                    .zip(values)
+                    .try_for_each(|(target, value)| self.bind_target(target, value, at))
             }
             _ => Err(Box::new(
-                Diagnostic::error(target.span, "`for` needs names", "expected a name, or names with commas").hint("for a, e in zip(values, v.inedges)"),
+                Diagnostic::error(
+                    target.span,
+                    "`for` needs names",
+                    "expected a name, or names with commas",
+                )
+                .hint("for a, e in zip(values, v.inedges)"),
             )),
         }
     }
@@ -62,14 +94,17 @@ impl<'a> Tracer<'a> {
             Value::Tuple(values) if values.len() == count => Ok(values.to_vec()),
             Value::Tuple(values) => {
                 let label = format!("expected {count} values, found {}", values.len());
-                Err(Box::new(Diagnostic::error(at, "names and values differ in number", label).hint("write as many names as there are values")))
+                Err(Box::new(
+                    Diagnostic::error(at, "names and values differ in number", label)
+                        .hint("write as many names as there are values"),
+                ))
             }
             other => {
                 let label = format!("expected {count} values, found {}", self.describe(other));
-                Err(Box::new(
-                    Diagnostic::error(at, "this is not several values", label)
-                        .hint("write a value for each name:  a, b = x, y; or walk over pairs:  for a, e in zip(values, v.inedges)"),
-                ))
+                Err(Box::new(Diagnostic::error(at, "this is not several values", label).hint(
+                    "write a value for each name:  a, b = x, y; or walk over pairs:  \
+                            for a, e in zip(values, v.inedges)",
+                )))
             }
         }
     }
@@ -77,7 +112,11 @@ impl<'a> Tracer<'a> {
     fn check_vertex(&self, name: &str, span: Span) -> Step<()> {
         let scope = self.scopes.last().expect("the outermost scope is never closed");
         if scope.names.get(name).is_some_and(|local| matches!(local.value, Value::Vertex)) {
-            let found = Diagnostic::error(span, format!("`{name}` is the vertex and cannot be assigned to"), "expected another name");
+            let found = Diagnostic::error(
+                span,
+                format!("`{name}` is the vertex and cannot be assigned to"),
+                "expected another name",
+            );
             return Err(Box::new(found.hint(format!("assign to a column:  {name}.h = ..."))));
         }
         Ok(())
@@ -91,8 +130,14 @@ impl<'a> Tracer<'a> {
             && repeating.before.iter().any(|before| before == name)
         {
             let what = format!("`{name}` is carried from pass to pass of `while` only as a column");
-            let found = Diagnostic::error(span, what, "expected a column, or a name that the loop alone has");
-            return Err(Box::new(found.hint(format!("write  v.{name}  before, in and after the loop"))));
+            let found = Diagnostic::error(
+                span,
+                what,
+                "expected a column, or a name that the loop alone has",
+            );
+            return Err(Box::new(
+                found.hint(format!("write  v.{name}  before, in and after the loop")),
+            ));
         }
         Ok(())
     }
@@ -118,25 +163,45 @@ impl<'a> Tracer<'a> {
         let column = format!("v.{}", name.text);
         let is_kind = name.text == super::vertices::KIND && !self.data.kinds.is_empty();
         if super::vertices::is_built_in(&name.text) || is_kind {
-            let found = Diagnostic::error(span, format!("`{column}` is built in and cannot be assigned to"), "expected another name");
+            let found = Diagnostic::error(
+                span,
+                format!("`{column}` is built in and cannot be assigned to"),
+                "expected another name",
+            );
             return Err(Box::new(found.hint("choose another name, as in  v.h = ...")));
         }
         self.outside_of_walks(
             span,
             &format!("`{column}` is assigned where edges are walked over"),
-            "reduce instead:  v.h = sum(... for e in v.inedges); or assign it before or after; inside of `for e in v.inedges` only columns of `e` are",
+            "reduce instead:  v.h = sum(... for e in v.inedges); or assign it before or after; \
+                inside of `for e in v.inedges` only columns of `e` are",
         )?;
         let value = match value {
             Value::List(list) => {
                 let over = self.edges_in_words(list.edges);
-                let found = Diagnostic::error(at, format!("`{column}` cannot hold a list over {over}"), "expected one value for each vertex");
-                let way = if list.edges.direction == crate::launch::Direction::Out { "v.outedges" } else { "v.inedges" };
-                return Err(Box::new(found.hint(format!("reduce it, as in  sum(...), or make a column of edges:  for e in {way}: e.{} = ...", name.text))));
+                let found = Diagnostic::error(
+                    at,
+                    format!("`{column}` cannot hold a list over {over}"),
+                    "expected one value for each vertex",
+                );
+                let way = if list.edges.direction == crate::launch::Direction::Out {
+                    "v.outedges"
+                } else {
+                    "v.inedges"
+                };
+                return Err(Box::new(found.hint(format!(
+                    "reduce it, as in  sum(...), or make a \
+                    column of edges:  for e in {way}: e.{} = ...",
+                    name.text
+                ))));
             }
             Value::Unmade(_) | Value::Bool(_) | Value::Int(_) | Value::Real(_) => value,
             Value::Tuple(ref values) if value.is_constant() => {
-                let found =
-                    Diagnostic::error(at, format!("`{column}` cannot hold a tuple"), format!("expected rows of numbers, found a tuple of {}", values.len()));
+                let found = Diagnostic::error(
+                    at,
+                    format!("`{column}` cannot hold a tuple"),
+                    format!("expected rows of numbers, found a tuple of {}", values.len()),
+                );
                 return Err(Box::new(found.hint("keep it under a name:  widths = ...")));
             }
             other => Value::Node(self.node(at, &other)?),
@@ -152,15 +217,30 @@ impl<'a> Tracer<'a> {
 
     fn name_node(&mut self, node: NodeId, name: &str) {
         let node = &mut self.builder.gir.nodes[node.index()];
-        if node.name.is_none() && !matches!(node.op, Op::Input(_) | Op::Parameter(_) | Op::Constant(_) | Op::State(_) | Op::Ended(..)) {
+        if node.name.is_none()
+            && !matches!(
+                node.op,
+                Op::Input(_) | Op::Parameter(_) | Op::Constant(_) | Op::State(_) | Op::Ended(..)
+            )
+        {
             node.name = Some(name.to_owned());
         }
     }
 
-    fn assign_edges(&mut self, name: &Name, value: Value, edges: EdgeSet, (span, at): (Span, Span)) -> Step<()> {
+    fn assign_edges(
+        &mut self,
+        name: &Name,
+        value: Value,
+        edges: EdgeSet,
+        (span, at): (Span, Span),
+    ) -> Step<()> {
         let column = format!("e.{}", name.text);
         if super::vertices::EDGE_BUILT_IN.contains(&name.text.as_str()) {
-            let found = Diagnostic::error(span, format!("`{column}` is built in and cannot be assigned to"), "expected another name");
+            let found = Diagnostic::error(
+                span,
+                format!("`{column}` is built in and cannot be assigned to"),
+                "expected another name",
+            );
             return Err(Box::new(found.hint("choose another name, as in  e.score = ...")));
         }
         let node = self.node(at, &value)?;
@@ -204,7 +284,9 @@ impl<'a> Tracer<'a> {
             (Some(Type::Real), Type::Int | Type::Bool) | (Some(Type::Int), Type::Bool) => {
                 self.make(span, |builder| builder.cast(kind.unwrap_or(Type::Real), node))?
             }
-            (Some(Type::Id), Type::Int) if self.place(node) == Place::C => self.make(span, |builder| builder.cast(Type::Id, node))?,
+            (Some(Type::Id), Type::Int) if self.place(node) == Place::C => {
+                self.make(span, |builder| builder.cast(Type::Id, node))?
+            }
             _ => node,
         };
         self.make(span, |builder| builder.on_vertices(node))

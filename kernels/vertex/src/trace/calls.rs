@@ -1,6 +1,8 @@
-//! calls: functions of the file, which are walked where they are called, and operators, each in one table.
+//! calls: functions of the file, which are walked where they are called, and operators, each in one
+//! table.
 //!
-//! promises  arguments go to parameters as in Python; a wrong name gets the nearest one; recursion is an error
+//! promises  arguments go to parameters as in Python; a wrong name gets the nearest one; recursion
+//!           is an error
 use super::statements::Flow;
 use super::tracer::{Step, Tracer};
 use super::value::Value;
@@ -96,13 +98,18 @@ const NOWHERE: [(&[&str], &str); 6] = [
     (&["log_softmax"], "scores go out raw; the loss takes their logarithms itself"),
     (
         &["random", "rand", "randn", "randint", "uniform", "shuffle", "choice"],
-        "results follow from the data and `run.seed`; put random numbers into a column of the node table",
+        "results follow from the data and `run.seed`; put random numbers into a column of the \
+            node table",
     ),
     (
         &["argmax", "argmin"],
-        "first the best value, then the smallest id that has it:  v.best = max(u.h for u in v.innbs); v.who = min(u.id for u in v.innbs if u.h == v.best)",
+        "first the best value, then the smallest id that has it:  v.best = max(u.h for u in \
+            v.innbs); v.who = min(u.id for u in v.innbs if u.h == v.best)",
     ),
-    (&["median", "quantile", "percentile", "topk"], "values of edges have no order; use `mean`, `mode`, `min`, `max` or `hindex`"),
+    (
+        &["median", "quantile", "percentile", "topk"],
+        "values of edges have no order; use `mean`, `mode`, `min`, `max` or `hindex`",
+    ),
     (&["sorted", "sort", "argsort"], SORTED),
 ];
 /// Values of edges are in no order that a program could see.
@@ -136,28 +143,55 @@ impl Arguments {
         let usage = usage(&self.name);
         if self.positional.len() > N {
             let span = self.positional[N].1;
-            let label = format!("expected at most {N} argument{}, found {}", if N == 1 { "" } else { "s" }, self.positional.len());
-            return Err(Box::new(Diagnostic::error(span, format!("`{}` has too many arguments", self.name), label).hint(format!("it is called as  {usage}"))));
+            let label = format!(
+                "expected at most {N} argument{}, found {}",
+                if N == 1 { "" } else { "s" },
+                self.positional.len()
+            );
+            return Err(Box::new(
+                Diagnostic::error(span, format!("`{}` has too many arguments", self.name), label)
+                    .hint(format!("it is called as  {usage}")),
+            ));
         }
         for (index, argument) in self.positional.into_iter().enumerate() {
             taken[index] = Some(argument);
         }
         for (name, span, argument) in self.named {
             let Some(index) = names.iter().position(|known| *known == name) else {
-                let hint = nearest(&name, names).map_or_else(|| format!("it is called as  {usage}"), |close| format!("did you mean  {close}="));
+                let hint = nearest(&name, names).map_or_else(
+                    || format!("it is called as  {usage}"),
+                    |close| format!("did you mean  {close}="),
+                );
                 let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                let label = format!("expected {}", if N == 0 { "no argument".to_owned() } else { known.join(", ") });
-                return Err(Box::new(Diagnostic::error(span, format!("`{}` has no argument `{name}`", self.name), label).hint(hint)));
+                let label = format!(
+                    "expected {}",
+                    if N == 0 { "no argument".to_owned() } else { known.join(", ") }
+                );
+                return Err(Box::new(
+                    Diagnostic::error(
+                        span,
+                        format!("`{}` has no argument `{name}`", self.name),
+                        label,
+                    )
+                    .hint(hint),
+                ));
             };
             if taken[index].is_some() {
-                return Err(Box::new(Diagnostic::error(span, format!("`{name}` is given twice"), "given again").hint(format!("it is called as  {usage}"))));
+                return Err(Box::new(
+                    Diagnostic::error(span, format!("`{name}` is given twice"), "given again")
+                        .hint(format!("it is called as  {usage}")),
+                ));
             }
             taken[index] = Some(argument);
         }
         match taken[..needed].iter().position(Option::is_none) {
             None => Ok(taken),
             Some(missing) => {
-                let found = Diagnostic::error(self.span, format!("`{}` lacks an argument", self.name), format!("expected `{}`", names[missing]));
+                let found = Diagnostic::error(
+                    self.span,
+                    format!("`{}` lacks an argument", self.name),
+                    format!("expected `{}`", names[missing]),
+                );
                 Err(Box::new(found.hint(format!("it is called as  {usage}"))))
             }
         }
@@ -165,7 +199,11 @@ impl Arguments {
 
     /// Only values without names, at least one.
     pub fn values(&self) -> Option<&[At]> {
-        if self.named.is_empty() && !self.positional.is_empty() { Some(&self.positional) } else { None }
+        if self.named.is_empty() && !self.positional.is_empty() {
+            Some(&self.positional)
+        } else {
+            None
+        }
     }
 
     /// Takes a named argument out.
@@ -181,12 +219,21 @@ impl Arguments {
 }
 
 impl<'a> Tracer<'a> {
-    pub fn call(&mut self, function: &'a Expression, arguments: &'a [Expression], named: &'a [(Name, Expression)], span: Span) -> Step<Value> {
-        let ExpressionKind::Name(name) = &function.kind else { return self.call_of_part(function, span) };
+    pub fn call(
+        &mut self,
+        function: &'a Expression,
+        arguments: &'a [Expression],
+        named: &'a [(Name, Expression)],
+        span: Span,
+    ) -> Step<Value> {
+        let ExpressionKind::Name(name) = &function.kind else {
+            return self.call_of_part(function, span);
+        };
         if let Some(value) = self.local(function.span, name)? {
             let label = format!("expected a function, found {}", self.describe(&value));
             return Err(Box::new(
-                Diagnostic::error(function.span, format!("`{name}` is a value here"), label).hint(format!("give the value another name than `{name}`")),
+                Diagnostic::error(function.span, format!("`{name}` is a value here"), label)
+                    .hint(format!("give the value another name than `{name}`")),
             ));
         }
         if let Some(definition) = self.file.function(name) {
@@ -195,20 +242,39 @@ impl<'a> Tracer<'a> {
         match name.as_str() {
             "fold" => return self.fold(arguments, named, span),
             "change" | "changed" | "active" => {
-                let found = Diagnostic::error(span, format!("`{name}` is a condition of `while`"), "found outside of one");
+                let found = Diagnostic::error(
+                    span,
+                    format!("`{name}` is a condition of `while`"),
+                    "found outside of one",
+                );
                 return Err(Box::new(found.hint(format!("write  {}", usage(name)))));
             }
             "bool" | "list" | "tuple" => {
-                let found = Diagnostic::error(function.span, format!("there is no operator `{name}`"), "nothing has this name");
-                return Err(Box::new(found.hint(if name == "tuple" { "write  (a, b)".to_owned() } else { format!("write  {}", usage(name)) })));
+                let found = Diagnostic::error(
+                    function.span,
+                    format!("there is no operator `{name}`"),
+                    "nothing has this name",
+                );
+                return Err(Box::new(found.hint(if name == "tuple" {
+                    "write  (a, b)".to_owned()
+                } else {
+                    format!("write  {}", usage(name))
+                })));
             }
             known if is_operator(known) => {}
             other => return Err(self.unknown_function(other, function.span)),
         }
-        let positional = arguments.iter().map(|argument| Ok((self.argument(argument)?, argument.span))).collect::<Step<Vec<_>>>()?;
+        let positional = arguments
+            .iter()
+            .map(|argument| Ok((self.argument(argument)?, argument.span)))
+            .collect::<Step<Vec<_>>>()?;
         let mut by_name = Vec::new();
         for (parameter, argument) in named {
-            by_name.push((parameter.text.clone(), parameter.span, (self.argument(argument)?, argument.span)));
+            by_name.push((
+                parameter.text.clone(),
+                parameter.span,
+                (self.argument(argument)?, argument.span),
+            ));
         }
         self.operator(Arguments { name: name.clone(), span, positional, named: by_name })
     }
@@ -220,27 +286,47 @@ impl<'a> Tracer<'a> {
 
     fn operator(&mut self, arguments: Arguments) -> Step<Value> {
         match arguments.name.as_str() {
-            "abs" | "exp" | "log" | "sqrt" | "rsqrt" | "square" | "sigmoid" | "tanh" | "relu" | "leaky_relu" | "elu" | "gelu" | "silu" | "softplus"
-            | "floor" | "int" | "float" => self.element_wise(arguments),
+            "abs" | "exp" | "log" | "sqrt" | "rsqrt" | "square" | "sigmoid" | "tanh" | "relu"
+            | "leaky_relu" | "elu" | "gelu" | "silu" | "softplus" | "floor" | "int" | "float" => {
+                self.element_wise(arguments)
+            }
             "clamp" => self.clamp(arguments),
             "where" => {
-                let [condition, yes, no] = arguments.take(["condition", "a", "b"], 3)?.map(|argument| argument.unwrap_or((Value::Nothing, Span::default())));
+                let [condition, yes, no] = arguments
+                    .take(["condition", "a", "b"], 3)?
+                    .map(|argument| argument.unwrap_or((Value::Nothing, Span::default())));
                 let span = Span { start: condition.1.start, end: no.1.end };
                 match super::constants::truth(&condition.0) {
                     Some(holds) => Ok(if holds { yes.0 } else { no.0 }),
-                    None => self.select(span, (&condition.0, condition.1), (&yes.0, yes.1), (&no.0, no.1)),
+                    None => self.select(
+                        span,
+                        (&condition.0, condition.1),
+                        (&yes.0, yes.1),
+                        (&no.0, no.1),
+                    ),
                 }
             }
-            "sum" | "mean" | "min" | "max" | "prod" | "any" | "all" | "count" | "softmax" | "logsumexp" | "mode" | "hindex" => self.reduction(arguments),
-            "dot" | "norm" | "concat" | "flatten" | "reshape" | "len" | "range" => self.row_operator(arguments),
+            "sum" | "mean" | "min" | "max" | "prod" | "any" | "all" | "count" | "softmax"
+            | "logsumexp" | "mode" | "hindex" => self.reduction(arguments),
+            "dot" | "norm" | "concat" | "flatten" | "reshape" | "len" | "range" => {
+                self.row_operator(arguments)
+            }
             "pool_sum" | "pool_mean" | "pool_max" => self.pool(arguments),
             "common_neighbors" => self.common_neighbors(arguments),
             "zip" => match arguments.values() {
                 Some(values) if values.iter().any(|(value, _)| matches!(value, Value::Zip(_))) => {
-                    Err(Box::new(Diagnostic::error(arguments.span, "`zip` of a `zip`", "expected lists").hint("zip them all at once:  zip(a, b, v.inedges)")))
+                    Err(Box::new(
+                        Diagnostic::error(arguments.span, "`zip` of a `zip`", "expected lists")
+                            .hint("zip them all at once:  zip(a, b, v.inedges)"),
+                    ))
                 }
-                Some(values) => Ok(Value::Zip(values.iter().map(|(value, _)| value.clone()).collect())),
-                None => Err(Box::new(Diagnostic::error(arguments.span, "`zip` takes lists", "expected at least one").hint("zip(values, v.inedges)"))),
+                Some(values) => {
+                    Ok(Value::Zip(values.iter().map(|(value, _)| value.clone()).collect()))
+                }
+                None => Err(Box::new(
+                    Diagnostic::error(arguments.span, "`zip` takes lists", "expected at least one")
+                        .hint("zip(values, v.inedges)"),
+                )),
             },
             "dropout" => self.dropout(arguments),
             "layer_norm" | "batch_norm" => self.normalised(arguments),
@@ -250,7 +336,14 @@ impl<'a> Tracer<'a> {
 
     fn unknown_function(&self, name: &str, span: Span) -> Box<Diagnostic> {
         if let Some((_, instead)) = NOWHERE.iter().find(|(names, _)| names.contains(&name)) {
-            return Box::new(Diagnostic::error(span, format!("`{name}` cannot be written in this language"), "no operator does this").hint(*instead));
+            return Box::new(
+                Diagnostic::error(
+                    span,
+                    format!("`{name}` cannot be written in this language"),
+                    "no operator does this",
+                )
+                .hint(*instead),
+            );
         }
         let functions = self.file.functions.iter().map(|function| function.name.text.as_str());
         let close = nearest(name, OPERATORS.iter().map(|(operator, _)| *operator).chain(functions));
@@ -260,7 +353,14 @@ impl<'a> Tracer<'a> {
             (None, Some(close)) => format!("did you mean  {close}(...)"),
             _ => format!("write it as a function in this file:  def {name}(x): ..."),
         };
-        Box::new(Diagnostic::error(span, format!("there is no operator or function `{name}`"), "nothing has this name").hint(hint))
+        Box::new(
+            Diagnostic::error(
+                span,
+                format!("there is no operator or function `{name}`"),
+                "nothing has this name",
+            )
+            .hint(hint),
+        )
     }
 
     fn call_of_part(&mut self, function: &'a Expression, span: Span) -> Step<Value> {
@@ -268,29 +368,65 @@ impl<'a> Tracer<'a> {
             if let ExpressionKind::Name(module) = &base.kind
                 && self.local(base.span, module)?.is_none()
             {
-                let found = Diagnostic::error(base.span, format!("there is no module `{module}`"), "nothing has this name here");
-                return Err(Box::new(found.hint(format!("operators are called without a module:  {}(...)", name.text))));
+                let found = Diagnostic::error(
+                    base.span,
+                    format!("there is no module `{module}`"),
+                    "nothing has this name here",
+                );
+                return Err(Box::new(
+                    found.hint(format!(
+                        "operators are called without a module:  {}(...)",
+                        name.text
+                    )),
+                ));
             }
             let value = self.expression(base)?;
             let hint = match name.text.as_str() {
-                operator if is_operator(operator) => format!("operators are functions:  {}", usage(operator)),
+                operator if is_operator(operator) => {
+                    format!("operators are functions:  {}", usage(operator))
+                }
                 "append" | "extend" | "insert" => {
-                    "make the values at once:  hs = [... for k in range(3)]  ; or widen a column in the loop:  v.all = concat(v.all, v.h)".to_owned()
+                    "make the values at once:  hs = [... for k in range(3)]  ; or widen a column \
+                        in the loop:  v.all = concat(v.all, v.h)"
+                        .to_owned()
                 }
                 _ => "write a function in this file:  def name(v, x): ...".to_owned(),
             };
             let label = format!("found a method of {}", self.describe(&value));
-            return Err(Box::new(Diagnostic::error(name.span, format!("values have no methods, so no `{}`", name.text), label).hint(hint)));
+            return Err(Box::new(
+                Diagnostic::error(
+                    name.span,
+                    format!("values have no methods, so no `{}`", name.text),
+                    label,
+                )
+                .hint(hint),
+            ));
         }
-        let found = Diagnostic::error(Span { start: function.span.start, end: span.end }, "only names can be called", "expected the name of a function");
+        let found = Diagnostic::error(
+            Span { start: function.span.start, end: span.end },
+            "only names can be called",
+            "expected the name of a function",
+        );
         Err(Box::new(found.hint("write the function as a `def` and call it by its name")))
     }
 
-    fn call_function(&mut self, definition: &'a Definition, arguments: &'a [Expression], named: &'a [(Name, Expression)], span: Span) -> Step<Value> {
+    fn call_function(
+        &mut self,
+        definition: &'a Definition,
+        arguments: &'a [Expression],
+        named: &'a [(Name, Expression)],
+        span: Span,
+    ) -> Step<Value> {
         let name = &definition.name.text;
         if self.bodies.iter().any(|body| body.function == *name) {
-            let found = Diagnostic::error(span, format!("`{name}` calls itself"), "functions are walked where they are called, so this would never end");
-            return Err(Box::new(found.hint("use `for` for a known number of steps, `while` to repeat until nothing changes")));
+            let found = Diagnostic::error(
+                span,
+                format!("`{name}` calls itself"),
+                "functions are walked where they are called, so this would never end",
+            );
+            return Err(Box::new(found.hint(
+                "use `for` for a known number of steps, `while` to repeat until nothing changes",
+            )));
         }
         let values = self.call_arguments(definition, arguments, named, span)?;
         self.open_function();
@@ -299,34 +435,75 @@ impl<'a> Tracer<'a> {
         }
         self.begin_body(name);
         let walked = self.block(&definition.body);
-        let flow = walked
-            .map_err(|found| if found.notes.len() < 4 { Box::new(found.note(format!("in `{name}`, which is called here"), Some(span))) } else { found })?;
+        let flow = walked.map_err(|found| {
+            if found.notes.len() < 4 {
+                Box::new(found.note(format!("in `{name}`, which is called here"), Some(span)))
+            } else {
+                found
+            }
+        })?;
         self.end_body();
         self.close();
         let value = if let Flow::Return(value, _) = flow { value } else { Value::Nothing };
         Ok(self.settled(value))
     }
 
-    fn call_arguments(&mut self, definition: &'a Definition, arguments: &'a [Expression], named: &'a [(Name, Expression)], span: Span) -> Step<Vec<Value>> {
+    fn call_arguments(
+        &mut self,
+        definition: &'a Definition,
+        arguments: &'a [Expression],
+        named: &'a [(Name, Expression)],
+        span: Span,
+    ) -> Step<Vec<Value>> {
         let name = &definition.name.text;
         let parameters = &definition.parameters;
-        let usage = || format!("it is  def {name}({})", parameters.iter().map(|parameter| parameter.name.text.as_str()).collect::<Vec<_>>().join(", "));
+        let usage = || {
+            format!(
+                "it is  def {name}({})",
+                parameters
+                    .iter()
+                    .map(|parameter| parameter.name.text.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
+        };
         if let Some(extra) = arguments.get(parameters.len()) {
             let label = format!("expected at most {}, found {}", parameters.len(), arguments.len());
-            return Err(Box::new(Diagnostic::error(extra.span, format!("`{name}` has too many arguments"), label).hint(usage())));
+            return Err(Box::new(
+                Diagnostic::error(extra.span, format!("`{name}` has too many arguments"), label)
+                    .hint(usage()),
+            ));
         }
         let mut values: Vec<Option<Value>> = vec![None; parameters.len()];
         for (index, argument) in arguments.iter().enumerate() {
             values[index] = Some(self.passed(argument)?);
         }
         for (given, argument) in named {
-            let Some(index) = parameters.iter().position(|parameter| parameter.name.text == given.text) else {
-                let close = nearest(&given.text, parameters.iter().map(|parameter| parameter.name.text.as_str()));
-                let found = Diagnostic::error(given.span, format!("`{name}` has no parameter `{}`", given.text), "no parameter has this name");
-                return Err(Box::new(found.hint(close.map_or_else(usage, |close| format!("did you mean  {close}=")))));
+            let Some(index) =
+                parameters.iter().position(|parameter| parameter.name.text == given.text)
+            else {
+                let close = nearest(
+                    &given.text,
+                    parameters.iter().map(|parameter| parameter.name.text.as_str()),
+                );
+                let found = Diagnostic::error(
+                    given.span,
+                    format!("`{name}` has no parameter `{}`", given.text),
+                    "no parameter has this name",
+                );
+                return Err(Box::new(
+                    found.hint(close.map_or_else(usage, |close| format!("did you mean  {close}="))),
+                ));
             };
             if values[index].is_some() {
-                return Err(Box::new(Diagnostic::error(given.span, format!("`{}` is given twice", given.text), "given again").hint(usage())));
+                return Err(Box::new(
+                    Diagnostic::error(
+                        given.span,
+                        format!("`{}` is given twice", given.text),
+                        "given again",
+                    )
+                    .hint(usage()),
+                ));
             }
             values[index] = Some(self.passed(argument)?);
         }
@@ -337,7 +514,10 @@ impl<'a> Tracer<'a> {
                 (None, Some(default)) => self.default(default)?,
                 (None, None) => {
                     let label = format!("expected a value for `{}`", parameter.name.text);
-                    return Err(Box::new(Diagnostic::error(span, format!("`{name}` lacks an argument"), label).hint(usage())));
+                    return Err(Box::new(
+                        Diagnostic::error(span, format!("`{name}` lacks an argument"), label)
+                            .hint(usage()),
+                    ));
                 }
             });
         }
@@ -347,7 +527,11 @@ impl<'a> Tracer<'a> {
     fn passed(&mut self, argument: &'a Expression) -> Step<Value> {
         let value = self.argument(argument)?;
         if let Value::End(..) | Value::Edge(_) = value {
-            let found = Diagnostic::error(argument.span, "functions are called with `v` and values", format!("found {}", value.words()));
+            let found = Diagnostic::error(
+                argument.span,
+                "functions are called with `v` and values",
+                format!("found {}", value.words()),
+            );
             return Err(Box::new(found.hint("pass what it needs:  f(v, u.h, e.w)")));
         }
         Ok(value)
@@ -356,9 +540,14 @@ impl<'a> Tracer<'a> {
     /// A default, which sees no names.
     pub fn default(&mut self, default: &'a Expression) -> Step<Value> {
         self.open_function();
-        let value = self.expression(default).map_err(|found| match found.what.starts_with("unknown name") {
-            true => Box::new(found.hint("a default is a constant and sees no names; give the value where the function is called")),
-            false => found,
+        let value = self.expression(default).map_err(|found| {
+            match found.what.starts_with("unknown name") {
+                true => Box::new(found.hint(
+                    "a default is a constant and sees no names; give the \
+                value where the function is called",
+                )),
+                false => found,
+            }
         })?;
         self.close();
         Ok(value)

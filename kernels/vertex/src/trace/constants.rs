@@ -1,7 +1,7 @@
 //! constants: arithmetic on what is known when compiled, as Python does it.
 //!
-//! promises  whole numbers never wrap: what does not fit 64 bits is an error; `/` gives a real number; `//` and `%` round
-//!           down; truth, `and` and `or` are Python's
+//! promises  whole numbers never wrap: what does not fit 64 bits is an error; `/` gives a real
+//!           number; `//` and `%` round down; truth, `and` and `or` are Python's
 use std::cmp::Ordering;
 
 use super::value::Value;
@@ -47,7 +47,10 @@ pub(super) fn truth(value: &Value) -> Option<bool> {
 pub(super) fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Value, Wrong> {
     if let (Operator::Add, Value::Tuple(first), Value::Tuple(second)) = (operator, a, b) {
         if a.size() + b.size() > TUPLE_MOST {
-            return Err(("the tuple is too long".to_owned(), format!("expected at most {TUPLE_MOST} values")));
+            return Err((
+                "the tuple is too long".to_owned(),
+                format!("expected at most {TUPLE_MOST} values"),
+            ));
         }
         return Ok(Value::tuple(first.iter().chain(second.iter()).cloned().collect()));
     }
@@ -62,22 +65,34 @@ pub(super) fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Val
 }
 
 fn of_whole(operator: Operator, a: i64, b: i64) -> Result<Value, Wrong> {
-    let large = || ("the number is too large".to_owned(), format!("expected a result that fits 64 bits, found {a} {} {b}", operator.sign()));
+    let large = || {
+        (
+            "the number is too large".to_owned(),
+            format!("expected a result that fits 64 bits, found {a} {} {b}", operator.sign()),
+        )
+    };
     let made = match operator {
         Operator::Add => a.checked_add(b),
         Operator::Subtract => a.checked_sub(b),
         Operator::Multiply => a.checked_mul(b),
         Operator::FloorDivide | Operator::Remainder if b == 0 => return Err(by_zero()),
-        Operator::FloorDivide => a.checked_div(b).map(|quotient| if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }),
-        Operator::Remainder => a.checked_rem(b).map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }),
+        Operator::FloorDivide => a
+            .checked_div(b)
+            .map(|quotient| if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }),
+        Operator::Remainder => a
+            .checked_rem(b)
+            .map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }),
         Operator::Power if b >= 0 => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
-        Operator::Divide | Operator::Power | Operator::Product => return of_real(operator, a as f64, b as f64).map(Value::Real),
+        Operator::Divide | Operator::Power | Operator::Product => {
+            return of_real(operator, a as f64, b as f64).map(Value::Real);
+        }
     };
     made.map(Value::Int).ok_or_else(large)
 }
 
 fn of_real(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
-    let zero = b == 0.0 && matches!(operator, Operator::Divide | Operator::FloorDivide | Operator::Remainder);
+    let zero = b == 0.0
+        && matches!(operator, Operator::Divide | Operator::FloorDivide | Operator::Remainder);
     if zero || (operator == Operator::Power && a == 0.0 && b < 0.0) {
         return Err(by_zero());
     }
@@ -89,10 +104,18 @@ fn of_real(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
         Operator::FloorDivide => (a / b).floor(),
         Operator::Remainder => a - b * (a / b).floor(),
         Operator::Power => a.powf(b),
-        Operator::Product => return Err(("`@` has no meaning here".to_owned(), "expected rows and a matrix, found two numbers".to_owned())),
+        Operator::Product => {
+            return Err((
+                "`@` has no meaning here".to_owned(),
+                "expected rows and a matrix, found two numbers".to_owned(),
+            ));
+        }
     };
     if made.is_nan() && !a.is_nan() && !b.is_nan() {
-        return Err(("the result is not a number".to_owned(), format!("found {a:?} {} {b:?}", operator.sign())));
+        return Err((
+            "the result is not a number".to_owned(),
+            format!("found {a:?} {} {b:?}", operator.sign()),
+        ));
     }
     Ok(made)
 }
@@ -101,15 +124,24 @@ fn by_zero() -> Wrong {
     ("division by zero".to_owned(), "the right side is 0".to_owned())
 }
 
-/// `a comparison b` of two constants; `names` are those of the relations and of the kinds of vertices.
-pub(super) fn compare(comparison: Comparison, a: &Value, b: &Value, names: [&[String]; 2]) -> Result<bool, Wrong> {
+/// `a comparison b` of two constants; `names` are those of the relations and of the kinds of
+/// vertices.
+pub(super) fn compare(
+    comparison: Comparison,
+    a: &Value,
+    b: &Value,
+    names: [&[String]; 2],
+) -> Result<bool, Wrong> {
     match (comparison, b) {
         (Comparison::In | Comparison::NotIn, Value::Tuple(values)) => {
             let found = values.iter().any(|value| equal(a, value, names));
             return Ok(found == (comparison == Comparison::In));
         }
         (Comparison::In | Comparison::NotIn, _) => {
-            return Err((format!("`{}` needs a tuple", comparison.sign()), format!("expected a tuple of constants, found {}", b.words())));
+            return Err((
+                format!("`{}` needs a tuple", comparison.sign()),
+                format!("expected a tuple of constants, found {}", b.words()),
+            ));
         }
         (Comparison::Equal, _) => return Ok(equal(a, b, names)),
         (Comparison::NotEqual, _) => return Ok(!equal(a, b, names)),
@@ -125,7 +157,10 @@ pub(super) fn compare(comparison: Comparison, a: &Value, b: &Value, names: [&[St
         },
     };
     let Some(order) = order else {
-        return Err((format!("`{}` has no meaning here", comparison.sign()), format!("expected two numbers, found {} and {}", a.words(), b.words())));
+        return Err((
+            format!("`{}` has no meaning here", comparison.sign()),
+            format!("expected two numbers, found {} and {}", a.words(), b.words()),
+        ));
     };
     Ok(match comparison {
         Comparison::Less => order == Ordering::Less,
@@ -136,17 +171,28 @@ pub(super) fn compare(comparison: Comparison, a: &Value, b: &Value, names: [&[St
 }
 
 fn equal(a: &Value, b: &Value, names: [&[String]; 2]) -> bool {
-    let name = |names: &[String], number: &u32, text: &str| names.get(*number as usize).is_some_and(|name| name == text);
+    let name = |names: &[String], number: &u32, text: &str| {
+        names.get(*number as usize).is_some_and(|name| name == text)
+    };
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => a == b,
         (Value::Relation(a), Value::Relation(b)) => a == b,
-        (Value::Relation(relation), Value::Text(text)) | (Value::Text(text), Value::Relation(relation)) => name(names[0], relation, text),
+        (Value::Relation(relation), Value::Text(text))
+        | (Value::Text(text), Value::Relation(relation)) => name(names[0], relation, text),
         (Value::Kind(a), Value::Kind(b)) => a == b,
-        (Value::Kind(kind), Value::Text(text)) | (Value::Text(text), Value::Kind(kind)) => name(names[1], kind, text),
+        (Value::Kind(kind), Value::Text(text)) | (Value::Text(text), Value::Kind(kind)) => {
+            name(names[1], kind, text)
+        }
         (Value::Kind(_), Value::Relation(_)) | (Value::Relation(_), Value::Kind(_)) => false,
-        (Value::Kind(kind), number) | (number, Value::Kind(kind)) => whole(number) == Some(i64::from(*kind)),
-        (Value::Relation(relation), number) | (number, Value::Relation(relation)) => whole(number) == Some(i64::from(*relation)),
-        (Value::Tuple(a), Value::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b, names)),
+        (Value::Kind(kind), number) | (number, Value::Kind(kind)) => {
+            whole(number) == Some(i64::from(*kind))
+        }
+        (Value::Relation(relation), number) | (number, Value::Relation(relation)) => {
+            whole(number) == Some(i64::from(*relation))
+        }
+        (Value::Tuple(a), Value::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b, names))
+        }
         _ => match (whole(a), whole(b)) {
             (Some(a), Some(b)) => a == b,
             _ => real(a).is_some() && real(a) == real(b),
@@ -159,15 +205,31 @@ mod tests {
     use super::{Operator, Value, arithmetic};
 
     fn whole(operator: Operator, a: i64, b: i64) -> String {
-        arithmetic(operator, &Value::Int(a), &Value::Int(b)).map_or_else(|wrong| wrong.0, |value| value.words())
+        arithmetic(operator, &Value::Int(a), &Value::Int(b))
+            .map_or_else(|wrong| wrong.0, |value| value.words())
     }
 
     #[test]
     fn whole_numbers_divide_as_in_python() {
-        assert_eq!([whole(Operator::FloorDivide, -7, 2), whole(Operator::Remainder, -7, 2)], ["`-4`", "`1`"]);
-        assert_eq!([whole(Operator::FloorDivide, 7, -2), whole(Operator::Remainder, 7, -2)], ["`-4`", "`-1`"]);
-        assert_eq!([whole(Operator::Divide, 1, 2), whole(Operator::Power, 2, -1)], ["`0.5`", "`0.5`"]);
-        assert_eq!([whole(Operator::Power, 2, 62), whole(Operator::Power, 2, 63)], ["`4611686018427387904`", "the number is too large"]);
-        assert_eq!([whole(Operator::FloorDivide, i64::MIN, -1), whole(Operator::Remainder, 3, 0)], ["the number is too large", "division by zero"]);
+        assert_eq!(
+            [whole(Operator::FloorDivide, -7, 2), whole(Operator::Remainder, -7, 2)],
+            ["`-4`", "`1`"]
+        );
+        assert_eq!(
+            [whole(Operator::FloorDivide, 7, -2), whole(Operator::Remainder, 7, -2)],
+            ["`-4`", "`-1`"]
+        );
+        assert_eq!(
+            [whole(Operator::Divide, 1, 2), whole(Operator::Power, 2, -1)],
+            ["`0.5`", "`0.5`"]
+        );
+        assert_eq!(
+            [whole(Operator::Power, 2, 62), whole(Operator::Power, 2, 63)],
+            ["`4611686018427387904`", "the number is too large"]
+        );
+        assert_eq!(
+            [whole(Operator::FloorDivide, i64::MIN, -1), whole(Operator::Remainder, 3, 0)],
+            ["the number is too large", "division by zero"]
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! edges: what can be walked over, comprehensions, and indices.
 //!
-//! promises  lists over different edges never meet; a comprehension over what is known when compiled is unrolled
+//! promises  lists over different edges never meet; a comprehension over what is known when
+//!           compiled is unrolled
 use std::rc::Rc;
 
 use super::constants;
@@ -34,20 +35,33 @@ impl<'a> Tracer<'a> {
         Ok(match value {
             Value::Tuple(values) => Walked::Known(values),
             Value::Edges(edges) => Walked::Edges { edges, element: Value::Edge(edges), mask: None },
-            Value::Neighbours(edges) => Walked::Edges { edges, element: Value::End(edges, End::Far), mask: None },
-            Value::List(list) => Walked::Edges { edges: list.edges, element: list.element.clone(), mask: list.mask },
-            Value::Zip(values) if !values.iter().any(|value| matches!(value, Value::Zip(_))) => return self.walked_together(&values, span),
+            Value::Neighbours(edges) => {
+                Walked::Edges { edges, element: Value::End(edges, End::Far), mask: None }
+            }
+            Value::List(list) => {
+                Walked::Edges { edges: list.edges, element: list.element.clone(), mask: list.mask }
+            }
+            Value::Zip(values) if !values.iter().any(|value| matches!(value, Value::Zip(_))) => {
+                return self.walked_together(&values, span);
+            }
             other => {
                 let found = Diagnostic::error(
                     span,
                     "this cannot be walked over",
-                    format!("expected edges, neighbours, a list or a range, found {}", self.describe(&other)),
+                    format!(
+                        "expected edges, neighbours, a list or a range, found {}",
+                        self.describe(&other)
+                    ),
                 );
                 let hint = match other {
                     Value::Int(count) => format!("count with  range({count})"),
                     Value::Vertex => "walk over its neighbours:  for u in v.innbs".to_owned(),
-                    Value::Graph => "the body runs for all vertices anyway; all vertices are summed by  pool_sum(v.h)".to_owned(),
-                    _ => "walk over  v.innbs, v.inedges, v.graph.relations  or  range(n)".to_owned(),
+                    Value::Graph => "the body runs for all vertices anyway; all vertices are \
+                        summed by  pool_sum(v.h)"
+                        .to_owned(),
+                    _ => {
+                        "walk over  v.innbs, v.inedges, v.graph.relations  or  range(n)".to_owned()
+                    }
                 };
                 return Err(Box::new(found.hint(hint)));
             }
@@ -55,7 +69,10 @@ impl<'a> Tracer<'a> {
     }
 
     fn walked_together(&mut self, values: &[Value], span: Span) -> Step<Walked> {
-        let parts = values.iter().map(|value| self.walked_value(value.clone(), span)).collect::<Step<Vec<_>>>()?;
+        let parts = values
+            .iter()
+            .map(|value| self.walked_value(value.clone(), span))
+            .collect::<Step<Vec<_>>>()?;
         let mut known: Vec<Rc<[Value]>> = Vec::new();
         let mut elements = Vec::new();
         let mut common: Option<EdgeSet> = None;
@@ -65,9 +82,19 @@ impl<'a> Tracer<'a> {
                 Walked::Known(values) => known.push(values),
                 Walked::Edges { edges, element, mask } => {
                     if let Some(before) = common.filter(|before| *before != edges) {
-                        let label = format!("expected {}, found {}", self.edges_in_words(before), self.edges_in_words(edges));
-                        let found = Diagnostic::error(span, "lists over different edges cannot be zipped", label);
-                        return Err(Box::new(found.hint("make both lists over the same edges, as in  v.inedges")));
+                        let label = format!(
+                            "expected {}, found {}",
+                            self.edges_in_words(before),
+                            self.edges_in_words(edges)
+                        );
+                        let found = Diagnostic::error(
+                            span,
+                            "lists over different edges cannot be zipped",
+                            label,
+                        );
+                        return Err(Box::new(
+                            found.hint("make both lists over the same edges, as in  v.inedges"),
+                        ));
                     }
                     common = Some(edges);
                     elements.push(element);
@@ -78,18 +105,31 @@ impl<'a> Tracer<'a> {
         match (common, known.is_empty()) {
             (None, _) => {
                 let count = known.iter().map(|values| values.len()).min().unwrap_or(0);
-                let rows = (0..count).map(|index| self.bounded(span, Value::tuple(known.iter().map(|values| values[index].clone()).collect())));
+                let rows = (0..count).map(|index| {
+                    self.bounded(
+                        span,
+                        Value::tuple(known.iter().map(|values| values[index].clone()).collect()),
+                    )
+                });
                 Ok(Walked::Known(rows.collect::<Step<_>>()?))
             }
             (Some(edges), true) => {
                 let mask = self.all_of(span, &masks)?;
-                Ok(Walked::Edges { edges, element: self.bounded(span, Value::tuple(elements))?, mask })
+                Ok(Walked::Edges {
+                    edges,
+                    element: self.bounded(span, Value::tuple(elements))?,
+                    mask,
+                })
             }
             (Some(edges), false) => {
-                let label = format!("expected lists over {}, found a tuple beside them", self.edges_in_words(edges));
+                let label = format!(
+                    "expected lists over {}, found a tuple beside them",
+                    self.edges_in_words(edges)
+                );
                 Err(Box::new(
-                    Diagnostic::error(span, "edges and a tuple cannot be zipped", label)
-                        .hint("edges are not numbered; use values of the edges, as in  e.w, e.type"),
+                    Diagnostic::error(span, "edges and a tuple cannot be zipped", label).hint(
+                        "edges are not numbered; use values of the edges, as in  e.w, e.type",
+                    ),
                 ))
             }
         }
@@ -128,8 +168,12 @@ impl<'a> Tracer<'a> {
     fn check_element(&self, element: &Value, span: Span) -> Step<()> {
         let found = match element {
             Value::List(_) | Value::Edges(_) | Value::Neighbours(_) | Value::Zip(_) => {
-                Diagnostic::error(span, "a list of lists has no meaning", format!("expected a value for each edge, found {}", element.words()))
-                    .hint("reduce the inner list, as in  sum(...)")
+                Diagnostic::error(
+                    span,
+                    "a list of lists has no meaning",
+                    format!("expected a value for each edge, found {}", element.words()),
+                )
+                .hint("reduce the inner list, as in  sum(...)")
             }
             Value::Nothing | Value::Bias(_) => return Err(self.no_number(span, element)),
             _ => return Ok(()),
@@ -151,7 +195,11 @@ impl<'a> Tracer<'a> {
                 let tested = self.expression(condition)?;
                 let Some(truth) = constants::truth(&tested) else {
                     let label = format!("expected a constant, found {}", self.describe(&tested));
-                    let found = Diagnostic::error(condition.span, "`if` over what is known when compiled needs a constant", label);
+                    let found = Diagnostic::error(
+                        condition.span,
+                        "`if` over what is known when compiled needs a constant",
+                        label,
+                    );
                     return Err(Box::new(found.hint("choose row by row:  a if condition else 0")));
                 };
                 holds = truth;
@@ -179,31 +227,54 @@ impl<'a> Tracer<'a> {
             None => self.condition_node(condition.span, &value)?,
         };
         if self.builder.node(node).columns() != 1 || !self.shape(node).is_empty() {
-            let label = format!("expected one bool for each edge, found {}", self.builder.describe(node));
+            let label =
+                format!("expected one bool for each edge, found {}", self.builder.describe(node));
             return Err(Box::new(
-                Diagnostic::error(condition.span, "`if` filters whole edges", label).hint("choose in each place of a row:  where(condition, a, 0)"),
+                Diagnostic::error(condition.span, "`if` filters whole edges", label)
+                    .hint("choose in each place of a row:  where(condition, a, 0)"),
             ));
         }
         self.make(condition.span, |builder| builder.on_edges(edges, node)).map(Some)
     }
 
-    pub fn index(&mut self, base: &'a Expression, index: &'a Expression, span: Span) -> Step<Value> {
+    pub fn index(
+        &mut self,
+        base: &'a Expression,
+        index: &'a Expression,
+        span: Span,
+    ) -> Step<Value> {
         let value = self.expression(base)?;
         match value {
-            Value::Edges(edges) => Ok(Value::Edges(EdgeSet { relation: Some(self.relation(index, edges, span)?), ..edges })),
-            Value::Neighbours(edges) => Ok(Value::Neighbours(EdgeSet { relation: Some(self.relation(index, edges, span)?), ..edges })),
+            Value::Edges(edges) => Ok(Value::Edges(EdgeSet {
+                relation: Some(self.relation(index, edges, span)?),
+                ..edges
+            })),
+            Value::Neighbours(edges) => Ok(Value::Neighbours(EdgeSet {
+                relation: Some(self.relation(index, edges, span)?),
+                ..edges
+            })),
             Value::Tuple(values) => {
                 let place = self.expression(index)?;
                 let length = values.len() as i64;
                 match constants::whole(&place) {
-                    Some(place) if (-length..length).contains(&place) => Ok(values[place.rem_euclid(length) as usize].clone()),
+                    Some(place) if (-length..length).contains(&place) => {
+                        Ok(values[place.rem_euclid(length) as usize].clone())
+                    }
                     _ => {
                         let label = if length == 0 {
                             "the tuple is empty".to_owned()
                         } else {
-                            format!("expected {} to {}, found {}", -length, length - 1, self.describe(&place))
+                            format!(
+                                "expected {} to {}, found {}",
+                                -length,
+                                length - 1,
+                                self.describe(&place)
+                            )
                         };
-                        Err(Box::new(Diagnostic::error(index.span, "a tuple has no such place", label).hint("places count from 0")))
+                        Err(Box::new(
+                            Diagnostic::error(index.span, "a tuple has no such place", label)
+                                .hint("places count from 0"),
+                        ))
                     }
                 }
             }
@@ -217,24 +288,40 @@ impl<'a> Tracer<'a> {
 
     fn relation(&mut self, index: &'a Expression, edges: EdgeSet, span: Span) -> Step<u32> {
         if edges.relation.is_some() {
-            return Err(Box::new(Diagnostic::error(span, "these are edges of one relation already", "expected one index").hint("v.inedges[r]")));
+            return Err(Box::new(
+                Diagnostic::error(
+                    span,
+                    "these are edges of one relation already",
+                    "expected one index",
+                )
+                .hint("v.inedges[r]"),
+            ));
         }
         let count = self.data.relations.len();
         match self.expression(index)? {
             Value::Relation(number) => Ok(number),
             Value::Int(number) if (0..count as i64).contains(&number) => Ok(number as u32),
-            Value::Text(name) => match self.data.relations.iter().position(|relation| **relation == *name) {
-                Some(number) => Ok(number as u32),
-                // Names as they end names of parameters will do.
-                None => match self.relation_labels.iter().position(|label| **label == *name) {
+            Value::Text(name) => {
+                match self.data.relations.iter().position(|relation| **relation == *name) {
                     Some(number) => Ok(number as u32),
-                    None => Err(self.unknown_relation(&name, index.span)),
-                },
-            },
+                    // Names as they end names of parameters will do.
+                    None => match self.relation_labels.iter().position(|label| **label == *name) {
+                        Some(number) => Ok(number as u32),
+                        None => Err(self.unknown_relation(&name, index.span)),
+                    },
+                }
+            }
             other => {
                 let label = format!("expected a relation, found {}", self.describe(&other));
-                let hint = if count == 0 { "the data set has no relations; leave the index out" } else { "for r in v.graph.relations, or its name" };
-                Err(Box::new(Diagnostic::error(index.span, "edges are indexed by a relation", label).hint(hint)))
+                let hint = if count == 0 {
+                    "the data set has no relations; leave the index out"
+                } else {
+                    "for r in v.graph.relations, or its name"
+                };
+                Err(Box::new(
+                    Diagnostic::error(index.span, "edges are indexed by a relation", label)
+                        .hint(hint),
+                ))
             }
         }
     }
@@ -243,33 +330,77 @@ impl<'a> Tracer<'a> {
         let relations = &self.data.relations;
         let hint = match nearest(name, relations.iter().map(String::as_str)) {
             Some(close) => format!("did you mean  \"{close}\""),
-            None if relations.is_empty() => "the data set has no relations; leave the index out".to_owned(),
-            None => format!("it has {}", relations.iter().take(8).map(|relation| format!("`{relation}`")).collect::<Vec<_>>().join(", ")),
+            None if relations.is_empty() => {
+                "the data set has no relations; leave the index out".to_owned()
+            }
+            None => format!(
+                "it has {}",
+                relations
+                    .iter()
+                    .take(8)
+                    .map(|relation| format!("`{relation}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
         };
-        Box::new(Diagnostic::error(span, format!("the data set has no relation `{name}`"), "no relation has this name").hint(hint))
+        Box::new(
+            Diagnostic::error(
+                span,
+                format!("the data set has no relation `{name}`"),
+                "no relation has this name",
+            )
+            .hint(hint),
+        )
     }
 
     pub fn unknown_kind(&self, name: &str, span: Span) -> Box<Diagnostic> {
         let hint = match nearest(name, self.kind_names.iter().map(String::as_str)) {
             Some(close) => format!("did you mean  \"{close}\""),
-            None => format!("it has {}", self.kind_names.iter().take(8).map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")),
+            None => format!(
+                "it has {}",
+                self.kind_names
+                    .iter()
+                    .take(8)
+                    .map(|kind| format!("`{kind}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
         };
-        Box::new(Diagnostic::error(span, format!("the data set has no kind of vertices `{name}`"), "no kind has this name").hint(hint))
+        Box::new(
+            Diagnostic::error(
+                span,
+                format!("the data set has no kind of vertices `{name}`"),
+                "no kind has this name",
+            )
+            .hint(hint),
+        )
     }
 
     /// `x[..., i, j]`: places of the last axes, which are removed.
     fn place_of_row(&mut self, node: NodeId, index: &'a Expression, span: Span) -> Step<NodeId> {
         let wrong = |tracer: &Self| {
-            let found =
-                Diagnostic::error(index.span, "rows are indexed at their last axes", format!("expected `..., i` for {}", tracer.builder.describe(node)));
+            let found = Diagnostic::error(
+                index.span,
+                "rows are indexed at their last axes",
+                format!("expected `..., i` for {}", tracer.builder.describe(node)),
+            );
             Err(Box::new(found.hint("x[..., i]  takes place i of the last axis")))
         };
         let ExpressionKind::Tuple(parts) = &index.kind else { return wrong(self) };
-        let Some((Expression { kind: ExpressionKind::Ellipsis, .. }, places)) = parts.split_first() else { return wrong(self) };
+        let Some((Expression { kind: ExpressionKind::Ellipsis, .. }, places)) = parts.split_first()
+        else {
+            return wrong(self);
+        };
         let axes = self.shape(node).len();
         if places.is_empty() || places.len() > axes {
-            let found = Diagnostic::error(index.span, "the row has other axes", format!("expected at most {axes} places after `...`, found {}", places.len()));
-            return Err(Box::new(found.hint(format!("the value is {}", self.builder.describe(node)))));
+            let found = Diagnostic::error(
+                index.span,
+                "the row has other axes",
+                format!("expected at most {axes} places after `...`, found {}", places.len()),
+            );
+            return Err(Box::new(
+                found.hint(format!("the value is {}", self.builder.describe(node))),
+            ));
         }
         let mut taken = node;
         for place in places.iter().rev() {
@@ -278,20 +409,32 @@ impl<'a> Tracer<'a> {
             let axis = shape.len() - 1;
             let length = shape[axis] as i64;
             let Value::Int(number) = value else {
-                let label = format!("expected a whole number known when compiled, found {}", self.describe(&value));
+                let label = format!(
+                    "expected a whole number known when compiled, found {}",
+                    self.describe(&value)
+                );
                 return Err(Box::new(
-                    Diagnostic::error(place.span, "a place of a row is a constant", label).hint("look up rows of a table by a value:  embedding(index, width)"),
+                    Diagnostic::error(place.span, "a place of a row is a constant", label)
+                        .hint("look up rows of a table by a value:  embedding(index, width)"),
                 ));
             };
             if !(-length..length).contains(&number) {
-                let label = if length == 0 { "the axis is empty".to_owned() } else { format!("expected {} to {}, found `{number}`", -length, length - 1) };
+                let label = if length == 0 {
+                    "the axis is empty".to_owned()
+                } else {
+                    format!("expected {} to {}, found `{number}`", -length, length - 1)
+                };
                 return Err(Box::new(
-                    Diagnostic::error(place.span, "the row has no such place", label).hint(format!("the value is {}", self.builder.describe(node))),
+                    Diagnostic::error(place.span, "the row has no such place", label)
+                        .hint(format!("the value is {}", self.builder.describe(node))),
                 ));
             }
             let start = number.rem_euclid(length) as u64;
-            let slice = self.make(span, |builder| builder.make(Op::Slice { axis, start, length: 1 }, &[taken]))?;
-            taken = self.make(span, |builder| builder.make_shaped(Op::Reshape, &[slice], &shape[..axis]))?;
+            let slice = self.make(span, |builder| {
+                builder.make(Op::Slice { axis, start, length: 1 }, &[taken])
+            })?;
+            taken = self
+                .make(span, |builder| builder.make_shaped(Op::Reshape, &[slice], &shape[..axis]))?;
         }
         Ok(taken)
     }

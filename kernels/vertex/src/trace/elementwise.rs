@@ -25,9 +25,18 @@ impl Tracer<'_> {
         };
         if let Some(value) = of_constant(&name, &x) {
             return match value {
-                Value::Real(number) if number.is_nan() && constants::real(&x).is_some_and(|x| !x.is_nan()) => Err(Box::new(
-                    Diagnostic::error(span, format!("`{name}` gives no number here"), format!("found {}", x.words())).hint("check the sign of the setting"),
-                )),
+                Value::Real(number)
+                    if number.is_nan() && constants::real(&x).is_some_and(|x| !x.is_nan()) =>
+                {
+                    Err(Box::new(
+                        Diagnostic::error(
+                            span,
+                            format!("`{name}` gives no number here"),
+                            format!("found {}", x.words()),
+                        )
+                        .hint("check the sign of the setting"),
+                    ))
+                }
                 value => Ok(value),
             };
         }
@@ -38,8 +47,11 @@ impl Tracer<'_> {
     fn of_rows(&mut self, name: &str, node: NodeId, slope: f64, span: Span) -> Step<NodeId> {
         let kind = self.kind(node);
         if kind == Type::Id {
-            let found =
-                Diagnostic::error(span, format!("`{name}` of an id has no meaning"), format!("expected numbers, found {}", self.builder.describe(node)));
+            let found = Diagnostic::error(
+                span,
+                format!("`{name}` of an id has no meaning"),
+                format!("expected numbers, found {}", self.builder.describe(node)),
+            );
             return Err(Box::new(found.hint("ids can be compared, and min and max of ids taken")));
         }
         let operator = match name {
@@ -61,7 +73,11 @@ impl Tracer<'_> {
             "int" => return self.make(span, |builder| builder.cast(Type::Int, node)),
             _ => return self.make(span, |builder| builder.cast(Type::Real, node)),
         };
-        let wanted = if matches!(operator, Unary::Absolute | Unary::Square) && kind != Type::Real { Type::Int } else { Type::Real };
+        let wanted = if matches!(operator, Unary::Absolute | Unary::Square) && kind != Type::Real {
+            Type::Int
+        } else {
+            Type::Real
+        };
         let node = self.make(span, |builder| builder.cast(wanted, node))?;
         self.make(span, |builder| builder.unary(operator, node))
     }
@@ -81,7 +97,12 @@ impl Tracer<'_> {
     pub fn extreme(&mut self, span: Span, a: &At, b: &At, largest: bool) -> Step<Value> {
         if a.0.is_constant() && b.0.is_constant() {
             let comparison = if largest { Comparison::GreaterEqual } else { Comparison::LessEqual };
-            return match constants::compare(comparison, &a.0, &b.0, [&self.data.relations, &self.kind_names]) {
+            return match constants::compare(
+                comparison,
+                &a.0,
+                &b.0,
+                [&self.data.relations, &self.kind_names],
+            ) {
                 Ok(first) => Ok(if first { a.0.clone() } else { b.0.clone() }),
                 Err((what, label)) => Err(Box::new(Diagnostic::error(span, what, label))),
             };
@@ -100,11 +121,13 @@ impl Tracer<'_> {
         Ok(Value::Node(self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?))
     }
 
-    /// The larger of two ids: what stands for none is above all, so where it comes out the other one is meant.
+    /// The larger of two ids: what stands for none is above all, so where it comes out the other
+    /// one is meant.
     fn largest_id(&mut self, span: Span, [a, b]: [NodeId; 2]) -> Step<NodeId> {
         let none = self.no_id(span)?;
         self.make(span, |builder| {
-            let (least, most) = (builder.binary(Binary::Minimum, a, b)?, builder.binary(Binary::Maximum, a, b)?);
+            let (least, most) =
+                (builder.binary(Binary::Minimum, a, b)?, builder.binary(Binary::Maximum, a, b)?);
             let is_none = builder.binary(Binary::Equal, most, none)?;
             builder.make(Op::Select, &[is_none, least, most])
         })
@@ -120,7 +143,10 @@ impl Tracer<'_> {
     pub fn constant_real(&self, (value, span): &At, what: &str) -> Step<f64> {
         constants::real(value).ok_or_else(|| {
             let label = format!("expected a number, found {}", self.describe(value));
-            Box::new(Diagnostic::error(*span, format!("{what} must be known when compiled"), label).hint("make it a setting, or write the number"))
+            Box::new(
+                Diagnostic::error(*span, format!("{what} must be known when compiled"), label)
+                    .hint("make it a setting, or write the number"),
+            )
         })
     }
 

@@ -1,6 +1,7 @@
 //! expressions: names, operators, comparisons and choices.
 //!
-//! promises  what is known when compiled is computed as Python does; of a choice by a constant only the chosen side is walked
+//! promises  what is known when compiled is computed as Python does; of a choice by a constant only
+//!           the chosen side is walked
 use super::constants::{self, Wrong};
 use super::tracer::{Step, Tracer};
 use super::unmade::Rows;
@@ -17,7 +18,11 @@ impl<'a> Tracer<'a> {
             ExpressionKind::Real(value) => Value::Real(*value),
             ExpressionKind::Text(text) => Value::text(text),
             ExpressionKind::Ellipsis => {
-                let found = Diagnostic::error(expression.span, "`...` has no meaning here", "expected inside of an index");
+                let found = Diagnostic::error(
+                    expression.span,
+                    "`...` has no meaning here",
+                    "expected inside of an index",
+                );
                 return Err(Box::new(found.hint("x[..., i]  takes place i of the last axis")));
             }
             ExpressionKind::Tuple(parts) => self.tuple(parts)?,
@@ -33,9 +38,15 @@ impl<'a> Tracer<'a> {
                 self.arithmetic(expression.span, *operator, (a, first.span), (b, second.span))?
             }
             ExpressionKind::Logical(all, parts) => self.logical(*all, parts, expression.span)?,
-            ExpressionKind::Compare(first, others) => self.comparisons(first, others, expression.span)?,
-            ExpressionKind::Choice(yes, condition, no) => self.choice(yes, condition, no, expression.span)?,
-            ExpressionKind::Call(function, arguments, named) => self.call(function, arguments, named, expression.span)?,
+            ExpressionKind::Compare(first, others) => {
+                self.comparisons(first, others, expression.span)?
+            }
+            ExpressionKind::Choice(yes, condition, no) => {
+                self.choice(yes, condition, no, expression.span)?
+            }
+            ExpressionKind::Call(function, arguments, named) => {
+                self.call(function, arguments, named, expression.span)?
+            }
             ExpressionKind::Comprehension(comprehension) => self.comprehension(comprehension)?,
         };
         self.leave();
@@ -44,7 +55,10 @@ impl<'a> Tracer<'a> {
 
     fn tuple(&mut self, parts: &'a [Expression]) -> Step<Value> {
         let values = parts.iter().map(|part| self.expression(part)).collect::<Step<Vec<_>>>()?;
-        let span = parts.first().zip(parts.last()).map(|(first, last)| Span { start: first.span.start, end: last.span.end });
+        let span = parts
+            .first()
+            .zip(parts.last())
+            .map(|(first, last)| Span { start: first.span.start, end: last.span.end });
         self.bounded(span.unwrap_or_default(), Value::tuple(values))
     }
 
@@ -53,8 +67,15 @@ impl<'a> Tracer<'a> {
         if tuple.levels() <= constants::TUPLE_LEVELS_MOST && tuple.size() <= constants::TUPLE_MOST {
             return Ok(tuple);
         }
-        let label = format!("expected at most {} values and {} levels", constants::TUPLE_MOST, constants::TUPLE_LEVELS_MOST);
-        Err(Box::new(Diagnostic::error(span, "the tuple is too large", label).hint("read data from columns of the node table")))
+        let label = format!(
+            "expected at most {} values and {} levels",
+            constants::TUPLE_MOST,
+            constants::TUPLE_LEVELS_MOST
+        );
+        Err(Box::new(
+            Diagnostic::error(span, "the tuple is too large", label)
+                .hint("read data from columns of the node table"),
+        ))
     }
 
     fn name(&mut self, name: &str, span: Span) -> Step<Value> {
@@ -67,11 +88,18 @@ impl<'a> Tracer<'a> {
             _ => {}
         }
         if let Some(lost) = self.lost.get(name).copied() {
-            let found = Diagnostic::error(span, format!("`{name}` is known inside `while` only"), "the loop is over");
-            return Err(Box::new(found.note("assigned", Some(lost)).hint(format!("make it a column with a first value before the loop:  v.{name} = ..."))));
+            let found = Diagnostic::error(
+                span,
+                format!("`{name}` is known inside `while` only"),
+                "the loop is over",
+            );
+            return Err(Box::new(found.note("assigned", Some(lost)).hint(format!(
+                "make it a column with a first value before the loop:  v.{name} = ..."
+            ))));
         }
         if self.file.function(name).is_some() || super::calls::is_operator(name) {
-            let found = Diagnostic::error(span, format!("`{name}` is a function"), "expected a value");
+            let found =
+                Diagnostic::error(span, format!("`{name}` is a function"), "expected a value");
             return Err(Box::new(found.hint(format!("call it:  {name}(...)"))));
         }
         Err(self.unknown_name(name, span))
@@ -81,16 +109,28 @@ impl<'a> Tracer<'a> {
         let visible = self.visible();
         let close = nearest(name, visible.iter().map(String::as_str).chain(["inf", "pi"]));
         let hint = match name {
-            "torch" | "np" | "numpy" | "math" | "F" | "nn" | "jax" | "dgl" => "operators are called without a module:  relu(x)".to_owned(),
+            "torch" | "np" | "numpy" | "math" | "F" | "nn" | "jax" | "dgl" => {
+                "operators are called without a module:  relu(x)".to_owned()
+            }
             "nan" | "NaN" => "there is no NaN; use  inf  or a number".to_owned(),
-            "e" | "edge" => "edges have a name inside a comprehension only:  sum(e.w for e in v.inedges)".to_owned(),
-            "u" => "neighbours have a name inside a comprehension only:  sum(u.h for u in v.innbs)".to_owned(),
+            "e" | "edge" => {
+                "edges have a name inside a comprehension only:  sum(e.w for e in v.inedges)"
+                    .to_owned()
+            }
+            "u" => "neighbours have a name inside a comprehension only:  sum(u.h for u in v.innbs)"
+                .to_owned(),
             "true" => "did you mean  True".to_owned(),
             "false" => "did you mean  False".to_owned(),
             _ if self.columns.contains_key(name) => format!("did you mean the column  v.{name}"),
-            _ => close.map_or_else(|| "names are settings, what was assigned before, `inf` and `pi`".to_owned(), |close| format!("did you mean  {close}")),
+            _ => close.map_or_else(
+                || "names are settings, what was assigned before, `inf` and `pi`".to_owned(),
+                |close| format!("did you mean  {close}"),
+            ),
         };
-        Box::new(Diagnostic::error(span, format!("unknown name `{name}`"), "nothing has this name here").hint(hint))
+        Box::new(
+            Diagnostic::error(span, format!("unknown name `{name}`"), "nothing has this name here")
+                .hint(hint),
+        )
     }
 
     fn wrong<T>(&self, span: Span, (what, label): Wrong) -> Step<T> {
@@ -123,7 +163,9 @@ impl<'a> Tracer<'a> {
         }
         let node = self.node(at, &value)?;
         let node = match (sign, self.kind(node)) {
-            (Sign::Minus | Sign::Plus, Type::Bool) => self.make(span, |builder| builder.cast(Type::Int, node))?,
+            (Sign::Minus | Sign::Plus, Type::Bool) => {
+                self.make(span, |builder| builder.cast(Type::Int, node))?
+            }
             (Sign::Not, kind) if kind != Type::Bool => return Err(self.no_bool(at, node)),
             _ => node,
         };
@@ -135,22 +177,38 @@ impl<'a> Tracer<'a> {
     }
 
     pub fn no_bool(&self, span: Span, node: NodeId) -> Box<Diagnostic> {
-        let found = Diagnostic::error(span, "this is not a condition", format!("expected a bool, found {}", self.builder.describe(node)));
+        let found = Diagnostic::error(
+            span,
+            "this is not a condition",
+            format!("expected a bool, found {}", self.builder.describe(node)),
+        );
         Box::new(found.hint("compare it:  x > 0, x != 0"))
     }
 
     /// `a operator b`; each with where it stands.
-    pub fn arithmetic(&mut self, span: Span, operator: Operator, (a, a_at): (Value, Span), (b, b_at): (Value, Span)) -> Step<Value> {
+    pub fn arithmetic(
+        &mut self,
+        span: Span,
+        operator: Operator,
+        (a, a_at): (Value, Span),
+        (b, b_at): (Value, Span),
+    ) -> Step<Value> {
         let (a, b) = (self.settled(a), self.settled(b));
         match (&a, &b) {
             (first, second) if first.is_constant() && second.is_constant() => {
-                return constants::arithmetic(operator, first, second)
-                    .or_else(|wrong| self.divided_by_nothing(operator, first, second).map_or_else(|| self.wrong(span, wrong), Ok));
+                return constants::arithmetic(operator, first, second).or_else(|wrong| {
+                    self.divided_by_nothing(operator, first, second)
+                        .map_or_else(|| self.wrong(span, wrong), Ok)
+                });
             }
-            (Value::Bias(number), other) | (other, Value::Bias(number)) if operator == Operator::Add => {
+            (Value::Bias(number), other) | (other, Value::Bias(number))
+                if operator == Operator::Add =>
+            {
                 return self.add_bias(span, *number, other, (a_at, b_at));
             }
-            (Value::Unmade(_), _) | (_, Value::Unmade(_)) => return self.unmade_arithmetic(span, operator, (&a, a_at), (&b, b_at)),
+            (Value::Unmade(_), _) | (_, Value::Unmade(_)) => {
+                return self.unmade_arithmetic(span, operator, (&a, a_at), (&b, b_at));
+            }
             _ => {}
         }
         let exponent = if let Value::Int(exponent) = b { Some(exponent) } else { None };
@@ -160,7 +218,11 @@ impl<'a> Tracer<'a> {
         let made = match (operator, exponent) {
             (Operator::Product, _) => self.product(span, first, second)?,
             (Operator::Power, Some(2)) if self.kind(first) != Type::Id => {
-                let number = if self.kind(first) == Type::Bool { self.make(span, |builder| builder.cast(Type::Int, first))? } else { first };
+                let number = if self.kind(first) == Type::Bool {
+                    self.make(span, |builder| builder.cast(Type::Int, first))?
+                } else {
+                    first
+                };
                 self.make(span, |builder| builder.unary(Unary::Square, number))?
             }
             // Python gives a real number for a negative exponent.
@@ -175,42 +237,66 @@ impl<'a> Tracer<'a> {
         Ok(Value::Node(made))
     }
 
-    /// On a graph without vertices or edges, what divides by their number has no rows that could be wrong.
+    /// On a graph without vertices or edges, what divides by their number has no rows that could be
+    /// wrong.
     fn divided_by_nothing(&self, operator: Operator, a: &Value, b: &Value) -> Option<Value> {
-        let nothing = (self.data.nodes == 0 || self.data.edges == 0) && constants::real(b) == Some(0.0);
+        let nothing =
+            (self.data.nodes == 0 || self.data.edges == 0) && constants::real(b) == Some(0.0);
         match operator {
             Operator::Divide if nothing => constants::real(a).map(|a| Value::Real(a / 0.0)),
-            Operator::FloorDivide | Operator::Remainder if nothing => constants::real(a).map(|_| Value::Int(0)),
+            Operator::FloorDivide | Operator::Remainder if nothing => {
+                constants::real(a).map(|_| Value::Int(0))
+            }
             _ => None,
         }
     }
 
     /// Says in words of the program why an operator cannot be applied.
-    fn unfit_sides(&self, found: Box<Diagnostic>, operator: Operator, a: NodeId, b: NodeId) -> Box<Diagnostic> {
+    fn unfit_sides(
+        &self,
+        found: Box<Diagnostic>,
+        operator: Operator,
+        a: NodeId,
+        b: NodeId,
+    ) -> Box<Diagnostic> {
         if self.kind(a) != Type::Id && self.kind(b) != Type::Id {
             if !found.what.contains("operands of") {
                 return found;
             }
-            let label = format!("found {} on the left, {} on the right", self.builder.describe(a), self.builder.describe(b));
+            let label = format!(
+                "found {} on the left, {} on the right",
+                self.builder.describe(a),
+                self.builder.describe(b)
+            );
             let what = format!("the sides of `{}` do not fit together", operator.sign());
             return Box::new(Diagnostic::error(found.span, what, label).hint_if(found.hint));
         }
-        let label = format!("found {} on the left, {} on the right", self.builder.describe(a), self.builder.describe(b));
-        Box::new(
-            Diagnostic::error(found.span, "an id is no number", label)
-                .hint("ids can be compared, and min and max of ids taken; count with numbers of your own"),
-        )
+        let label = format!(
+            "found {} on the left, {} on the right",
+            self.builder.describe(a),
+            self.builder.describe(b)
+        );
+        Box::new(Diagnostic::error(found.span, "an id is no number", label).hint(
+            "ids can be compared, and min and max of ids taken; count with numbers of your own",
+        ))
     }
 
     fn product(&mut self, span: Span, a: NodeId, b: NodeId) -> Step<NodeId> {
-        let (a, b) = (self.make(span, |builder| builder.cast(Type::Real, a))?, self.make(span, |builder| builder.cast(Type::Real, b))?);
+        let (a, b) = (
+            self.make(span, |builder| builder.cast(Type::Real, a))?,
+            self.make(span, |builder| builder.cast(Type::Real, b))?,
+        );
         if let (Some(inner), [rows, _]) = (self.shape(a).last(), self.shape(b))
             && matches!(self.place(b), Place::C | Place::P)
             && inner != rows
         {
-            let label = format!("expected a matrix [{inner}, n], found {}", self.builder.describe(b));
+            let label =
+                format!("expected a matrix [{inner}, n], found {}", self.builder.describe(b));
             let found = Diagnostic::error(span, "the sides of `@` do not fit together", label);
-            return Err(Box::new(found.hint(format!("the left side is {}; the right one could be  param(({inner}, n))", self.builder.describe(a)))));
+            return Err(Box::new(found.hint(format!(
+                "the left side is {}; the right one could be  param(({inner}, n))",
+                self.builder.describe(a)
+            ))));
         }
         self.make(span, |builder| builder.make(Op::Product { transposed: false }, &[a, b]))
     }
@@ -218,7 +304,9 @@ impl<'a> Tracer<'a> {
     /// A bias whose shape is known by now is that tensor.
     pub fn settled(&self, value: Value) -> Value {
         match value {
-            Value::Bias(number) => self.biases.get(number).and_then(|bias| bias.made).map_or(value, Value::Node),
+            Value::Bias(number) => {
+                self.biases.get(number).and_then(|bias| bias.made).map_or(value, Value::Node)
+            }
             other => other,
         }
     }
@@ -232,7 +320,11 @@ impl<'a> Tracer<'a> {
                 && let Some(holds) = constants::truth(value)
                 && holds != all
             {
-                return if let Value::Node(_) = value { Err(self.no_number(*at, value)) } else { Ok(value.clone()) };
+                return if let Value::Node(_) = value {
+                    Err(self.no_number(*at, value))
+                } else {
+                    Ok(value.clone())
+                };
             }
             let value = self.expression(part)?;
             so_far = Some(match before {
@@ -241,14 +333,24 @@ impl<'a> Tracer<'a> {
                 Some((first, at)) => {
                     // A constant after rows: it decides for all rows, or for none.
                     let value = constants::truth(&value).map_or(value, Value::Bool);
-                    let mut nodes = [self.condition_node(at, &first)?, self.condition_node(part.span, &value)?];
+                    let mut nodes =
+                        [self.condition_node(at, &first)?, self.condition_node(part.span, &value)?];
                     self.together(span, &mut nodes)?;
                     let operator = if all { Binary::And } else { Binary::Or };
-                    (Value::Node(self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?), span)
+                    (
+                        Value::Node(
+                            self.make(span, |builder| {
+                                builder.binary(operator, nodes[0], nodes[1])
+                            })?,
+                        ),
+                        span,
+                    )
                 }
             });
         }
-        let (value, at) = so_far.ok_or_else(|| Box::new(Diagnostic::error(span, "nothing to combine", "expected conditions")))?;
+        let (value, at) = so_far.ok_or_else(|| {
+            Box::new(Diagnostic::error(span, "nothing to combine", "expected conditions"))
+        })?;
         if let Value::Node(_) = value {
             self.condition_node(at, &value)?;
         }
@@ -261,7 +363,12 @@ impl<'a> Tracer<'a> {
         if self.kind(node) == Type::Bool { Ok(node) } else { Err(self.no_bool(span, node)) }
     }
 
-    fn comparisons(&mut self, first: &'a Expression, others: &'a [(Comparison, Expression)], span: Span) -> Step<Value> {
+    fn comparisons(
+        &mut self,
+        first: &'a Expression,
+        others: &'a [(Comparison, Expression)],
+        span: Span,
+    ) -> Step<Value> {
         let mut left = (self.expression(first)?, first.span);
         let mut result: Option<Value> = None;
         for (comparison, other) in others {
@@ -274,7 +381,9 @@ impl<'a> Tracer<'a> {
                 (Some(before), holds) => {
                     let mut nodes = [self.node(span, &before)?, self.node(span, &holds)?];
                     self.together(span, &mut nodes)?;
-                    Value::Node(self.make(span, |builder| builder.binary(Binary::And, nodes[0], nodes[1]))?)
+                    Value::Node(
+                        self.make(span, |builder| builder.binary(Binary::And, nodes[0], nodes[1]))?,
+                    )
                 }
             });
             if let Some(Value::Bool(false)) = result {
@@ -285,15 +394,27 @@ impl<'a> Tracer<'a> {
         Ok(result.unwrap_or(Value::Bool(true)))
     }
 
-    pub fn compare(&mut self, span: Span, comparison: Comparison, (a, a_at): (&Value, Span), (b, b_at): (&Value, Span)) -> Step<Value> {
+    pub fn compare(
+        &mut self,
+        span: Span,
+        comparison: Comparison,
+        (a, a_at): (&Value, Span),
+        (b, b_at): (&Value, Span),
+    ) -> Step<Value> {
         if a.is_constant() && b.is_constant() {
             self.check_name_of(a, b, b_at)?;
             self.check_name_of(b, a, a_at)?;
-            return constants::compare(comparison, a, b, [&self.data.relations, &self.kind_names]).map(Value::Bool).or_else(|wrong| self.wrong(span, wrong));
+            return constants::compare(comparison, a, b, [&self.data.relations, &self.kind_names])
+                .map(Value::Bool)
+                .or_else(|wrong| self.wrong(span, wrong));
         }
         match (a, b) {
-            (id, Value::Chosen(setting)) => return self.chosen(span, comparison, (setting, b_at), (id, a_at)),
-            (Value::Chosen(setting), id) if !matches!(comparison, Comparison::In | Comparison::NotIn) => {
+            (id, Value::Chosen(setting)) => {
+                return self.chosen(span, comparison, (setting, b_at), (id, a_at));
+            }
+            (Value::Chosen(setting), id)
+                if !matches!(comparison, Comparison::In | Comparison::NotIn) =>
+            {
                 return self.chosen(span, comparison, (setting, a_at), (id, b_at));
             }
             _ => {}
@@ -323,8 +444,16 @@ impl<'a> Tracer<'a> {
     /// A relation, or a kind of vertices, is compared with names that there are.
     fn check_name_of(&self, named: &Value, name: &Value, at: Span) -> Step<()> {
         match (named, name) {
-            (Value::Relation(_), Value::Text(name)) if !self.data.relations.iter().any(|relation| **relation == **name) => Err(self.unknown_relation(name, at)),
-            (Value::Kind(_), Value::Text(name)) if !self.kind_names.iter().any(|kind| **kind == **name) => Err(self.unknown_kind(name, at)),
+            (Value::Relation(_), Value::Text(name))
+                if !self.data.relations.iter().any(|relation| **relation == **name) =>
+            {
+                Err(self.unknown_relation(name, at))
+            }
+            (Value::Kind(_), Value::Text(name))
+                if !self.kind_names.iter().any(|kind| **kind == **name) =>
+            {
+                Err(self.unknown_kind(name, at))
+            }
             _ => Ok(()),
         }
     }
@@ -333,8 +462,14 @@ impl<'a> Tracer<'a> {
     fn node_beside(&mut self, at: Span, value: &Value, other: &Value) -> Step<NodeId> {
         if let (Value::Text(name), Value::Node(other)) = (value, other) {
             let Some(names) = self.names_of(*other) else {
-                let found = Diagnostic::error(at, "rows of numbers are compared with a string", format!("expected a number, found {}", self.describe(value)));
-                return Err(Box::new(found.hint("names are those of kinds and relations:  v.kind == \"...\", e.type == \"...\"")));
+                let found = Diagnostic::error(
+                    at,
+                    "rows of numbers are compared with a string",
+                    format!("expected a number, found {}", self.describe(value)),
+                );
+                return Err(Box::new(found.hint(
+                    "names are those of kinds and relations:  v.kind == \"...\", e.type == \"...\"",
+                )));
             };
             let is_kind = std::ptr::eq(names, self.kind_names.as_slice());
             return match names.iter().position(|known| **known == **name) {
@@ -346,30 +481,55 @@ impl<'a> Tracer<'a> {
         self.node(at, value)
     }
 
-    /// Which vertices are those that a setting names. The run knows them, so that one plan serves all.
-    fn chosen(&mut self, span: Span, comparison: Comparison, (setting, setting_at): (&str, Span), (id, id_at): (&Value, Span)) -> Step<Value> {
+    /// Which vertices are those that a setting names. The run knows them, so that one plan serves
+    /// all.
+    fn chosen(
+        &mut self,
+        span: Span,
+        comparison: Comparison,
+        (setting, setting_at): (&str, Span),
+        (id, id_at): (&Value, Span),
+    ) -> Step<Value> {
         let wanted = match comparison {
             Comparison::Equal | Comparison::In => true,
             Comparison::NotEqual | Comparison::NotIn => false,
             _ => {
                 let label = format!("expected `==`, `!=` or `in`, found `{}`", comparison.sign());
-                let found = Diagnostic::error(span, format!("`{setting}` names a vertex, and vertices have no order that it could be held against"), label);
+                let found = Diagnostic::error(
+                    span,
+                    format!(
+                        "`{setting}` names a vertex, and vertices have no order that it could be \
+                            held against"
+                    ),
+                    label,
+                );
                 return Err(Box::new(found.hint(format!("v.id == {setting}"))));
             }
         };
-        let Value::Node(id_node) = id else { return Err(self.no_vertex(setting, setting_at, id, id_at)) };
-        let Some(mut holds) = self.is_chosen(span, setting, *id_node)? else { return Err(self.no_vertex(setting, setting_at, id, id_at)) };
+        let Value::Node(id_node) = id else {
+            return Err(self.no_vertex(setting, setting_at, id, id_at));
+        };
+        let Some(mut holds) = self.is_chosen(span, setting, *id_node)? else {
+            return Err(self.no_vertex(setting, setting_at, id, id_at));
+        };
         if !wanted {
             holds = self.make(span, |builder| builder.unary(Unary::Not, holds))?;
         }
         Ok(Value::Node(holds))
     }
 
-    /// `Input::Chosen` as an id is seen: of the vertex itself, or from an edge; none where it is another id than `v.id`.
+    /// `Input::Chosen` as an id is seen: of the vertex itself, or from an edge; none where it is
+    /// another id than `v.id`.
     fn is_chosen(&mut self, span: Span, setting: &str, id: NodeId) -> Step<Option<NodeId>> {
         let seen = self.builder.node(id);
         let op = match &seen.op {
-            Op::Input(Input::Id) => return self.make(span, |builder| builder.make(Op::Input(Input::Chosen(setting.to_owned())), &[])).map(Some),
+            Op::Input(Input::Id) => {
+                return self
+                    .make(span, |builder| {
+                        builder.make(Op::Input(Input::Chosen(setting.to_owned())), &[])
+                    })
+                    .map(Some);
+            }
             Op::Far(_) | Op::Near(_) => seen.op.clone(),
             _ => return Ok(None),
         };
@@ -377,10 +537,25 @@ impl<'a> Tracer<'a> {
         self.make(span, |builder| builder.make(op, &[own])).map(Some)
     }
 
-    fn no_vertex(&self, setting: &str, setting_at: Span, found: &Value, at: Span) -> Box<Diagnostic> {
-        let label = format!("expected `v.id`, or the `id` of a neighbour, found {}", self.describe(found));
-        let wrong = Diagnostic::error(at, format!("`{setting}` names a vertex, so it is compared with `v.id` alone"), label);
-        Box::new(wrong.note("the setting", Some(setting_at)).hint(format!("keep who it is first:  v.chosen = v.id == {setting}")))
+    fn no_vertex(
+        &self,
+        setting: &str,
+        setting_at: Span,
+        found: &Value,
+        at: Span,
+    ) -> Box<Diagnostic> {
+        let label =
+            format!("expected `v.id`, or the `id` of a neighbour, found {}", self.describe(found));
+        let wrong = Diagnostic::error(
+            at,
+            format!("`{setting}` names a vertex, so it is compared with `v.id` alone"),
+            label,
+        );
+        Box::new(
+            wrong
+                .note("the setting", Some(setting_at))
+                .hint(format!("keep who it is first:  v.chosen = v.id == {setting}")),
+        )
     }
 
     /// A whole number that an id is compared with: a row of the node table.
@@ -397,22 +572,42 @@ impl<'a> Tracer<'a> {
         if !(0..i64::from(u32::MAX)).contains(row) {
             return wrong(format!("`{row}`"));
         }
-        if *row as u64 >= self.data.nodes && !self.warnings.iter().any(|warning| warning.span == span) {
-            let found = Diagnostic::warning(span, "no vertex has this id", format!("expected a row below {}, found `{row}`", self.data.nodes));
+        if *row as u64 >= self.data.nodes
+            && !self.warnings.iter().any(|warning| warning.span == span)
+        {
+            let found = Diagnostic::warning(
+                span,
+                "no vertex has this id",
+                format!("expected a row below {}, found `{row}`", self.data.nodes),
+            );
             self.warnings.push(found.hint("rows count from 0"));
         }
         let number = self.constant(span, Number::Int(*row));
         self.make(span, |builder| builder.cast(Type::Id, number))
     }
 
-    fn contained(&mut self, span: Span, wanted: bool, (a, a_at): (&Value, Span), (b, b_at): (&Value, Span)) -> Step<Value> {
+    fn contained(
+        &mut self,
+        span: Span,
+        wanted: bool,
+        (a, a_at): (&Value, Span),
+        (b, b_at): (&Value, Span),
+    ) -> Step<Value> {
         let Value::Tuple(values) = b else {
-            let found = Diagnostic::error(b_at, "`in` needs a tuple of constants", format!("expected a tuple, found {}", self.describe(b)));
+            let found = Diagnostic::error(
+                b_at,
+                "`in` needs a tuple of constants",
+                format!("expected a tuple, found {}", self.describe(b)),
+            );
             return Err(Box::new(found.hint("v.type in (0, 2)")));
         };
         let mut result: Option<NodeId> = None;
         for value in values.iter() {
-            let Value::Node(holds) = self.compare(span, Comparison::Equal, (a, a_at), (value, b_at))? else { continue };
+            let Value::Node(holds) =
+                self.compare(span, Comparison::Equal, (a, a_at), (value, b_at))?
+            else {
+                continue;
+            };
             result = Some(match result {
                 None => holds,
                 Some(before) => {
@@ -425,11 +620,19 @@ impl<'a> Tracer<'a> {
         match (result, wanted) {
             (None, wanted) => Ok(Value::Bool(!wanted)),
             (Some(holds), true) => Ok(Value::Node(holds)),
-            (Some(holds), false) => Ok(Value::Node(self.make(span, |builder| builder.unary(Unary::Not, holds))?)),
+            (Some(holds), false) => {
+                Ok(Value::Node(self.make(span, |builder| builder.unary(Unary::Not, holds))?))
+            }
         }
     }
 
-    fn choice(&mut self, yes: &'a Expression, condition: &'a Expression, no: &'a Expression, span: Span) -> Step<Value> {
+    fn choice(
+        &mut self,
+        yes: &'a Expression,
+        condition: &'a Expression,
+        no: &'a Expression,
+        span: Span,
+    ) -> Step<Value> {
         let tested = self.expression(condition)?;
         if let Some(holds) = constants::truth(&tested) {
             return self.expression(if holds { yes } else { no });
@@ -439,7 +642,13 @@ impl<'a> Tracer<'a> {
     }
 
     /// `yes` where the condition holds, else `no`; each with where it stands.
-    pub fn select(&mut self, span: Span, condition: (&Value, Span), yes: (&Value, Span), no: (&Value, Span)) -> Step<Value> {
+    pub fn select(
+        &mut self,
+        span: Span,
+        condition: (&Value, Span),
+        yes: (&Value, Span),
+        no: (&Value, Span),
+    ) -> Step<Value> {
         let holds = self.condition_node(condition.1, condition.0)?;
         let mut nodes = [holds, self.node(yes.1, yes.0)?, self.node(no.1, no.0)?];
         for (one, other, value, at) in [(1, 2, no.0, no.1), (2, 1, yes.0, yes.1)] {

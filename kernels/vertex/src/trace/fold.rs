@@ -1,14 +1,18 @@
 //! fold: a function of the file as the body of `fold`, an expression of two values.
 //!
 //! promises  the function is walked with two values of one type; what it calls is walked in place
-//! never     reads a column, an edge or a local name of the caller: the function is applied where none of them is
+//! never     reads a column, an edge or a local name of the caller: the function is applied where
+//!           none of them is
 use std::collections::HashMap;
 
 use super::calls::is_operator;
 use super::tracer::{Step, Tracer, unfit};
 use super::value::Value;
 use crate::gir::{Binary, Function, Misfit, Number, Op, Place, Span, Type, Unary};
-use crate::syntax::{Comparison, Definition, Diagnostic, Expression, ExpressionKind, Name, Operator, Sign, StatementKind, nearest};
+use crate::syntax::{
+    Comparison, Definition, Diagnostic, Expression, ExpressionKind, Name, Operator, Sign,
+    StatementKind, nearest,
+};
 
 /// A part of such a function, and its type.
 type Part = (Function, Type);
@@ -17,7 +21,12 @@ type Part = (Function, Type);
 const PARTS_MOST: usize = 1000;
 
 impl<'a> Tracer<'a> {
-    pub fn fold(&mut self, arguments: &'a [Expression], named: &'a [(Name, Expression)], span: Span) -> Step<Value> {
+    pub fn fold(
+        &mut self,
+        arguments: &'a [Expression],
+        named: &'a [(Name, Expression)],
+        span: Span,
+    ) -> Step<Value> {
         let usage = "fold(f, values, start)  with  def f(a, b): ...";
         let ([function, values, start], []) = (arguments, named) else {
             let found = Diagnostic::error(
@@ -29,31 +38,67 @@ impl<'a> Tracer<'a> {
         };
         let definition = match &function.kind {
             ExpressionKind::Name(name) => self.file.function(name).ok_or_else(|| {
-                let close = nearest(name, self.file.functions.iter().map(|function| function.name.text.as_str()));
+                let close = nearest(
+                    name,
+                    self.file.functions.iter().map(|function| function.name.text.as_str()),
+                );
                 let hint = match close {
-                    _ if is_operator(name) => format!("reduce directly:  {name}(u.h for u in v.innbs)"),
+                    _ if is_operator(name) => {
+                        format!("reduce directly:  {name}(u.h for u in v.innbs)")
+                    }
                     Some(close) => format!("did you mean  {close}"),
                     None => usage.to_owned(),
                 };
-                Box::new(Diagnostic::error(function.span, format!("`{name}` is no function of this file"), "expected a function of two values").hint(hint))
+                Box::new(
+                    Diagnostic::error(
+                        function.span,
+                        format!("`{name}` is no function of this file"),
+                        "expected a function of two values",
+                    )
+                    .hint(hint),
+                )
             })?,
-            _ => return Err(Box::new(Diagnostic::error(function.span, "`fold` takes the name of a function", "expected a name").hint(usage))),
+            _ => {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        function.span,
+                        "`fold` takes the name of a function",
+                        "expected a name",
+                    )
+                    .hint(usage),
+                ));
+            }
         };
         let list = match self.expression(values)? {
             Value::List(list) => list,
             other => {
                 let label = format!("expected a comprehension, found {}", self.describe(&other));
-                return Err(Box::new(Diagnostic::error(values.span, "`fold` is over edges", label).hint("fold(f, [e.w for e in v.inedges], 0)")));
+                return Err(Box::new(
+                    Diagnostic::error(values.span, "`fold` is over edges", label)
+                        .hint("fold(f, [e.w for e in v.inedges], 0)"),
+                ));
             }
         };
         let started = self.expression(start)?;
-        let (node, first) = (self.node(values.span, &list.element)?, self.node(start.span, &started)?);
+        let (node, first) =
+            (self.node(values.span, &list.element)?, self.node(start.span, &started)?);
         if !matches!(self.place(first), Place::C | Place::P) || !self.shape(first).is_empty() {
-            let found = Diagnostic::error(start.span, "`fold` starts with a number", format!("expected a constant, found {}", self.builder.describe(first)));
-            return Err(Box::new(found.hint("the start is the neutral element of the function, as 0 for a sum")));
+            let found = Diagnostic::error(
+                start.span,
+                "`fold` starts with a number",
+                format!("expected a constant, found {}", self.builder.describe(first)),
+            );
+            return Err(Box::new(
+                found.hint("the start is the neutral element of the function, as 0 for a sum"),
+            ));
         }
-        let first = if self.kind(node) == Type::Id && self.kind(first) == Type::Int { self.row_number(start.span, &started)? } else { first };
-        let mut kind = self.builder.common_kind(node, first).map_err(|misfit| unfit(start.span, misfit))?;
+        let first = if self.kind(node) == Type::Id && self.kind(first) == Type::Int {
+            self.row_number(start.span, &started)?
+        } else {
+            first
+        };
+        let mut kind =
+            self.builder.common_kind(node, first).map_err(|misfit| unfit(start.span, misfit))?;
         let mut made = self.function_of(definition, kind, span)?;
         // A function of whole numbers that gives real ones is one of real numbers.
         if kind < made.1 && made.1 == Type::Real {
@@ -62,13 +107,19 @@ impl<'a> Tracer<'a> {
         }
         if made.1 != kind {
             let what = format!("the result of `{}`", definition.name.text);
-            return Err(unfit(function.span, Misfit::new(what, kind.to_string(), made.1.to_string()).hint("a fold's function gives what it takes")));
+            return Err(unfit(
+                function.span,
+                Misfit::new(what, kind.to_string(), made.1.to_string())
+                    .hint("a fold's function gives what it takes"),
+            ));
         }
         let node = self.make(values.span, |builder| builder.cast(kind, node))?;
         let node = self.make(values.span, |builder| builder.on_edges(list.edges, node))?;
         let first = self.make(start.span, |builder| builder.cast(kind, first))?;
         let inputs: Vec<_> = [node, first].into_iter().chain(list.mask).collect();
-        Ok(Value::Node(self.make(span, |builder| builder.make(Op::Fold(made.0, list.edges), &inputs))?))
+        Ok(Value::Node(
+            self.make(span, |builder| builder.make(Op::Fold(made.0, list.edges), &inputs))?,
+        ))
     }
 
     fn function_of(&mut self, definition: &'a Definition, kind: Type, span: Span) -> Step<Part> {
@@ -87,25 +138,39 @@ impl<'a> Walk<'_, 'a> {
         let name = definition.name.text.as_str();
         if self.called.contains(&name) {
             return Err(Box::new(
-                Diagnostic::error(span, format!("`{name}` calls itself"), "this would never end").hint("a fold applies its function edge by edge"),
+                Diagnostic::error(span, format!("`{name}` calls itself"), "this would never end")
+                    .hint("a fold applies its function edge by edge"),
             ));
         }
         if definition.parameters.len() != arguments.len() {
             let found = Diagnostic::error(
                 definition.name.span,
                 format!("`{name}` does not take what it is called with"),
-                format!("expected {} parameters, found {}", arguments.len(), definition.parameters.len()),
+                format!(
+                    "expected {} parameters, found {}",
+                    arguments.len(),
+                    definition.parameters.len()
+                ),
             );
-            return Err(Box::new(found.note("called", Some(span)).hint(format!("def {name}(a, b): ..."))));
+            return Err(Box::new(
+                found.note("called", Some(span)).hint(format!("def {name}(a, b): ...")),
+            ));
         }
         self.called.push(name);
-        let mut names: HashMap<&'a str, Part> = definition.parameters.iter().map(|parameter| parameter.name.text.as_str()).zip(arguments).collect();
+        let mut names: HashMap<&'a str, Part> = definition
+            .parameters
+            .iter()
+            .map(|parameter| parameter.name.text.as_str())
+            .zip(arguments)
+            .collect();
         for statement in &definition.body {
             match &statement.kind {
                 StatementKind::Assign(targets, value) => {
                     let made = self.part(value, &names)?;
                     for target in targets {
-                        let ExpressionKind::Name(name) = &target.kind else { return Err(self.refused(target.span)) };
+                        let ExpressionKind::Name(name) = &target.kind else {
+                            return Err(self.refused(target.span));
+                        };
                         names.insert(name, made.clone());
                     }
                 }
@@ -118,12 +183,20 @@ impl<'a> Walk<'_, 'a> {
                 _ => return Err(self.refused(statement.span)),
             }
         }
-        let found = Diagnostic::error(definition.name.span, format!("`{name}` returns nothing"), "expected `return` with a value");
+        let found = Diagnostic::error(
+            definition.name.span,
+            format!("`{name}` returns nothing"),
+            "expected `return` with a value",
+        );
         Err(Box::new(found.hint("return a + b")))
     }
 
     fn refused(&self, span: Span) -> Box<Diagnostic> {
-        let found = Diagnostic::error(span, "a fold's function is an expression of its two values", "expected arithmetic, comparisons, min, max or a choice");
+        let found = Diagnostic::error(
+            span,
+            "a fold's function is an expression of its two values",
+            "expected arithmetic, comparisons, min, max or a choice",
+        );
         Box::new(found.hint("names, numbers and functions of each number are what it can hold"))
     }
 
@@ -131,14 +204,22 @@ impl<'a> Walk<'_, 'a> {
         self.tracer.enter(expression.span)?;
         let made = self.part_of(expression, names)?;
         if size(&made.0) > PARTS_MOST {
-            let found = Diagnostic::error(expression.span, "the function is too large", format!("expected at most {PARTS_MOST} parts"));
+            let found = Diagnostic::error(
+                expression.span,
+                "the function is too large",
+                format!("expected at most {PARTS_MOST} parts"),
+            );
             return Err(Box::new(found.hint("make it shorter")));
         }
         self.tracer.leave();
         Ok(made)
     }
 
-    fn part_of(&mut self, expression: &'a Expression, names: &HashMap<&'a str, Part>) -> Step<Part> {
+    fn part_of(
+        &mut self,
+        expression: &'a Expression,
+        names: &HashMap<&'a str, Part>,
+    ) -> Step<Part> {
         let span = expression.span;
         match &expression.kind {
             ExpressionKind::Bool(value) => Ok((Function::Number(Number::Bool(*value)), Type::Bool)),
@@ -147,11 +228,23 @@ impl<'a> Walk<'_, 'a> {
             ExpressionKind::Name(name) => match (names.get(name.as_str()), name.as_str()) {
                 (Some(part), _) => Ok(part.clone()),
                 (None, "inf") => Ok((Function::Number(Number::Real(f64::INFINITY)), Type::Real)),
-                (None, "pi") => Ok((Function::Number(Number::Real(std::f64::consts::PI)), Type::Real)),
+                (None, "pi") => {
+                    Ok((Function::Number(Number::Real(std::f64::consts::PI)), Type::Real))
+                }
                 _ => {
                     let close = nearest(name, names.keys().copied());
-                    let hint = close.map_or_else(|| "a fold's function sees its two values only".to_owned(), |close| format!("did you mean  {close}"));
-                    Err(Box::new(Diagnostic::error(span, format!("unknown name `{name}`"), "nothing has this name here").hint(hint)))
+                    let hint = close.map_or_else(
+                        || "a fold's function sees its two values only".to_owned(),
+                        |close| format!("did you mean  {close}"),
+                    );
+                    Err(Box::new(
+                        Diagnostic::error(
+                            span,
+                            format!("unknown name `{name}`"),
+                            "nothing has this name here",
+                        )
+                        .hint(hint),
+                    ))
                 }
             },
             ExpressionKind::Unary(sign, inner) => {
@@ -170,23 +263,42 @@ impl<'a> Walk<'_, 'a> {
                 let mut made = self.part(&parts[0], names)?;
                 for other in &parts[1..] {
                     let other = self.part(other, names)?;
-                    made = self.binary(if *all { Binary::And } else { Binary::Or }, made, other, span)?;
+                    made = self.binary(
+                        if *all { Binary::And } else { Binary::Or },
+                        made,
+                        other,
+                        span,
+                    )?;
                 }
                 Ok(made)
             }
             ExpressionKind::Compare(first, others) => self.comparisons(first, others, names, span),
             ExpressionKind::Choice(yes, condition, no) => {
-                let parts = [self.part(condition, names)?, self.part(yes, names)?, self.part(no, names)?];
+                let parts =
+                    [self.part(condition, names)?, self.part(yes, names)?, self.part(no, names)?];
                 self.select(parts, span)
             }
-            ExpressionKind::Call(function, arguments, named) if named.is_empty() => self.call_of(function, arguments, names, span),
+            ExpressionKind::Call(function, arguments, named) if named.is_empty() => {
+                self.call_of(function, arguments, names, span)
+            }
             _ => Err(self.refused(span)),
         }
     }
 
-    fn call_of(&mut self, function: &'a Expression, arguments: &'a [Expression], names: &HashMap<&'a str, Part>, span: Span) -> Step<Part> {
-        let ExpressionKind::Name(name) = &function.kind else { return Err(self.refused(function.span)) };
-        let mut parts = arguments.iter().map(|argument| self.part(argument, names)).collect::<Step<Vec<_>>>()?;
+    fn call_of(
+        &mut self,
+        function: &'a Expression,
+        arguments: &'a [Expression],
+        names: &HashMap<&'a str, Part>,
+        span: Span,
+    ) -> Step<Part> {
+        let ExpressionKind::Name(name) = &function.kind else {
+            return Err(self.refused(function.span));
+        };
+        let mut parts = arguments
+            .iter()
+            .map(|argument| self.part(argument, names))
+            .collect::<Step<Vec<_>>>()?;
         if let Some(definition) = self.tracer.file.function(name) {
             return self.call(definition, parts, span);
         }
@@ -220,7 +332,13 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn comparisons(&mut self, first: &'a Expression, others: &'a [(Comparison, Expression)], names: &HashMap<&'a str, Part>, span: Span) -> Step<Part> {
+    fn comparisons(
+        &mut self,
+        first: &'a Expression,
+        others: &'a [(Comparison, Expression)],
+        names: &HashMap<&'a str, Part>,
+        span: Span,
+    ) -> Step<Part> {
         let mut left = self.part(first, names)?;
         let mut made: Option<Part> = None;
         for (comparison, other) in others {
@@ -262,7 +380,9 @@ impl<'a> Walk<'_, 'a> {
         let kind = match (operator, part.1) {
             (Unary::Not, Type::Bool) => Type::Bool,
             (Unary::Not, _) | (_, Type::Id) => return Err(self.mistyped(span, part.1)),
-            (Unary::Negative | Unary::Absolute | Unary::Square, Type::Int | Type::Bool) => Type::Int,
+            (Unary::Negative | Unary::Absolute | Unary::Square, Type::Int | Type::Bool) => {
+                Type::Int
+            }
             _ => Type::Real,
         };
         Ok((Function::Unary(operator, Box::new(as_kind(part, kind))), kind))
@@ -280,11 +400,22 @@ impl<'a> Walk<'_, 'a> {
             return Err(self.mistyped(span, condition.1));
         }
         let kind = self.common(yes.1, no.1, span)?;
-        Ok((Function::Select(Box::new(condition.0), Box::new(as_kind(yes, kind)), Box::new(as_kind(no, kind))), kind))
+        Ok((
+            Function::Select(
+                Box::new(condition.0),
+                Box::new(as_kind(yes, kind)),
+                Box::new(as_kind(no, kind)),
+            ),
+            kind,
+        ))
     }
 
     fn common(&self, a: Type, b: Type, span: Span) -> Step<Type> {
-        if (a == Type::Id) != (b == Type::Id) { Err(self.mistyped(span, Type::Id)) } else { Ok(a.max(b)) }
+        if (a == Type::Id) != (b == Type::Id) {
+            Err(self.mistyped(span, Type::Id))
+        } else {
+            Ok(a.max(b))
+        }
     }
 
     fn binary(&mut self, operator: Binary, a: Part, b: Part, span: Span) -> Step<Part> {
@@ -300,22 +431,38 @@ impl<'a> Walk<'_, 'a> {
             Binary::Divide => (Type::Real, Type::Real),
             _ => (common.max(Type::Int), common.max(Type::Int)),
         };
-        Ok((Function::Binary(operator, Box::new(as_kind(a, operands)), Box::new(as_kind(b, operands))), result))
+        Ok((
+            Function::Binary(
+                operator,
+                Box::new(as_kind(a, operands)),
+                Box::new(as_kind(b, operands)),
+            ),
+            result,
+        ))
     }
 }
 
-/// The larger of two ids: where what stands for none comes out, which is above all, the other one is meant.
+/// The larger of two ids: where what stands for none comes out, which is above all, the other one
+/// is meant.
 fn largest_id(a: Function, b: Function) -> Function {
-    let of = |operator: Binary, a: Function, b: Function| Function::Binary(operator, Box::new(a), Box::new(b));
+    let of = |operator: Binary, a: Function, b: Function| {
+        Function::Binary(operator, Box::new(a), Box::new(b))
+    };
     let none = Function::Cast(Type::Id, Box::new(Function::Number(Number::Int(u32::MAX.into()))));
     let (least, most) = (of(Binary::Minimum, a.clone(), b.clone()), of(Binary::Maximum, a, b));
-    Function::Select(Box::new(of(Binary::Equal, most.clone(), none)), Box::new(least), Box::new(most))
+    Function::Select(
+        Box::new(of(Binary::Equal, most.clone(), none)),
+        Box::new(least),
+        Box::new(most),
+    )
 }
 
 fn as_kind(part: Part, kind: Type) -> Function {
     match part {
         (function, of) if of == kind => function,
-        (Function::Number(number), _) if kind == Type::Real => Function::Number(Number::Real(number.real())),
+        (Function::Number(number), _) if kind == Type::Real => {
+            Function::Number(Number::Real(number.real()))
+        }
         (function, _) => Function::Cast(kind, Box::new(function)),
     }
 }

@@ -1,15 +1,20 @@
-//! loops: `while`, a superstep that is repeated until its condition, tested after each pass, no longer holds.
+//! loops: `while`, a superstep that is repeated until its condition, tested after each pass, no
+//! longer holds.
 //!
-//! promises  what lives from pass to pass is every column that the body assigns and that was there before; all else that the
-//!           body makes is gone after it
-//! never     unrolls; has a loop inside of a loop, learned tensors inside, or a loop that changes nothing
+//! promises  what lives from pass to pass is every column that the body assigns and that was there
+//!           before; all else that the body makes is gone after it
+//! never     unrolls; has a loop inside of a loop, learned tensors inside, or a loop that changes
+//!           nothing
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::statements::Flow;
 use super::tracer::{Column, EdgeColumn, Repeating, Step, Tracer, unfit};
 use super::value::Value;
 use crate::gir::{EdgeSet, NodeId, Span, Type, Until};
-use crate::syntax::{Comparison, Comprehension, Diagnostic, Expression, ExpressionKind, File, Statement, StatementKind};
+use crate::syntax::{
+    Comparison, Comprehension, Diagnostic, Expression, ExpressionKind, File, Statement,
+    StatementKind,
+};
 
 /// What a `while` tests, before its body is walked.
 enum Condition<'a> {
@@ -38,18 +43,35 @@ struct Before {
 
 impl<'a> Tracer<'a> {
     pub fn repeat_while(&mut self, condition: &'a Expression, body: &'a [Statement]) -> Step<()> {
-        self.outside_of_walks(condition.span, "`while` inside a walk over edges", "write it before or after")?;
+        self.outside_of_walks(
+            condition.span,
+            "`while` inside a walk over edges",
+            "write it before or after",
+        )?;
         if self.repeating.is_some() {
-            let found = Diagnostic::error(condition.span, "`while` inside `while`", "expected one loop at a time");
-            return Err(Box::new(found.hint("end the first loop before the second, or run a fixed number of steps:  for step in range(10)")));
+            let found = Diagnostic::error(
+                condition.span,
+                "`while` inside `while`",
+                "expected one loop at a time",
+            );
+            return Err(Box::new(found.hint(
+                "end the first loop before the second, or run a fixed \
+                number of steps:  for step in range(10)",
+            )));
         }
         let tested = self.condition(condition)?;
         let assigned = assigned_in(self.file, body);
         self.check_tested(&tested, &assigned)?;
         let before = self.begin_while(condition.span, &assigned)?;
         if let Flow::Return(..) = self.block(body)? {
-            let found = Diagnostic::error(condition.span, "`return` inside `while`", "expected it after the loop");
-            return Err(Box::new(found.hint("a loop ends by its condition; write `return` after it")));
+            let found = Diagnostic::error(
+                condition.span,
+                "`return` inside `while`",
+                "expected it after the loop",
+            );
+            return Err(Box::new(
+                found.hint("a loop ends by its condition; write `return` after it"),
+            ));
         }
         let next = self.next_states(condition.span, &before)?;
         let until = self.until(condition.span, &tested, &before, &next)?;
@@ -58,20 +80,34 @@ impl<'a> Tracer<'a> {
     }
 
     fn condition(&mut self, condition: &'a Expression) -> Step<Condition<'a>> {
-        let forms = "repeat  while changed(v.a),  while change(v.a) > tolerance  or  while active(condition)";
+        let forms = "repeat  while changed(v.a),  while change(v.a) > tolerance  or  while \
+            active(condition)";
         match &condition.kind {
-            ExpressionKind::Call(function, arguments, named) => match (name_of(function), named.first()) {
-                (Some("changed"), None) if !arguments.is_empty() => {
-                    let columns = arguments.iter().map(|argument| self.tested_column(argument)).collect::<Step<Vec<_>>>()?;
-                    return Ok(Condition::Changed(columns));
+            ExpressionKind::Call(function, arguments, named) => {
+                match (name_of(function), named.first()) {
+                    (Some("changed"), None) if !arguments.is_empty() => {
+                        let columns = arguments
+                            .iter()
+                            .map(|argument| self.tested_column(argument))
+                            .collect::<Step<Vec<_>>>()?;
+                        return Ok(Condition::Changed(columns));
+                    }
+                    (Some("active"), None) if arguments.len() == 1 => {
+                        return Ok(Condition::Active(&arguments[0]));
+                    }
+                    (Some("change"), _) => {
+                        let found = Diagnostic::error(
+                            condition.span,
+                            "`change` is compared with a number",
+                            "expected  change(v.a) > tolerance",
+                        );
+                        return Err(Box::new(
+                            found.hint("to repeat until nothing changes:  while changed(v.a)"),
+                        ));
+                    }
+                    _ => {}
                 }
-                (Some("active"), None) if arguments.len() == 1 => return Ok(Condition::Active(&arguments[0])),
-                (Some("change"), _) => {
-                    let found = Diagnostic::error(condition.span, "`change` is compared with a number", "expected  change(v.a) > tolerance");
-                    return Err(Box::new(found.hint("to repeat until nothing changes:  while changed(v.a)")));
-                }
-                _ => {}
-            },
+            }
             ExpressionKind::Compare(first, others) if others.len() == 1 => {
                 let (comparison, second) = (others[0].0, &others[0].1);
                 let sides = match comparison {
@@ -97,7 +133,11 @@ impl<'a> Tracer<'a> {
             }
             _ => {}
         }
-        let found = Diagnostic::error(condition.span, "`while` repeats while something changes", "expected `changed`, `change` or `active`");
+        let found = Diagnostic::error(
+            condition.span,
+            "`while` repeats while something changes",
+            "expected `changed`, `change` or `active`",
+        );
         Err(Box::new(found.hint(forms)))
     }
 
@@ -108,7 +148,11 @@ impl<'a> Tracer<'a> {
         {
             return Ok((name.text.clone(), argument.span));
         }
-        let found = Diagnostic::error(argument.span, "a loop tests columns of the vertex", "expected a column, as in  v.a");
+        let found = Diagnostic::error(
+            argument.span,
+            "a loop tests columns of the vertex",
+            "expected a column, as in  v.a",
+        );
         Err(Box::new(found.hint("keep the value in a column:  v.a = ...")))
     }
 
@@ -117,9 +161,13 @@ impl<'a> Tracer<'a> {
         match super::constants::real(&value) {
             Some(number) if number >= 0.0 => Ok(number),
             _ => {
-                let label = format!("expected a number known when compiled, 0 or larger, found {}", self.describe(&value));
+                let label = format!(
+                    "expected a number known when compiled, 0 or larger, found {}",
+                    self.describe(&value)
+                );
                 Err(Box::new(
-                    Diagnostic::error(bound.span, "the bound of a change is not a constant", label).hint("make it a setting:  def name(v, tolerance=1e-6)"),
+                    Diagnostic::error(bound.span, "the bound of a change is not a constant", label)
+                        .hint("make it a setting:  def name(v, tolerance=1e-6)"),
                 ))
             }
         }
@@ -133,14 +181,28 @@ impl<'a> Tracer<'a> {
         };
         for (name, span) in columns {
             if !assigned.columns.contains(&name) {
-                let found = Diagnostic::error(span, format!("no pass changes `v.{name}`"), "the body of the loop does not assign it");
-                let other = assigned.columns.iter().find(|column| self.columns.contains_key(*column));
-                let hint = other.map_or_else(|| format!("assign it in the loop:  v.{name} = ..."), |other| format!("test what the loop assigns:  v.{other}"));
+                let found = Diagnostic::error(
+                    span,
+                    format!("no pass changes `v.{name}`"),
+                    "the body of the loop does not assign it",
+                );
+                let other =
+                    assigned.columns.iter().find(|column| self.columns.contains_key(*column));
+                let hint = other.map_or_else(
+                    || format!("assign it in the loop:  v.{name} = ..."),
+                    |other| format!("test what the loop assigns:  v.{other}"),
+                );
                 return Err(Box::new(found.hint(hint)));
             }
             let Some(column) = self.columns.get(&name) else {
-                let found = Diagnostic::error(span, format!("`v.{name}` has no value before the loop"), "expected an assignment before `while`");
-                return Err(Box::new(found.hint(format!("give it a first value:  v.{name} = ..."))));
+                let found = Diagnostic::error(
+                    span,
+                    format!("`v.{name}` has no value before the loop"),
+                    "expected an assignment before `while`",
+                );
+                return Err(Box::new(
+                    found.hint(format!("give it a first value:  v.{name} = ...")),
+                ));
             };
             self.written[column.written].read = true;
         }
@@ -153,9 +215,15 @@ impl<'a> Tracer<'a> {
             let Some(column) = self.columns.get(name).cloned() else { continue };
             let at = self.written[column.written].span;
             if let (Value::Unmade(_), false) = (&column.value, self.is_even()) {
-                let label = format!("expected rows of numbers, found {}", self.describe(&column.value));
-                let found = Diagnostic::error(at, format!("`v.{name}` cannot be carried by a loop"), label);
-                let hint = if self.data.kinds.is_empty() { "set  ingest.features: random" } else { "give it to `linear` first:  v.h = linear(v.x, width)" };
+                let label =
+                    format!("expected rows of numbers, found {}", self.describe(&column.value));
+                let found =
+                    Diagnostic::error(at, format!("`v.{name}` cannot be carried by a loop"), label);
+                let hint = if self.data.kinds.is_empty() {
+                    "set  ingest.features: random"
+                } else {
+                    "give it to `linear` first:  v.h = linear(v.x, width)"
+                };
                 return Err(Box::new(found.hint(hint)));
             }
             let first = self.as_state(at, &column.value, None)?;
@@ -170,24 +238,38 @@ impl<'a> Tracer<'a> {
             firsts.push((format!("e.{name}"), first));
         }
         if states.is_empty() {
-            let found = Diagnostic::error(span, "no pass of this loop changes anything", "the body assigns no column that was there before");
-            return Err(Box::new(found.hint("give a column its first value before the loop, and a new one inside:  v.a = ...")));
+            let found = Diagnostic::error(
+                span,
+                "no pass of this loop changes anything",
+                "the body assigns no column that was there before",
+            );
+            return Err(Box::new(found.hint(
+                "give a column its first value before the loop, and a new one inside:  v.a = ...",
+            )));
         }
         let (columns, edge_columns) = (self.columns.clone(), self.edge_columns.clone());
         let names = self.scopes.last().map(|scope| scope.names.clone()).unwrap_or_default();
         self.builder.span = span;
         let (number, inside) = self.builder.begin_loop(&firsts);
         for ((name, of_edges), node) in states.iter().zip(&inside) {
-            self.builder.gir.nodes[node.index()].name = Some(if *of_edges { format!("e.{name}") } else { name.clone() });
+            self.builder.gir.nodes[node.index()].name =
+                Some(if *of_edges { format!("e.{name}") } else { name.clone() });
             match *of_edges {
-                true => self.edge_columns.entry(name.clone()).and_modify(|column| column.node = *node),
+                true => {
+                    self.edge_columns.entry(name.clone()).and_modify(|column| column.node = *node)
+                }
                 false => {
-                    self.columns.entry(name.clone()).and_modify(|column| column.value = Value::Node(*node));
+                    self.columns
+                        .entry(name.clone())
+                        .and_modify(|column| column.value = Value::Node(*node));
                     continue;
                 }
             };
         }
-        self.repeating = Some(Repeating { scope: self.scopes.len() - 1, before: names.keys().cloned().collect() });
+        self.repeating = Some(Repeating {
+            scope: self.scopes.len() - 1,
+            before: names.keys().cloned().collect(),
+        });
         Ok(Before { columns, edge_columns, names, states, inside, number })
     }
 
@@ -198,7 +280,8 @@ impl<'a> Tracer<'a> {
             return Ok(node);
         }
         let id = self.make(span, |builder| builder.make(Op::Input(Input::Id), &[]))?;
-        let holds = self.make(span, |builder| builder.make(Op::Binary(Binary::Equal), &[id, id]))?;
+        let holds =
+            self.make(span, |builder| builder.make(Op::Binary(Binary::Equal), &[id, id]))?;
         let holds = self.make(span, |builder| builder.make(Op::Near(EdgeSet::IN), &[holds]))?;
         self.make(span, |builder| builder.make(Op::Select, &[holds, node, node]))
     }
@@ -219,33 +302,73 @@ impl<'a> Tracer<'a> {
             let Some(column) = self.columns.get(name).cloned() else { continue };
             let at = self.written[column.written].span;
             let made = self.as_state(at, &column.value, Some(kind))?;
-            let (first, now) = (self.builder.node(before.inside[position]), self.builder.node(made));
+            let (first, now) =
+                (self.builder.node(before.inside[position]), self.builder.node(made));
             if (first.place, first.kind, &first.shape) != (now.place, now.kind, &now.shape) {
-                return Err(self.misshapen(at, name, before.inside[position], made, &before.columns));
+                return Err(self.misshapen(
+                    at,
+                    name,
+                    before.inside[position],
+                    made,
+                    &before.columns,
+                ));
             }
             next.push(made);
         }
         Ok(next)
     }
 
-    fn misshapen(&self, at: Span, name: &str, first: NodeId, next: NodeId, columns: &BTreeMap<String, Column>) -> Box<Diagnostic> {
-        let label = format!("expected {} as before the loop, found {}", self.builder.describe(first), self.builder.describe(next));
+    fn misshapen(
+        &self,
+        at: Span,
+        name: &str,
+        first: NodeId,
+        next: NodeId,
+        columns: &BTreeMap<String, Column>,
+    ) -> Box<Diagnostic> {
+        let label = format!(
+            "expected {} as before the loop, found {}",
+            self.builder.describe(first),
+            self.builder.describe(next)
+        );
         let hint = match (self.kind(first), self.kind(next)) {
             (Type::Int, Type::Real) => match columns.get(name).map(|column| &column.value) {
-                Some(Value::Int(number)) => format!("start with a real number:  v.{name} = {number}.0"),
+                Some(Value::Int(number)) => {
+                    format!("start with a real number:  v.{name} = {number}.0")
+                }
                 _ => format!("start with real numbers:  v.{name} = float(...)"),
             },
             _ => "inside `while` type and shape stay as they were before it".to_owned(),
         };
         let started = columns.get(name).map(|column| self.written[column.written].span);
-        Box::new(Diagnostic::error(at, format!("`v.{name}` changes its type or shape in the loop"), label).note("its first value", started).hint(hint))
+        Box::new(
+            Diagnostic::error(
+                at,
+                format!("`v.{name}` changes its type or shape in the loop"),
+                label,
+            )
+            .note("its first value", started)
+            .hint(hint),
+        )
     }
 
-    fn until(&mut self, span: Span, tested: &Condition<'a>, before: &Before, next: &[NodeId]) -> Step<Until> {
-        let position = |name: &str| before.states.iter().position(|(state, of_edges)| state == name && !of_edges);
+    fn until(
+        &mut self,
+        span: Span,
+        tested: &Condition<'a>,
+        before: &Before,
+        next: &[NodeId],
+    ) -> Step<Until> {
+        let position = |name: &str| {
+            before.states.iter().position(|(state, of_edges)| state == name && !of_edges)
+        };
         let still = |at: usize| next.get(at) == before.inside.get(at);
         let unchanged = |name: &str, span: Span| {
-            let found = Diagnostic::error(span, format!("no pass changes `v.{name}`"), "the loop assigns it to itself");
+            let found = Diagnostic::error(
+                span,
+                format!("no pass changes `v.{name}`"),
+                "the loop assigns it to itself",
+            );
             Err(Box::new(found.hint(format!("assign something else in the loop:  v.{name} = ..."))))
         };
         match tested {
@@ -266,9 +389,12 @@ impl<'a> Tracer<'a> {
                     return unchanged(name, *span);
                 }
                 if !matches!(self.kind(next[at]), Type::Real | Type::Int) {
-                    let label = format!("expected numbers, found {}", self.builder.describe(next[at]));
+                    let label =
+                        format!("expected numbers, found {}", self.builder.describe(next[at]));
                     return Err(Box::new(
-                        Diagnostic::error(*span, "a change is summed", label).hint(format!("to repeat until nothing changes:  while changed(v.{name})")),
+                        Diagnostic::error(*span, "a change is summed", label).hint(format!(
+                            "to repeat until nothing changes:  while changed(v.{name})"
+                        )),
                     ));
                 }
                 Ok(Until::ChangeAtMost(at, *bound))
@@ -277,21 +403,36 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn until_inactive(&mut self, span: Span, condition: &'a Expression, number: usize) -> Step<Until> {
+    fn until_inactive(
+        &mut self,
+        span: Span,
+        condition: &'a Expression,
+        number: usize,
+    ) -> Step<Until> {
         let value = self.expression(condition)?;
         let node = self.node(condition.span, &value)?;
         if self.kind(node) != Type::Bool {
-            let label = format!("expected a bool for each vertex, found {}", self.builder.describe(node));
-            return Err(Box::new(Diagnostic::error(condition.span, "`active` needs a condition", label).hint("compare something:  active(v.a > 0)")));
+            let label =
+                format!("expected a bool for each vertex, found {}", self.builder.describe(node));
+            return Err(Box::new(
+                Diagnostic::error(condition.span, "`active` needs a condition", label)
+                    .hint("compare something:  active(v.a > 0)"),
+            ));
         }
         if self.builder.node(node).region != Some(number) {
-            let found = Diagnostic::error(condition.span, "no pass changes this condition", "expected a column that the loop assigns");
+            let found = Diagnostic::error(
+                condition.span,
+                "no pass changes this condition",
+                "expected a column that the loop assigns",
+            );
             return Err(Box::new(found.hint("test what the loop assigns")));
         }
         if self.builder.node(node).columns() != 1 {
-            let label = format!("expected one bool for each vertex, found {}", self.builder.describe(node));
+            let label =
+                format!("expected one bool for each vertex, found {}", self.builder.describe(node));
             return Err(Box::new(
-                Diagnostic::error(condition.span, "`active` needs a condition", label).hint("reduce the row first, as in  sum(v.a, axis=0) > 0"),
+                Diagnostic::error(condition.span, "`active` needs a condition", label)
+                    .hint("reduce the row first, as in  sum(v.a, axis=0) > 0"),
             ));
         }
         self.make(span, |builder| builder.on_vertices(node)).map(Until::Nowhere)
@@ -299,11 +440,18 @@ impl<'a> Tracer<'a> {
 
     fn end_while(&mut self, span: Span, before: Before, next: &[NodeId], until: Until) -> Step<()> {
         if next == before.inside.as_slice() {
-            let found = Diagnostic::error(span, "no pass of this loop changes anything", "the body assigns each column to itself");
+            let found = Diagnostic::error(
+                span,
+                "no pass of this loop changes anything",
+                "the body assigns each column to itself",
+            );
             return Err(Box::new(found.hint("assign something else in the loop")));
         }
         self.builder.span = span;
-        let ended = self.builder.end_loop(before.number, next, until).map_err(|misfit| unfit(span, misfit))?;
+        let ended = self
+            .builder
+            .end_loop(before.number, next, until)
+            .map_err(|misfit| unfit(span, misfit))?;
         let made = std::mem::replace(&mut self.columns, before.columns);
         for (name, column) in made {
             match self.columns.get_mut(&name) {
@@ -323,7 +471,8 @@ impl<'a> Tracer<'a> {
             }
         }
         for ((name, of_edges), node) in before.states.iter().zip(&ended) {
-            self.builder.gir.nodes[node.index()].name = Some(if *of_edges { format!("e.{name}") } else { name.clone() });
+            self.builder.gir.nodes[node.index()].name =
+                Some(if *of_edges { format!("e.{name}") } else { name.clone() });
             if let (true, Some(column)) = (*of_edges, self.edge_columns.get_mut(name)) {
                 column.node = *node;
             }
@@ -347,9 +496,16 @@ fn name_of(expression: &Expression) -> Option<&str> {
     if let ExpressionKind::Name(name) = &expression.kind { Some(name) } else { None }
 }
 
-/// Finds what a body may assign, branches not taken among it: a column that no pass changes is a harmless state.
+/// Finds what a body may assign, branches not taken among it: a column that no pass changes is a
+/// harmless state.
 fn assigned_in(file: &File, body: &[Statement]) -> Assigned {
-    let mut search = Search { file, found: Assigned::default(), visited: BTreeSet::new(), edges: Vec::new(), level: 0 };
+    let mut search = Search {
+        file,
+        found: Assigned::default(),
+        visited: BTreeSet::new(),
+        edges: Vec::new(),
+        level: 0,
+    };
     search.block(body);
     search.found
 }
@@ -393,7 +549,9 @@ impl<'a> Search<'a> {
                     self.expression(condition);
                     self.block(body);
                 }
-                StatementKind::Return(Some(value)) | StatementKind::Do(value) => self.expression(value),
+                StatementKind::Return(Some(value)) | StatementKind::Do(value) => {
+                    self.expression(value)
+                }
                 StatementKind::Return(None) | StatementKind::Pass => {}
             }
         }
@@ -410,8 +568,10 @@ impl<'a> Search<'a> {
     fn target(&mut self, target: &Expression) {
         match &target.kind {
             ExpressionKind::Attribute(base, name) => {
-                let of_edges = name_of(base).is_some_and(|base| self.edges.iter().any(|edge| edge == base));
-                let columns = if of_edges { &mut self.found.edge_columns } else { &mut self.found.columns };
+                let of_edges =
+                    name_of(base).is_some_and(|base| self.edges.iter().any(|edge| edge == base));
+                let columns =
+                    if of_edges { &mut self.found.edge_columns } else { &mut self.found.columns };
                 columns.insert(name.text.clone());
             }
             ExpressionKind::Tuple(targets) => targets.iter().for_each(|target| self.target(target)),
@@ -442,7 +602,9 @@ impl<'a> Search<'a> {
                 arguments.iter().for_each(|argument| self.expression(argument));
                 named.iter().for_each(|(_, argument)| self.expression(argument));
             }
-            ExpressionKind::Tuple(parts) | ExpressionKind::Logical(_, parts) => parts.iter().for_each(|part| self.expression(part)),
+            ExpressionKind::Tuple(parts) | ExpressionKind::Logical(_, parts) => {
+                parts.iter().for_each(|part| self.expression(part))
+            }
             ExpressionKind::Attribute(base, _) => self.expression(base),
             ExpressionKind::Unary(_, part) => self.expression(part),
             ExpressionKind::Index(first, second) | ExpressionKind::Binary(_, first, second) => {
@@ -453,7 +615,9 @@ impl<'a> Search<'a> {
                 self.expression(first);
                 others.iter().for_each(|(_, other)| self.expression(other));
             }
-            ExpressionKind::Choice(yes, condition, no) => [yes, condition, no].into_iter().for_each(|part| self.expression(part)),
+            ExpressionKind::Choice(yes, condition, no) => {
+                [yes, condition, no].into_iter().for_each(|part| self.expression(part))
+            }
             ExpressionKind::Comprehension(comprehension) => {
                 let Comprehension { element, over, conditions, .. } = &**comprehension;
                 self.expression(element);

@@ -1,10 +1,11 @@
 //! trace: a program's tree to its GIR, by walking it once with values that stand for rows.
 //!
-//! promises  what is known when compiled is decided here: `if`, `for`, functions, settings, widths, relations; the GIR has
-//!           none of them. Every node knows its bytes of the text, every parameter its name. A text that is wrong gives a
-//!           diagnostic that says where, what was expected and what was found
-//! never     panics, whatever the text; takes unbounded time or memory (`STEPS_MOST`, `NODES_MOST`); simplifies (passes do);
-//!           holds rows
+//! promises  what is known when compiled is decided here: `if`, `for`, functions, settings, widths,
+//!           relations; the GIR has none of them. Every node knows its bytes of the text, every
+//!           parameter its name. A text that is wrong gives a diagnostic that says where, what was
+//!           expected and what was found
+//! never     panics, whatever the text; takes unbounded time or memory (`STEPS_MOST`,
+//!           `NODES_MOST`); simplifies (passes do); holds rows
 mod assign;
 mod calls;
 mod constants;
@@ -58,8 +59,14 @@ pub struct Traced {
 
 /// Traces the function `entry` of a text with these settings.
 ///
-/// With `data.training`, the loss of what it returns is made too, and the only result are the scores.
-pub fn trace(text: &str, entry: &str, settings: &BTreeMap<String, serde_json::Value>, data: &Data) -> Result<Traced, Vec<Diagnostic>> {
+/// With `data.training`, the loss of what it returns is made too, and the only result are the
+/// scores.
+pub fn trace(
+    text: &str,
+    entry: &str,
+    settings: &BTreeMap<String, serde_json::Value>,
+    data: &Data,
+) -> Result<Traced, Vec<Diagnostic>> {
     let file = syntax::parse(text)?;
     let one = |found: Box<Diagnostic>| vec![*found];
     let function = settings::entry_of(&file, entry).map_err(one)?;

@@ -1,8 +1,10 @@
 //! names: how learned tensors are called, `<entry>.<def>.<i>.<kind>.<j>`.
 //!
-//! promises  i counts the calls of that function, j that kind within that call, both from 0 and after unrolling; in a loop over
-//!           relations, or over kinds of vertices, both are those of its first pass, followed by the relation's name, so that
-//!           relations can be added without renaming (`labels` says how odd names are written); `name=` replaces `<kind>.<j>`; equal names are an error
+//! promises  i counts the calls of that function, j that kind within that call, both from 0 and
+//!           after unrolling; in a loop over relations, or over kinds of vertices, both are those
+//!           of its first pass, followed by the relation's name, so that relations can be added
+//!           without renaming (`labels` says how odd names are written); `name=` replaces
+//!           `<kind>.<j>`; equal names are an error
 use std::collections::{HashMap, HashSet};
 
 use super::tracer::{Step, Tracer};
@@ -26,11 +28,21 @@ pub(super) struct Counts {
     most_calls: HashMap<String, usize>,
 }
 
-/// What stands for each of these names in names of parameters: letters, digits, `_` and `-`, each once. Of an address (`/`, `#`)
-/// it is the last part if no other name ends so, else the whole; other letters become `_`; what is still the same ends in its number.
+/// What stands for each of these names in names of parameters: letters, digits, `_` and `-`, each
+/// once. Of an address (`/`, `#`) it is the last part if no other name ends so, else the whole;
+/// other letters become `_`; what is still the same ends in its number.
 pub(super) fn labels(names: &[String]) -> Vec<String> {
-    let plain = |text: &str| text.chars().map(|letter| if letter.is_alphanumeric() || "_-".contains(letter) { letter } else { '_' }).collect::<String>();
-    let last = |name: &str| plain(name.rsplit(['/', '#']).find(|part| !part.is_empty()).unwrap_or(""));
+    let plain = |text: &str| {
+        text.chars()
+            .map(
+                |letter| {
+                    if letter.is_alphanumeric() || "_-".contains(letter) { letter } else { '_' }
+                },
+            )
+            .collect::<String>()
+    };
+    let last =
+        |name: &str| plain(name.rsplit(['/', '#']).find(|part| !part.is_empty()).unwrap_or(""));
     let mut made: Vec<String> = names.iter().map(|name| last(name)).collect();
     let short = counted(&made);
     for (label, name) in made.iter_mut().zip(names) {
@@ -41,8 +53,12 @@ pub(super) fn labels(names: &[String]) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
     let whole = counted(&made);
     for (number, label) in made.iter_mut().enumerate() {
-        while label.is_empty() || whole.get(label).is_some_and(|count| *count > 1) || taken.contains(label) {
-            *label = if label.is_empty() { number.to_string() } else { format!("{label}-{number}") };
+        while label.is_empty()
+            || whole.get(label).is_some_and(|count| *count > 1)
+            || taken.contains(label)
+        {
+            *label =
+                if label.is_empty() { number.to_string() } else { format!("{label}-{number}") };
         }
         taken.insert(label.clone());
     }
@@ -64,7 +80,12 @@ impl Tracer<'_> {
         for relation in self.bodies.last().map_or(&[][..], |body| &body.relations) {
             prefix = format!("{prefix}.{relation}");
         }
-        self.bodies.push(Body { function: function.to_owned(), prefix, kinds: HashMap::new(), relations: Vec::new() });
+        self.bodies.push(Body {
+            function: function.to_owned(),
+            prefix,
+            kinds: HashMap::new(),
+            relations: Vec::new(),
+        });
     }
 
     pub fn end_body(&mut self) {
@@ -74,21 +95,33 @@ impl Tracer<'_> {
     /// The name of the next learned thing of this kind.
     pub fn next_name(&mut self, span: Span, kind: &str, given: Option<&str>) -> Step<String> {
         let Some(body) = self.bodies.last_mut() else {
-            return Err(Box::new(Diagnostic::error(span, format!("`{kind}` outside of a function"), "expected inside a `def`")));
+            return Err(Box::new(Diagnostic::error(
+                span,
+                format!("`{kind}` outside of a function"),
+                "expected inside a `def`",
+            )));
         };
         let count = body.kinds.entry(kind.to_owned()).or_insert(0);
         let own = given.map_or_else(|| format!("{kind}.{count}"), str::to_owned);
         if given.is_none() {
             *count += 1;
         }
-        let parts: Vec<&str> = [body.prefix.as_str(), own.as_str()].into_iter().chain(body.relations.iter().map(String::as_str)).collect();
+        let parts: Vec<&str> = [body.prefix.as_str(), own.as_str()]
+            .into_iter()
+            .chain(body.relations.iter().map(String::as_str))
+            .collect();
         Ok(parts.join("."))
     }
 
     /// Notes a name of a tensor; two equal ones are an error.
     pub fn declare(&mut self, span: Span, name: &str) -> Step<()> {
         if let Some(before) = self.declared.insert(name.to_owned(), span) {
-            let found = Diagnostic::error(span, format!("two parameters are called `{name}`"), "made again").note("first made", Some(before));
+            let found = Diagnostic::error(
+                span,
+                format!("two parameters are called `{name}`"),
+                "made again",
+            )
+            .note("first made", Some(before));
             return Err(Box::new(found.hint("give each its own  name=\"...\"")));
         }
         Ok(())
@@ -97,7 +130,8 @@ impl Tracer<'_> {
     /// A loop over these values begins, if they are relations or kinds of vertices.
     pub fn begin_relations(&mut self, values: &[Value]) -> Option<Counts> {
         let all = |passes: fn(&Value) -> bool| !values.is_empty() && values.iter().all(passes);
-        let relations = all(|value| matches!(value, Value::Relation(_))) || all(|value| matches!(value, Value::Kind(_)));
+        let relations = all(|value| matches!(value, Value::Relation(_)))
+            || all(|value| matches!(value, Value::Kind(_)));
         let body = self.bodies.last().filter(|_| relations)?;
         let (kinds, calls) = (body.kinds.clone(), self.calls.clone());
         Some(Counts { most_kinds: kinds.clone(), most_calls: calls.clone(), kinds, calls })
@@ -142,9 +176,14 @@ mod tests {
 
     #[test]
     fn odd_names_are_written_plainly_and_each_once() {
-        let of = |names: &[&str]| labels(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let of = |names: &[&str]| {
+            labels(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        };
         assert_eq!(of(&["cites", "written-by", "has_topic"]), ["cites", "written-by", "has_topic"]);
-        assert_eq!(of(&["http://swrc.ontoware.org/ontology#author", "http://www.w3.org/ns/type/", "is a"]), ["author", "type", "is_a"]);
+        assert_eq!(
+            of(&["http://swrc.ontoware.org/ontology#author", "http://www.w3.org/ns/type/", "is a"]),
+            ["author", "type", "is_a"]
+        );
         assert_eq!(of(&["a#x", "b#x", "y"]), ["a_x", "b_x", "y"]);
         assert_eq!(of(&["a b", "a.b", "a_b"]), ["a_b-0", "a_b-1", "a_b-2"]);
         assert_eq!(of(&["", "#", "0", "1"]), ["0", "_", "0-2", "1"]);

@@ -1,6 +1,7 @@
 //! normalise: `layer_norm` and `batch_norm`.
 //!
-//! promises  as in PyTorch: epsilon 1e-5, momentum 0.1, the variance that is kept is unbiased, the one that divides is not
+//! promises  as in PyTorch: epsilon 1e-5, momentum 0.1, the variance that is kept is unbiased, the
+//!           one that divides is not
 use super::calls::Arguments;
 use super::tracer::{Step, Tracer};
 use super::value::Value;
@@ -15,8 +16,15 @@ impl Tracer<'_> {
     pub fn normalised(&mut self, arguments: Arguments) -> Step<Value> {
         let (kind, span) = (arguments.name.clone(), arguments.span);
         if self.repeating.is_some() {
-            let found = Diagnostic::error(span, format!("`{kind}` inside `while`"), "a loop has no parameters of its own");
-            return Err(Box::new(found.hint("compute it before the loop, or run a fixed number of steps:  for step in range(10)")));
+            let found = Diagnostic::error(
+                span,
+                format!("`{kind}` inside `while`"),
+                "a loop has no parameters of its own",
+            );
+            return Err(Box::new(found.hint(
+                "compute it before the loop, or run a fixed number of \
+                steps:  for step in range(10)",
+            )));
         }
         let [x, name] = arguments.take(["x", "name"], 1)?;
         let (x, at) = x.unwrap_or((Value::Nothing, span));
@@ -26,7 +34,8 @@ impl Tracer<'_> {
         if kind == "layer_norm" {
             return self.layer_norm(span, row, &name).map(Value::Node);
         }
-        self.once_a_vertex(span, row, |tracer, row| tracer.batch_norm(span, row, &name)).map(Value::Node)
+        self.once_a_vertex(span, row, |tracer, row| tracer.batch_norm(span, row, &name))
+            .map(Value::Node)
     }
 
     /// Over the last axis.
@@ -37,8 +46,10 @@ impl Tracer<'_> {
         kept[axis] = 1;
         let count = self.number(span, length as f64);
         let mean_last = |tracer: &mut Self, node: NodeId| {
-            let sum = tracer.make(span, |builder| builder.make(Op::Axis(Pooling::Sum, axis), &[node]))?;
-            let sum = tracer.make(span, |builder| builder.make_shaped(Op::Reshape, &[sum], &kept))?;
+            let sum =
+                tracer.make(span, |builder| builder.make(Op::Axis(Pooling::Sum, axis), &[node]))?;
+            let sum =
+                tracer.make(span, |builder| builder.make_shaped(Op::Reshape, &[sum], &kept))?;
             tracer.make(span, |builder| builder.divide(sum, count))
         };
         let mean = mean_last(self, row)?;
@@ -49,13 +60,22 @@ impl Tracer<'_> {
     }
 
     /// Divides by the deviation, then applies a learned scale and shift.
-    fn scaled(&mut self, span: Span, centred: NodeId, variance: NodeId, name: &str, shape: &[u64]) -> Step<NodeId> {
+    fn scaled(
+        &mut self,
+        span: Span,
+        centred: NodeId,
+        variance: NodeId,
+        name: &str,
+        shape: &[u64],
+    ) -> Step<NodeId> {
         let epsilon = self.number(span, EPSILON);
         let above = self.make(span, |builder| builder.add(variance, epsilon))?;
         let inverse = self.make(span, |builder| builder.unary(Unary::Rsqrt, above))?;
         let unit = self.make(span, |builder| builder.multiply(centred, inverse))?;
         let mut tensors = [unit; 2];
-        for (tensor, (part, init)) in tensors.iter_mut().zip([("weight", Init::One), ("bias", Init::Zero)]) {
+        for (tensor, (part, init)) in
+            tensors.iter_mut().zip([("weight", Init::One), ("bias", Init::Zero)])
+        {
             let name = format!("{name}.{part}");
             self.declare(span, &name)?;
             *tensor = self.parameter(span, name, shape.to_vec(), init, true);
@@ -75,9 +95,13 @@ impl Tracer<'_> {
                 self.data.edges
             }
             Place::C | Place::P | Place::S(_) | Place::E(_) => {
-                let label = format!("expected rows of vertices, graphs or all edges, found {}", self.builder.describe(row));
+                let label = format!(
+                    "expected rows of vertices, graphs or all edges, found {}",
+                    self.builder.describe(row)
+                );
                 return Err(Box::new(
-                    Diagnostic::error(span, "`batch_norm` is over all rows", label).hint("normalise columns of the vertex:  v.h = batch_norm(v.h)"),
+                    Diagnostic::error(span, "`batch_norm` is over all rows", label)
+                        .hint("normalise columns of the vertex:  v.h = batch_norm(v.h)"),
                 ));
             }
         };
@@ -94,7 +118,11 @@ impl Tracer<'_> {
         let unbiased = self.number(span, rows.max(1) as f64 / (rows.max(2) - 1) as f64);
         let unbiased = self.make(span, |builder| builder.multiply(variance, unbiased))?;
         let mut used = [mean, variance];
-        for (position, (part, init, now)) in [("running_mean", Init::Zero, mean), ("running_var", Init::One, unbiased)].into_iter().enumerate() {
+        for (position, (part, init, now)) in
+            [("running_mean", Init::Zero, mean), ("running_var", Init::One, unbiased)]
+                .into_iter()
+                .enumerate()
+        {
             let name = format!("{name}.{part}");
             self.declare(span, &name)?;
             let running = self.parameter(span, name, shape.clone(), init, false);
@@ -103,7 +131,8 @@ impl Tracer<'_> {
                 let next = self.moved(span, running, now)?;
                 self.builder.gir.updates.push((parameter, next));
             }
-            used[position] = self.make(span, |builder| builder.make(Op::WhenTraining, &[used[position], running]))?;
+            used[position] = self
+                .make(span, |builder| builder.make(Op::WhenTraining, &[used[position], running]))?;
         }
         let centred = self.make(span, |builder| builder.subtract(row, used[0]))?;
         self.scaled(span, centred, used[1], name, &shape)

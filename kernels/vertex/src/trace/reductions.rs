@@ -1,12 +1,16 @@
-//! reductions: `sum`, `mean`, `softmax` and the rest, over edges, over a row's axis, over what is known, or of two values.
+//! reductions: `sum`, `mean`, `softmax` and the rest, over edges, over a row's axis, over what is
+//! known, or of two values.
 //!
-//! promises  which of them is meant follows from the argument alone; over no edges there is never a NaN
+//! promises  which of them is meant follows from the argument alone; over no edges there is never a
+//!           NaN
 use super::calls::{Arguments, At};
 use super::constants;
 use super::tracer::{Step, Tracer};
 use super::unmade::Rows;
 use super::value::{List, Value};
-use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary};
+use crate::gir::{
+    Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary,
+};
 use crate::syntax::{Diagnostic, Operator};
 
 impl Tracer<'_> {
@@ -25,8 +29,12 @@ impl Tracer<'_> {
                 self.over_edges(&name, span, values.1, &list, default)
             }
             (Value::List(_), Some((_, at))) => {
-                let found = Diagnostic::error(*at, "a list is reduced over its edges", "expected no axis");
-                Err(Box::new(found.hint(format!("reduce a row inside of the comprehension:  [{name}(u.h, axis=0) for u in v.innbs]"))))
+                let found =
+                    Diagnostic::error(*at, "a list is reduced over its edges", "expected no axis");
+                Err(Box::new(found.hint(format!(
+                    "reduce a row inside of the comprehension:  \
+                    [{name}(u.h, axis=0) for u in v.innbs]"
+                ))))
             }
             (Value::Tuple(parts), None) => {
                 let parts: Vec<At> = parts.iter().map(|part| (part.clone(), values.1)).collect();
@@ -49,7 +57,9 @@ impl Tracer<'_> {
             _ => String::new(),
         };
         let hint = match value {
-            Value::Node(node) if !self.shape(*node).is_empty() => format!("over a row:  {name}(x, axis=-1); {over_edges}{over_all}"),
+            Value::Node(node) if !self.shape(*node).is_empty() => {
+                format!("over a row:  {name}(x, axis=-1); {over_edges}{over_all}")
+            }
             Value::Node(_) if name == "min" => format!("{over_edges}; of two values:  min(a, b)"),
             Value::Neighbours(_) => format!("say what of them:  {name}(u.h for u in v.innbs)"),
             Value::Edges(_) => format!("say what of them:  {name}(e.w for e in v.inedges)"),
@@ -67,7 +77,13 @@ impl Tracer<'_> {
     }
 
     /// Over what is known to be so many: unrolled.
-    fn over_known(&mut self, name: &str, span: Span, parts: &[At], default: Option<At>) -> Step<Value> {
+    fn over_known(
+        &mut self,
+        name: &str,
+        span: Span,
+        parts: &[At],
+        default: Option<At>,
+    ) -> Step<Value> {
         if let (true, Some(default)) = (parts.is_empty(), default) {
             return Ok(default.0);
         }
@@ -75,25 +91,44 @@ impl Tracer<'_> {
             "sum" | "mean" => {
                 let mut total = (Value::Int(0), span);
                 for (index, part) in parts.iter().enumerate() {
-                    let next = if index == 0 { part.0.clone() } else { self.arithmetic(span, Operator::Add, total, part.clone())? };
+                    let next = if index == 0 {
+                        part.0.clone()
+                    } else {
+                        self.arithmetic(span, Operator::Add, total, part.clone())?
+                    };
                     total = (next, span);
                 }
                 if name == "sum" || parts.is_empty() {
                     return Ok(total.0);
                 }
-                self.arithmetic(span, Operator::Divide, total, (Value::Int(parts.len() as i64), span))
+                self.arithmetic(
+                    span,
+                    Operator::Divide,
+                    total,
+                    (Value::Int(parts.len() as i64), span),
+                )
             }
             "prod" => {
                 let mut total = (Value::Int(1), span);
                 for (index, part) in parts.iter().enumerate() {
-                    let next = if index == 0 { part.0.clone() } else { self.arithmetic(span, Operator::Multiply, total, part.clone())? };
+                    let next = if index == 0 {
+                        part.0.clone()
+                    } else {
+                        self.arithmetic(span, Operator::Multiply, total, part.clone())?
+                    };
                     total = (next, span);
                 }
                 Ok(total.0)
             }
             "min" | "max" if parts.is_empty() => {
-                let found = Diagnostic::error(span, format!("`{name}` of nothing"), "expected at least one value");
-                Err(Box::new(found.hint(format!("say what it then is:  {name}(values, default=0)"))))
+                let found = Diagnostic::error(
+                    span,
+                    format!("`{name}` of nothing"),
+                    "expected at least one value",
+                );
+                Err(Box::new(
+                    found.hint(format!("say what it then is:  {name}(values, default=0)")),
+                ))
             }
             "min" | "max" => self.extreme_of(span, parts, name == "max"),
             "count" => Ok(Value::Int(parts.len() as i64)),
@@ -108,10 +143,15 @@ impl Tracer<'_> {
                         (None, Some(holds)) if holds == all => result,
                         (None, Some(holds)) => Value::Bool(holds),
                         (None, None) => {
-                            let mut nodes = [self.condition_node(span, &result)?, self.condition_node(*at, part)?];
+                            let mut nodes = [
+                                self.condition_node(span, &result)?,
+                                self.condition_node(*at, part)?,
+                            ];
                             self.together(span, &mut nodes)?;
                             let operator = if all { Binary::And } else { Binary::Or };
-                            Value::Node(self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?)
+                            Value::Node(self.make(span, |builder| {
+                                builder.binary(operator, nodes[0], nodes[1])
+                            })?)
                         }
                     };
                 }
@@ -123,7 +163,11 @@ impl Tracer<'_> {
                     format!("`{name}` is over edges, or over an axis of a row"),
                     format!("found {} values known one by one", parts.len()),
                 );
-                Err(Box::new(found.hint(format!("put them side by side first:  {name}(concat(a, b), axis=-1)"))))
+                Err(Box::new(
+                    found.hint(format!(
+                        "put them side by side first:  {name}(concat(a, b), axis=-1)"
+                    )),
+                ))
             }
         }
     }
@@ -132,8 +176,14 @@ impl Tracer<'_> {
     fn over_axis(&mut self, name: &str, span: Span, node: NodeId, axis: &At) -> Step<Value> {
         let axis = self.axis(axis, node)?;
         let length = self.shape(node)[axis];
-        let node = if self.kind(node) == Type::Bool { self.make(span, |builder| builder.cast(Type::Int, node))? } else { node };
-        let over = |tracer: &mut Self, pooling, node| tracer.make(span, |builder| builder.make(Op::Axis(pooling, axis), &[node]));
+        let node = if self.kind(node) == Type::Bool {
+            self.make(span, |builder| builder.cast(Type::Int, node))?
+        } else {
+            node
+        };
+        let over = |tracer: &mut Self, pooling, node| {
+            tracer.make(span, |builder| builder.make(Op::Axis(pooling, axis), &[node]))
+        };
         Ok(Value::Node(match name {
             "sum" => over(self, Pooling::Sum, node)?,
             "min" => over(self, Pooling::Minimum, node)?,
@@ -150,7 +200,8 @@ impl Tracer<'_> {
                 kept[axis] = 1;
                 let largest = over(self, Pooling::Maximum, real)?;
                 let largest = self.finite_shift(span, largest)?;
-                let shift = self.make(span, |builder| builder.make_shaped(Op::Reshape, &[largest], &kept))?;
+                let shift =
+                    self.make(span, |builder| builder.make_shaped(Op::Reshape, &[largest], &kept))?;
                 let lower = self.make(span, |builder| builder.subtract(real, shift))?;
                 let shares = self.make(span, |builder| builder.unary(Unary::Exp, lower))?;
                 let total = over(self, Pooling::Sum, shares)?;
@@ -159,12 +210,19 @@ impl Tracer<'_> {
                     return Ok(Value::Node(self.make(span, |builder| builder.add(log, largest))?));
                 }
                 let total = self.nonzero(span, total)?;
-                let total = self.make(span, |builder| builder.make_shaped(Op::Reshape, &[total], &kept))?;
+                let total =
+                    self.make(span, |builder| builder.make_shaped(Op::Reshape, &[total], &kept))?;
                 self.make(span, |builder| builder.divide(shares, total))?
             }
             _ => {
-                let found = Diagnostic::error(span, format!("`{name}` has no axis"), "expected a list over edges");
-                return Err(Box::new(found.hint("over an axis there are  sum, mean, min, max, softmax, logsumexp")));
+                let found = Diagnostic::error(
+                    span,
+                    format!("`{name}` has no axis"),
+                    "expected a list over edges",
+                );
+                return Err(Box::new(
+                    found.hint("over an axis there are  sum, mean, min, max, softmax, logsumexp"),
+                ));
             }
         }))
     }
@@ -184,7 +242,14 @@ impl Tracer<'_> {
         self.make(span, |builder| builder.select(nothing, one, total))
     }
 
-    fn over_edges(&mut self, name: &str, span: Span, at: Span, list: &List, default: Option<At>) -> Step<Value> {
+    fn over_edges(
+        &mut self,
+        name: &str,
+        span: Span,
+        at: Span,
+        list: &List,
+        default: Option<At>,
+    ) -> Step<Value> {
         let (edges, mask) = (list.edges, list.mask);
         if name == "count" {
             let count = self.count(span, edges, mask)?;
@@ -196,18 +261,34 @@ impl Tracer<'_> {
                 return Err(self.no_number(at, &list.element));
             }
             if is_linear {
-                return self.unmade(span, Rows::Reduced { rows: rows.clone(), edges, mask, mean: name == "mean" });
+                return self.unmade(
+                    span,
+                    Rows::Reduced { rows: rows.clone(), edges, mask, mean: name == "mean" },
+                );
             }
         }
         if let Value::Tuple(parts) = &list.element {
-            let found = Diagnostic::error(at, format!("`{name}` of pairs has no meaning"), format!("expected one value for each edge, found {}", parts.len()));
-            return Err(Box::new(found.hint(format!("reduce each:  {name}(a for a, e in zip(values, v.inedges))"))));
+            let found = Diagnostic::error(
+                at,
+                format!("`{name}` of pairs has no meaning"),
+                format!("expected one value for each edge, found {}", parts.len()),
+            );
+            return Err(Box::new(
+                found.hint(format!("reduce each:  {name}(a for a, e in zip(values, v.inedges))")),
+            ));
         }
         let node = self.node(at, &list.element)?;
         let node = self.make(at, |builder| builder.on_edges(edges, node))?;
         if name == "softmax" {
             if let Some((_, at)) = default {
-                return Err(Box::new(Diagnostic::error(at, "`softmax` has no default", "over no edges there are no shares").hint("leave it out")));
+                return Err(Box::new(
+                    Diagnostic::error(
+                        at,
+                        "`softmax` has no default",
+                        "over no edges there are no shares",
+                    )
+                    .hint("leave it out"),
+                ));
             }
             let node = self.softmax(span, node, edges, mask)?;
             return Ok(Value::List(List { edges, element: Value::Node(node), mask }.into()));
@@ -216,7 +297,14 @@ impl Tracer<'_> {
         self.with_default(span, Value::Node(reduced), edges, mask, default)
     }
 
-    fn reduce(&mut self, name: &str, span: Span, at: Span, node: NodeId, (edges, mask): (EdgeSet, Option<NodeId>)) -> Step<NodeId> {
+    fn reduce(
+        &mut self,
+        name: &str,
+        span: Span,
+        at: Span,
+        node: NodeId,
+        (edges, mask): (EdgeSet, Option<NodeId>),
+    ) -> Step<NodeId> {
         let kind = self.kind(node);
         let reduction = match name {
             "sum" => Reduction::Sum,
@@ -237,20 +325,38 @@ impl Tracer<'_> {
             }
             _ => return self.logsumexp(span, node, edges, mask),
         };
-        if kind == Type::Id && !matches!(reduction, Reduction::Minimum | Reduction::Maximum | Reduction::Mode) {
-            let found = Diagnostic::error(at, format!("`{name}` of ids has no meaning"), format!("expected numbers, found {}", self.builder.describe(node)));
-            return Err(Box::new(found.hint("ids can be compared, and min, max and mode of ids taken")));
+        if kind == Type::Id
+            && !matches!(reduction, Reduction::Minimum | Reduction::Maximum | Reduction::Mode)
+        {
+            let found = Diagnostic::error(
+                at,
+                format!("`{name}` of ids has no meaning"),
+                format!("expected numbers, found {}", self.builder.describe(node)),
+            );
+            return Err(Box::new(
+                found.hint("ids can be compared, and min, max and mode of ids taken"),
+            ));
         }
         if reduction == Reduction::HIndex && kind == Type::Real {
-            let found = Diagnostic::error(at, "`hindex` is of whole numbers", format!("expected int, found {}", self.builder.describe(node)));
-            return Err(Box::new(found.hint("start with whole numbers, as in  v.degree,  or write  int(x)")));
+            let found = Diagnostic::error(
+                at,
+                "`hindex` is of whole numbers",
+                format!("expected int, found {}", self.builder.describe(node)),
+            );
+            return Err(Box::new(
+                found.hint("start with whole numbers, as in  v.degree,  or write  int(x)"),
+            ));
         }
         let node = if kind == Type::Bool && !matches!(reduction, Reduction::Any | Reduction::All) {
             self.make(at, |builder| builder.cast(Type::Int, node))?
         } else {
             node
         };
-        let mask = if (reduction, kind) == (Reduction::Maximum, Type::Id) { self.some_id(span, node, mask)? } else { mask };
+        let mask = if (reduction, kind) == (Reduction::Maximum, Type::Id) {
+            self.some_id(span, node, mask)?
+        } else {
+            mask
+        };
         self.make(span, |builder| builder.reduce(reduction, edges, node, mask))
     }
 
@@ -268,12 +374,20 @@ impl Tracer<'_> {
     pub fn count(&mut self, span: Span, edges: EdgeSet, mask: Option<NodeId>) -> Step<NodeId> {
         match mask {
             None => self.make(span, |builder| builder.make(Op::Input(Input::Degree(edges)), &[])),
-            Some(mask) => self.make(span, |builder| builder.reduce(Reduction::Count, edges, mask, Some(mask))),
+            Some(mask) => {
+                self.make(span, |builder| builder.reduce(Reduction::Count, edges, mask, Some(mask)))
+            }
         }
     }
 
     /// 0 over nothing.
-    pub fn mean_over(&mut self, span: Span, node: NodeId, edges: EdgeSet, mask: Option<NodeId>) -> Step<NodeId> {
+    pub fn mean_over(
+        &mut self,
+        span: Span,
+        node: NodeId,
+        edges: EdgeSet,
+        mask: Option<NodeId>,
+    ) -> Step<NodeId> {
         let sum = self.make(span, |builder| builder.reduce(Reduction::Sum, edges, node, mask))?;
         let count = self.count(span, edges, mask)?;
         let count = self.at_least_one(span, count)?;
@@ -281,18 +395,32 @@ impl Tracer<'_> {
     }
 
     /// Shares and what they sum up to, both after the maximum was subtracted, and that maximum.
-    fn shares(&mut self, span: Span, node: NodeId, edges: EdgeSet, mask: Option<NodeId>) -> Step<(NodeId, NodeId, NodeId)> {
+    fn shares(
+        &mut self,
+        span: Span,
+        node: NodeId,
+        edges: EdgeSet,
+        mask: Option<NodeId>,
+    ) -> Step<(NodeId, NodeId, NodeId)> {
         let real = self.make(span, |builder| builder.cast(Type::Real, node))?;
-        let largest = self.make(span, |builder| builder.reduce(Reduction::Maximum, edges, real, mask))?;
+        let largest =
+            self.make(span, |builder| builder.reduce(Reduction::Maximum, edges, real, mask))?;
         let largest = self.finite_shift(span, largest)?;
         let shift = self.make(span, |builder| builder.make(Op::Near(edges), &[largest]))?;
         let lower = self.make(span, |builder| builder.subtract(real, shift))?;
         let shares = self.make(span, |builder| builder.unary(Unary::Exp, lower))?;
-        let total = self.make(span, |builder| builder.reduce(Reduction::Sum, edges, shares, mask))?;
+        let total =
+            self.make(span, |builder| builder.reduce(Reduction::Sum, edges, shares, mask))?;
         Ok((shares, total, largest))
     }
 
-    fn softmax(&mut self, span: Span, node: NodeId, edges: EdgeSet, mask: Option<NodeId>) -> Step<NodeId> {
+    fn softmax(
+        &mut self,
+        span: Span,
+        node: NodeId,
+        edges: EdgeSet,
+        mask: Option<NodeId>,
+    ) -> Step<NodeId> {
         let (shares, total, _) = self.shares(span, node, edges, mask)?;
         let total = self.nonzero(span, total)?;
         let total = self.make(span, |builder| builder.make(Op::Near(edges), &[total]))?;
@@ -300,19 +428,36 @@ impl Tracer<'_> {
     }
 
     /// -inf over nothing.
-    fn logsumexp(&mut self, span: Span, node: NodeId, edges: EdgeSet, mask: Option<NodeId>) -> Step<NodeId> {
+    fn logsumexp(
+        &mut self,
+        span: Span,
+        node: NodeId,
+        edges: EdgeSet,
+        mask: Option<NodeId>,
+    ) -> Step<NodeId> {
         let (_, total, largest) = self.shares(span, node, edges, mask)?;
         let log = self.make(span, |builder| builder.unary(Unary::Log, total))?;
         self.make(span, |builder| builder.add(log, largest))
     }
 
     /// The value, or the default where a vertex has no such edge.
-    fn with_default(&mut self, span: Span, value: Value, edges: EdgeSet, mask: Option<NodeId>, default: Option<At>) -> Step<Value> {
+    fn with_default(
+        &mut self,
+        span: Span,
+        value: Value,
+        edges: EdgeSet,
+        mask: Option<NodeId>,
+        default: Option<At>,
+    ) -> Step<Value> {
         let Some((default, at)) = default else { return Ok(value) };
         let node = self.node(at, &default)?;
         if self.place(node).edge_rows().is_some() {
-            let label = format!("expected a value for each vertex, found {}", self.builder.describe(node));
-            return Err(Box::new(Diagnostic::error(at, "a default is a value of the vertex", label).hint("default=0  or  default=v.h")));
+            let label =
+                format!("expected a value for each vertex, found {}", self.builder.describe(node));
+            return Err(Box::new(
+                Diagnostic::error(at, "a default is a value of the vertex", label)
+                    .hint("default=0  or  default=v.h"),
+            ));
         }
         let count = self.count(span, edges, mask)?;
         let zero = self.constant(span, Number::Int(0));

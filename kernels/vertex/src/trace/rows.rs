@@ -37,7 +37,11 @@ impl Tracer<'_> {
                 let [x] = self.given(arguments.take(["x"], 1)?);
                 let node = self.node(x.1, &x.0)?;
                 let columns = self.builder.node(node).columns();
-                Ok(Value::Node(self.make(span, |builder| builder.make_shaped(Op::Reshape, &[node], &[columns]))?))
+                Ok(Value::Node(
+                    self.make(span, |builder| {
+                        builder.make_shaped(Op::Reshape, &[node], &[columns])
+                    })?,
+                ))
             }
             "reshape" => self.reshape(arguments),
             "len" => {
@@ -47,8 +51,14 @@ impl Tracer<'_> {
                     other => {
                         let label = format!("expected a tuple, found {}", self.describe(other));
                         Err(Box::new(
-                            Diagnostic::error(x.1, "`len` counts what is known when compiled", label)
-                                .hint("edges are counted by  v.indegree  or  count(u for u in v.innbs)"),
+                            Diagnostic::error(
+                                x.1,
+                                "`len` counts what is known when compiled",
+                                label,
+                            )
+                            .hint(
+                                "edges are counted by  v.indegree  or  count(u for u in v.innbs)",
+                            ),
                         ))
                     }
                 }
@@ -66,12 +76,17 @@ impl Tracer<'_> {
         let span = arguments.span;
         let axis = arguments.remove("axis");
         let values: Vec<At> = match arguments.values() {
-            Some([(Value::Tuple(parts), at)]) => parts.iter().map(|part| (part.clone(), *at)).collect(),
+            Some([(Value::Tuple(parts), at)]) => {
+                parts.iter().map(|part| (part.clone(), *at)).collect()
+            }
             Some(values) => values.to_vec(),
             None => Vec::new(),
         };
         if values.is_empty() {
-            return Err(Box::new(Diagnostic::error(span, "`concat` takes values", "expected at least one").hint("concat(a, b), concat(a, b, axis=0)")));
+            return Err(Box::new(
+                Diagnostic::error(span, "`concat` takes values", "expected at least one")
+                    .hint("concat(a, b), concat(a, b, axis=0)"),
+            ));
         }
         let mut nodes = Vec::new();
         for (value, at) in &values {
@@ -83,7 +98,8 @@ impl Tracer<'_> {
         }
         let mut kind = self.kind(nodes[0]);
         for node in &nodes[1..] {
-            let other = self.builder.common_kind(nodes[0], *node).map_err(|misfit| unfit(span, misfit))?;
+            let other =
+                self.builder.common_kind(nodes[0], *node).map_err(|misfit| unfit(span, misfit))?;
             kind = kind.max(other);
         }
         for node in &mut nodes {
@@ -111,12 +127,19 @@ impl Tracer<'_> {
     /// An axis of a row; negative ones count from the last.
     pub fn axis(&self, (value, span): &At, node: NodeId) -> Step<usize> {
         let axes = self.shape(node).len() as i64;
-        let words = if axes == 0 { "a row with axes".to_owned() } else { format!("{} to {}", -axes, axes - 1) };
+        let words = if axes == 0 {
+            "a row with axes".to_owned()
+        } else {
+            format!("{} to {}", -axes, axes - 1)
+        };
         match constants::whole(value) {
             Some(axis) if (-axes..axes).contains(&axis) => Ok(axis.rem_euclid(axes) as usize),
             _ => {
                 let label = format!("expected {words}, found {}", self.describe(value));
-                Err(Box::new(Diagnostic::error(*span, "the row has no such axis", label).hint(format!("the value is {}", self.builder.describe(node)))))
+                Err(Box::new(
+                    Diagnostic::error(*span, "the row has no such axis", label)
+                        .hint(format!("the value is {}", self.builder.describe(node))),
+                ))
             }
         }
     }
@@ -131,26 +154,45 @@ impl Tracer<'_> {
             other => vec![other.clone()],
         };
         let open = wanted.iter().filter(|length| matches!(length, Value::Int(-1))).count();
-        let known: Vec<Value> = wanted.iter().filter(|length| !matches!(length, Value::Int(-1))).cloned().collect();
+        let known: Vec<Value> =
+            wanted.iter().filter(|length| !matches!(length, Value::Int(-1))).cloned().collect();
         let lengths = self.lengths(&(Value::tuple(known), shape.1), "a shape")?;
         let product: u64 = lengths.iter().product();
         let mut lengths = lengths.into_iter();
         let rest = columns.checked_div(product).unwrap_or(0);
         if open > 1 || (open == 1 && rest * product != columns) {
-            let label = format!("expected {columns} numbers in all, found {}", wanted.iter().map(|length| length.words()).collect::<Vec<_>>().join(", "));
+            let label = format!(
+                "expected {columns} numbers in all, found {}",
+                wanted.iter().map(|length| length.words()).collect::<Vec<_>>().join(", ")
+            );
             return Err(Box::new(
-                Diagnostic::error(shape.1, "the shape does not fit the row", label).hint(format!("the value is {}", self.builder.describe(node))),
+                Diagnostic::error(shape.1, "the shape does not fit the row", label)
+                    .hint(format!("the value is {}", self.builder.describe(node))),
             ));
         }
-        let shape: Vec<u64> = wanted.iter().map(|length| if matches!(length, Value::Int(-1)) { rest } else { lengths.next().unwrap_or(1) }).collect();
+        let shape: Vec<u64> =
+            wanted
+                .iter()
+                .map(|length| {
+                    if matches!(length, Value::Int(-1)) {
+                        rest
+                    } else {
+                        lengths.next().unwrap_or(1)
+                    }
+                })
+                .collect();
         let found = columns;
         if shape.iter().product::<u64>() != found {
-            let label = format!("expected {found} numbers in all, found {}", shape.iter().product::<u64>());
+            let label =
+                format!("expected {found} numbers in all, found {}", shape.iter().product::<u64>());
             return Err(Box::new(
-                Diagnostic::error(span, "the shape does not fit the row", label).hint(format!("the value is {}", self.builder.describe(node))),
+                Diagnostic::error(span, "the shape does not fit the row", label)
+                    .hint(format!("the value is {}", self.builder.describe(node))),
             ));
         }
-        Ok(Value::Node(self.make(span, |builder| builder.make_shaped(Op::Reshape, &[node], &shape))?))
+        Ok(Value::Node(
+            self.make(span, |builder| builder.make_shaped(Op::Reshape, &[node], &shape))?,
+        ))
     }
 
     /// A width or shape: positive whole numbers known when compiled, with a bounded product.
@@ -164,14 +206,22 @@ impl Tracer<'_> {
             match part {
                 Value::Int(length @ 1..) => lengths.push(*length as u64),
                 other => {
-                    let label = format!("expected whole numbers of at least 1, known when compiled, found {}", self.describe(other));
-                    return Err(Box::new(Diagnostic::error(*span, format!("this is not {what}"), label).hint("16, (8, 16)  or a setting")));
+                    let label = format!(
+                        "expected whole numbers of at least 1, known when compiled, found {}",
+                        self.describe(other)
+                    );
+                    return Err(Box::new(
+                        Diagnostic::error(*span, format!("this is not {what}"), label)
+                            .hint("16, (8, 16)  or a setting"),
+                    ));
                 }
             }
         }
         match check_shape(&lengths, ELEMENTS_MOST) {
             Ok(()) => Ok(lengths),
-            Err((expected, found)) => Err(unfit(*span, Misfit::new("size of a tensor", expected, found))),
+            Err((expected, found)) => {
+                Err(unfit(*span, Misfit::new("size of a tensor", expected, found)))
+            }
         }
     }
 
@@ -182,9 +232,14 @@ impl Tracer<'_> {
         let mut bounds = Vec::new();
         for (value, at) in taken.iter().flatten() {
             let Value::Int(number) = value else {
-                let label = format!("expected a whole number known when compiled, found {}", self.describe(value));
+                let label = format!(
+                    "expected a whole number known when compiled, found {}",
+                    self.describe(value)
+                );
                 let found = Diagnostic::error(*at, "a range is unrolled when compiled", label);
-                return Err(Box::new(found.hint("make it a setting; to repeat until something holds, use `while`")));
+                return Err(Box::new(
+                    found.hint("make it a setting; to repeat until something holds, use `while`"),
+                ));
             };
             bounds.push(*number);
         }
@@ -192,18 +247,38 @@ impl Tracer<'_> {
             (1, [stop]) => (0, *stop, 1),
             (2, [start, stop]) => (*start, *stop, 1),
             (3, [start, stop, step]) => (*start, *stop, *step),
-            _ => return Err(Box::new(Diagnostic::error(span, "`range` takes numbers without names", "expected one to three numbers").hint("range(layers)"))),
+            _ => {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        span,
+                        "`range` takes numbers without names",
+                        "expected one to three numbers",
+                    )
+                    .hint("range(layers)"),
+                ));
+            }
         };
         if step == 0 {
-            return Err(Box::new(Diagnostic::error(span, "a range needs a step", "expected a step other than 0").hint("range(start, stop, 1)")));
+            return Err(Box::new(
+                Diagnostic::error(span, "a range needs a step", "expected a step other than 0")
+                    .hint("range(start, stop, 1)"),
+            ));
         }
         let mut values = Vec::new();
         let mut at = Some(start);
-        while let Some(number) = at.filter(|number| if step > 0 { *number < stop } else { *number > stop }) {
+        while let Some(number) =
+            at.filter(|number| if step > 0 { *number < stop } else { *number > stop })
+        {
             values.push(Value::Int(number));
             if values.len() as i64 > RANGE_MOST {
-                let found = Diagnostic::error(span, "the range is too long to be unrolled", format!("expected at most {RANGE_MOST} steps"));
-                return Err(Box::new(found.hint("`for` is unrolled; use `while` for what is repeated often")));
+                let found = Diagnostic::error(
+                    span,
+                    "the range is too long to be unrolled",
+                    format!("expected at most {RANGE_MOST} steps"),
+                );
+                return Err(Box::new(
+                    found.hint("`for` is unrolled; use `while` for what is repeated often"),
+                ));
             }
             at = number.checked_add(step);
         }
@@ -212,7 +287,11 @@ impl Tracer<'_> {
 
     pub fn pool(&mut self, arguments: Arguments) -> Step<Value> {
         let (name, span) = (arguments.name.clone(), arguments.span);
-        self.outside_of_walks(span, &format!("`{name}` is over all vertices"), "compute it before and keep it in a column")?;
+        self.outside_of_walks(
+            span,
+            &format!("`{name}` is over all vertices"),
+            "compute it before and keep it in a column",
+        )?;
         let [x] = self.given(arguments.take(["x"], 1)?);
         let mut node = self.node(x.1, &x.0)?;
         if self.kind(node) == Type::Bool || name == "pool_mean" {
@@ -225,7 +304,8 @@ impl Tracer<'_> {
         if name != "pool_mean" {
             return Ok(Value::Node(pooled));
         }
-        let size = self.make(span, |builder| builder.make(Op::Input(crate::gir::Input::GraphSize), &[]))?;
+        let size =
+            self.make(span, |builder| builder.make(Op::Input(crate::gir::Input::GraphSize), &[]))?;
         let size = self.at_least_one(span, size)?;
         Ok(Value::Node(self.make(span, |builder| builder.divide(pooled, size))?))
     }
@@ -233,7 +313,8 @@ impl Tracer<'_> {
     /// A count, real, and 1 where it is 0: what a sum is divided by.
     pub fn at_least_one(&mut self, span: Span, count: NodeId) -> Step<NodeId> {
         let one = self.constant(span, crate::gir::Number::Int(1));
-        let count = self.make(span, |builder| builder.binary(crate::gir::Binary::Maximum, count, one))?;
+        let count =
+            self.make(span, |builder| builder.binary(crate::gir::Binary::Maximum, count, one))?;
         self.make(span, |builder| builder.cast(Type::Real, count))
     }
 
@@ -247,16 +328,30 @@ impl Tracer<'_> {
             _ => None,
         };
         match (walk, end(&a.0), end(&b.0)) {
-            (Some(walk), Some(first), Some(second)) if first != second && walk.edges.direction != Direction::Both => {
+            (Some(walk), Some(first), Some(second))
+                if first != second && walk.edges.direction != Direction::Both =>
+            {
                 Ok(Value::Node(self.make(span, |builder| builder.make(Op::CommonNeighbors, &[]))?))
             }
             (Some(walk), Some(first), Some(second)) if first != second => {
-                let found = Diagnostic::error(span, "common neighbours are counted along one direction", format!("found {}", self.edges_in_words(walk.edges)));
+                let found = Diagnostic::error(
+                    span,
+                    "common neighbours are counted along one direction",
+                    format!("found {}", self.edges_in_words(walk.edges)),
+                );
                 Err(Box::new(found.hint("use  v.innbs  or  v.outnbs")))
             }
             _ => {
-                let label = format!("expected a neighbour and `v`, found {} and {}", self.describe(&a.0), self.describe(&b.0));
-                let found = Diagnostic::error(span, "common neighbours are those of the two ends of an edge", label);
+                let label = format!(
+                    "expected a neighbour and `v`, found {} and {}",
+                    self.describe(&a.0),
+                    self.describe(&b.0)
+                );
+                let found = Diagnostic::error(
+                    span,
+                    "common neighbours are those of the two ends of an edge",
+                    label,
+                );
                 Err(Box::new(found.hint("sum(common_neighbors(u, v) for u in v.innbs)")))
             }
         }

@@ -1,6 +1,7 @@
 //! statements: the body of a function, statement by statement.
 //!
-//! promises  a statement is complete for all rows before the next; `if` and `for` are decided here and leave no trace
+//! promises  a statement is complete for all rows before the next; `if` and `for` are decided here
+//!           and leave no trace
 use super::edges::Walked;
 use super::tracer::{Step, Tracer};
 use super::value::Value;
@@ -31,10 +32,14 @@ impl<'a> Tracer<'a> {
         Ok(Flow::On)
     }
 
-    /// Only a `return` of its own makes what follows dead; one inside of an `if` depends on settings.
+    /// Only a `return` of its own makes what follows dead; one inside of an `if` depends on
+    /// settings.
     fn dead_code(&mut self, statement: &Statement, dead: &Statement) {
-        if matches!(statement.kind, StatementKind::Return(_)) && !self.warnings.iter().any(|warning| warning.span == dead.span) {
-            let found = Diagnostic::warning(dead.span, "this is never reached", "stands after `return`");
+        if matches!(statement.kind, StatementKind::Return(_))
+            && !self.warnings.iter().any(|warning| warning.span == dead.span)
+        {
+            let found =
+                Diagnostic::warning(dead.span, "this is never reached", "stands after `return`");
             self.warnings.push(found.hint("move it before `return`, or leave it out"));
         }
     }
@@ -51,7 +56,8 @@ impl<'a> Tracer<'a> {
                 let before = self.expression(target)?;
                 let other = self.expression(value)?;
                 let span = Span { start: target.span.start, end: value.span.end };
-                let made = self.arithmetic(span, *operator, (before, target.span), (other, value.span))?;
+                let made =
+                    self.arithmetic(span, *operator, (before, target.span), (other, value.span))?;
                 self.assign(target, made, span)?;
             }
             StatementKind::If(branches, otherwise) => return self.choose(branches, otherwise),
@@ -63,9 +69,14 @@ impl<'a> Tracer<'a> {
                 let nodes = self.builder.gir.nodes.len();
                 let parameters = self.declared.len();
                 self.expression(expression)?;
-                let idle = self.written.len() == written && !matches!(&expression.kind, ExpressionKind::Call(..) if self.declared.len() > parameters);
+                let idle = self.written.len() == written
+                    && !matches!(&expression.kind, ExpressionKind::Call(..) if self.declared.len() > parameters);
                 if idle || self.builder.gir.nodes.len() == nodes && self.written.len() == written {
-                    let found = Diagnostic::warning(expression.span, "this has no effect on the result", "its value is not kept");
+                    let found = Diagnostic::warning(
+                        expression.span,
+                        "this has no effect on the result",
+                        "its value is not kept",
+                    );
                     self.warnings.push(found.hint("give it a name:  v.h = ..."));
                 }
             }
@@ -76,8 +87,12 @@ impl<'a> Tracer<'a> {
 
     fn give_back(&mut self, value: Option<&'a Expression>, span: Span) -> Step<Flow<'a>> {
         let hint = "a loop ends by its condition; write `return` after it";
-        if self.repeating.as_ref().is_some_and(|repeating| self.scopes.len() == repeating.scope + 1) {
-            return Err(Box::new(Diagnostic::error(span, "`return` inside `while`", "expected it after the loop").hint(hint)));
+        if self.repeating.as_ref().is_some_and(|repeating| self.scopes.len() == repeating.scope + 1)
+        {
+            return Err(Box::new(
+                Diagnostic::error(span, "`return` inside `while`", "expected it after the loop")
+                    .hint(hint),
+            ));
         }
         match value {
             Some(value) => Ok(Flow::Return(self.expression(value)?, Some(value))),
@@ -85,13 +100,23 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn choose(&mut self, branches: &'a [(Expression, Vec<Statement>)], otherwise: &'a [Statement]) -> Step<Flow<'a>> {
+    fn choose(
+        &mut self,
+        branches: &'a [(Expression, Vec<Statement>)],
+        otherwise: &'a [Statement],
+    ) -> Step<Flow<'a>> {
         for (condition, body) in branches {
             let value = self.expression(condition)?;
             let Some(holds) = super::constants::truth(&value) else {
                 let label = format!("expected a constant, found {}", self.describe(&value));
-                let found = Diagnostic::error(condition.span, "`if` needs a value that is known when compiled", label);
-                return Err(Box::new(found.hint("choose row by row:  v.h = a if condition else b")));
+                let found = Diagnostic::error(
+                    condition.span,
+                    "`if` needs a value that is known when compiled",
+                    label,
+                );
+                return Err(Box::new(
+                    found.hint("choose row by row:  v.h = a if condition else b"),
+                ));
             };
             if holds {
                 return self.block(body);
@@ -100,7 +125,12 @@ impl<'a> Tracer<'a> {
         self.block(otherwise)
     }
 
-    fn repeat(&mut self, target: &'a Expression, over: &'a Expression, body: &'a [Statement]) -> Step<Flow<'a>> {
+    fn repeat(
+        &mut self,
+        target: &'a Expression,
+        over: &'a Expression,
+        body: &'a [Statement],
+    ) -> Step<Flow<'a>> {
         match self.walked(over)? {
             Walked::Known(values) => {
                 let mut counts = self.begin_relations(&values);
@@ -121,13 +151,21 @@ impl<'a> Tracer<'a> {
                 let each = matches!(&element, Value::Edge(_))
                     || matches!(&element, Value::Tuple(values) if values.iter().any(|value| matches!(value, Value::Edge(_))));
                 if !each {
-                    let found =
-                        Diagnostic::error(over.span, "`for` over neighbours has nothing that it could assign to", "expected  v.inedges  or  v.outedges");
-                    return Err(Box::new(
-                        found.hint("reduce them:  v.h = sum(u.h for u in v.innbs); or make a column of edges:  for e in v.inedges: e.name = ..."),
-                    ));
+                    let found = Diagnostic::error(
+                        over.span,
+                        "`for` over neighbours has nothing that it could assign to",
+                        "expected  v.inedges  or  v.outedges",
+                    );
+                    return Err(Box::new(found.hint(
+                        "reduce them:  v.h = sum(u.h for u in v.innbs); or make a \
+                            column of edges:  for e in v.inedges: e.name = ...",
+                    )));
                 }
-                self.outside_of_walks(over.span, "`for` over edges inside another walk over edges", "make the column of edges before")?;
+                self.outside_of_walks(
+                    over.span,
+                    "`for` over edges inside another walk over edges",
+                    "make the column of edges before",
+                )?;
                 self.open_walk(edges);
                 self.bind_target(target, element, over.span)?;
                 let flow = self.block(body)?;
@@ -136,8 +174,14 @@ impl<'a> Tracer<'a> {
                     Flow::On => Ok(Flow::On),
                     Flow::Return(_, value) => {
                         let span = value.map_or(over.span, |value| value.span);
-                        let found = Diagnostic::error(span, "`return` inside a loop over edges", "expected it after the loop");
-                        Err(Box::new(found.hint("return a list:  return [e.name for e in v.inedges]")))
+                        let found = Diagnostic::error(
+                            span,
+                            "`return` inside a loop over edges",
+                            "expected it after the loop",
+                        );
+                        Err(Box::new(
+                            found.hint("return a list:  return [e.name for e in v.inedges]"),
+                        ))
                     }
                 }
             }

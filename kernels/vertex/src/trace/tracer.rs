@@ -1,13 +1,17 @@
-//! tracer: what is known while a program is walked: columns, names, edges that are walked over, and bounds.
+//! tracer: what is known while a program is walked: columns, names, edges that are walked over, and
+//! bounds.
 //!
-//! promises  a value of edges is read only where those edges are walked over; what reads an assignment marks it as read
+//! promises  a value of edges is read only where those edges are walked over; what reads an
+//!           assignment marks it as read
 use std::collections::{BTreeMap, HashMap};
 
 use super::names::{Body, labels};
 use super::unmade::Matrix;
 use super::value::Value;
 use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
-use crate::gir::{Builder, Data, EdgeSet, Gir, Input, Made, Misfit, NodeId, Number, Op, Place, Span, Type};
+use crate::gir::{
+    Builder, Data, EdgeSet, Gir, Input, Made, Misfit, NodeId, Number, Op, Place, Span, Type,
+};
 use crate::launch::Direction;
 use crate::syntax::{Diagnostic, File};
 
@@ -163,7 +167,9 @@ impl<'a> Tracer<'a> {
     pub fn enter(&mut self, span: Span) -> Step<()> {
         self.steps += 1;
         self.level += 1;
-        let too_much = |what: &str, label: String, hint: &str| Err(Box::new(Diagnostic::error(span, what, label).hint(hint)));
+        let too_much = |what: &str, label: String, hint: &str| {
+            Err(Box::new(Diagnostic::error(span, what, label).hint(hint)))
+        };
         if self.level > LEVELS_MOST {
             return too_much(
                 "the program is nested too deeply",
@@ -179,7 +185,11 @@ impl<'a> Tracer<'a> {
             );
         }
         if self.builder.gir.nodes.len() > NODES_MOST {
-            return too_much("the program is too large", format!("expected at most {NODES_MOST} values once `for` is unrolled"), "use fewer steps, or `while`");
+            return too_much(
+                "the program is too large",
+                format!("expected at most {NODES_MOST} values once `for` is unrolled"),
+                "use fewer steps, or `while`",
+            );
         }
         Ok(())
     }
@@ -189,16 +199,26 @@ impl<'a> Tracer<'a> {
     }
 
     /// Builds at a place of the text, and bounds what was built.
-    pub fn make(&mut self, span: Span, build: impl FnOnce(&mut Builder<'a>) -> Made) -> Step<NodeId> {
+    pub fn make(
+        &mut self,
+        span: Span,
+        build: impl FnOnce(&mut Builder<'a>) -> Made,
+    ) -> Step<NodeId> {
         self.builder.span = span;
         let made = build(&mut self.builder).map_err(|misfit| unfit(span, misfit))?;
         let shape = &self.builder.node(made).shape;
-        check_shape(shape, COLUMNS_MOST).map_err(|(expected, found)| unfit(span, Misfit::new("size of a row", expected, found)))?;
+        check_shape(shape, COLUMNS_MOST).map_err(|(expected, found)| {
+            unfit(span, Misfit::new("size of a row", expected, found))
+        })?;
         Ok(made)
     }
 
     /// As `make`, of a table: a row for each of many, whose number is no width.
-    pub fn make_table(&mut self, span: Span, build: impl FnOnce(&mut Builder<'a>) -> Made) -> Step<NodeId> {
+    pub fn make_table(
+        &mut self,
+        span: Span,
+        build: impl FnOnce(&mut Builder<'a>) -> Made,
+    ) -> Step<NodeId> {
         self.builder.span = span;
         build(&mut self.builder).map_err(|misfit| unfit(span, misfit))
     }
@@ -236,13 +256,25 @@ impl<'a> Tracer<'a> {
     pub fn describe(&self, value: &Value) -> String {
         match value {
             Value::Node(node) => self.builder.describe(*node),
-            Value::Relation(number) => format!("the relation `{}`", self.data.relations.get(*number as usize).map_or("?", String::as_str)),
-            Value::Kind(number) => format!("the kind `{}`", self.kind_names.get(*number as usize).map_or("?", String::as_str)),
+            Value::Relation(number) => format!(
+                "the relation `{}`",
+                self.data.relations.get(*number as usize).map_or("?", String::as_str)
+            ),
+            Value::Kind(number) => format!(
+                "the kind `{}`",
+                self.kind_names.get(*number as usize).map_or("?", String::as_str)
+            ),
             Value::Edges(edges) => format!("the {}", self.edges_in_words(*edges)),
-            Value::Neighbours(edges) => format!("the neighbours along {}", self.edges_in_words(*edges)),
+            Value::Neighbours(edges) => {
+                format!("the neighbours along {}", self.edges_in_words(*edges))
+            }
             Value::List(list) => format!("a list over {}", self.edges_in_words(list.edges)),
-            Value::Unmade(_) if self.data.kinds.is_empty() => "one-hot rows, since the data set has no features".to_owned(),
-            Value::Unmade(_) => format!("rows of a width for each kind: {}", self.widths_in_words()),
+            Value::Unmade(_) if self.data.kinds.is_empty() => {
+                "one-hot rows, since the data set has no features".to_owned()
+            }
+            Value::Unmade(_) => {
+                format!("rows of a width for each kind: {}", self.widths_in_words())
+            }
             other => other.words(),
         }
     }
@@ -265,7 +297,9 @@ impl<'a> Tracer<'a> {
             Value::Bool(value) => self.constant(span, Number::Bool(*value)),
             Value::Int(value) => self.constant(span, Number::Int(*value)),
             Value::Real(value) => self.constant(span, Number::Real(*value)),
-            Value::Relation(number) | Value::Kind(number) => self.constant(span, Number::Int(i64::from(*number))),
+            Value::Relation(number) | Value::Kind(number) => {
+                self.constant(span, Number::Int(i64::from(*number)))
+            }
             Value::Unmade(rows) if self.is_even() => {
                 let rows = rows.clone();
                 self.unmade_product(span, &rows, Matrix::Nothing)?
@@ -280,31 +314,55 @@ impl<'a> Tracer<'a> {
         let hint = match value {
             Value::Bias(number) => {
                 let label = "expected rows, found a bias that is added to nothing yet";
-                let found = Diagnostic::error(span, "a `bias()` takes its shape from what it is added to", label);
-                let made = self.biases.get(*number).map(|bias| bias.span).filter(|made| *made != span);
+                let found = Diagnostic::error(
+                    span,
+                    "a `bias()` takes its shape from what it is added to",
+                    label,
+                );
+                let made =
+                    self.biases.get(*number).map(|bias| bias.span).filter(|made| *made != span);
                 let found = if made.is_some() { found.note("the bias", made) } else { found };
                 return Box::new(found.hint("add it:  x + bias()"));
             }
-            Value::Unmade(_) if !self.data.kinds.is_empty() => "give it to `linear` first, which has a weight for each kind:  v.h = linear(v.x, width)",
-            Value::Unmade(_) => "these can be summed, scaled and given to `linear`; or set  ingest.features: random",
+            Value::Unmade(_) if !self.data.kinds.is_empty() => {
+                "give it to `linear` first, which has a weight for each kind:  v.h = linear(v.x, \
+                    width)"
+            }
+            Value::Unmade(_) => {
+                "these can be summed, scaled and given to `linear`; or set  ingest.features: random"
+            }
             Value::Chosen(setting) => {
-                let label = format!("expected a number or rows of numbers, found {label}, which names a vertex because it is compared with an id");
+                let label = format!(
+                    "expected a number or rows of numbers, found {label}, which names a vertex \
+                        because it is compared with an id"
+                );
                 let found = Diagnostic::error(span, format!("`{setting}` is not a number"), label);
-                return Box::new(found.hint(format!("compare it:  v.id == {setting}  ; for numbers use a setting of another name")));
+                return Box::new(found.hint(format!(
+                    "compare it:  v.id == {setting}  ; for numbers use a setting of another name"
+                )));
             }
             Value::Vertex | Value::End(..) => "read one of its columns, as in  v.h, u.h, e.src.h",
             Value::Edge(_) => "read one of its values, as in  e.w, e.src.h",
             Value::Graph => "read one of its values, as in  v.graph.nodes",
             Value::Edges(_) => "walk over them:  sum(e.w for e in v.inedges)",
             Value::Neighbours(_) => "walk over them:  sum(u.h for u in v.innbs)",
-            Value::List(_) => "reduce it, as in  sum(values), or make a new one:  [2 * a for a in values]",
+            Value::List(_) => {
+                "reduce it, as in  sum(values), or make a new one:  [2 * a for a in values]"
+            }
             Value::Text(_) => "strings are compared with `==` and `in` only",
             Value::Zip(_) => "walk over it:  sum(a * e.w for a, e in zip(shares, v.inedges))",
             Value::Nothing => "end the function with  return value",
             Value::Tuple(_) => "take one of its values, as in  t[0]",
             _ => "use a number",
         };
-        Box::new(Diagnostic::error(span, "this is not a number", format!("expected a number or rows of numbers, found {label}")).hint(hint))
+        Box::new(
+            Diagnostic::error(
+                span,
+                "this is not a number",
+                format!("expected a number or rows of numbers, found {label}"),
+            )
+            .hint(hint),
+        )
     }
 
     /// The value as rows of real numbers.
@@ -313,7 +371,8 @@ impl<'a> Tracer<'a> {
         self.make(span, |builder| builder.cast(Type::Real, node))
     }
 
-    /// Rows that can meet element by element: inside of a walk over edges, rows of vertices become those of the owner.
+    /// Rows that can meet element by element: inside of a walk over edges, rows of vertices become
+    /// those of the owner.
     pub fn together(&mut self, span: Span, nodes: &mut [NodeId]) -> Step<()> {
         let Some(walk) = self.walks.last().copied() else { return Ok(()) };
         if nodes.iter().any(|node| self.place(*node).edge_rows().is_some()) {
@@ -382,8 +441,14 @@ impl<'a> Tracer<'a> {
         let Some((local, made_in)) = found else { return Ok(None) };
         if made_in != walk && self.is_of_edges(&local.value) {
             let what = format!("`{name}` belongs to the edges of another comprehension");
-            let found = Diagnostic::error(span, what, "expected a value of the edges that are walked over here");
-            return Err(Box::new(found.hint("compute the inner part first and keep it in a column:  v.name = ...")));
+            let found = Diagnostic::error(
+                span,
+                what,
+                "expected a value of the edges that are walked over here",
+            );
+            return Err(Box::new(
+                found.hint("compute the inner part first and keep it in a column:  v.name = ..."),
+            ));
         }
         if let Some(written) = local.written {
             self.written[written].read = true;
@@ -418,7 +483,14 @@ impl<'a> Tracer<'a> {
     pub fn outside_of_walks(&self, span: Span, what: &str, hint: &str) -> Step<()> {
         match self.walks.last() {
             None => Ok(()),
-            Some(walk) => Err(Box::new(Diagnostic::error(span, what, format!("found inside a walk over {}", self.edges_in_words(walk.edges))).hint(hint))),
+            Some(walk) => Err(Box::new(
+                Diagnostic::error(
+                    span,
+                    what,
+                    format!("found inside a walk over {}", self.edges_in_words(walk.edges)),
+                )
+                .hint(hint),
+            )),
         }
     }
 }
@@ -428,16 +500,27 @@ pub(super) fn unfit(span: Span, misfit: Misfit) -> Box<Diagnostic> {
     let label = format!("expected {}, found {}", misfit.expected, misfit.found);
     let hint = match misfit.what.as_str() {
         what if what.starts_with("size") => "use smaller widths",
-        what if what.contains("side by side") => "give them the same shape but for one axis, and name that axis:  concat(a, b, axis=0)",
-        what if what.starts_with("type") => "arithmetic is of int and real, conditions are bool, ids are compared",
+        what if what.contains("side by side") => {
+            "give them the same shape but for one axis, and name that axis:  concat(a, b, axis=0)"
+        }
+        what if what.starts_with("type") => {
+            "arithmetic is of int and real, conditions are bool, ids are compared"
+        }
         _ => "places and shapes are explained in docs/language.md",
     };
-    Box::new(Diagnostic::error(span, format!("this does not fit: {}", misfit.what), label).hint(hint).hint_if(misfit.hint))
+    Box::new(
+        Diagnostic::error(span, format!("this does not fit: {}", misfit.what), label)
+            .hint(hint)
+            .hint_if(misfit.hint),
+    )
 }
 
 /// Expected and found, if a shape has too many axes or elements.
 pub(super) fn check_shape(shape: &[u64], most: u64) -> Result<(), (String, String)> {
-    let columns = shape.iter().try_fold(1_u64, |columns, length| columns.checked_mul(*length)).filter(|columns| *columns <= most);
+    let columns = shape
+        .iter()
+        .try_fold(1_u64, |columns, length| columns.checked_mul(*length))
+        .filter(|columns| *columns <= most);
     if shape.len() > AXES_MOST {
         return Err((format!("at most {AXES_MOST} axes"), shape.len().to_string()));
     }

@@ -1,6 +1,7 @@
 //! value: what an expression can be while a program is traced.
 //!
-//! promises  a value is cheap to copy; constants are exactly those values that are known when compiled
+//! promises  a value is cheap to copy; constants are exactly those values that are known when
+//!           compiled
 use std::rc::Rc;
 
 use super::unmade::Unmade;
@@ -25,7 +26,8 @@ pub(super) enum Value {
     Kind(u32),
     /// A value with a row for each of something.
     Node(NodeId),
-    /// Rows that are never made, or sums of them: `v.x` of a data set without features, or with features of each kind.
+    /// Rows that are never made, or sums of them: `v.x` of a data set without features, or with
+    /// features of each kind.
     Unmade(Rc<Unmade>),
     /// A `bias()` by its number, whose shape is that of what it is added to.
     Bias(usize),
@@ -85,7 +87,12 @@ impl Value {
     /// Whether it is known when compiled.
     pub fn is_constant(&self) -> bool {
         match self {
-            Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Text(_) | Value::Relation(_) | Value::Kind(_) => true,
+            Value::Bool(_)
+            | Value::Int(_)
+            | Value::Real(_)
+            | Value::Text(_)
+            | Value::Relation(_)
+            | Value::Kind(_) => true,
             Value::Tuple(values) => values.iter().all(Value::is_constant),
             _ => false,
         }
@@ -115,8 +122,18 @@ impl Value {
             Value::Int(number) => format!("`{number}`"),
             Value::Real(number) => format!("`{number:?}`"),
             Value::Text(text) => format!("the string `{text}`"),
-            Value::Tuple(values) if values.iter().all(|value| matches!(value, Value::Relation(_))) && !values.is_empty() => "the relations".to_owned(),
-            Value::Tuple(values) if values.iter().all(|value| matches!(value, Value::Kind(_))) && !values.is_empty() => "the kinds of vertices".to_owned(),
+            Value::Tuple(values)
+                if values.iter().all(|value| matches!(value, Value::Relation(_)))
+                    && !values.is_empty() =>
+            {
+                "the relations".to_owned()
+            }
+            Value::Tuple(values)
+                if values.iter().all(|value| matches!(value, Value::Kind(_)))
+                    && !values.is_empty() =>
+            {
+                "the kinds of vertices".to_owned()
+            }
             Value::Tuple(values) => format!("a tuple of {}", values.len()),
             Value::Relation(_) => "a relation".to_owned(),
             Value::Kind(_) => "a kind of vertices".to_owned(),

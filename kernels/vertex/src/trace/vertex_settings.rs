@@ -1,13 +1,16 @@
 //! vertex settings: which settings of a program stand for vertices of the data set.
 //!
-//! promises  the answer follows from the text alone, so that a key can be made without a graph; a setting whose value is compared
-//!           with an id is a vertex setting, also through functions, other names and columns that hold ids
+//! promises  the answer follows from the text alone, so that a key can be made without a graph; a
+//!           setting whose value is compared with an id is a vertex setting, also through
+//!           functions, other names and columns that hold ids
 //! never     looks at a setting's value
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use crate::syntax::{self, Comparison, Definition, Expression, ExpressionKind, File, Statement, StatementKind};
+use crate::syntax::{
+    self, Comparison, Definition, Expression, ExpressionKind, File, Statement, StatementKind,
+};
 
 /// A setting that names vertices.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,9 +23,12 @@ pub struct VertexSetting {
     pub several: bool,
 }
 
-/// The vertex settings of a program, in the order of its parameters; none where the text is no program.
+/// The vertex settings of a program, in the order of its parameters; none where the text is no
+/// program.
 pub fn vertex_settings_of(text: &str, entry: &str) -> Vec<VertexSetting> {
-    let (Ok(file), Ok(settings)) = (syntax::parse(text), super::settings_of(text, entry)) else { return Vec::new() };
+    let (Ok(file), Ok(settings)) = (syntax::parse(text), super::settings_of(text, entry)) else {
+        return Vec::new();
+    };
     let found = several_by_name(&file, entry);
     let of = |setting: super::SettingOf| {
         let several = *found.get(&setting.name)?;
@@ -33,7 +39,12 @@ pub fn vertex_settings_of(text: &str, entry: &str) -> Vec<VertexSetting> {
 
 /// The names of the vertex settings, and whether each may name several.
 pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool> {
-    let mut flow = Flow { file, ids: BTreeSet::from(["id"]), id_names: BTreeSet::new(), holds: BTreeMap::new() };
+    let mut flow = Flow {
+        file,
+        ids: BTreeSet::from(["id"]),
+        id_names: BTreeSet::new(),
+        holds: BTreeMap::new(),
+    };
     let Some(function) = file.function(entry) else { return BTreeMap::new() };
     for parameter in function.parameters.iter().skip(1) {
         let name = parameter.name.text.as_str();
@@ -64,19 +75,28 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn of(function: &'a Definition) -> Parts<'a> {
-        let mut parts = Parts { function: &function.name.text, expressions: Vec::new(), given: Vec::new(), returned: Vec::new() };
+        let mut parts = Parts {
+            function: &function.name.text,
+            expressions: Vec::new(),
+            given: Vec::new(),
+            returned: Vec::new(),
+        };
         function.body.iter().for_each(|statement| parts.statement(statement));
         parts
     }
 
     fn statement(&mut self, statement: &'a Statement) {
-        let body = |parts: &mut Self, body: &'a [Statement]| body.iter().for_each(|statement| parts.statement(statement));
+        let body = |parts: &mut Self, body: &'a [Statement]| {
+            body.iter().for_each(|statement| parts.statement(statement))
+        };
         match &statement.kind {
             StatementKind::Assign(targets, value) => {
                 self.given.extend(targets.iter().map(|target| (target, value)));
                 self.expression(value);
             }
-            StatementKind::Augment(_, _, value) | StatementKind::Do(value) => self.expression(value),
+            StatementKind::Augment(_, _, value) | StatementKind::Do(value) => {
+                self.expression(value)
+            }
             StatementKind::If(branches, otherwise) => {
                 for (condition, inside) in branches {
                     self.expression(condition);
@@ -123,12 +143,16 @@ fn parts_of(expression: &Expression) -> Vec<&Expression> {
         ExpressionKind::Index(a, b) | ExpressionKind::Binary(_, a, b) => vec![a, b],
         ExpressionKind::Choice(a, b, c) => vec![a, b, c],
         ExpressionKind::Tuple(parts) | ExpressionKind::Logical(_, parts) => parts.iter().collect(),
-        ExpressionKind::Compare(first, others) => std::iter::once(&**first).chain(others.iter().map(|(_, other)| other)).collect(),
+        ExpressionKind::Compare(first, others) => {
+            std::iter::once(&**first).chain(others.iter().map(|(_, other)| other)).collect()
+        }
         ExpressionKind::Call(function, arguments, named) => {
             let named = named.iter().map(|(_, value)| value);
             std::iter::once(&**function).chain(arguments).chain(named).collect()
         }
-        ExpressionKind::Comprehension(inside) => [&inside.element, &inside.over].into_iter().chain(&inside.conditions).collect(),
+        ExpressionKind::Comprehension(inside) => {
+            [&inside.element, &inside.over].into_iter().chain(&inside.conditions).collect()
+        }
     }
 }
 
@@ -158,7 +182,10 @@ impl<'a> Flow<'a> {
             let ExpressionKind::Call(called, arguments, named) = &expression.kind else { continue };
             let ExpressionKind::Name(called) = &called.kind else { continue };
             let Some(definition) = self.file.function(called) else { continue };
-            let by_place = arguments.iter().zip(&definition.parameters).map(|(value, parameter)| (parameter.name.text.as_str(), value));
+            let by_place = arguments
+                .iter()
+                .zip(&definition.parameters)
+                .map(|(value, parameter)| (parameter.name.text.as_str(), value));
             let by_name = named.iter().map(|(name, value)| (name.text.as_str(), value));
             for (parameter, value) in by_place.chain(by_name) {
                 grown |= self.bind(&definition.name.text, parameter, (function, value));
@@ -170,15 +197,25 @@ impl<'a> Flow<'a> {
     fn give(&mut self, function: &'a str, target: &'a Expression, value: &'a Expression) -> bool {
         match (&target.kind, &value.kind) {
             (ExpressionKind::Name(name), _) => self.bind(function, name, (function, value)),
-            (ExpressionKind::Attribute(_, name), _) if self.is_id(function, value) => self.ids.insert(&name.text),
-            (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values)) => self.give_each(function, targets.iter().zip(values)),
-            (ExpressionKind::Tuple(targets), _) => self.give_each(function, targets.iter().map(|target| (target, value))),
+            (ExpressionKind::Attribute(_, name), _) if self.is_id(function, value) => {
+                self.ids.insert(&name.text)
+            }
+            (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values)) => {
+                self.give_each(function, targets.iter().zip(values))
+            }
+            (ExpressionKind::Tuple(targets), _) => {
+                self.give_each(function, targets.iter().map(|target| (target, value)))
+            }
             _ => false,
         }
     }
 
     /// All of several; whether one of them was new.
-    fn give_each(&mut self, function: &'a str, pairs: impl Iterator<Item = (&'a Expression, &'a Expression)>) -> bool {
+    fn give_each(
+        &mut self,
+        function: &'a str,
+        pairs: impl Iterator<Item = (&'a Expression, &'a Expression)>,
+    ) -> bool {
         let mut grown = false;
         for (target, value) in pairs {
             grown |= self.give(function, target, value);
@@ -187,7 +224,12 @@ impl<'a> Flow<'a> {
     }
 
     /// A name of a function takes the value of an expression of a function.
-    fn bind(&mut self, function: &'a str, name: &'a str, (from, value): (&'a str, &'a Expression)) -> bool {
+    fn bind(
+        &mut self,
+        function: &'a str,
+        name: &'a str,
+        (from, value): (&'a str, &'a Expression),
+    ) -> bool {
         let is_new = self.is_id(from, value) && self.id_names.insert((function, name));
         let mut settings = BTreeSet::new();
         self.settings_in(from, value, &mut settings);
@@ -202,12 +244,21 @@ impl<'a> Flow<'a> {
         match &expression.kind {
             ExpressionKind::Attribute(_, name) => self.ids.contains(name.text.as_str()),
             ExpressionKind::Name(name) => self.id_names.contains(&(function, name.as_str())),
-            ExpressionKind::Choice(yes, _, no) => self.is_id(function, yes) || self.is_id(function, no),
+            ExpressionKind::Choice(yes, _, no) => {
+                self.is_id(function, yes) || self.is_id(function, no)
+            }
             ExpressionKind::Comprehension(inside) => self.is_id(function, &inside.element),
             ExpressionKind::Call(called, arguments, named) => match &called.kind {
-                ExpressionKind::Name(called) if self.file.function(called).is_some() => self.id_names.contains(&(called.as_str(), "")),
-                ExpressionKind::Name(called) if matches!(called.as_str(), "min" | "max" | "mode" | "where" | "fold") => {
-                    arguments.iter().chain(named.iter().map(|(_, value)| value)).any(|value| self.is_id(function, value))
+                ExpressionKind::Name(called) if self.file.function(called).is_some() => {
+                    self.id_names.contains(&(called.as_str(), ""))
+                }
+                ExpressionKind::Name(called)
+                    if matches!(called.as_str(), "min" | "max" | "mode" | "where" | "fold") =>
+                {
+                    arguments
+                        .iter()
+                        .chain(named.iter().map(|(_, value)| value))
+                        .any(|value| self.is_id(function, value))
                 }
                 _ => false,
             },
@@ -216,21 +267,36 @@ impl<'a> Flow<'a> {
     }
 
     /// The settings whose values an expression's value is made of.
-    fn settings_in(&self, function: &'a str, expression: &'a Expression, found: &mut BTreeSet<&'a str>) {
+    fn settings_in(
+        &self,
+        function: &'a str,
+        expression: &'a Expression,
+        found: &mut BTreeSet<&'a str>,
+    ) {
         match &expression.kind {
-            ExpressionKind::Name(name) => found.extend(self.holds.get(&(function, name.as_str())).into_iter().flatten()),
-            ExpressionKind::Choice(yes, _, no) => [yes, no].into_iter().for_each(|side| self.settings_in(function, side, found)),
+            ExpressionKind::Name(name) => {
+                found.extend(self.holds.get(&(function, name.as_str())).into_iter().flatten())
+            }
+            ExpressionKind::Choice(yes, _, no) => {
+                [yes, no].into_iter().for_each(|side| self.settings_in(function, side, found))
+            }
             ExpressionKind::Index(base, _) => self.settings_in(function, base, found),
-            ExpressionKind::Comprehension(inside) => self.settings_in(function, &inside.element, found),
+            ExpressionKind::Comprehension(inside) => {
+                self.settings_in(function, &inside.element, found)
+            }
             // A column, a condition and a count are no setting's value.
-            ExpressionKind::Attribute(..) | ExpressionKind::Compare(..) | ExpressionKind::Logical(..) => {}
+            ExpressionKind::Attribute(..)
+            | ExpressionKind::Compare(..)
+            | ExpressionKind::Logical(..) => {}
             ExpressionKind::Call(called, arguments, _) => match &called.kind {
                 ExpressionKind::Name(called) if matches!(called.as_str(), "min" | "max") => {
                     arguments.iter().for_each(|value| self.settings_in(function, value, found));
                 }
                 _ => {}
             },
-            _ => parts_of(expression).into_iter().for_each(|part| self.settings_in(function, part, found)),
+            _ => parts_of(expression)
+                .into_iter()
+                .for_each(|part| self.settings_in(function, part, found)),
         }
     }
 
@@ -247,7 +313,8 @@ impl<'a> Flow<'a> {
                         self.settings_in(parts.function, setting, &mut settings);
                     }
                     for name in settings {
-                        *found.entry(name.to_owned()).or_insert(true) &= several && matches!(setting.kind, ExpressionKind::Name(_));
+                        *found.entry(name.to_owned()).or_insert(true) &=
+                            several && matches!(setting.kind, ExpressionKind::Name(_));
                     }
                 }
                 left = right;
@@ -263,7 +330,9 @@ mod tests {
 
     fn of(body: &str) -> Vec<String> {
         let text = format!("def own(v, a=0, b=(0, 1), c=0.5, d=3):\n{body}");
-        let shown = |setting: VertexSetting| format!("{}{}", setting.name, if setting.several { " several" } else { "" });
+        let shown = |setting: VertexSetting| {
+            format!("{}{}", setting.name, if setting.several { " several" } else { "" })
+        };
         vertex_settings_of(&text, "own").into_iter().map(shown).collect()
     }
 
@@ -284,28 +353,50 @@ mod tests {
     fn ids_and_settings_are_followed_through_names_columns_and_functions() {
         assert_eq!(of("    start, other = a, d\n    return v.id == start\n"), ["a"]);
         assert_eq!(of("    v.own = v.id\n    return v.own == a\n"), ["a"]);
-        assert_eq!(of("    v.label = min(v.id, min(u.id for u in v.nbs))\n    return v.label == a\n"), ["a"]);
         assert_eq!(
-            of("    return near(v, who=a) and far(d, v.id)\n\ndef near(v, who):\n    return v.id == who\n\ndef far(who, one):\n    return who != one\n"),
+            of("    v.label = min(v.id, min(u.id for u in v.nbs))\n    return v.label == a\n"),
+            ["a"]
+        );
+        assert_eq!(
+            of("    return near(v, who=a) and far(d, v.id)\n\ndef near(v, who):\n    return v.id \
+                    == who\n\ndef far(who, one):\n    return who != one\n"),
             ["a", "d"]
         );
         assert_eq!(of("    return me(v) == a\n\ndef me(v):\n    return v.id\n"), ["a"]);
-        assert_eq!(of("    for k in range(d):\n        v.near = v.id == k\n    return v.near\n"), [""; 0]);
+        assert_eq!(
+            of("    for k in range(d):\n        v.near = v.id == k\n    return v.near\n"),
+            [""; 0]
+        );
     }
 
     #[test]
     fn a_program_is_the_same_whatever_its_vertices_are() {
-        let text = "def own(v, source=0, sinks=(1,)):\n    v.near = v.id == source or any(u.id in sinks for u in v.innbs)\n    return v.near\n";
+        let text = "def own(v, source=0, sinks=(1,)):\n    v.near = v.id == source or any(u.id in \
+            sinks for u in v.innbs)\n    return v.near\n";
         let with = |given: &[(&str, Json)]| {
-            let given: BTreeMap<String, Json> = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-            trace(text, "own", &given, &Data::bare(10, 20)).map(|traced| (traced.gir, traced.settings, traced.warnings)).unwrap()
+            let given: BTreeMap<String, Json> =
+                given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            trace(text, "own", &given, &Data::bare(10, 20))
+                .map(|traced| (traced.gir, traced.settings, traced.warnings))
+                .unwrap()
         };
         let plain = with(&[]);
         assert_eq!(plain.2, []);
         assert_eq!(with(&[("source", "ann".into()), ("sinks", vec![3, 99].into())]), plain);
         assert_eq!(with(&[("source", 999_999.into()), ("sinks", "row:3".into())]), plain);
-        assert_eq!(with(&[("source", 1e5.into()), ("sinks", vec![Json::from(true), Json::from(0.5)].into())]), plain);
-        let refused = |given: Json| trace(text, "own", &BTreeMap::from([("source".to_owned(), given)]), &Data::bare(10, 20)).unwrap_err().remove(0).label;
+        assert_eq!(
+            with(&[
+                ("source", 1e5.into()),
+                ("sinks", vec![Json::from(true), Json::from(0.5)].into())
+            ]),
+            plain
+        );
+        let refused = |given: Json| {
+            trace(text, "own", &BTreeMap::from([("source".to_owned(), given)]), &Data::bare(10, 20))
+                .unwrap_err()
+                .remove(0)
+                .label
+        };
         assert!(refused(vec![1, 2].into()).starts_with("expected one id"));
         assert!(refused((-3).into()).starts_with("expected an id of the data set"));
     }

@@ -1,7 +1,8 @@
-//! vertices: what is read from a vertex, an edge and the graph: `v.h`, `u.h`, `e.src.h`, `e.w`, `v.graph.nodes`.
+//! vertices: what is read from a vertex, an edge and the graph: `v.h`, `u.h`, `e.src.h`, `e.w`,
+//! `v.graph.nodes`.
 //!
-//! promises  what is built in wins, then what the program assigned, then columns of the node table; a value read through an
-//!           edge is the row of the vertex at its end
+//! promises  what is built in wins, then what the program assigned, then columns of the node table;
+//!           a value read through an edge is the row of the vertex at its end
 use super::tracer::{Step, Tracer};
 use super::unmade::Rows;
 use super::value::{End, Value};
@@ -33,7 +34,11 @@ impl<'a> Tracer<'a> {
             && self.local(base.span, module)?.is_none()
             && matches!(module.as_str(), "torch" | "np" | "numpy" | "math" | "F" | "nn" | "jax")
         {
-            let found = Diagnostic::error(base.span, format!("there is no module `{module}`"), "nothing has this name here");
+            let found = Diagnostic::error(
+                base.span,
+                format!("there is no module `{module}`"),
+                "nothing has this name here",
+            );
             let hint = match name.text.as_str() {
                 "pi" | "inf" => format!("write  {}", name.text),
                 other => format!("operators are called without a module:  {other}(...)"),
@@ -47,11 +52,20 @@ impl<'a> Tracer<'a> {
             Value::End(edges, end) => self.of_end(name, edges, end, span),
             other => {
                 let label = format!("found {}", self.describe(&other));
-                let found = Diagnostic::error(Span { start: base.span.end, end: span.end }, "a value has no parts with names", label);
+                let found = Diagnostic::error(
+                    Span { start: base.span.end, end: span.end },
+                    "a value has no parts with names",
+                    label,
+                );
                 let hint = match name.text.as_str() {
                     "T" => "write the product with the matrix on the right:  x @ w".to_owned(),
-                    "shape" | "size" | "dtype" => "shapes are known to whoever writes the program; `len` counts a tuple".to_owned(),
-                    part if super::calls::is_operator(part) => format!("operators are functions:  {part}(x)"),
+                    "shape" | "size" | "dtype" => {
+                        "shapes are known to whoever writes the program; `len` counts a tuple"
+                            .to_owned()
+                    }
+                    part if super::calls::is_operator(part) => {
+                        format!("operators are functions:  {part}(x)")
+                    }
                     _ => "columns belong to vertices and edges:  v.h, u.h, e.w".to_owned(),
                 };
                 Err(Box::new(found.hint(hint)))
@@ -74,7 +88,9 @@ impl<'a> Tracer<'a> {
     /// A value that each vertex has; `base` is how the vertex is written, for messages.
     fn column(&mut self, name: &Name, base: &str, span: Span) -> Step<Value> {
         let input = match name.text.as_str() {
-            "x" if self.data.features.is_none() && self.data.kinds.is_empty() => return self.unmade(span, Rows::Own),
+            "x" if self.data.features.is_none() && self.data.kinds.is_empty() => {
+                return self.unmade(span, Rows::Own);
+            }
             "x" if self.data.features.is_none() => return self.rows_of_kinds(span),
             KIND if !self.data.kinds.is_empty() => Input::Kind,
             "x" => Input::Features,
@@ -89,8 +105,11 @@ impl<'a> Tracer<'a> {
                     return Ok(column.value);
                 }
                 None if self.data.training && HIDDEN_IN_TRAINING.contains(&column) => {
-                    let found =
-                        Diagnostic::error(span, format!("`{base}.{column}` cannot be read while training"), "this is what is to be learned, or says where");
+                    let found = Diagnostic::error(
+                        span,
+                        format!("`{base}.{column}` cannot be read while training"),
+                        "this is what is to be learned, or says where",
+                    );
                     return Err(Box::new(found.hint("leave it out; the loss reads it")));
                 }
                 None if self.data.columns.contains_key(column) => Input::Column(column.to_owned()),
@@ -104,11 +123,15 @@ impl<'a> Tracer<'a> {
         match self.data.target {
             Some(target) => Ok(Value::Int(target.columns as i64)),
             None => {
-                let found =
-                    Diagnostic::error(span, "`v.classes` is the width of the target, and there is none", "the data set has no labels, or none is named");
-                Err(Box::new(
-                    found.hint("name a column of the node table with  run.target, or make the width a setting; links are not learned in this version yet"),
-                ))
+                let found = Diagnostic::error(
+                    span,
+                    "`v.classes` is the width of the target, and there is none",
+                    "the data set has no labels, or none is named",
+                );
+                Err(Box::new(found.hint(
+                    "name a column of the node table with  run.target, or make the \
+                        width a setting; links are not learned in this version yet",
+                )))
             }
         }
     }
@@ -116,12 +139,22 @@ impl<'a> Tracer<'a> {
     fn unknown_column(&self, name: &Name, base: &str, span: Span) -> Box<Diagnostic> {
         let column = name.text.as_str();
         if let Some(lost) = self.lost.get(&format!("v.{column}")) {
-            let found = Diagnostic::error(span, format!("`{base}.{column}` is known inside `while` only"), "the loop is over");
-            return Box::new(found.note("assigned", Some(*lost)).hint(format!("give it a first value before the loop:  v.{column} = ...")));
+            let found = Diagnostic::error(
+                span,
+                format!("`{base}.{column}` is known inside `while` only"),
+                "the loop is over",
+            );
+            return Box::new(
+                found
+                    .note("assigned", Some(*lost))
+                    .hint(format!("give it a first value before the loop:  v.{column} = ...")),
+            );
         }
         let known = VALUES.iter().chain(if base == "v" { &WAYS[..] } else { &[] }).copied();
         let known = known.chain((!self.data.kinds.is_empty()).then_some(KIND));
-        let known = known.chain(self.columns.keys().map(String::as_str)).chain(self.data.columns.keys().map(String::as_str));
+        let known = known
+            .chain(self.columns.keys().map(String::as_str))
+            .chain(self.data.columns.keys().map(String::as_str));
         let close = nearest(column, known);
         let found = Diagnostic::error(
             name.span,
@@ -136,10 +169,16 @@ impl<'a> Tracer<'a> {
             "h" | "feat" | "features" => "features are  v.x;  start with  v.h = v.x".to_owned(),
             _ => match close {
                 Some(close) => format!("did you mean  {base}.{close}"),
-                None if self.data.columns.is_empty() => format!("assign it before:  v.{column} = ..."),
+                None if self.data.columns.is_empty() => {
+                    format!("assign it before:  v.{column} = ...")
+                }
                 None => {
-                    let columns: Vec<&str> = self.data.columns.keys().map(String::as_str).take(8).collect();
-                    format!("assign it before:  v.{column} = ...; the node table has {}", columns.join(", "))
+                    let columns: Vec<&str> =
+                        self.data.columns.keys().map(String::as_str).take(8).collect();
+                    format!(
+                        "assign it before:  v.{column} = ...; the node table has {}",
+                        columns.join(", ")
+                    )
                 }
             },
         };
@@ -150,16 +189,26 @@ impl<'a> Tracer<'a> {
         Ok(match name.text.as_str() {
             "nodes" => Value::Int(self.data.nodes.min(i64::MAX as u64) as i64),
             "edges" => Value::Int(self.data.edges.min(i64::MAX as u64) as i64),
-            "size" => Value::Node(self.make(span, |builder| builder.make(Op::Input(Input::GraphSize), &[]))?),
+            "size" => Value::Node(
+                self.make(span, |builder| builder.make(Op::Input(Input::GraphSize), &[]))?,
+            ),
             "relations" => {
                 if self.data.relations.is_empty() {
-                    self.warn_of_nothing(span, "the data set has no relations", "without an index,  v.innbs  are all neighbours");
+                    self.warn_of_nothing(
+                        span,
+                        "the data set has no relations",
+                        "without an index,  v.innbs  are all neighbours",
+                    );
                 }
                 Value::tuple((0..self.data.relations.len() as u32).map(Value::Relation).collect())
             }
             "kinds" => {
                 if self.data.kinds.is_empty() {
-                    self.warn_of_nothing(span, "the data set has one kind of vertices, without a name", "linear(v.x, width)  needs no loop");
+                    self.warn_of_nothing(
+                        span,
+                        "the data set has one kind of vertices, without a name",
+                        "linear(v.x, width)  needs no loop",
+                    );
                 }
                 Value::tuple((0..self.data.kinds.len() as u32).map(Value::Kind).collect())
             }
@@ -181,13 +230,18 @@ impl<'a> Tracer<'a> {
     /// Says once that there is nothing to walk over.
     fn warn_of_nothing(&mut self, span: Span, what: &str, hint: &str) {
         if !self.warnings.iter().any(|warning| warning.span == span) {
-            self.warnings.push(Diagnostic::warning(span, what, "a loop over them runs nothing").hint(hint));
+            self.warnings
+                .push(Diagnostic::warning(span, what, "a loop over them runs nothing").hint(hint));
         }
     }
 
     fn of_edge(&mut self, name: &Name, edges: EdgeSet, span: Span) -> Step<Value> {
         self.check_walk(edges, span)?;
-        let (source, target) = if edges.direction == Direction::Out { (End::Near, End::Far) } else { (End::Far, End::Near) };
+        let (source, target) = if edges.direction == Direction::Out {
+            (End::Near, End::Far)
+        } else {
+            (End::Far, End::Near)
+        };
         let input = match name.text.as_str() {
             "src" => return Ok(Value::End(edges, source)),
             "dst" => return Ok(Value::End(edges, target)),
@@ -197,11 +251,19 @@ impl<'a> Tracer<'a> {
             column => return self.edge_column(column, edges, name.span),
         };
         if input == Input::EdgeFeatures && self.data.edge_features == 0 {
-            let found = Diagnostic::error(span, "the edges have no features", "expected a data set with edge features");
+            let found = Diagnostic::error(
+                span,
+                "the edges have no features",
+                "expected a data set with edge features",
+            );
             return Err(Box::new(found.hint("weights are  e.w")));
         }
         if input == Input::EdgeType && self.data.relations.is_empty() {
-            let found = Diagnostic::error(span, "the edges have no type", "expected a data set with relations");
+            let found = Diagnostic::error(
+                span,
+                "the edges have no type",
+                "expected a data set with relations",
+            );
             return Err(Box::new(found.hint("leave it out; all edges are of one kind")));
         }
         Ok(Value::Node(self.make(span, |builder| builder.make(Op::Input(input), &[]))?))
@@ -212,36 +274,57 @@ impl<'a> Tracer<'a> {
         if self.walks.last().is_some_and(|walk| walk.edges == edges) {
             return Ok(());
         }
-        Err(Box::new(Diagnostic::error(span, "an edge is read outside of its walk", "expected inside of the comprehension that names it")))
+        Err(Box::new(Diagnostic::error(
+            span,
+            "an edge is read outside of its walk",
+            "expected inside of the comprehension that names it",
+        )))
     }
 
     fn edge_column(&mut self, name: &str, edges: EdgeSet, span: Span) -> Step<Value> {
         if let Some(column) = self.edge_columns.get(name).cloned() {
             self.written[column.written].read = true;
-            let known = column.known_on.as_ref().is_none_or(|relations| edges.relation.is_some_and(|relation| relations.contains(&relation)));
+            let known = column.known_on.as_ref().is_none_or(|relations| {
+                edges.relation.is_some_and(|relation| relations.contains(&relation))
+            });
             if !known {
-                let found =
-                    Diagnostic::error(span, format!("`e.{name}` is not known on all of these edges"), "it was assigned on edges of other relations only");
+                let found = Diagnostic::error(
+                    span,
+                    format!("`e.{name}` is not known on all of these edges"),
+                    "it was assigned on edges of other relations only",
+                );
                 return Err(Box::new(
-                    found.note("assigned", Some(self.written[column.written].span)).hint("assign it for all edges first:  for e in v.inedges: e.name = 0.0"),
+                    found
+                        .note("assigned", Some(self.written[column.written].span))
+                        .hint("assign it for all edges first:  for e in v.inedges: e.name = 0.0"),
                 ));
             }
             return Ok(Value::Node(column.node));
         }
-        let found = Diagnostic::error(span, format!("an edge has no column `{name}` here"), "neither built in nor assigned before");
+        let found = Diagnostic::error(
+            span,
+            format!("an edge has no column `{name}` here"),
+            "neither built in nor assigned before",
+        );
         if let Some(lost) = self.lost.get(&format!("e.{name}")) {
             return Err(Box::new(
-                found
-                    .note("assigned inside `while`, which is over", Some(*lost))
-                    .hint(format!("give it a first value before the loop:  for e in v.inedges: e.{name} = ...")),
+                found.note("assigned inside `while`, which is over", Some(*lost)).hint(format!(
+                    "give it a first value before the loop:  for e in v.inedges: e.{name} = ..."
+                )),
             ));
         }
-        let close = nearest(name, EDGE_BUILT_IN.into_iter().chain(self.edge_columns.keys().map(String::as_str)));
+        let close = nearest(
+            name,
+            EDGE_BUILT_IN.into_iter().chain(self.edge_columns.keys().map(String::as_str)),
+        );
         let hint = match (name, close) {
             ("weight", _) => "did you mean  e.w".to_owned(),
             ("source" | "u", _) => "did you mean  e.src".to_owned(),
             ("target" | "destination" | "v", _) => "did you mean  e.dst".to_owned(),
-            _ if is_built_in(name) || self.columns.contains_key(name) || self.data.columns.contains_key(name) => {
+            _ if is_built_in(name)
+                || self.columns.contains_key(name)
+                || self.data.columns.contains_key(name) =>
+            {
                 format!("columns of vertices are read at an end:  e.src.{name}")
             }
             (_, Some(close)) => format!("did you mean  e.{close}"),
@@ -252,12 +335,27 @@ impl<'a> Tracer<'a> {
 
     fn of_end(&mut self, name: &Name, edges: EdgeSet, end: End, span: Span) -> Step<Value> {
         if WAYS.contains(&name.text.as_str()) {
-            let found = Diagnostic::error(span, "only the vertex `v` has edges and a graph", "found at a neighbour");
-            return Err(Box::new(found.hint("first make a column, then read it at the neighbour:  v.s = sum(u.h for u in v.innbs)")));
+            let found = Diagnostic::error(
+                span,
+                "only the vertex `v` has edges and a graph",
+                "found at a neighbour",
+            );
+            return Err(Box::new(found.hint(
+                "first make a column, then read it at the neighbour:  \
+                v.s = sum(u.h for u in v.innbs)",
+            )));
         }
-        if matches!(name.text.as_str(), "w" | "weight" | "type" | "src" | "dst") && !self.columns.contains_key(&name.text) {
-            let found = Diagnostic::error(span, format!("a vertex has no `{}`", name.text), "this belongs to an edge");
-            return Err(Box::new(found.hint("walk over edges:  sum(e.w * e.src.h for e in v.inedges)")));
+        if matches!(name.text.as_str(), "w" | "weight" | "type" | "src" | "dst")
+            && !self.columns.contains_key(&name.text)
+        {
+            let found = Diagnostic::error(
+                span,
+                format!("a vertex has no `{}`", name.text),
+                "this belongs to an edge",
+            );
+            return Err(Box::new(
+                found.hint("walk over edges:  sum(e.w * e.src.h for e in v.inedges)"),
+            ));
         }
         self.check_walk(edges, span)?;
         let value = self.column(name, if end == End::Far { "u" } else { "v" }, span)?;
@@ -273,7 +371,13 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    pub fn seen_node(&mut self, span: Span, node: NodeId, edges: EdgeSet, end: End) -> Step<NodeId> {
+    pub fn seen_node(
+        &mut self,
+        span: Span,
+        node: NodeId,
+        edges: EdgeSet,
+        end: End,
+    ) -> Step<NodeId> {
         let node = match self.place(node) {
             Place::G => self.make(span, |builder| builder.make(Op::Give, &[node]))?,
             Place::D => node,

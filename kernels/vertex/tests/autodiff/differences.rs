@@ -1,5 +1,7 @@
 //! differences: the gradient of every operation against central differences in f64.
-use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Number, Op, Pooling, Reduction, Unary};
+use warploom_vertex::gir::{
+    Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Number, Op, Pooling, Reduction, Unary,
+};
 
 use super::forms::softmax;
 use super::worlds::{EDGE_FEATURES, FEATURES, compare_all, input, parameter, summed, where_above};
@@ -15,7 +17,8 @@ const SETS: [EdgeSet; 6] = [
 
 /// A positive value of vertices, and one of any sign: functions of features and a parameter.
 fn operands(builder: &mut Builder) -> Result<(NodeId, NodeId), warploom_vertex::gir::Misfit> {
-    let (features, weight) = (input(builder, Input::Features), parameter(builder, "w", &[FEATURES]));
+    let (features, weight) =
+        (input(builder, Input::Features), parameter(builder, "w", &[FEATURES]));
     let any = builder.multiply(features, weight)?;
     let square = builder.unary(Unary::Square, features)?;
     let half = builder.real(0.5);
@@ -42,7 +45,11 @@ fn functions_of_one_value() {
         Unary::Floor,
         Unary::Erf,
     ];
-    for (operator, is_positive) in positive.map(|operator| (operator, true)).into_iter().chain(any.map(|operator| (operator, false))) {
+    for (operator, is_positive) in positive
+        .map(|operator| (operator, true))
+        .into_iter()
+        .chain(any.map(|operator| (operator, false)))
+    {
         compare_all(&format!("{operator:?}"), &|builder| {
             let (above, any) = operands(builder)?;
             let y = builder.unary(operator, if is_positive { above } else { any })?;
@@ -85,9 +92,12 @@ fn functions_of_two_values() {
 #[test]
 fn rows_that_broadcast() {
     // A number of each graph, of each vertex and of all; a row of [2, 1] with one of [3].
-    let shapes: [(&[u64], &[u64]); 4] = [(&[], &[3]), (&[2, 1], &[3]), (&[1], &[2, 3]), (&[2, 3], &[])];
+    let shapes: [(&[u64], &[u64]); 4] =
+        [(&[], &[3]), (&[2, 1], &[3]), (&[1], &[2, 3]), (&[2, 3], &[])];
     for (a, b) in shapes {
-        for operator in [Binary::Add, Binary::Subtract, Binary::Multiply, Binary::Divide, Binary::Maximum] {
+        for operator in
+            [Binary::Add, Binary::Subtract, Binary::Multiply, Binary::Divide, Binary::Maximum]
+        {
             compare_all(&format!("{operator:?} of {a:?} and {b:?}"), &|builder| {
                 let height = input(builder, Input::Column("height".to_owned()));
                 let (left, right) = (parameter(builder, "left", a), parameter(builder, "right", b));
@@ -126,7 +136,10 @@ fn what_is_chosen_or_passed() {
     // A slope that comes from the vertex is drawn for as the edge was.
     compare_all("dropout of edges that are added up", &|builder| {
         let (above, any) = operands(builder)?;
-        let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[any])?, builder.make(Op::Near(EdgeSet::IN), &[above])?);
+        let (far, near) = (
+            builder.make(Op::Far(EdgeSet::IN), &[any])?,
+            builder.make(Op::Near(EdgeSet::IN), &[above])?,
+        );
         let score = builder.add(far, near)?;
         let score = builder.unary(Unary::Tanh, score)?;
         let dropped = builder.make(Op::Dropout { probability: 0.5, site: 5 }, &[score])?;
@@ -225,9 +238,20 @@ fn edges_that_a_mask_leaves_out() {
 
 #[test]
 fn lists_of_several_sets_in_one_sum() {
-    let [all, one, other] = [EdgeSet::IN, EdgeSet { relation: Some(0), ..EdgeSet::IN }, EdgeSet { relation: Some(1), ..EdgeSet::IN }];
+    let [all, one, other] = [
+        EdgeSet::IN,
+        EdgeSet { relation: Some(0), ..EdgeSet::IN },
+        EdgeSet { relation: Some(1), ..EdgeSet::IN },
+    ];
     let [both, both_one] = [EdgeSet::BOTH, EdgeSet { relation: Some(1), ..EdgeSet::BOTH }];
-    for (view, summed_over) in [(one, all), (all, one), (one, other), (EdgeSet::OUT, one), (both, both_one), (both_one, both)] {
+    for (view, summed_over) in [
+        (one, all),
+        (all, one),
+        (one, other),
+        (EdgeSet::OUT, one),
+        (both, both_one),
+        (both_one, both),
+    ] {
         compare_all(&format!("a view of {view} summed over {summed_over}"), &|builder| {
             let (above, any) = operands(builder)?;
             let far = builder.make(Op::Far(view), &[any])?;
@@ -260,7 +284,8 @@ fn softmax_over_edges() {
         compare_all(&format!("softmax over {edges}"), &|builder| {
             let (above, any) = operands(builder)?;
             let (left, right) = (builder.sum_last(any)?, builder.sum_last(above)?);
-            let (far, near) = (builder.make(Op::Far(edges), &[left])?, builder.make(Op::Near(edges), &[right])?);
+            let (far, near) =
+                (builder.make(Op::Far(edges), &[left])?, builder.make(Op::Near(edges), &[right])?);
             let score = builder.add(far, near)?;
             let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
             let share = softmax(builder, edges, score)?;
@@ -349,7 +374,8 @@ fn work_along_axes() {
 
 #[test]
 fn extrema_of_equals_go_to_one_of_them() {
-    // Parallel edges hold equal values, and so do two places of a row: one gains all, which the difference cannot tell apart.
+    // Parallel edges hold equal values, and so do two places of a row: one gains all, which the
+    // difference cannot tell apart.
     compare_all("equals", &|builder| {
         let (_, any) = operands(builder)?;
         let twice = builder.make(Op::Concat(0), &[any, any])?;
@@ -384,7 +410,11 @@ fn products_and_tables() {
             let (above, any) = operands(builder)?;
             let found = builder.make(Op::Lookup { transposed }, &[table, kind])?;
             let y = builder.multiply(found, above)?;
-            let rows = builder.make_shaped(Op::Scatter { transposed }, &[any, kind], if transposed { &[3, 4] } else { &[4, 3] })?;
+            let rows = builder.make_shaped(
+                Op::Scatter { transposed },
+                &[any, kind],
+                if transposed { &[3, 4] } else { &[4, 3] },
+            )?;
             let first = summed(builder, y)?;
             let second = summed(builder, rows)?;
             builder.add(first, second)
@@ -407,7 +437,8 @@ fn products_and_tables() {
         summed(builder, sum)
     });
     compare_all("product of a shared row", &|builder| {
-        let (row, matrix) = (parameter(builder, "row", &[3]), parameter(builder, "matrix", &[2, 3]));
+        let (row, matrix) =
+            (parameter(builder, "row", &[3]), parameter(builder, "matrix", &[2, 3]));
         let y = builder.make(Op::Product { transposed: true }, &[row, matrix])?;
         summed(builder, y)
     });
@@ -433,7 +464,12 @@ fn losses() {
 #[test]
 fn leaves_without_a_way_to_the_loss() {
     compare_all("nothing", &|builder| {
-        for leaf in [Input::Features, Input::Weight, Input::EdgeFeatures, Input::Column("height".to_owned())] {
+        for leaf in [
+            Input::Features,
+            Input::Weight,
+            Input::EdgeFeatures,
+            Input::Column("height".to_owned()),
+        ] {
             input(builder, leaf);
         }
         parameter(builder, "alone", &[2, 3]);
@@ -463,7 +499,10 @@ fn a_weight_that_only_meets_one_end() {
 fn a_choice_by_relation() {
     compare_all("a choice by relation", &|builder| {
         let (above, any) = operands(builder)?;
-        let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[any])?, builder.make(Op::Near(EdgeSet::IN), &[above])?);
+        let (far, near) = (
+            builder.make(Op::Far(EdgeSet::IN), &[any])?,
+            builder.make(Op::Near(EdgeSet::IN), &[above])?,
+        );
         let kind = input(builder, Input::EdgeType);
         let one = builder.constant(Number::Int(1));
         let same = builder.binary(Binary::Equal, kind, one)?;

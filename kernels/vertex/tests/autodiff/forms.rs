@@ -1,16 +1,27 @@
-//! forms: what gradients look like: which direction sums run in, what stays by vertex, and that a choice sends exactly 0.
+//! forms: what gradients look like: which direction sums run in, what stays by vertex, and that a
+//! choice sends exactly 0.
 //!
-//! `UPDATE=1 cargo test -p warploom-vertex --test all autodiff::` writes the printed programs anew; read the difference before keeping it.
+//! `UPDATE=1 cargo test -p warploom-vertex --test all autodiff::` writes the printed programs anew;
+//! read the difference before keeping it.
 use std::path::Path;
 
 use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Op, Output, Pooling, Reduction, Target, Type, Unary};
+use warploom_vertex::gir::{
+    Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Op, Output, Pooling,
+    Reduction, Target, Type, Unary,
+};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 
 use super::worlds::{Case, input, parameter, run, start, where_above};
 
 pub fn data() -> Data {
-    Data { features: Some(5), weighted: true, target: Some(Target { columns: 3, loss: Loss::CrossEntropy }), training: true, ..Data::bare(100, 700) }
+    Data {
+        features: Some(5),
+        weighted: true,
+        target: Some(Target { columns: 3, loss: Loss::CrossEntropy }),
+        training: true,
+        ..Data::bare(100, 700)
+    }
 }
 
 pub fn finish(mut builder: Builder, result: NodeId) -> Gir {
@@ -78,7 +89,8 @@ fn attend(builder: &mut Builder, x: NodeId, layer: usize, heads: u64, width: u64
         sides.push(builder.sum_last(product)?);
     }
     let edges = EdgeSet::IN;
-    let (far, near) = (builder.make(Op::Far(edges), &[sides[0]])?, builder.make(Op::Near(edges), &[sides[1]])?);
+    let (far, near) =
+        (builder.make(Op::Far(edges), &[sides[0]])?, builder.make(Op::Near(edges), &[sides[1]])?);
     let score = builder.add(far, near)?;
     let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
     let share = softmax(builder, edges, score)?;
@@ -114,7 +126,10 @@ fn sage(data: &Data) -> Gir {
             let count = input(builder, Input::Degree(EdgeSet::IN));
             let mean = builder.divide(sum, count)?;
             let mean = where_above(builder, count, 0.0, mean)?;
-            let (own, other) = (linear(builder, h, &format!("sage.{layer}.own"), width)?, linear(builder, mean, &format!("sage.{layer}.other"), width)?);
+            let (own, other) = (
+                linear(builder, h, &format!("sage.{layer}.own"), width)?,
+                linear(builder, mean, &format!("sage.{layer}.other"), width)?,
+            );
             h = builder.add(own, other)?;
             h = if layer == 0 { builder.unary(Unary::Relu, h)? } else { h };
         }
@@ -136,7 +151,11 @@ fn golden(name: &str, gir: &Gir) {
         std::fs::write(&path, &text).unwrap();
     }
     let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == wanted, "{} is stale: run with UPDATE=1 and read the difference; now it is\n{text}", path.display());
+    assert!(
+        text == wanted,
+        "{} is stale: run with UPDATE=1 and read the difference; now it is\n{text}",
+        path.display()
+    );
 }
 
 /// The backward part alone, a line a node.
@@ -144,7 +163,11 @@ fn backward(gir: &Gir, first: usize) -> Vec<String> {
     let printed = gir.print(None);
     printed
         .lines()
-        .filter(|line| line.strip_prefix('%').and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok()).is_some_and(|id| id >= first))
+        .filter(|line| {
+            line.strip_prefix('%')
+                .and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok())
+                .is_some_and(|id| id >= first)
+        })
         .map(str::to_owned)
         .collect()
 }
@@ -160,7 +183,14 @@ fn gradients_read_as_they_should() {
 fn a_sum_of_neighbours_is_a_sum_of_neighbours_backwards() {
     let data = Data { relations: vec!["a".to_owned(), "b".to_owned()], ..data() };
     let of_one = |edges: EdgeSet| EdgeSet { relation: Some(1), ..edges };
-    for edges in [EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH, of_one(EdgeSet::IN), of_one(EdgeSet::OUT), of_one(EdgeSet::BOTH)] {
+    for edges in [
+        EdgeSet::IN,
+        EdgeSet::OUT,
+        EdgeSet::BOTH,
+        of_one(EdgeSet::IN),
+        of_one(EdgeSet::OUT),
+        of_one(EdgeSet::BOTH),
+    ] {
         let mut builder = Builder::new("sum", &data);
         let features = input(&mut builder, Input::Features);
         let z = linear(&mut builder, features, "w", 3).unwrap();
@@ -172,7 +202,10 @@ fn a_sum_of_neighbours_is_a_sum_of_neighbours_backwards() {
         let (slope, seen) = (format!("%{first}"), format!("%{}", first + 1));
         assert_eq!(lines.len(), 4, "{lines:#?}");
         assert!(lines[1].ends_with(&format!("= far.{} {slope}", edges.reversed())), "{lines:#?}");
-        assert!(lines[2].ends_with(&format!("= reduce sum.{} {seen}", edges.reversed())), "{lines:#?}");
+        assert!(
+            lines[2].ends_with(&format!("= reduce sum.{} {seen}", edges.reversed())),
+            "{lines:#?}"
+        );
         assert!(lines[3].contains("= outer"), "{lines:#?}");
     }
 }
@@ -195,7 +228,10 @@ fn a_weighted_sum_gathers_from_the_other_end() {
         assert_eq!(lines.len(), 5, "{lines:#?}");
         assert!(lines[1].ends_with(&format!("= far.{reversed} %{first}")), "{lines:#?}");
         assert!(lines[2].contains("= multiply"), "{lines:#?}");
-        assert!(lines[3].ends_with(&format!("= reduce sum.{reversed} %{}", first + 2)), "{lines:#?}");
+        assert!(
+            lines[3].ends_with(&format!("= reduce sum.{reversed} %{}", first + 2)),
+            "{lines:#?}"
+        );
     }
 }
 
@@ -203,7 +239,8 @@ fn a_weighted_sum_gathers_from_the_other_end() {
 fn what_is_detached_or_not_of_training_gets_nothing() {
     let data = data();
     let mut builder = Builder::new("nothing", &data);
-    let (first, second) = (parameter(&mut builder, "first", &[3]), parameter(&mut builder, "second", &[3]));
+    let (first, second) =
+        (parameter(&mut builder, "first", &[3]), parameter(&mut builder, "second", &[3]));
     let features = input(&mut builder, Input::Features);
     let z = linear(&mut builder, features, "w", 3).unwrap();
     let detached = builder.make(Op::Detach, &[first]).unwrap();
@@ -212,7 +249,12 @@ fn what_is_detached_or_not_of_training_gets_nothing() {
     let full = gradients(finish(builder, result), &data);
     for gradient in &full.gradients[..2] {
         let zeros = full.node(gradient.node);
-        assert_eq!((&zeros.op, zeros.shape.as_slice()), (&Op::SumRows, [3].as_slice()), "{}", full.print(None));
+        assert_eq!(
+            (&zeros.op, zeros.shape.as_slice()),
+            (&Op::SumRows, [3].as_slice()),
+            "{}",
+            full.print(None)
+        );
     }
 }
 
@@ -228,7 +270,8 @@ fn weightless() -> Case {
     case
 }
 
-/// Builds a program on `weightless`, with what is returned as its loss, and gives the gradients by all that it reads.
+/// Builds a program on `weightless`, with what is returned as its loss, and gives the gradients by
+/// all that it reads.
 fn on_weightless(make: impl Fn(&mut Builder, NodeId) -> Made) -> (Gir, Vec<(Op, Vec<f64>)>) {
     let mut case = weightless();
     let data = case.data.clone();
@@ -241,7 +284,16 @@ fn on_weightless(make: impl Fn(&mut Builder, NodeId) -> Made) -> (Gir, Vec<(Op, 
     let full = differentiate(builder.gir, &data, &by).unwrap();
     start(&mut case, &full, 1);
     let interpreter = run(&full, &case);
-    let found = full.gradients.iter().map(|gradient| (full.node(gradient.of).op.clone(), interpreter.value(gradient.node).unwrap().values.reals())).collect();
+    let found = full
+        .gradients
+        .iter()
+        .map(|gradient| {
+            (
+                full.node(gradient.of).op.clone(),
+                interpreter.value(gradient.node).unwrap().values.reals(),
+            )
+        })
+        .collect();
     drop(interpreter);
     (full, found)
 }
@@ -254,7 +306,11 @@ fn degree(builder: &mut Builder, weight: NodeId) -> Made {
 fn assert_silent(what: &str, make: impl Fn(&mut Builder, NodeId) -> Made) {
     let (full, found) = on_weightless(make);
     for (leaf, values) in found {
-        assert!(values.iter().all(|value| value.is_finite()), "{what}: gradient of {leaf:?} is {values:?}\n{}", full.print(None));
+        assert!(
+            values.iter().all(|value| value.is_finite()),
+            "{what}: gradient of {leaf:?} is {values:?}\n{}",
+            full.print(None)
+        );
         if leaf == Op::Input(Input::Weight) {
             assert_eq!(values[..3], [0.0; 3], "{what}");
             assert!(values[3..].iter().any(|value| *value != 0.0), "{what}: {values:?}");
@@ -278,7 +334,8 @@ fn a_choice_sends_exactly_zero() {
     }
     assert_silent("quotient and power", |builder, weight| {
         let degree = degree(builder, weight)?;
-        let (height, half) = (input(builder, Input::Column("height".to_owned())), builder.real(-0.5));
+        let (height, half) =
+            (input(builder, Input::Column("height".to_owned())), builder.real(-0.5));
         let quotient = builder.divide(height, degree)?;
         let power = builder.binary(Binary::Power, degree, half)?;
         let product = builder.multiply(quotient, power)?;
@@ -328,7 +385,8 @@ fn a_mask_a_relation_and_an_extremum_send_exactly_zero() {
         let degree = degree(builder, weight)?;
         where_above(builder, degree, 0.0, best)
     });
-    // Every vertex with an out-edge of weight 0 has a heavier one; e^-inf of the others is 0, so that no select is needed.
+    // Every vertex with an out-edge of weight 0 has a heavier one; e^-inf of the others is 0, so
+    // that no select is needed.
     assert_silent("extremum of all", |builder, weight| {
         let (log, _) = of_heavy(builder, weight)?;
         let best = builder.reduce(Reduction::Maximum, EdgeSet::OUT, log, None)?;
@@ -339,13 +397,21 @@ fn a_mask_a_relation_and_an_extremum_send_exactly_zero() {
 #[test]
 fn an_unguarded_infinity_is_not_hidden() {
     let (_, found) = on_weightless(|builder, weight| builder.unary(Unary::Log, weight));
-    assert!(found.iter().any(|(_, values)| values.iter().any(|value| !value.is_finite())), "{found:?}");
+    assert!(
+        found.iter().any(|(_, values)| values.iter().any(|value| !value.is_finite())),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn ends_of_a_gradient_that_slopes_are_undefined_at() {
     let data = Data::bare(1, 0);
-    for (operator, at, wanted) in [(Unary::Relu, 0.0, 0.0), (Unary::Absolute, 0.0, 0.0), (Unary::Sqrt, 0.0, f64::INFINITY), (Unary::Log, 0.0, f64::INFINITY)] {
+    for (operator, at, wanted) in [
+        (Unary::Relu, 0.0, 0.0),
+        (Unary::Absolute, 0.0, 0.0),
+        (Unary::Sqrt, 0.0, f64::INFINITY),
+        (Unary::Log, 0.0, f64::INFINITY),
+    ] {
         let mut builder = Builder::new("end", &data);
         let a = parameter(&mut builder, "a", &[]);
         builder.gir.loss = Some(builder.unary(operator, a).unwrap());
@@ -377,7 +443,11 @@ fn equals_share_a_pool_and_the_first_of_an_axis_takes_all() {
     let full = differentiate(builder.gir, &data, &[height, row]).unwrap();
     case.parameters.insert("row".to_owned(), vec![1.0, 5.0, 5.0]);
     let interpreter = run(&full, &case);
-    let found: Vec<Vec<f64>> = full.gradients.iter().map(|gradient| interpreter.value(gradient.node).unwrap().values.reals()).collect();
+    let found: Vec<Vec<f64>> = full
+        .gradients
+        .iter()
+        .map(|gradient| interpreter.value(gradient.node).unwrap().values.reals())
+        .collect();
     assert_eq!(found, [vec![0.5, 0.5, 0.0, 1.0], vec![0.0, 1.0, 0.0]]);
     assert_eq!(full.node(full.gradients[0].node).kind, Type::Real);
 }

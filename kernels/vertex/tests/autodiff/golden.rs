@@ -1,11 +1,15 @@
-//! golden: gradients of whole models by parameters, features, weights and edge features, against numbers that other software made in f64.
+//! golden: gradients of whole models by parameters, features, weights and edge features, against
+//! numbers that other software made in f64.
 //!
-//! promises  each `grad.` tensor of a case is compared, to the tolerance that case.json states for gradients; so are the losses of 20 steps
-//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside the workspace) and skipped with a
-//!           line when that is absent
+//! promises  each `grad.` tensor of a case is compared, to the tolerance that case.json states for
+//!           gradients; so are the losses of 20 steps
+//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside
+//!           the workspace) and skipped with a line when that is absent
 use warploom_cases::Case;
 use warploom_vertex::autodiff::{differentiate, remember};
-use warploom_vertex::gir::{Builder, Data, EdgeSet, Gir, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Target, Unary};
+use warploom_vertex::gir::{
+    Builder, Data, EdgeSet, Gir, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Target, Unary,
+};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::reference::Adam;
 
@@ -55,8 +59,10 @@ fn check(case: &Case, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) 
     let scores = make(&mut builder, case, features).unwrap();
     let target = input(&mut builder, Input::Target);
     builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[scores, target]).unwrap());
-    let by: Vec<NodeId> =
-        super::worlds::leaves(&builder.gir).into_iter().filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| case.find(&name).is_some())).collect();
+    let by: Vec<NodeId> = super::worlds::leaves(&builder.gir)
+        .into_iter()
+        .filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| case.find(&name).is_some()))
+        .collect();
     let gradients = case.names("grad.").len();
     assert_eq!(by.len(), gradients, "{}: each gradient of the case is taken", case.name);
     let full = differentiate(builder.gir, &data, &by).unwrap();
@@ -69,7 +75,12 @@ fn check_run(case: &Case, gir: &Gir, data: &Data, world: &World) {
     let mut interpreter = Interpreter::new(gir, data, world).unwrap();
     interpreter.training = true;
     for parameter in &gir.parameters {
-        interpreter.set_parameter(&parameter.name, &case.tensor(&format!("param.{}", parameter.name)).values).unwrap();
+        interpreter
+            .set_parameter(
+                &parameter.name,
+                &case.tensor(&format!("param.{}", parameter.name)).values,
+            )
+            .unwrap();
     }
     interpreter.run(1);
     for gradient in &gir.gradients {
@@ -80,7 +91,13 @@ fn check_run(case: &Case, gir: &Gir, data: &Data, world: &World) {
     }
     let mut losses = vec![interpreter.loss().unwrap()];
     for _ in 0..20 {
-        interpreter.step(&Adam { learning_rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 5e-4 });
+        interpreter.step(&Adam {
+            learning_rate: 0.01,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+            weight_decay: 5e-4,
+        });
         interpreter.run(1);
         losses.push(interpreter.loss().unwrap());
     }
@@ -100,7 +117,8 @@ fn name_of(gir: &Gir, leaf: NodeId) -> Option<String> {
 
 /// A parameter of a case, by its name there.
 fn learned(builder: &mut Builder, case: &Case, name: &str) -> NodeId {
-    let shape: Vec<u64> = case.tensor(&format!("param.{name}")).shape.iter().map(|length| *length as u64).collect();
+    let shape: Vec<u64> =
+        case.tensor(&format!("param.{name}")).shape.iter().map(|length| *length as u64).collect();
     parameter(builder, name, &shape)
 }
 
@@ -117,7 +135,13 @@ fn linear(builder: &mut Builder, case: &Case, name: &str, a: NodeId) -> Made {
 
 /// A self loop of weight 1 for each vertex that has none.
 fn with_loops(mut world: World) -> World {
-    let missing = (0..world.nodes as u32).filter(|vertex| !world.source.iter().zip(&world.target).any(|(source, target)| source == vertex && target == vertex));
+    let missing = (0..world.nodes as u32).filter(|vertex| {
+        !world
+            .source
+            .iter()
+            .zip(&world.target)
+            .any(|(source, target)| source == vertex && target == vertex)
+    });
     let missing: Vec<u32> = missing.collect();
     if let Some(weight) = &mut world.weight {
         weight.extend(vec![1.0; missing.len()]);
@@ -191,7 +215,13 @@ fn gat_by_its_scores() {
     for name in ["gat_tiny", "gat_odd"] {
         let Some(case) = Case::read(name) else { continue };
         let mut world = world(&case);
-        let kept: Vec<(u32, u32)> = world.source.iter().copied().zip(world.target.iter().copied()).filter(|(source, target)| source != target).collect();
+        let kept: Vec<(u32, u32)> = world
+            .source
+            .iter()
+            .copied()
+            .zip(world.target.iter().copied())
+            .filter(|(source, target)| source != target)
+            .collect();
         (world.source, world.target) = kept.into_iter().unzip();
         check(&case, &with_loops(world), |builder, case, features| {
             let mut h = features;
@@ -207,7 +237,10 @@ fn gat_by_its_scores() {
                     let product = builder.multiply(z, by)?;
                     sides.push(builder.sum_last(product)?);
                 }
-                let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[sides[0]])?, builder.make(Op::Near(EdgeSet::IN), &[sides[1]])?);
+                let (far, near) = (
+                    builder.make(Op::Far(EdgeSet::IN), &[sides[0]])?,
+                    builder.make(Op::Near(EdgeSet::IN), &[sides[1]])?,
+                );
                 let score = builder.add(far, near)?;
                 let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
                 let share = softmax(builder, EdgeSet::IN, score)?;
@@ -228,7 +261,12 @@ fn gat_by_its_scores() {
 fn graph_transformer_by_its_edge_features() {
     for name in ["transformer_tiny", "transformer_odd", "transformer_odd_edges"] {
         let Some(case) = Case::read(name) else { continue };
-        let counts: Vec<u64> = case.text["hyperparameters"]["heads"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
+        let counts: Vec<u64> = case.text["hyperparameters"]["heads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|count| count.as_u64().unwrap())
+            .collect();
         check(&case, &world(&case), |builder, case, features| {
             let edges = EdgeSet::IN;
             let mut h = features;
@@ -239,7 +277,10 @@ fn graph_transformer_by_its_edge_features() {
                     parts.push(heads(builder, part, count)?);
                 }
                 let query = builder.make(Op::Near(edges), &[parts[0]])?;
-                let (mut key, mut value) = (builder.make(Op::Far(edges), &[parts[1]])?, builder.make(Op::Far(edges), &[parts[2]])?);
+                let (mut key, mut value) = (
+                    builder.make(Op::Far(edges), &[parts[1]])?,
+                    builder.make(Op::Far(edges), &[parts[2]])?,
+                );
                 if case.find("graph.edge_x").is_some() {
                     let seen = input(builder, Input::EdgeFeatures);
                     let moved = product(builder, case, &format!("conv{layer}.lin_edge"), seen)?;
@@ -272,7 +313,8 @@ fn gin_of_many_graphs() {
         for layer in 1..=5 {
             let far = builder.make(Op::Far(EdgeSet::IN), &[h])?;
             let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, far, None)?;
-            let (one, eps) = (builder.real(1.0), learned(builder, case, &format!("conv{layer}.eps")));
+            let (one, eps) =
+                (builder.real(1.0), learned(builder, case, &format!("conv{layer}.eps")));
             let own = builder.add(one, eps)?;
             let own = builder.multiply(own, h)?;
             let both = builder.add(own, sum)?;

@@ -1,4 +1,5 @@
-//! keeping: what `remember` keeps or computes again, counted by hand, and that it changes no result.
+//! keeping: what `remember` keeps or computes again, counted by hand, and that it changes no
+//! result.
 use warploom_vertex::autodiff::{Remembered, differentiate, remember};
 use warploom_vertex::gir::{Builder, Data, EdgeSet, Gir, Input, NodeId, Op, Reduction, Unary};
 
@@ -6,7 +7,10 @@ use super::forms::{data, finish, gat, gcn, gradients};
 use super::worlds::{Case, input, leaves, parameter, run, start, summed};
 
 fn decided<'a>(reasons: &'a [Remembered], gir: &Gir, op: &Op) -> &'a Remembered {
-    reasons.iter().find(|reason| gir.node(reason.node).op == *op).unwrap_or_else(|| panic!("nothing is said of {op:?}"))
+    reasons
+        .iter()
+        .find(|reason| gir.node(reason.node).op == *op)
+        .unwrap_or_else(|| panic!("nothing is said of {op:?}"))
 }
 
 /// Which backward nodes read a node, and which forward ones.
@@ -16,7 +20,8 @@ fn readers(gir: &Gir, of: NodeId) -> Vec<NodeId> {
 
 #[test]
 fn a_view_is_read_again() {
-    // Features are `[5]` of 100 vertices, 700 edges, 4 bytes a real: a view holds 700 * 5 * 4 bytes and reads 100 * 5 * 4.
+    // Features are `[5]` of 100 vertices, 700 edges, 4 bytes a real: a view holds 700 * 5 * 4 bytes
+    // and reads 100 * 5 * 4.
     let data = data();
     let mut builder = Builder::new("view", &data);
     let features = input(&mut builder, Input::Features);
@@ -28,11 +33,19 @@ fn a_view_is_read_again() {
     let squares = builder.unary(Unary::Tanh, message).unwrap();
     let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, squares, None).unwrap();
     let (gir, reasons) = remember(gradients(finish(builder, sum), &data), &data);
-    // The result of tanh, 14000 bytes, is made again of the features (2000), the parameter (20) and the weights (2800).
+    // The result of tanh, 14000 bytes, is made again of the features (2000), the parameter (20) and
+    // the weights (2800).
     let tanh = decided(&reasons, &gir, &Op::Unary(Unary::Tanh));
-    assert_eq!((tanh.saved, tanh.bytes, tanh.read_again), (false, 14_000, Some(2_000 + 20 + 2_800)));
+    assert_eq!(
+        (tanh.saved, tanh.bytes, tanh.read_again),
+        (false, 14_000, Some(2_000 + 20 + 2_800))
+    );
     let last_forward = gir.loss.unwrap();
-    assert!(readers(&gir, tanh.node).iter().all(|reader| *reader <= last_forward), "the forward value ends with its forward readers\n{}", gir.print(None));
+    assert!(
+        readers(&gir, tanh.node).iter().all(|reader| *reader <= last_forward),
+        "the forward value ends with its forward readers\n{}",
+        gir.print(None)
+    );
 }
 
 #[test]
@@ -53,7 +66,8 @@ fn bytes_of_what_is_kept_instead_count_twice() {
     let data = data();
     let mut builder = Builder::new("relu", &data);
     let features = input(&mut builder, Input::Features);
-    let (first, second) = (parameter(&mut builder, "first", &[4, 5]), parameter(&mut builder, "second", &[3, 4]));
+    let (first, second) =
+        (parameter(&mut builder, "first", &[4, 5]), parameter(&mut builder, "second", &[3, 4]));
     let z = builder.make(Op::Product { transposed: true }, &[features, first]).unwrap();
     let h = builder.unary(Unary::Relu, z).unwrap();
     let y = builder.make(Op::Product { transposed: true }, &[h, second]).unwrap();
@@ -67,7 +81,8 @@ fn a_view_of_few_edges_reads_no_more_rows_than_there_are() {
     let data = Data { edges: 10, ..data() };
     let mut builder = Builder::new("few", &data);
     let features = input(&mut builder, Input::Features);
-    let (weight, scale) = (input(&mut builder, Input::Weight), parameter(&mut builder, "scale", &[5]));
+    let (weight, scale) =
+        (input(&mut builder, Input::Weight), parameter(&mut builder, "scale", &[5]));
     let far = builder.make(Op::Far(EdgeSet::IN), &[features]).unwrap();
     let scaled = builder.multiply(weight, scale).unwrap();
     let message = builder.multiply(scaled, far).unwrap();
@@ -84,13 +99,21 @@ fn sums_and_products_are_never_made_again() {
     for reason in &reasons {
         let is_made = matches!(gir.node(reason.node).op, Op::Reduce(..) | Op::Product { .. });
         assert!(!is_made || (reason.saved && reason.read_again.is_none()), "{reason:?}");
-        assert!(reason.saved || reason.read_again.is_some_and(|read| read <= reason.bytes), "{reason:?}");
+        assert!(
+            reason.saved || reason.read_again.is_some_and(|read| read <= reason.bytes),
+            "{reason:?}"
+        );
     }
     // Of edges nothing is kept that is as wide as the features: two heads at most.
-    let is_wide = |reason: &&Remembered| gir.node(reason.node).place.edge_rows().is_some() && gir.node(reason.node).columns() > 2;
+    let is_wide = |reason: &&Remembered| {
+        gir.node(reason.node).place.edge_rows().is_some() && gir.node(reason.node).columns() > 2
+    };
     assert!(!reasons.iter().filter(is_wide).any(|reason| reason.saved), "{reasons:#?}");
     for index in 0..gir.nodes.len() {
-        assert!(gir.nodes[index].inputs.iter().all(|input| input.index() < index), "inputs stand before their users");
+        assert!(
+            gir.nodes[index].inputs.iter().all(|input| input.index() < index),
+            "inputs stand before their users"
+        );
     }
 }
 
@@ -128,8 +151,14 @@ fn no_result_changes_by_a_bit() {
         assert_eq!(before.loss().unwrap().to_bits(), after.loss().unwrap().to_bits());
         for (first, second) in full.gradients.iter().zip(&kept.gradients) {
             assert_eq!(full.node(first.of).op, kept.node(second.of).op);
-            let bits = |rows: &warploom_vertex::interpret::Rows| rows.values.reals().into_iter().map(f64::to_bits).collect::<Vec<_>>();
-            assert_eq!(bits(before.value(first.node).unwrap()), bits(after.value(second.node).unwrap()), "{reasons:?}");
+            let bits = |rows: &warploom_vertex::interpret::Rows| {
+                rows.values.reals().into_iter().map(f64::to_bits).collect::<Vec<_>>()
+            };
+            assert_eq!(
+                bits(before.value(first.node).unwrap()),
+                bits(after.value(second.node).unwrap()),
+                "{reasons:?}"
+            );
         }
         assert!(data.edges == 0 || reasons.iter().any(|reason| !reason.saved), "{reasons:?}");
     }

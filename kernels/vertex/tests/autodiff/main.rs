@@ -1,4 +1,5 @@
-//! autodiff: gradients against finite differences, the form that they have, and what is kept for them.
+//! autodiff: gradients against finite differences, the form that they have, and what is kept for
+//! them.
 
 mod differences;
 mod forms;

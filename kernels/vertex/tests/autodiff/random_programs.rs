@@ -1,12 +1,25 @@
 //! random_programs: gradients of programs put together by chance, against central differences.
 //!
-//! Each program starts from the leaves of vertices, edges and parameters, adds operations on what is there, and bounds what grows by `tanh`, so
-//! that differences stay exact. Operations with jumps are left to `differences`.
-use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Made, Misfit, NodeId, Op, Place, Pooling, Reduction, Type, Unary};
+//! Each program starts from the leaves of vertices, edges and parameters, adds operations on what
+//! is there, and bounds what grows by `tanh`, so that differences stay exact. Operations with jumps
+//! are left to `differences`.
+use warploom_vertex::gir::{
+    Binary, Builder, EdgeSet, Input, Made, Misfit, NodeId, Op, Place, Pooling, Reduction, Type,
+    Unary,
+};
 
 use super::worlds::{Case, Draws, FEATURES, compare, input, parameter, summed, where_above};
 
-const SMOOTH: [Unary; 8] = [Unary::Negative, Unary::Sigmoid, Unary::Tanh, Unary::Gelu, Unary::Silu, Unary::Softplus, Unary::Erf, Unary::Square];
+const SMOOTH: [Unary; 8] = [
+    Unary::Negative,
+    Unary::Sigmoid,
+    Unary::Tanh,
+    Unary::Gelu,
+    Unary::Silu,
+    Unary::Softplus,
+    Unary::Erf,
+    Unary::Square,
+];
 
 struct Growing<'a, 'b> {
     builder: &'a mut Builder<'b>,
@@ -24,13 +37,21 @@ impl Growing<'_, '_> {
     }
 
     fn of(&mut self, place: impl Fn(Place) -> bool) -> Option<NodeId> {
-        let found: Vec<NodeId> = self.values.iter().copied().filter(|id| place(self.builder.node(*id).place)).collect();
-        if found.is_empty() { None } else { Some(found[self.draws.below(found.len() as u64) as usize]) }
+        let found: Vec<NodeId> =
+            self.values.iter().copied().filter(|id| place(self.builder.node(*id).place)).collect();
+        if found.is_empty() {
+            None
+        } else {
+            Some(found[self.draws.below(found.len() as u64) as usize])
+        }
     }
 
     fn edges(&mut self) -> EdgeSet {
         let relation = [None, None, Some(0), Some(1)][self.draws.below(4) as usize];
-        EdgeSet { relation, ..[EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH][self.draws.below(3) as usize] }
+        EdgeSet {
+            relation,
+            ..[EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH][self.draws.below(3) as usize]
+        }
     }
 
     fn parameter(&mut self, shape: &[u64]) -> NodeId {
@@ -52,7 +73,8 @@ impl Growing<'_, '_> {
             }
             1 | 2 => {
                 let b = self.any();
-                let operator = [Binary::Add, Binary::Subtract, Binary::Multiply][self.draws.below(3) as usize];
+                let operator =
+                    [Binary::Add, Binary::Subtract, Binary::Multiply][self.draws.below(3) as usize];
                 match self.builder.binary(operator, a, b) {
                     Ok(made) => self.bounded(made)?,
                     Err(_) => return Ok(None),
@@ -79,9 +101,14 @@ impl Growing<'_, '_> {
                 self.bounded(product)?
             }
             12 => {
-                let Some(axis) = self.builder.node(a).shape.len().checked_sub(1) else { return Ok(None) };
+                let Some(axis) = self.builder.node(a).shape.len().checked_sub(1) else {
+                    return Ok(None);
+                };
                 let twice = self.builder.make(Op::Concat(axis), &[a, a])?;
-                self.builder.make(Op::Slice { axis, start: 1, length: self.builder.node(a).shape[axis] }, &[twice])?
+                self.builder.make(
+                    Op::Slice { axis, start: 1, length: self.builder.node(a).shape[axis] },
+                    &[twice],
+                )?
             }
             13 => {
                 let site = self.draws.below(1000);
@@ -102,13 +129,16 @@ impl Growing<'_, '_> {
 
     fn reduced(&mut self) -> Result<Option<NodeId>, Misfit> {
         let edges = self.edges();
-        let Some(a) = self.of(|place| place.edge_rows() == Some(edges.rows())) else { return Ok(None) };
+        let Some(a) = self.of(|place| place.edge_rows() == Some(edges.rows())) else {
+            return Ok(None);
+        };
         let height = input(self.builder, Input::Column("kind".to_owned()));
         let one = self.builder.constant(warploom_vertex::gir::Number::Int(1));
         let tall = self.builder.binary(Binary::Less, height, one)?;
         let mask = self.builder.make(Op::Far(edges), &[tall])?;
         let mask = self.draws.whole().is_multiple_of(3).then_some(mask);
-        let reduction = if self.draws.whole().is_multiple_of(4) { Reduction::Product } else { Reduction::Sum };
+        let reduction =
+            if self.draws.whole().is_multiple_of(4) { Reduction::Product } else { Reduction::Sum };
         let made = self.builder.reduce(reduction, edges, a, mask)?;
         Ok(Some(self.bounded(made)?))
     }
@@ -126,13 +156,20 @@ impl Growing<'_, '_> {
     fn chosen(&mut self, a: NodeId) -> Made {
         let kind = input(self.builder, Input::Column("kind".to_owned()));
         let real = self.builder.cast(Type::Real, kind)?;
-        let share = self.builder.divide(a, real).or_else(|_| self.builder.unary(Unary::Reciprocal, real))?;
+        let share = self
+            .builder
+            .divide(a, real)
+            .or_else(|_| self.builder.unary(Unary::Reciprocal, real))?;
         where_above(self.builder, kind, 0.0, share)
     }
 }
 
 fn program(builder: &mut Builder, seed: u64) -> Result<NodeId, Misfit> {
-    let mut leaves = vec![input(builder, Input::Features), input(builder, Input::Weight), input(builder, Input::EdgeFeatures)];
+    let mut leaves = vec![
+        input(builder, Input::Features),
+        input(builder, Input::Weight),
+        input(builder, Input::EdgeFeatures),
+    ];
     leaves.push(input(builder, Input::Column("height".to_owned())));
     leaves.push(parameter(builder, "row", &[FEATURES]));
     leaves.push(parameter(builder, "table", &[2, 1]));
@@ -158,6 +195,11 @@ fn program(builder: &mut Builder, seed: u64) -> Result<NodeId, Misfit> {
 fn gradients_of_programs_put_together_by_chance() {
     for seed in 0..240 {
         let (nodes, edges) = [(5, 9), (4, 10), (6, 5), (2, 6)][(seed % 4) as usize];
-        compare(&format!("program {seed}"), seed, &mut Case::new(seed + 50, nodes, edges), &|builder| program(builder, seed));
+        compare(
+            &format!("program {seed}"),
+            seed,
+            &mut Case::new(seed + 50, nodes, edges),
+            &|builder| program(builder, seed),
+        );
     }
 }

@@ -1,12 +1,18 @@
 //! refusals: programs that have no gradient, and what is said of them.
 use warploom_vertex::autodiff::{Refusal, differentiate};
-use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Function, Input, Made, Number, Op, Reduction, Span, Type, Until};
+use warploom_vertex::gir::{
+    Binary, Builder, Data, EdgeSet, Function, Input, Made, Number, Op, Reduction, Span, Type, Until,
+};
 
 use super::forms::data;
 use super::worlds::{input, parameter};
 
-/// Builds a program whose loss is the sum of what is made of a parameter on each vertex, and takes its gradient.
-fn attempt(data: &Data, make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId) -> Made) -> Result<warploom_vertex::gir::Gir, Refusal> {
+/// Builds a program whose loss is the sum of what is made of a parameter on each vertex, and takes
+/// its gradient.
+fn attempt(
+    data: &Data,
+    make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId) -> Made,
+) -> Result<warploom_vertex::gir::Gir, Refusal> {
     let mut builder = Builder::new("refused", data);
     let weight = parameter(&mut builder, "w", &[]);
     let features = input(&mut builder, Input::Features);
@@ -21,7 +27,10 @@ fn attempt(data: &Data, make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId
 fn a_program_without_a_loss() {
     let data = data();
     let refusal = differentiate(Builder::new("none", &data).gir, &data, &[]).unwrap_err();
-    assert_eq!((refusal.what.as_str(), refusal.node), ("a program without a loss has no gradient", None));
+    assert_eq!(
+        (refusal.what.as_str(), refusal.node),
+        ("a program without a loss has no gradient", None)
+    );
 }
 
 #[test]
@@ -111,7 +120,11 @@ fn leaves_that_no_gradient_is_taken_by() {
     let data = data();
     let mut builder = Builder::new("leaf", &data);
     let weight = parameter(&mut builder, "w", &[]);
-    let (target, id, number) = (input(&mut builder, Input::Target), input(&mut builder, Input::Id), builder.constant(Number::Real(1.0)));
+    let (target, id, number) = (
+        input(&mut builder, Input::Target),
+        input(&mut builder, Input::Id),
+        builder.constant(Number::Real(1.0)),
+    );
     builder.gir.loss = Some(weight);
     for leaf in [target, id, number] {
         let refusal = differentiate(builder.gir.clone(), &data, &[leaf]).unwrap_err();

@@ -1,11 +1,15 @@
-//! worlds: small random graphs with everything that a program can read, and how a loss is compared with its differences.
+//! worlds: small random graphs with everything that a program can read, and how a loss is compared
+//! with its differences.
 //!
-//! promises  the same seed gives the same world; every graph of `all` has self loops or parallel edges or isolated vertices, among them
-//!           one vertex without edges and no vertex at all
+//! promises  the same seed gives the same world; every graph of `all` has self loops or parallel
+//!           edges or isolated vertices, among them one vertex without edges and no vertex at all
 use std::collections::BTreeMap;
 
 use warploom_vertex::autodiff::differentiate;
-use warploom_vertex::gir::{Binary, Builder, Data, Gir, Input, Loss, Made, Misfit, NodeId, Op, Parameter, Place, Pooling, Target, Type, Unary};
+use warploom_vertex::gir::{
+    Binary, Builder, Data, Gir, Input, Loss, Made, Misfit, NodeId, Op, Parameter, Place, Pooling,
+    Target, Type, Unary,
+};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::launch::Init;
 use warploom_vertex::passes::clean;
@@ -52,7 +56,8 @@ pub const FEATURES: u64 = 3;
 pub const EDGE_FEATURES: u64 = 2;
 
 impl Case {
-    /// A graph of this size, by its seed. Half of the edges repeat an edge or are self loops; the last vertices may be isolated.
+    /// A graph of this size, by its seed. Half of the edges repeat an edge or are self loops; the
+    /// last vertices may be isolated.
     pub fn new(seed: u64, nodes: usize, edges: usize) -> Case {
         let mut draws = Draws::new(seed);
         let (mut source, mut target): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -76,18 +81,27 @@ impl Case {
         data.edge_features = EDGE_FEATURES;
         data.weighted = true;
         data.relations = ["a", "b", "c"].map(str::to_owned).to_vec();
-        data.columns = BTreeMap::from([("height".to_owned(), Type::Real), ("kind".to_owned(), Type::Int)]);
+        data.columns =
+            BTreeMap::from([("height".to_owned(), Type::Real), ("kind".to_owned(), Type::Int)]);
         data.target = Some(Target { columns: 3, loss: Loss::CrossEntropy });
         let mut world = World::bare(nodes, source, target);
         world.weight = Some(draws.reals(edges).iter().map(|weight| weight.abs()).collect());
         world.edge_type = (0..edges).map(|_| draws.below(3)).collect();
-        world.edge_features = Some(Rows::real(edges, EDGE_FEATURES as usize, draws.reals(edges * EDGE_FEATURES as usize)));
+        world.edge_features = Some(Rows::real(
+            edges,
+            EDGE_FEATURES as usize,
+            draws.reals(edges * EDGE_FEATURES as usize),
+        ));
         // Graph 2 has no vertex.
         world.graph_of_node = (0..nodes).map(|_| [0, 1, 3][draws.below(3) as usize]).collect();
         world.graphs = 4;
-        world.features = Some(Rows::real(nodes, FEATURES as usize, draws.reals(nodes * FEATURES as usize)));
+        world.features =
+            Some(Rows::real(nodes, FEATURES as usize, draws.reals(nodes * FEATURES as usize)));
         world.columns.insert("height".to_owned(), Rows::real(nodes, 1, draws.reals(nodes)));
-        world.columns.insert("kind".to_owned(), Rows::whole(nodes, 1, (0..nodes).map(|_| i64::from(draws.below(5)) - 1).collect()));
+        world.columns.insert(
+            "kind".to_owned(),
+            Rows::whole(nodes, 1, (0..nodes).map(|_| i64::from(draws.below(5)) - 1).collect()),
+        );
         world.targets = Some(Rows::real(4, 1, (0..4).map(|_| f64::from(draws.below(3))).collect()));
         world.training_rows = vec![0, 1, 3];
         Case { data, world, parameters: BTreeMap::new() }
@@ -105,14 +119,20 @@ impl Case {
 
 /// A learned tensor.
 pub fn parameter(builder: &mut Builder, name: &str, shape: &[u64]) -> NodeId {
-    builder.parameter(Parameter { name: name.to_owned(), shape: shape.to_vec(), init: Init::Zero, learned: true })
+    builder.parameter(Parameter {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        init: Init::Zero,
+        learned: true,
+    })
 }
 
 pub fn input(builder: &mut Builder, input: Input) -> NodeId {
     builder.make(Op::Input(input), &[]).unwrap()
 }
 
-/// One number of a value of any place, to which each element counts otherwise: the sum of a * tanh(a + 0.3 + 0.1 column).
+/// One number of a value of any place, to which each element counts otherwise: the sum of a *
+/// tanh(a + 0.3 + 0.1 column).
 pub fn summed(builder: &mut Builder, a: NodeId) -> Made {
     let columns = builder.node(a).columns();
     let mut flat = builder.make_shaped(Op::Reshape, &[a], &[columns])?;
@@ -126,7 +146,11 @@ pub fn summed(builder: &mut Builder, a: NodeId) -> Made {
     let bent = builder.unary(Unary::Tanh, moved)?;
     flat = builder.multiply(flat, bent)?;
     let number = builder.make(Op::Axis(Pooling::Sum, 0), &[flat])?;
-    if builder.node(number).place == Place::C { Ok(number) } else { builder.make(Op::SumRows, &[number]) }
+    if builder.node(number).place == Place::C {
+        Ok(number)
+    } else {
+        builder.make(Op::SumRows, &[number])
+    }
 }
 
 /// Real leaves that a program reads.
@@ -134,14 +158,24 @@ pub fn leaves(gir: &Gir) -> Vec<NodeId> {
     gir.ids()
         .filter(|id| {
             gir.node(*id).kind == Type::Real
-                && matches!(gir.node(*id).op, Op::Parameter(_) | Op::Input(Input::Features | Input::Weight | Input::EdgeFeatures | Input::Column(_)))
+                && matches!(
+                    gir.node(*id).op,
+                    Op::Parameter(_)
+                        | Op::Input(
+                            Input::Features
+                                | Input::Weight
+                                | Input::EdgeFeatures
+                                | Input::Column(_)
+                        )
+                )
         })
         .collect()
 }
 
 /// What dropout draws in these tests.
 pub fn draw(site: u32, probability: f64, row: u64, column: u64) -> f64 {
-    let drawn = Draws::new(u64::from(site) << 40 | row << 8 | column).whole() as f64 / u64::MAX as f64;
+    let drawn =
+        Draws::new(u64::from(site) << 40 | row << 8 | column).whole() as f64 / u64::MAX as f64;
     if drawn < probability { 0.0 } else { 1.0 / (1.0 - probability) }
 }
 
@@ -161,7 +195,10 @@ pub fn run<'a>(gir: &'a Gir, case: &'a Case) -> Interpreter<'a> {
 pub fn start(case: &mut Case, gir: &Gir, seed: u64) {
     let mut draws = Draws::new(seed + 1000);
     for parameter in &gir.parameters {
-        case.parameters.insert(parameter.name.clone(), draws.reals(parameter.shape.iter().product::<u64>() as usize));
+        case.parameters.insert(
+            parameter.name.clone(),
+            draws.reals(parameter.shape.iter().product::<u64>() as usize),
+        );
     }
 }
 
@@ -181,8 +218,14 @@ fn elements<'a>(case: &'a mut Case, gir: &Gir, leaf: NodeId) -> &'a mut [f64] {
     }
 }
 
-/// Makes the gradients of a program by all its leaves, runs it and compares each element with a central difference.
-pub fn compare(name: &str, seed: u64, case: &mut Case, make: &dyn Fn(&mut Builder) -> Result<NodeId, Misfit>) {
+/// Makes the gradients of a program by all its leaves, runs it and compares each element with a
+/// central difference.
+pub fn compare(
+    name: &str,
+    seed: u64,
+    case: &mut Case,
+    make: &dyn Fn(&mut Builder) -> Result<NodeId, Misfit>,
+) {
     let data = case.data.clone();
     let mut builder = Builder::new(name, &data);
     let loss = make(&mut builder).unwrap_or_else(|misfit| panic!("{name}: {misfit}"));
@@ -190,24 +233,48 @@ pub fn compare(name: &str, seed: u64, case: &mut Case, make: &dyn Fn(&mut Builde
     let gir = builder.gir;
     let by = leaves(&gir);
     start(case, &gir, seed);
-    let full = differentiate(gir.clone(), &data, &by).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+    let full = differentiate(gir.clone(), &data, &by)
+        .unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
     let values = |gir: &Gir, case: &Case| -> Vec<Vec<f64>> {
         let interpreter = run(gir, case);
-        gir.gradients.iter().map(|gradient| interpreter.value(gradient.node).unwrap().values.reals()).collect()
+        gir.gradients
+            .iter()
+            .map(|gradient| interpreter.value(gradient.node).unwrap().values.reals())
+            .collect()
     };
     let gradients = values(&full, case);
     // What passes make of them is what is run.
     let (cleaned, _) = clean(full.clone(), &data);
-    for ((gradient, found), wanted) in full.gradients.iter().zip(values(&cleaned, case)).zip(&gradients) {
+    for ((gradient, found), wanted) in
+        full.gradients.iter().zip(values(&cleaned, case)).zip(&gradients)
+    {
         let largest = wanted.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        let is_near = found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() <= 1e-9 * largest || !wanted.is_finite());
+        let is_near = found
+            .iter()
+            .zip(wanted)
+            .all(|(found, wanted)| (found - wanted).abs() <= 1e-9 * largest || !wanted.is_finite());
         let leaf = &full.node(gradient.of).op;
-        assert!(is_near, "{name}, graph {seed}: cleaned, the gradient of {leaf:?} is {found:?} for {wanted:?}\n{}", cleaned.print(None));
+        assert!(
+            is_near,
+            "{name}, graph {seed}: cleaned, the gradient of {leaf:?} is {found:?} for \
+                {wanted:?}\n{}",
+            cleaned.print(None)
+        );
     }
     for (gradient, found) in full.gradients.iter().zip(&gradients) {
         let (leaf, node) = (full.node(gradient.of), full.node(gradient.node));
-        assert_eq!((leaf.place, leaf.kind, &leaf.shape), (node.place, node.kind, &node.shape), "{name}: the gradient of {:?}\n{}", leaf.op, full.print(None));
-        assert_eq!(&full.nodes[..gir.nodes.len()], &gir.nodes[..], "{name}: the forward part changed");
+        assert_eq!(
+            (leaf.place, leaf.kind, &leaf.shape),
+            (node.place, node.kind, &node.shape),
+            "{name}: the gradient of {:?}\n{}",
+            leaf.op,
+            full.print(None)
+        );
+        assert_eq!(
+            &full.nodes[..gir.nodes.len()],
+            &gir.nodes[..],
+            "{name}: the forward part changed"
+        );
         let step = 1e-5;
         let wanted: Vec<f64> = (0..found.len())
             .map(|index| {
@@ -220,10 +287,17 @@ pub fn compare(name: &str, seed: u64, case: &mut Case, make: &dyn Fn(&mut Builde
                 (above - below) / (2.0 * step)
             })
             .collect();
-        let largest = wanted.iter().chain(found).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let largest =
+            wanted.iter().chain(found).fold(0.0, |largest: f64, value| largest.max(value.abs()));
         for (index, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
             let is_near = largest.is_finite() && (found - wanted).abs() <= 1e-6 * largest + 1e-8;
-            assert!(is_near, "{name}, graph {seed}: gradient of {:?} at {index} is {found}, the difference is {wanted}\n{}", leaf.op, full.print(None));
+            assert!(
+                is_near,
+                "{name}, graph {seed}: gradient of {:?} at {index} is {found}, the difference is \
+                    {wanted}\n{}",
+                leaf.op,
+                full.print(None)
+            );
         }
     }
 }

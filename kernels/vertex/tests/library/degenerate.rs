@@ -1,17 +1,23 @@
-//! degenerate: every program on graphs that break kernels, with its own defaults and with what its pipeline sets; and how long it
-//! takes to compile.
+//! degenerate: every program on graphs that break kernels, with its own defaults and with what its
+//! pipeline sets; and how long it takes to compile.
 //!
 //! promises  no result and no gradient is NaN; both routes give the same numbers
 use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::interpret::{Interpreter, Rows, Values};
 
-use super::compiled::{ANALYTICS, Compiled, MODELS, ROUTES, Route, bare, compile, drawn, folder, problem, start};
+use super::compiled::{
+    ANALYTICS, Compiled, MODELS, ROUTES, Route, bare, compile, drawn, folder, problem, start,
+};
 
 /// What breaks kernels, each with a name.
 fn graphs() -> Vec<(&'static str, Edges)> {
     let star: Vec<(u32, u32)> = (1..40).map(|leaf| (leaf, 0)).collect();
-    let clique: Vec<(u32, u32)> = (0..6).flat_map(|source| (0..6).filter(move |target| *target != source).map(move |target| (source, target))).collect();
+    let clique: Vec<(u32, u32)> = (0..6)
+        .flat_map(|source| {
+            (0..6).filter(move |target| *target != source).map(move |target| (source, target))
+        })
+        .collect();
     vec![
         ("no vertices", Edges::new(0, &[])),
         ("one vertex", Edges::new(1, &[])),
@@ -19,7 +25,10 @@ fn graphs() -> Vec<(&'static str, Edges)> {
         ("no edges", Edges::new(5, &[])),
         ("parallel edges", Edges::new(2, &[(0, 1), (0, 1), (0, 1)])),
         ("a star", Edges::new(40, &star)),
-        ("a star outwards", Edges::new(40, &star.iter().map(|(leaf, hub)| (*hub, *leaf)).collect::<Vec<_>>())),
+        (
+            "a star outwards",
+            Edges::new(40, &star.iter().map(|(leaf, hub)| (*hub, *leaf)).collect::<Vec<_>>()),
+        ),
         ("isolated vertices", Edges::new(9, &[(1, 3), (3, 1), (3, 3), (5, 3)])),
         ("a clique", Edges::new(6, &clique)),
         ("small pieces", Edges::new(7, &[(0, 1), (2, 3), (3, 2), (4, 4), (5, 6)])),
@@ -40,9 +49,15 @@ fn assert_no_nan(what: &str, rows: &Rows) {
 /// What a pipeline sets for its program: the numbers, words and truths of `set: {name: value, ..}`.
 pub fn of_pipeline(name: &str) -> Value {
     let text = std::fs::read_to_string(folder().join(format!("{name}.yaml"))).unwrap();
-    let Some(line) = text.lines().find_map(|line| line.trim().strip_prefix("set: {")) else { return json!({}) };
-    let settings = line.split('}').next().unwrap().split(", ").map(|pair| pair.split_once(": ").unwrap());
-    settings.map(|(name, value)| (name.to_owned(), serde_json::from_str(value).unwrap())).collect::<serde_json::Map<_, _>>().into()
+    let Some(line) = text.lines().find_map(|line| line.trim().strip_prefix("set: {")) else {
+        return json!({});
+    };
+    let settings =
+        line.split('}').next().unwrap().split(", ").map(|pair| pair.split_once(": ").unwrap());
+    settings
+        .map(|(name, value)| (name.to_owned(), serde_json::from_str(value).unwrap()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// 0 or what makes up for it, by the element's site and place.
@@ -52,7 +67,11 @@ pub fn dropped(site: u32, probability: f64, row: u64, column: u64) -> f64 {
 }
 
 /// Every value of a training pass: scores, loss, gradients.
-fn trained(what: &str, compiled: &Compiled, world: &warploom_vertex::interpret::World) -> Vec<Vec<f64>> {
+fn trained(
+    what: &str,
+    compiled: &Compiled,
+    world: &warploom_vertex::interpret::World,
+) -> Vec<Vec<f64>> {
     let mut run = Interpreter::new(&compiled.gir, &compiled.data, world).unwrap();
     run.training = true;
     run.draw = Some(Box::new(dropped));
@@ -71,7 +90,10 @@ fn trained(what: &str, compiled: &Compiled, world: &warploom_vertex::interpret::
     values.push(vec![loss]);
     for gradient in &compiled.gir.gradients {
         let rows = run.value(gradient.node).unwrap();
-        assert_no_nan(&format!("{what}: gradient by {:?}", compiled.gir.node(gradient.of).op), rows);
+        assert_no_nan(
+            &format!("{what}: gradient by {:?}", compiled.gir.node(gradient.of).op),
+            rows,
+        );
         values.push(rows.values.reals());
     }
     values
@@ -86,13 +108,24 @@ fn models_run_on_every_graph_without_nan() {
                 let (mut data, mut world) = problem(&edges, 4, 3);
                 data.relations = relations();
                 world.edge_type = (0..edges.source.len() as u32).map(|edge| edge % 2).collect();
-                let [plain, cleaned] = ROUTES.map(|route| trained(&what, &compile(name, &settings, &data, route), &world));
-                // Some gradients are 0 by the mathematics and noise by rounding: the scale is that of all values together.
-                let scale = plain.iter().flatten().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+                let [plain, cleaned] = ROUTES
+                    .map(|route| trained(&what, &compile(name, &settings, &data, route), &world));
+                // Some gradients are 0 by the mathematics and noise by rounding: the scale is that
+                // of all values together.
+                let scale = plain
+                    .iter()
+                    .flatten()
+                    .fold(0.0, |largest: f64, value| largest.max(value.abs()));
                 assert_eq!(plain.len(), cleaned.len(), "{what}");
                 for (plain, cleaned) in plain.iter().zip(&cleaned) {
-                    let close = plain.iter().zip(cleaned).all(|(a, b)| a == b || (a - b).abs() <= 1e-9 * scale);
-                    assert!(close && plain.len() == cleaned.len(), "{what}: {plain:?} and {cleaned:?}");
+                    let close = plain
+                        .iter()
+                        .zip(cleaned)
+                        .all(|(a, b)| a == b || (a - b).abs() <= 1e-9 * scale);
+                    assert!(
+                        close && plain.len() == cleaned.len(),
+                        "{what}: {plain:?} and {cleaned:?}"
+                    );
                 }
             }
         }
@@ -105,10 +138,13 @@ fn analytics_run_on_every_graph_without_nan() {
         for (graph, edges) in graphs() {
             for settings in [json!({}), of_pipeline(name)] {
                 let (data, world) = bare(&edges);
-                let [plain, cleaned] = ROUTES.map(|route| compile(name, &settings, &data, route).iterate(&world, 10_000));
+                let [plain, cleaned] = ROUTES
+                    .map(|route| compile(name, &settings, &data, route).iterate(&world, 10_000));
                 assert_eq!(plain, cleaned, "{name} on {graph}");
                 assert!(plain.1, "{name} on {graph} ends");
-                plain.0.iter().for_each(|(result, rows)| assert_no_nan(&format!("{name} on {graph}: {result}"), rows));
+                plain.0.iter().for_each(|(result, rows)| {
+                    assert_no_nan(&format!("{name} on {graph}: {result}"), rows)
+                });
             }
         }
     }
@@ -120,11 +156,16 @@ fn every_program_is_compiled_in_no_time() {
     let most = if cfg!(debug_assertions) { 1000 } else { 50 };
     let edges = Edges::new(6, &[(0, 1), (1, 2), (2, 0), (3, 3), (4, 5)]);
     let measured = |name: &&str| {
-        let (mut data, _) = if MODELS.contains(name) { problem(&edges, 4, 3) } else { bare(&edges) };
+        let (mut data, _) =
+            if MODELS.contains(name) { problem(&edges, 4, 3) } else { bare(&edges) };
         data.relations = relations();
         let compiled = compile(name, &of_pipeline(name), &data, Route::Cleaned);
         assert!(compiled.warnings.is_empty(), "{name}: {}", compiled.warnings.join("\n"));
-        println!("{name:<22} {:>7.1} ms, {} values", compiled.took.as_secs_f64() * 1e3, compiled.gir.nodes.len());
+        println!(
+            "{name:<22} {:>7.1} ms, {} values",
+            compiled.took.as_secs_f64() * 1e3,
+            compiled.gir.nodes.len()
+        );
         (compiled.took.as_millis() > most).then(|| format!("{name}: {:?}", compiled.took))
     };
     let slow: Vec<String> = MODELS.iter().chain(&ANALYTICS).filter_map(measured).collect();
@@ -133,9 +174,13 @@ fn every_program_is_compiled_in_no_time() {
 
 #[test]
 fn the_lists_of_programs_are_complete() {
-    let mut listed: Vec<String> = MODELS.iter().chain(&ANALYTICS).map(|name| format!("{name}.py")).collect();
+    let mut listed: Vec<String> =
+        MODELS.iter().chain(&ANALYTICS).map(|name| format!("{name}.py")).collect();
     listed.sort();
-    let mut found: Vec<String> = std::fs::read_dir(folder().join("programs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut found: Vec<String> = std::fs::read_dir(folder().join("programs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     found.retain(|name| name.ends_with(".py"));
     found.sort();
     assert_eq!(listed, found);

@@ -1,7 +1,8 @@
-//! each: every program of the library after each single pass, and every model's gradients by differences of its own loss.
+//! each: every program of the library after each single pass, and every model's gradients by
+//! differences of its own loss.
 //!
-//! promises  a pass that keeps numbers keeps every bit of results, loss and gradients, another one keeps them to 1e-9 of the largest;
-//!           dropout is on, drawn from its place
+//! promises  a pass that keeps numbers keeps every bit of results, loss and gradients, another one
+//!           keeps them to 1e-9 of the largest; dropout is on, drawn from its place
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -12,27 +13,40 @@ use warploom_vertex::interpret::{Interpreter, World};
 use warploom_vertex::passes::{Numbers, PASSES, Stage};
 use warploom_vertex::trace::trace;
 
-use super::compiled::{ANALYTICS, MODELS, Route, bare, chosen, compile, drawn, mixed, problem, start, text};
+use super::compiled::{
+    ANALYTICS, MODELS, Route, bare, chosen, compile, drawn, mixed, problem, start, text,
+};
 use super::degenerate::{dropped, of_pipeline, relations};
 
 /// A graph with parallel edges, self loops and vertices without edges.
 fn graph() -> Edges {
-    let edges: Vec<(u32, u32)> = (0..60).map(|edge| ((mixed(2 * edge) % 15) as u32, (mixed(2 * edge + 1) % 15) as u32)).collect();
-    Edges { weight: Some((0..edges.len()).map(|edge| 1.2 + drawn(5, edge)).collect()), ..Edges::new(17, &edges) }
+    let edges: Vec<(u32, u32)> = (0..60)
+        .map(|edge| ((mixed(2 * edge) % 15) as u32, (mixed(2 * edge + 1) % 15) as u32))
+        .collect();
+    Edges {
+        weight: Some((0..edges.len()).map(|edge| 1.2 + drawn(5, edge)).collect()),
+        ..Edges::new(17, &edges)
+    }
 }
 
 /// The problem of a program, small enough to be computed often.
 fn setting(name: &str) -> (Data, World, Value) {
     let edges = graph();
-    let (mut data, mut world) = if MODELS.contains(&name) { problem(&edges, 4, 3) } else { bare(&edges) };
+    let (mut data, mut world) =
+        if MODELS.contains(&name) { problem(&edges, 4, 3) } else { bare(&edges) };
     data.relations = relations();
     world.edge_type = (0..edges.source.len() as u32).map(|edge| edge % 2).collect();
     let mut settings = of_pipeline(name);
     let small = [("hidden", 5), ("heads", 2), ("layers", 2)];
     let given = settings.as_object_mut().unwrap();
-    small.into_iter().filter(|(setting, _)| given.contains_key(*setting)).collect::<Vec<_>>().into_iter().for_each(|(setting, value)| {
-        given.insert(setting.to_owned(), json!(value));
-    });
+    small
+        .into_iter()
+        .filter(|(setting, _)| given.contains_key(*setting))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .for_each(|(setting, value)| {
+            given.insert(setting.to_owned(), json!(value));
+        });
     world.chosen = chosen(name, &settings.as_object().unwrap().clone().into_iter().collect());
     (data, world, settings)
 }
@@ -46,24 +60,42 @@ fn values(gir: &Gir, data: &Data, world: &World) -> Vec<(String, Vec<f64>)> {
         run.set_parameter(&parameter, &values).unwrap();
     }
     run.run(10_000);
-    let mut found: Vec<(String, Vec<f64>)> = gir.results.iter().map(|result| (result.name.clone(), run.value(result.node).unwrap().values.reals())).collect();
+    let mut found: Vec<(String, Vec<f64>)> = gir
+        .results
+        .iter()
+        .map(|result| (result.name.clone(), run.value(result.node).unwrap().values.reals()))
+        .collect();
     found.extend(run.loss().map(|loss| ("loss".to_owned(), vec![loss])));
-    let gradient =
-        |(number, gradient): (usize, &warploom_vertex::gir::Gradient)| (format!("gradient {number}"), run.value(gradient.node).unwrap().values.reals());
+    let gradient = |(number, gradient): (usize, &warploom_vertex::gir::Gradient)| {
+        (format!("gradient {number}"), run.value(gradient.node).unwrap().values.reals())
+    };
     found.extend(gir.gradients.iter().enumerate().map(gradient));
     found
 }
 
-fn assert_same(what: &str, numbers: Numbers, before: &[(String, Vec<f64>)], after: &[(String, Vec<f64>)]) {
+fn assert_same(
+    what: &str,
+    numbers: Numbers,
+    before: &[(String, Vec<f64>)],
+    after: &[(String, Vec<f64>)],
+) {
     assert_eq!(before.len(), after.len(), "{what}");
-    // Some gradients are 0 by the mathematics and noise by rounding: the scale is that of all values together.
-    let scale = before.iter().flat_map(|(_, values)| values).filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    // Some gradients are 0 by the mathematics and noise by rounding: the scale is that of all
+    // values together.
+    let scale = before
+        .iter()
+        .flat_map(|(_, values)| values)
+        .filter(|value| value.is_finite())
+        .fold(0.0, |largest: f64, value| largest.max(value.abs()));
     for ((name, before), (_, after)) in before.iter().zip(after) {
         let same = |(a, b): (&f64, &f64)| match numbers {
             Numbers::Kept => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
             Numbers::Reordered => a == b || (a - b).abs() <= 1e-9 * scale,
         };
-        assert!(before.len() == after.len() && before.iter().zip(after).all(same), "{what}: {name}: {before:?} and {after:?}");
+        assert!(
+            before.len() == after.len() && before.iter().zip(after).all(same),
+            "{what}: {name}: {before:?} and {after:?}"
+        );
     }
 }
 
@@ -83,7 +115,8 @@ fn round(name: &str, mut gir: Gir, (data, world): (&Data, &World), left_out: Sta
 fn every_program_means_the_same_after_each_pass() {
     for name in MODELS.iter().chain(&ANALYTICS) {
         let (data, world, settings) = setting(name);
-        let settings: BTreeMap<String, Value> = settings.as_object().unwrap().clone().into_iter().collect();
+        let settings: BTreeMap<String, Value> =
+            settings.as_object().unwrap().clone().into_iter().collect();
         let traced = trace(&text(name), name, &settings, &data).unwrap().gir;
         let cleaned = round(name, traced, (&data, &world), Stage::Gradients);
         if cleaned.loss.is_some() {
@@ -105,20 +138,32 @@ fn gradients_of_every_model_are_central_differences() {
             run.draw = Some(Box::new(dropped));
             let mut along = 0.0;
             for (number, (parameter, mut values)) in start(&compiled.gir).into_iter().enumerate() {
-                let direction: Vec<f64> = (0..values.len()).map(|index| drawn(900 + number as u64, index)).collect();
-                values.iter_mut().zip(&direction).for_each(|(value, direction)| *value += step * direction);
+                let direction: Vec<f64> =
+                    (0..values.len()).map(|index| drawn(900 + number as u64, index)).collect();
+                values
+                    .iter_mut()
+                    .zip(&direction)
+                    .for_each(|(value, direction)| *value += step * direction);
                 run.set_parameter(&parameter, &values).unwrap();
             }
             run.run(1);
             for (number, (parameter, _)) in start(&compiled.gir).iter().enumerate() {
                 let gradient = compiled.gradient(&run, parameter).unwrap();
-                along += gradient.iter().enumerate().map(|(index, slope)| slope * drawn(900 + number as u64, index)).sum::<f64>();
+                along += gradient
+                    .iter()
+                    .enumerate()
+                    .map(|(index, slope)| slope * drawn(900 + number as u64, index))
+                    .sum::<f64>();
             }
             (run.loss().unwrap(), along)
         };
         let step = 1e-6;
-        let (slope, difference) = (loss_at(0.0).1, (loss_at(step).0 - loss_at(-step).0) / (2.0 * step));
-        assert!((slope - difference).abs() <= 1e-6 * (1.0 + difference.abs()), "{name}: {slope} along a direction, central difference {difference}");
+        let (slope, difference) =
+            (loss_at(0.0).1, (loss_at(step).0 - loss_at(-step).0) / (2.0 * step));
+        assert!(
+            (slope - difference).abs() <= 1e-6 * (1.0 + difference.abs()),
+            "{name}: {slope} along a direction, central difference {difference}"
+        );
         assert!(slope.abs() > 1e-6, "{name}: a slope of {slope} proves nothing");
     }
 }

@@ -1,5 +1,6 @@
-//! golden: every model of the library against its golden cases, in f64: forward, loss, gradients by parameters, features, weights
-//! and features of edges, twenty steps of Adam; and the analytics against theirs.
+//! golden: every model of the library against its golden cases, in f64: forward, loss, gradients by
+//! parameters, features, weights and features of edges, twenty steps of Adam; and the analytics
+//! against theirs.
 //!
 //! promises  the tolerance is that of case.json; what a case has and no test reads is an error
 use std::collections::BTreeSet;
@@ -28,7 +29,8 @@ fn world(case: &Case, edges: &Edges) -> (Data, World) {
     }
     if let Some(given) = case.find("graph.edge_x") {
         data.edge_features = given.shape[1] as u64;
-        world.edge_features = Some(Rows::real(given.shape[0], given.shape[1], given.values.clone()));
+        world.edge_features =
+            Some(Rows::real(given.shape[0], given.shape[1], given.values.clone()));
     }
     if models::is_batch(case) {
         world.graph_of_node = case.ids("graph.graph_of_node");
@@ -39,7 +41,11 @@ fn world(case: &Case, edges: &Edges) -> (Data, World) {
     let loss = if case.is_regression() { Loss::MeanSquares } else { Loss::CrossEntropy };
     data.target = Some(Target { columns: case.number("hyperparameters", "outputs") as u64, loss });
     data.training = true;
-    world.targets = Some(Rows::real(wanted.shape[0], wanted.shape.get(1).copied().unwrap_or(1), wanted.values.clone()));
+    world.targets = Some(Rows::real(
+        wanted.shape[0],
+        wanted.shape.get(1).copied().unwrap_or(1),
+        wanted.values.clone(),
+    ));
     world.training_rows = case.ids("train");
     (data, world)
 }
@@ -51,22 +57,35 @@ fn model(name: &str, route: Route) {
     let (program, settings) = models::program(&case);
     let compiled = compile(program, &settings, &data, route);
     let twins = models::twins(&case);
-    let declared: BTreeSet<&str> = compiled.gir.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let declared: BTreeSet<&str> =
+        compiled.gir.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let named: BTreeSet<&str> = twins.iter().map(|twin| twin.ours.as_str()).collect();
     assert_eq!(declared, named, "{name}: parameters");
     for parameter in &compiled.gir.parameters {
         let twin = twins.iter().find(|twin| twin.ours == parameter.name).unwrap();
-        let shape = twin.part.shape(case.tensor(&format!("param.{}", twin.theirs))).into_iter().map(|axis| axis as u64);
+        let shape = twin
+            .part
+            .shape(case.tensor(&format!("param.{}", twin.theirs)))
+            .into_iter()
+            .map(|axis| axis as u64);
         let long = |axis: &u64| *axis != 1;
-        assert!(shape.filter(long).eq(parameter.shape.iter().copied().filter(long)), "{name}: shape of {}", twin.ours);
+        assert!(
+            shape.filter(long).eq(parameter.shape.iter().copied().filter(long)),
+            "{name}: shape of {}",
+            twin.ours
+        );
     }
     let theirs: BTreeSet<&str> = twins.iter().map(|twin| twin.theirs.as_str()).collect();
-    assert_eq!(case.names("param.").iter().map(String::as_str).collect::<BTreeSet<_>>(), theirs, "{name}: golden parameters");
+    assert_eq!(
+        case.names("param.").iter().map(String::as_str).collect::<BTreeSet<_>>(),
+        theirs,
+        "{name}: golden parameters"
+    );
     let run = started(&case, &compiled, &world, &twins);
     forward(&case, &compiled, &run, route);
     gradients(&case, &compiled, &run, &twins, &edges);
-    // Twenty steps on a citation graph take a minute; they are done as a run does them. Of two such graphs `make test` trains one here, and both in
-    // the tests of `run`.
+    // Twenty steps on a citation graph take a minute; they are done as a run does them. Of two such
+    // graphs `make test` trains one here, and both in the tests of `run`.
     let is_done = route == Route::Plain || (name == "gat_planetoid" && !is_long());
     if data.sparse_features.is_some() && is_done {
         return;
@@ -77,33 +96,65 @@ fn model(name: &str, route: Route) {
 }
 
 /// A first pass with the golden parameters.
-fn started<'a>(case: &Case, compiled: &'a Compiled, world: &'a World, twins: &[Twin]) -> Interpreter<'a> {
+fn started<'a>(
+    case: &Case,
+    compiled: &'a Compiled,
+    world: &'a World,
+    twins: &[Twin],
+) -> Interpreter<'a> {
     let mut run = Interpreter::new(&compiled.gir, &compiled.data, world).unwrap();
     run.training = true;
     for twin in twins {
-        run.set_parameter(&twin.ours, &twin.part.of(case.tensor(&format!("param.{}", twin.theirs)))).unwrap();
+        run.set_parameter(
+            &twin.ours,
+            &twin.part.of(case.tensor(&format!("param.{}", twin.theirs))),
+        )
+        .unwrap();
     }
     run.run(1);
     run
 }
 
 fn forward(case: &Case, compiled: &Compiled, run: &Interpreter<'_>, route: Route) {
-    case.compare("out", &run.value(compiled.gir.results[0].node).unwrap().values.reals(), "forward");
+    case.compare(
+        "out",
+        &run.value(compiled.gir.results[0].node).unwrap().values.reals(),
+        "forward",
+    );
     case.compare("loss", &[run.loss().unwrap()], "loss");
     for hidden in case.names("hidden.") {
         let name = format!("hidden.{hidden}");
         let columns = case.tensor(&name).shape[1] as u64;
-        let vertices = compiled.gir.ids().filter(|id| compiled.gir.node(*id).place == Place::D && compiled.gir.node(*id).columns() == columns);
-        let found = vertices.filter_map(|id| run.value(id)).any(|rows| case.agrees(&name, &rows.values.reals(), "forward"));
+        let vertices = compiled.gir.ids().filter(|id| {
+            compiled.gir.node(*id).place == Place::D && compiled.gir.node(*id).columns() == columns
+        });
+        let found = vertices
+            .filter_map(|id| run.value(id))
+            .any(|rows| case.agrees(&name, &rows.values.reals(), "forward"));
         assert!(found || route == Route::Cleaned, "{}: no value is {name}", case.name);
     }
 }
 
-fn gradients(case: &Case, compiled: &Compiled, run: &Interpreter<'_>, twins: &[Twin], edges: &Edges) {
-    let gradient = |name: &str| compiled.gradient(run, name).unwrap_or_else(|| panic!("{}: no gradient by {name}", case.name));
+fn gradients(
+    case: &Case,
+    compiled: &Compiled,
+    run: &Interpreter<'_>,
+    twins: &[Twin],
+    edges: &Edges,
+) {
+    let gradient = |name: &str| {
+        compiled
+            .gradient(run, name)
+            .unwrap_or_else(|| panic!("{}: no gradient by {name}", case.name))
+    };
     for twin in twins {
         let theirs = format!("grad.{}", twin.theirs);
-        case.compare_with(&theirs, &gradient(&twin.ours), &twin.part.of(case.tensor(&theirs)), "gradient");
+        case.compare_with(
+            &theirs,
+            &gradient(&twin.ours),
+            &twin.part.of(case.tensor(&theirs)),
+            "gradient",
+        );
     }
     let mut read: BTreeSet<String> = twins.iter().map(|twin| twin.theirs.clone()).collect();
     for name in case.names("grad.") {
@@ -115,7 +166,11 @@ fn gradients(case: &Case, compiled: &Compiled, run: &Interpreter<'_>, twins: &[T
             "graph.weight" => {
                 let by_edge = gradient("weight");
                 let mut stored = vec![0.0; case.tensor("graph.weight").values.len()];
-                edges.stored.iter().zip(by_edge).for_each(|(edge, slope)| edge.iter().for_each(|edge| stored[*edge] = slope));
+                edges
+                    .stored
+                    .iter()
+                    .zip(by_edge)
+                    .for_each(|(edge, slope)| edge.iter().for_each(|edge| stored[*edge] = slope));
                 case.compare(&full, &stored, "gradient");
             }
             "graph.edge_x" => case.compare(&full, &gradient("edge_x"), "gradient"),
@@ -128,7 +183,12 @@ fn gradients(case: &Case, compiled: &Compiled, run: &Interpreter<'_>, twins: &[T
 /// The gradient by features that the case has in parts.
 fn sparse_features(case: &Case, slopes: &[f64]) {
     let columns = case.ids("x.shape")[1] as usize;
-    let at_rows: Vec<f64> = case.ids("grad.x.rows").iter().flat_map(|row| &slopes[*row as usize * columns..(*row as usize + 1) * columns]).copied().collect();
+    let at_rows: Vec<f64> = case
+        .ids("grad.x.rows")
+        .iter()
+        .flat_map(|row| &slopes[*row as usize * columns..(*row as usize + 1) * columns])
+        .copied()
+        .collect();
     case.compare("grad.x.at_rows", &at_rows, "gradient");
     let row_sums: Vec<f64> = slopes.chunks(columns).map(|row| row.iter().sum()).collect();
     case.compare("grad.x.row_sums", &row_sums, "gradient");
@@ -139,7 +199,13 @@ fn sparse_features(case: &Case, slopes: &[f64]) {
 
 fn training(case: &Case, compiled: &Compiled, run: &mut Interpreter<'_>, twins: &[Twin]) {
     let given = |name: &str| case.adam(name);
-    let adam = Adam { learning_rate: given("lr"), beta1: given("beta1"), beta2: given("beta2"), epsilon: given("eps"), weight_decay: given("weight_decay") };
+    let adam = Adam {
+        learning_rate: given("lr"),
+        beta1: given("beta1"),
+        beta2: given("beta2"),
+        epsilon: given("eps"),
+        weight_decay: given("weight_decay"),
+    };
     let mut losses = vec![run.loss().unwrap()];
     for _ in 0..case.steps() {
         run.step(&adam);
@@ -147,11 +213,20 @@ fn training(case: &Case, compiled: &Compiled, run: &mut Interpreter<'_>, twins: 
         losses.push(run.loss().unwrap());
     }
     case.compare("adam.losses", &losses, "adam_losses");
-    case.compare("final.out", &run.value(compiled.gir.results[0].node).unwrap().values.reals(), "final");
+    case.compare(
+        "final.out",
+        &run.value(compiled.gir.results[0].node).unwrap().values.reals(),
+        "final",
+    );
     let parameters = run.parameters();
     for twin in twins {
         let theirs = format!("final.{}", twin.theirs);
-        case.compare_with(&theirs, parameters[twin.ours.as_str()], &twin.part.of(case.tensor(&theirs)), "final");
+        case.compare_with(
+            &theirs,
+            parameters[twin.ours.as_str()],
+            &twin.part.of(case.tensor(&theirs)),
+            "final",
+        );
     }
 }
 
@@ -235,13 +310,18 @@ fn ranks(program: &str, variant: &str) {
         let steps = case.names(&prefix);
         assert!(steps.len() >= 4, "{}: {steps:?}", case.name);
         for step in steps {
-            // So many supersteps: with a tolerance of 0 a loop ends before only where no further superstep changes anything.
+            // So many supersteps: with a tolerance of 0 a loop ends before only where no further
+            // superstep changes anything.
             let supersteps = step.parse::<u64>();
             let tolerance = if supersteps.is_ok() { 0.0 } else { 1e-15 };
             let compiled = compile(program, &json!({"tolerance": tolerance}), &data, route);
             let (results, converged) = compiled.iterate(&world, supersteps.clone().unwrap_or(1000));
             assert!(converged || supersteps.is_ok(), "{}: {step}", case.name);
-            case.compare(&format!("{prefix}{step}"), &results["rank"].values.reals(), &format!("pagerank.{variant}"));
+            case.compare(
+                &format!("{prefix}{step}"),
+                &results["rank"].values.reals(),
+                &format!("pagerank.{variant}"),
+            );
         }
     });
 }
@@ -260,15 +340,29 @@ fn pagerank_spread_agrees() {
 fn sssp_and_bfs_agree_from_every_start() {
     analytics(|case, route| {
         let nodes = case.nodes();
-        let part = |name: &str, number: usize| case.tensor(name).values[number * nodes..(number + 1) * nodes].to_vec();
+        let part = |name: &str, number: usize| {
+            case.tensor(name).values[number * nodes..(number + 1) * nodes].to_vec()
+        };
         for (number, source) in case.ids("distance.source").into_iter().enumerate() {
             let (data, world) = bare(&case.edges(true));
-            let (results, converged) = compile("sssp", &json!({"source": source}), &data, route).iterate(&world, 10_000);
+            let (results, converged) =
+                compile("sssp", &json!({"source": source}), &data, route).iterate(&world, 10_000);
             assert!(converged);
-            case.compare_with("sssp.distance", &results["distance"].values.reals(), &part("sssp.distance", number), "sssp");
-            let (results, converged) = compile("bfs", &json!({"source": source}), &data, route).iterate(&world, 10_000);
+            case.compare_with(
+                "sssp.distance",
+                &results["distance"].values.reals(),
+                &part("sssp.distance", number),
+                "sssp",
+            );
+            let (results, converged) =
+                compile("bfs", &json!({"source": source}), &data, route).iterate(&world, 10_000);
             assert!(converged);
-            assert_eq!(results["level"].values.reals(), part("bfs.level", number), "{}: levels from {source}", case.name);
+            assert_eq!(
+                results["level"].values.reals(),
+                part("bfs.level", number),
+                "{}: levels from {source}",
+                case.name
+            );
         }
     });
 }
@@ -277,9 +371,15 @@ fn sssp_and_bfs_agree_from_every_start() {
 fn components_agree() {
     analytics(|case, route| {
         let (data, world) = bare(&case.edges(false));
-        let (results, converged) = compile("components", &json!({}), &data, route).iterate(&world, 10_000);
+        let (results, converged) =
+            compile("components", &json!({}), &data, route).iterate(&world, 10_000);
         assert!(converged);
-        assert_eq!(results["label"].values.reals(), case.tensor("components.weak").values, "{}", case.name);
+        assert_eq!(
+            results["label"].values.reals(),
+            case.tensor("components.weak").values,
+            "{}",
+            case.name
+        );
     });
 }
 
@@ -287,11 +387,22 @@ fn components_agree() {
 fn cores_triangles_and_clustering_agree_on_the_simple_graph() {
     analytics(|case, route| {
         let (data, world) = bare(&case.edges(false).without_self_loops().symmetric());
-        let (results, converged) = compile("kcore", &json!({}), &data, route).iterate(&world, 10_000);
+        let (results, converged) =
+            compile("kcore", &json!({}), &data, route).iterate(&world, 10_000);
         assert!(converged);
-        assert_eq!(results["core"].values.reals(), case.tensor("core").values, "{}: cores", case.name);
+        assert_eq!(
+            results["core"].values.reals(),
+            case.tensor("core").values,
+            "{}: cores",
+            case.name
+        );
         let (results, _) = compile("triangles", &json!({}), &data, route).iterate(&world, 1);
-        assert_eq!(results["triangles"].values.reals(), case.tensor("triangles").values, "{}: triangles", case.name);
+        assert_eq!(
+            results["triangles"].values.reals(),
+            case.tensor("triangles").values,
+            "{}: triangles",
+            case.name
+        );
         case.compare("clustering", &results["clustering"].values.reals(), "clustering");
     });
 }

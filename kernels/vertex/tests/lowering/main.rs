@@ -1,6 +1,7 @@
-//! Random programs mean the same as programs and as launch lists: results, loss and gradients, by the interpreter and by the
-//! reference executor. Both are in f64 and add in the same order, so that values are equal bit for bit, but for sparse
-//! products, which leave zeros out. 300 programs; `WARPLOOM_TEST_LONG=1` runs 10,000.
+//! Random programs mean the same as programs and as launch lists: results, loss and gradients, by
+//! the interpreter and by the reference executor. Both are in f64 and add in the same order, so
+//! that values are equal bit for bit, but for sparse products, which leave zeros out. 300 programs;
+//! `WARPLOOM_TEST_LONG=1` runs 10,000.
 use std::collections::BTreeMap;
 
 use crate::random_programs::generate::{Case, Draws, SMALL, case};
@@ -15,7 +16,11 @@ use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 const SUPERSTEPS_MAX: u64 = 6;
 
 fn programs() -> u64 {
-    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") { 10_000 } else { 300 }
+    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") {
+        10_000
+    } else {
+        300
+    }
 }
 
 fn factor(site: u32, probability: f64, row: u64, column: u64) -> f64 {
@@ -28,11 +33,18 @@ fn first_parameters(gir: &Gir) -> BTreeMap<String, Vec<f64>> {
         let mut draws = Draws::new(index as u64);
         (0..count).map(|_| draws.real()).collect()
     };
-    gir.parameters.iter().enumerate().map(|(index, parameter)| (parameter.name.clone(), of(index, parameter.shape.iter().product()))).collect()
+    gir.parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| {
+            (parameter.name.clone(), of(index, parameter.shape.iter().product()))
+        })
+        .collect()
 }
 
 fn inputs(world: &World, gir: &Gir) -> Inputs {
-    let reals = |rows: &Option<Rows>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
+    let reals =
+        |rows: &Option<Rows>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
     Inputs {
         features: reals(&world.features),
         target: reals(&world.targets),
@@ -42,32 +54,57 @@ fn inputs(world: &World, gir: &Gir) -> Inputs {
         edge_type: world.edge_type.clone(),
         chosen: world.chosen.clone(),
         edge_features: reals(&world.edge_features),
-        columns: world.columns.iter().map(|(name, rows)| (name.clone(), rows.values.reals())).collect(),
+        columns: world
+            .columns
+            .iter()
+            .map(|(name, rows)| (name.clone(), rows.values.reals()))
+            .collect(),
         graph_of_node: world.graph_of_node.clone(),
         kind_of_node: world.kind_of_node.clone(),
-        features_of_kind: world.features_of_kind.iter().map(|(kind, rows)| (*kind, rows.values.reals())).collect(),
+        features_of_kind: world
+            .features_of_kind
+            .iter()
+            .map(|(kind, rows)| (*kind, rows.values.reals()))
+            .collect(),
     }
 }
 
 fn graph(world: &World) -> ReferenceGraph {
-    ReferenceGraph { nodes: world.nodes as u64, source: world.source.clone(), target: world.target.clone(), weight: world.weight.clone() }
+    ReferenceGraph {
+        nodes: world.nodes as u64,
+        source: world.source.clone(),
+        target: world.target.clone(),
+        weight: world.weight.clone(),
+    }
 }
 
 fn same(what: &str, expected: &[f64], found: &[f64], context: &dyn Fn() -> String) {
     assert_eq!(expected.len(), found.len(), "{what}: number of elements\n{}", context());
-    let apart = expected.iter().zip(found).position(|(a, b)| !(a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1.0)));
+    let apart = expected.iter().zip(found).position(|(a, b)| {
+        !(a == b
+            || (a.is_nan() && b.is_nan())
+            || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1.0))
+    });
     if let Some(at) = apart {
-        panic!("{what}: element {at} is {:?}, expected {:?}\n{}", found[at], expected[at], context());
+        panic!(
+            "{what}: element {at} is {:?}, expected {:?}\n{}",
+            found[at],
+            expected[at],
+            context()
+        );
     }
 }
 
-/// A result as the list has it: one row a node, or one a graph where the table is of graphs, or a row an edge.
+/// A result as the list has it: one row a node, or one a graph where the table is of graphs, or a
+/// row an edge.
 fn at_rest(world: &World, (place, of_table): (Place, Place), rows: &Rows) -> Vec<f64> {
     let values = rows.values.reals();
     let row = |row: usize| values[row * rows.columns..(row + 1) * rows.columns].to_vec();
     match place {
         Place::C | Place::P => (0..world.rows(of_table)).flat_map(|_| row(0)).collect(),
-        Place::G if of_table == Place::D => (0..world.nodes).flat_map(|vertex| row(world.graph_of(vertex))).collect(),
+        Place::G if of_table == Place::D => {
+            (0..world.nodes).flat_map(|vertex| row(world.graph_of(vertex))).collect()
+        }
         _ => values,
     }
 }
@@ -81,7 +118,11 @@ fn check(gir: &Gir, data: &Data, world: &World) -> bool {
         panic!("{}\n{}", shown.join("\n"), context());
     }
     let text = serde_json::to_string(&list).unwrap();
-    assert_eq!(serde_json::from_str::<LaunchList>(&text).unwrap(), list, "the list reads back equal");
+    assert_eq!(
+        serde_json::from_str::<LaunchList>(&text).unwrap(),
+        list,
+        "the list reads back equal"
+    );
     let mut interpreter = Interpreter::new(gir, data, world).unwrap();
     for (name, values) in first_parameters(gir) {
         interpreter.set_parameter(&name, &values).unwrap();
@@ -93,9 +134,12 @@ fn check(gir: &Gir, data: &Data, world: &World) -> bool {
         return false;
     }
     let graph = graph(world);
-    let mut reference = Reference::new(&list, &graph, inputs(world, gir)).unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    let mut reference = Reference::new(&list, &graph, inputs(world, gir))
+        .unwrap_or_else(|error| panic!("{error}\n{}", context()));
     if data.training {
-        reference.set_draw(Some(Box::new(|dropout, row, column| factor(dropout.site, dropout.probability, row, column))));
+        reference.set_draw(Some(Box::new(|dropout, row, column| {
+            factor(dropout.site, dropout.probability, row, column)
+        })));
     }
     reference.prepare();
     if data.training {
@@ -106,16 +150,38 @@ fn check(gir: &Gir, data: &Data, world: &World) -> bool {
         for gradient in &gir.gradients {
             let Op::Parameter(index) = gir.node(gradient.of).op else { continue };
             let found = reference.get(&gradient_buffer(&gir.parameters[index].name)).unwrap();
-            same(&format!("gradient of {}", gir.parameters[index].name), &interpreter.value(gradient.node).unwrap().values.reals(), found, &context);
+            same(
+                &format!("gradient of {}", gir.parameters[index].name),
+                &interpreter.value(gradient.node).unwrap().values.reals(),
+                found,
+                &context,
+            );
         }
     } else {
-        assert!(reference.iterate(SUPERSTEPS_MAX * endings.len() as u64).converged, "{}", context());
+        assert!(
+            reference.iterate(SUPERSTEPS_MAX * endings.len() as u64).converged,
+            "{}",
+            context()
+        );
     }
-    let places = gir.results.iter().filter(|result| result.edges.is_none()).map(|result| gir.node(result.node).place);
+    let places = gir
+        .results
+        .iter()
+        .filter(|result| result.edges.is_none())
+        .map(|result| gir.node(result.node).place);
     let of_table = if data.training { data.target_place() } else { data.place_of_results(places) };
     for (result, column) in gir.results.iter().zip(&list.results) {
-        let expected = at_rest(world, (gir.node(result.node).place, of_table), interpreter.value(result.node).unwrap());
-        same(&format!("result {}", result.name), &expected, reference.get(&column.buffer).unwrap(), &context);
+        let expected = at_rest(
+            world,
+            (gir.node(result.node).place, of_table),
+            interpreter.value(result.node).unwrap(),
+        );
+        same(
+            &format!("result {}", result.name),
+            &expected,
+            reference.get(&column.buffer).unwrap(),
+            &context,
+        );
     }
     true
 }
@@ -153,7 +219,8 @@ fn programs_and_their_lists_mean_the_same() {
     for seed in 0..programs() {
         let mut case = case(seed, 1 + (seed % 24) as usize, true, SMALL);
         // The features of a kind may be kept sparse, whatever they are.
-        case.data.kinds[0].sparse_features = (seed % 3 == 0).then_some(case.data.kinds[0].nodes * 3);
+        case.data.kinds[0].sparse_features =
+            (seed % 3 == 0).then_some(case.data.kinds[0].nodes * 3);
         for (gir, data) in forms(&case) {
             if check(&gir, &data, &case.world) {
                 compared += 1;
@@ -163,5 +230,10 @@ fn programs_and_their_lists_mean_the_same() {
         }
     }
     println!("{compared} lists compared, {with_gradients} with gradients, {with_loops} with loops");
-    assert!(compared > programs() / 2 && with_gradients > programs() / 20 && with_loops > programs() / 50, "{compared} {with_gradients} {with_loops}");
+    assert!(
+        compared > programs() / 2
+            && with_gradients > programs() / 20
+            && with_loops > programs() / 50,
+        "{compared} {with_gradients} {with_loops}"
+    );
 }

@@ -42,7 +42,10 @@ pub(crate) fn answer(status: &str, length: usize, body: &[u8]) -> Vec<u8> {
 }
 
 fn answer_with(status: &str, length: usize, headers: &str, body: &[u8]) -> Vec<u8> {
-    let mut answer = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n").into_bytes();
+    let mut answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n"
+    )
+    .into_bytes();
     answer.extend(body);
     answer
 }
@@ -67,16 +70,28 @@ struct Tried {
 
 /// Downloads `edges.txt` from such a server in three tries.
 fn tried(answers: Vec<Vec<u8>>, ending: &str) -> Tried {
-    tried_in(tempfile::tempdir().unwrap(), |address| format!("http://{address}/edges.txt{ending}"), answers)
+    tried_in(
+        tempfile::tempdir().unwrap(),
+        |address| format!("http://{address}/edges.txt{ending}"),
+        answers,
+    )
 }
 
-fn tried_in(folder: tempfile::TempDir, url: impl Fn(SocketAddr) -> String, answers: Vec<Vec<u8>>) -> Tried {
+fn tried_in(
+    folder: tempfile::TempDir,
+    url: impl Fn(SocketAddr) -> String,
+    answers: Vec<Vec<u8>>,
+) -> Tried {
     let (address, asked) = serve(answers);
     let path = folder.path().join("set/edges.txt");
     let limits = Limits { tries: 3, ..quick() };
-    let result =
-        download(("edges.txt", &url(address)), &path, &limits, &mut |_| {}, &|_| Ok(())).map(|()| fs::read(&path).unwrap()).map_err(|trouble| trouble.what);
-    let mut left: Vec<String> = fs::read_dir(folder.path().join("set")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let result = download(("edges.txt", &url(address)), &path, &limits, &mut |_| {}, &|_| Ok(()))
+        .map(|()| fs::read(&path).unwrap())
+        .map_err(|trouble| trouble.what);
+    let mut left: Vec<String> = fs::read_dir(folder.path().join("set"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
     left.sort();
     let asked = asked.lock().unwrap().clone();
     Tried { result, asked, left, folder }
@@ -90,7 +105,12 @@ const TAG: &str = "ETag: \"one\"\r\n";
 const WHOLE: &[u8] = b"0 1\n1 2\n2 3\n";
 
 fn rest_of(from: usize, tag: &str) -> Vec<u8> {
-    answer_with("206 Partial Content", WHOLE.len() - from, &format!("{tag}Content-Range: bytes {from}-{}/{}\r\n", WHOLE.len() - 1, WHOLE.len()), &WHOLE[from..])
+    answer_with(
+        "206 Partial Content",
+        WHOLE.len() - from,
+        &format!("{tag}Content-Range: bytes {from}-{}/{}\r\n", WHOLE.len() - 1, WHOLE.len()),
+        &WHOLE[from..],
+    )
 }
 
 #[test]
@@ -105,7 +125,11 @@ fn a_whole_answer_becomes_the_file() {
 fn a_dropped_connection_is_continued_where_it_broke() {
     let done = tried(vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), rest_of(5, TAG)], "");
     assert_eq!((done.result.as_deref(), done.left), (Ok(WHOLE), vec!["edges.txt".to_string()]));
-    assert!(has(&done.asked[1], "range: bytes=5-") && has(&done.asked[1], "if-range: \"one\""), "{:?}", done.asked[1]);
+    assert!(
+        has(&done.asked[1], "range: bytes=5-") && has(&done.asked[1], "if-range: \"one\""),
+        "{:?}",
+        done.asked[1]
+    );
 }
 
 #[test]
@@ -119,7 +143,13 @@ fn a_date_of_change_will_do_where_there_is_no_tag() {
 #[test]
 fn without_a_proof_that_it_is_the_same_file_it_begins_anew() {
     for headers in ["", "ETag: W/\"weak\"\r\n"] {
-        let done = tried(vec![answer_with("200 OK", 12, headers, b"old!!"), answer_with("200 OK", 12, headers, WHOLE)], "");
+        let done = tried(
+            vec![
+                answer_with("200 OK", 12, headers, b"old!!"),
+                answer_with("200 OK", 12, headers, WHOLE),
+            ],
+            "",
+        );
         assert_eq!(done.result.as_deref(), Ok(WHOLE));
         assert!(!done.asked[1].iter().any(|line| line.starts_with("range")));
     }
@@ -127,19 +157,37 @@ fn without_a_proof_that_it_is_the_same_file_it_begins_anew() {
 
 #[test]
 fn a_server_that_ignores_the_range_or_changed_the_file_is_taken_at_its_word() {
-    let done = tried(vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), answer_with("200 OK", 12, TAG, WHOLE)], "");
+    let done = tried(
+        vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), answer_with("200 OK", 12, TAG, WHOLE)],
+        "",
+    );
     assert_eq!(done.result.as_deref(), Ok(WHOLE));
-    let done = tried(vec![answer_with("200 OK", 12, TAG, b"old!!"), answer_with("200 OK", 4, "ETag: \"two\"\r\n", b"new\n")], "");
+    let done = tried(
+        vec![
+            answer_with("200 OK", 12, TAG, b"old!!"),
+            answer_with("200 OK", 4, "ETag: \"two\"\r\n", b"new\n"),
+        ],
+        "",
+    );
     assert_eq!(done.result.as_deref(), Ok(&b"new\n"[..]));
 }
 
 #[test]
 fn a_server_that_continues_another_file_is_not_believed() {
-    let other_size = answer_with("206 Partial Content", 4, "Content-Range: bytes 5-8/9\r\n", b"more");
-    let other_start = answer_with("206 Partial Content", 4, "Content-Range: bytes 6-11/12\r\n", b"3456");
+    let other_size =
+        answer_with("206 Partial Content", 4, "Content-Range: bytes 5-8/9\r\n", b"more");
+    let other_start =
+        answer_with("206 Partial Content", 4, "Content-Range: bytes 6-11/12\r\n", b"3456");
     let no_range = answer_with("206 Partial Content", 7, "", b"3456789");
     for bad in [rest_of(5, "ETag: \"two\"\r\n"), other_size, other_start, no_range] {
-        let done = tried(vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), bad, answer_with("200 OK", 12, TAG, WHOLE)], "");
+        let done = tried(
+            vec![
+                answer_with("200 OK", 12, TAG, &WHOLE[..5]),
+                bad,
+                answer_with("200 OK", 12, TAG, WHOLE),
+            ],
+            "",
+        );
         assert_eq!((done.result.as_deref(), done.asked.len()), (Ok(WHOLE), 3));
         assert!(!done.asked[2].iter().any(|line| line.starts_with("range")));
     }
@@ -160,23 +208,41 @@ fn a_part_that_is_the_whole_or_too_long_is_found_out() {
 
 #[test]
 fn a_server_that_recovers_is_tried_again_and_one_that_does_not_is_left() {
-    let done = tried(vec![answer("503 Busy", 0, b""), answer("429 Slowly", 0, b""), answer("200 OK", 12, WHOLE)], "");
+    let done = tried(
+        vec![answer("503 Busy", 0, b""), answer("429 Slowly", 0, b""), answer("200 OK", 12, WHOLE)],
+        "",
+    );
     assert_eq!(done.result.as_deref(), Ok(WHOLE));
     let done = tried(vec![answer("503 Busy", 0, b""); 3], "");
-    assert_eq!((done.result.unwrap_err().as_str(), done.asked.len(), done.left.len()), ("the server answered 503 (tried 3 times)", 3, 0));
+    assert_eq!(
+        (done.result.unwrap_err().as_str(), done.asked.len(), done.left.len()),
+        ("the server answered 503 (tried 3 times)", 3, 0)
+    );
     let done = tried(vec![answer("404 Not Found", 0, b"")], "");
-    assert_eq!((done.result.unwrap_err().as_str(), done.asked.len()), ("the server answered 404", 1));
+    assert_eq!(
+        (done.result.unwrap_err().as_str(), done.asked.len()),
+        ("the server answered 404", 1)
+    );
 }
 
 #[test]
 fn a_part_outlives_the_program() {
     let lying = vec![
         answer_with("200 OK", 12, TAG, &WHOLE[..5]),
-        answer_with("206 Partial Content", 7, &format!("{TAG}Content-Range: bytes 5-11/12\r\n"), b""),
+        answer_with(
+            "206 Partial Content",
+            7,
+            &format!("{TAG}Content-Range: bytes 5-11/12\r\n"),
+            b"",
+        ),
         answer("503 Busy", 0, b""),
     ];
     let url = |_| "http://127.0.0.1:1/fixed".to_string();
-    let first = tried_in(tempfile::tempdir().unwrap(), |address| format!("http://{address}/edges.txt"), lying);
+    let first = tried_in(
+        tempfile::tempdir().unwrap(),
+        |address| format!("http://{address}/edges.txt"),
+        lying,
+    );
     assert!(first.result.is_err());
     assert_eq!(first.left, ["edges.txt.part", "edges.txt.part.json"]);
     // Of another address it is not continued, and not lost by trying.
@@ -187,8 +253,10 @@ fn a_part_outlives_the_program() {
     let (address, asked) = serve(vec![rest_of(5, TAG)]);
     let address = format!("http://{address}/edges.txt");
     fs::write(folder.path().join("set/edges.txt.part"), &WHOLE[..5]).unwrap();
-    let of = Of { url: address.clone(), etag: Some("\"one\"".into()), modified: None, total: Some(12) };
-    fs::write(folder.path().join("set/edges.txt.part.json"), serde_json::to_vec(&of).unwrap()).unwrap();
+    let of =
+        Of { url: address.clone(), etag: Some("\"one\"".into()), modified: None, total: Some(12) };
+    fs::write(folder.path().join("set/edges.txt.part.json"), serde_json::to_vec(&of).unwrap())
+        .unwrap();
     let path = folder.path().join("set/edges.txt");
     download(("edges.txt", &address), &path, &quick(), &mut |_| {}, &|_| Ok(())).unwrap();
     assert_eq!(fs::read(&path).unwrap(), WHOLE);
@@ -202,13 +270,24 @@ fn two_at_once_do_not_write_into_one_part() {
     let mut first = Part::open(&path).unwrap();
     first.file.write_all(b"first").unwrap();
     let (address, _) = serve(vec![answer("200 OK", 12, WHOLE)]);
-    download(("edges.txt", &format!("http://{address}/edges.txt")), &path, &quick(), &mut |_| {}, &|_| Ok(())).unwrap();
-    assert_eq!((fs::read(&path).unwrap(), fs::read(&first.path).unwrap()), (WHOLE.to_vec(), b"first".to_vec()));
+    download(
+        ("edges.txt", &format!("http://{address}/edges.txt")),
+        &path,
+        &quick(),
+        &mut |_| {},
+        &|_| Ok(()),
+    )
+    .unwrap();
+    assert_eq!(
+        (fs::read(&path).unwrap(), fs::read(&first.path).unwrap()),
+        (WHOLE.to_vec(), b"first".to_vec())
+    );
 }
 
 #[test]
 fn everything_else_is_an_error_and_leaves_nothing() {
-    let html = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\nhi!\n".to_vec();
+    let html =
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\nhi!\n".to_vec();
     let cases = [
         (vec![answer("404 Not Found", 0, b"")], "", "the server answered 404"),
         (vec![answer("200 OK", 4000, b"0 1\n"); 3], "", "the connection broke"),
@@ -226,12 +305,20 @@ fn everything_else_is_an_error_and_leaves_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let url = format!("http://{}/edges.txt", silent.local_addr().unwrap());
-    let Trouble { what, disk, .. } = download(("edges.txt", &url), &folder.path().join("edges.txt"), &quick(), &mut |_| {}, &|_| Ok(())).unwrap_err();
+    let Trouble { what, disk, .. } = download(
+        ("edges.txt", &url),
+        &folder.path().join("edges.txt"),
+        &quick(),
+        &mut |_| {},
+        &|_| Ok(()),
+    )
+    .unwrap_err();
     assert_eq!(disk, None);
     assert!(what.contains("no answer in time"), "{what}");
 }
 
-/// A request that an https address leads to is refused where it is not encrypted; an address that is http itself may lead anywhere.
+/// A request that an https address leads to is refused where it is not encrypted; an address that
+/// is http itself may lead anywhere.
 #[test]
 fn https_leads_to_https_alone() {
     let (address, asked) = serve(vec![answer("200 OK", 4, b"0 1\n")]);
@@ -239,7 +326,12 @@ fn https_leads_to_https_alone() {
     let error = agent(&quick(), first).get(&other).call().unwrap_err();
     assert!(asked.lock().unwrap().is_empty());
     let failure = unreached(&error, first, &quick());
-    assert!(!failure.again && failure.trouble.what.contains(&format!("`{first}` redirects to `{other}`")), "{}", failure.trouble.what);
+    assert!(
+        !failure.again
+            && failure.trouble.what.contains(&format!("`{first}` redirects to `{other}`")),
+        "{}",
+        failure.trouble.what
+    );
     assert!(failure.trouble.hint.is_some_and(|hint| hint.contains(&format!("url: \"{other}\""))));
     assert_eq!(agent(&quick(), "http://127.0.0.1").get(&other).call().unwrap().status(), 200);
 }

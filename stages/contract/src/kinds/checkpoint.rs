@@ -28,14 +28,26 @@ pub struct Step {
     pub state: PathBuf,
 }
 
-/// Saves a step of a run: written beside, synced, renamed. Older steps than the two newest are removed.
-pub fn save(store: &Store, document: &KeyDocument, provenance: Provenance, number: u64, state: &[u8]) -> Result<(), StageError> {
+/// Saves a step of a run: written beside, synced, renamed. Older steps than the two newest are
+/// removed.
+pub fn save(
+    store: &Store,
+    document: &KeyDocument,
+    provenance: Provenance,
+    number: u64,
+    state: &[u8],
+) -> Result<(), StageError> {
     let folder = store.path(Kind::Checkpoint, &document.key());
     let target = folder.join(format!("step-{number:012}"));
     let wrong = |error: std::io::Error| StageError::io("save a checkpoint", &target, &error);
     retry(|| fs::create_dir_all(&folder)).map_err(wrong)?;
-    let draft = drafts::begin(&store.kind_directory(Kind::Checkpoint), document.key().as_str()).map_err(wrong)?;
-    let file = FileEntry { name: STATE_FILE.to_owned(), bytes: state.len() as u64, blake3: Digest::of(state) };
+    let draft = drafts::begin(&store.kind_directory(Kind::Checkpoint), document.key().as_str())
+        .map_err(wrong)?;
+    let file = FileEntry {
+        name: STATE_FILE.to_owned(),
+        bytes: state.len() as u64,
+        blake3: Digest::of(state),
+    };
     let manifest = Manifest {
         kind: Kind::Checkpoint.name().to_owned(),
         format: Kind::Checkpoint.version(),
@@ -69,23 +81,29 @@ pub fn save(store: &Store, document: &KeyDocument, provenance: Provenance, numbe
     Ok(())
 }
 
-/// Saved steps of a run whose manifest and digest hold, oldest first; none where they cannot be looked at now.
+/// Saved steps of a run whose manifest and digest hold, oldest first; none where they cannot be
+/// looked at now.
 pub fn steps(store: &Store, key: &Key) -> Vec<Step> {
     read_steps(store, key).map(|(steps, _)| steps).unwrap_or_default()
 }
 
-/// The same, and what is wrong with those that are damaged. A fault of the file system is an error: a run that takes it for "nothing was
-/// saved" begins anew.
+/// The same, and what is wrong with those that are damaged. A fault of the file system is an error:
+/// a run that takes it for "nothing was saved" begins anew.
 pub fn read_steps(store: &Store, key: &Key) -> Result<(Vec<Step>, Vec<StageError>), StageError> {
     let folder = store.path(Kind::Checkpoint, key);
     let (mut steps, mut damaged) = (Vec::new(), Vec::new());
-    let list = || fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>();
+    let list = || {
+        fs::read_dir(&folder)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<std::io::Result<Vec<PathBuf>>>()
+    };
     let paths = match retry(list) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((steps, damaged)),
         listed => listed.map_err(|error| StageError::io("list saved states", &folder, &error))?,
     };
     for path in paths {
-        let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("step-")?.parse::<u64>().ok();
+        let number =
+            |path: &Path| path.file_name()?.to_str()?.strip_prefix("step-")?.parse::<u64>().ok();
         let Some(number) = number(&path) else { continue };
         match is_whole(&path, key) {
             Ok(true) => steps.push(Step { number, state: path.join(STATE_FILE) }),
@@ -104,7 +122,10 @@ fn is_whole(path: &Path, key: &Key) -> Result<bool, StageError> {
     manifest.check_digests(path)?;
     match manifest.key == *key {
         true => Ok(true),
-        false => Err(StageError::damaged(&path.join(MANIFEST_FILE), format!("expected a state of run {key}, found one of {}", manifest.key))),
+        false => Err(StageError::damaged(
+            &path.join(MANIFEST_FILE),
+            format!("expected a state of run {key}, found one of {}", manifest.key),
+        )),
     }
 }
 

@@ -1,9 +1,10 @@
 //! csr: neighbours in both directions.
 //!
-//! files     `in_offsets` u64 (nodes + 1), `in_sources` u32, `in_edge` u64; `out_offsets`, `out_targets`, `out_edge`;
-//!           `weights` f32 and `types` u16 in in-edge order, where the graph has them; `graphs` u32 for each node, in sets of many
-//! promises  offsets ascend from 0 to the number of edges; in each row neighbours ascend, then edge ids (typed graphs: type
-//!           first); an edge id is the row of edges.parquet
+//! files     `in_offsets` u64 (nodes + 1), `in_sources` u32, `in_edge` u64; `out_offsets`,
+//!           `out_targets`, `out_edge`; `weights` f32 and `types` u16 in in-edge order, where the
+//!           graph has them; `graphs` u32 for each node, in sets of many
+//! promises  offsets ascend from 0 to the number of edges; in each row neighbours ascend, then edge
+//!           ids (typed graphs: type first); an edge id is the row of edges.parquet
 //! never     drops or merges an edge
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,9 @@ impl<T> Part<T> {
         match self {
             Part::Given(part) => Some(part),
             Part::Absent => None,
-            Part::Withheld(name) => panic!("`{name}` of the csr is read, and the stage's key does not hold it"),
+            Part::Withheld(name) => {
+                panic!("`{name}` of the csr is read, and the stage's key does not hold it")
+            }
         }
     }
 
@@ -119,10 +122,12 @@ impl<'a> Rows<'a> {
         &self.neighbours[self.offsets[node] as usize..self.offsets[node + 1] as usize]
     }
 
-    /// How many edges repeat another of the same two nodes. Neighbours ascend in each row, typed rows by type first.
+    /// How many edges repeat another of the same two nodes. Neighbours ascend in each row, typed
+    /// rows by type first.
     pub fn repeats(self, typed: bool) -> u64 {
         let of_row = |node: usize| {
-            let repeats = |row: &[u32]| row.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+            let repeats =
+                |row: &[u32]| row.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
             if !typed {
                 return repeats(self.row(node));
             }
@@ -189,7 +194,11 @@ pub const FILES: [&str; 9] = [
 impl Csr {
     /// Maps the files of an artifact.
     pub fn open(artifact: &Artifact) -> Result<Self, StageError> {
-        open_parts(&Files { place: &|name| artifact.file(name), manifest: &artifact.manifest, withheld: &artifact.withheld })
+        open_parts(&Files {
+            place: &|name| artifact.file(name),
+            manifest: &artifact.manifest,
+            withheld: &artifact.withheld,
+        })
     }
 
     /// Number of nodes.
@@ -202,11 +211,17 @@ impl Csr {
         self.incoming.neighbours.len()
     }
 
-    /// What in-edges have, given by row and slot, in the order of out-edges: by way of the edge ids. Takes as much memory again on the way.
-    pub fn in_order_of_out<T: Copy + Default + Send + Sync>(&self, of_in_edge: impl Fn(usize, usize) -> T) -> Vec<T> {
+    /// What in-edges have, given by row and slot, in the order of out-edges: by way of the edge
+    /// ids. Takes as much memory again on the way.
+    pub fn in_order_of_out<T: Copy + Default + Send + Sync>(
+        &self,
+        of_in_edge: impl Fn(usize, usize) -> T,
+    ) -> Vec<T> {
         let mut by_edge = crate::mapped::zeros(self.edges());
         for (row, pair) in self.incoming.offsets.windows(2).enumerate() {
-            (pair[0] as usize..pair[1] as usize).for_each(|slot| by_edge[self.incoming.edges[slot] as usize] = of_in_edge(row, slot));
+            (pair[0] as usize..pair[1] as usize).for_each(|slot| {
+                by_edge[self.incoming.edges[slot] as usize] = of_in_edge(row, slot)
+            });
         }
         self.outgoing.edges.par_iter().map(|&edge| by_edge[edge as usize]).collect()
     }
@@ -214,7 +229,11 @@ impl Csr {
 
 impl From<DirectionParts> for Direction {
     fn from(parts: DirectionParts) -> Self {
-        Direction { offsets: parts.offsets.into(), neighbours: parts.neighbours.into(), edges: parts.edges.into() }
+        Direction {
+            offsets: parts.offsets.into(),
+            neighbours: parts.neighbours.into(),
+            edges: parts.edges.into(),
+        }
     }
 }
 
@@ -232,9 +251,14 @@ impl From<CsrParts> for Csr {
 }
 
 /// Writes a csr into an output.
-pub fn write(outputs: &mut Outputs, parts: CsrParts, progress: &dyn Progress) -> Result<(), StageError> {
+pub fn write(
+    outputs: &mut Outputs,
+    parts: CsrParts,
+    progress: &dyn Progress,
+) -> Result<(), StageError> {
     let file = |name: &str| outputs.file(Kind::Csr, &format!("{name}.arrow"));
-    let (nodes, edges) = (parts.incoming.offsets.len() as u64 - 1, parts.incoming.neighbours.len() as u64);
+    let (nodes, edges) =
+        (parts.incoming.offsets.len() as u64 - 1, parts.incoming.neighbours.len() as u64);
     let typed = parts.types.is_some();
     let columns = CsrParts::into_writes(parts);
     let files = Piece::begin(progress, "writing", columns.len() as u64, "files");
@@ -280,7 +304,8 @@ impl CsrParts {
             columns.push((format!("{side}_{end}"), Column::Nodes(direction.neighbours)));
             columns.push((format!("{side}_edge"), Column::Offsets(direction.edges)));
         }
-        columns.extend(self.weights.map(|weights| ("weights".to_owned(), Column::Weights(weights))));
+        columns
+            .extend(self.weights.map(|weights| ("weights".to_owned(), Column::Weights(weights))));
         columns.extend(self.types.map(|types| ("types".to_owned(), Column::Types(types))));
         columns.extend(self.graphs.map(|graphs| ("graphs".to_owned(), Column::Nodes(graphs))));
         columns
@@ -295,11 +320,18 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    fn part<T: Number>(&self, name: &'static str, column: &str) -> Result<Part<View<T>>, StageError> {
+    fn part<T: Number>(
+        &self,
+        name: &'static str,
+        column: &str,
+    ) -> Result<Part<View<T>>, StageError> {
         if self.withheld.iter().any(|withheld| withheld == name) {
             return Ok(Part::Withheld(name));
         }
-        has_file(self.manifest, name).then(|| open_numbers(&(self.place)(name), column)).transpose().map(Part::from)
+        has_file(self.manifest, name)
+            .then(|| open_numbers(&(self.place)(name), column))
+            .transpose()
+            .map(Part::from)
     }
 }
 
@@ -307,8 +339,14 @@ fn open_parts(files: &Files<'_>) -> Result<Csr, StageError> {
     let place = files.place;
     let side = |side: &str, end: &str| -> Result<Direction, StageError> {
         Ok(Direction {
-            offsets: open_numbers(&place(&format!("{side}_offsets.arrow")), &format!("{side}_offsets"))?,
-            neighbours: open_numbers(&place(&format!("{side}_{end}.arrow")), &format!("{side}_{end}"))?,
+            offsets: open_numbers(
+                &place(&format!("{side}_offsets.arrow")),
+                &format!("{side}_offsets"),
+            )?,
+            neighbours: open_numbers(
+                &place(&format!("{side}_{end}.arrow")),
+                &format!("{side}_{end}"),
+            )?,
             edges: open_numbers(&place(&format!("{side}_edge.arrow")), &format!("{side}_edge"))?,
         })
     };
@@ -326,16 +364,30 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     for name in &FILES[..6] {
         need_file(directory, manifest, name)?;
     }
-    let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
+    let (nodes, edges) =
+        (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
     let csr = open_parts(&Files { place: &|name| directory.join(name), manifest, withheld: &[] })?;
     for ((side, end), direction) in DIRECTIONS.into_iter().zip([&csr.incoming, &csr.outgoing]) {
         let offsets = directory.join(format!("{side}_offsets.arrow"));
         expect_length(&offsets, "offsets", nodes + 1, direction.offsets.len() as u64)?;
-        expect_length(&directory.join(format!("{side}_{end}.arrow")), "edges", edges, direction.neighbours.len() as u64)?;
-        expect_length(&directory.join(format!("{side}_edge.arrow")), "edges", edges, direction.edges.len() as u64)?;
+        expect_length(
+            &directory.join(format!("{side}_{end}.arrow")),
+            "edges",
+            edges,
+            direction.neighbours.len() as u64,
+        )?;
+        expect_length(
+            &directory.join(format!("{side}_edge.arrow")),
+            "edges",
+            edges,
+            direction.edges.len() as u64,
+        )?;
         let (first, last) = (direction.offsets[0], direction.offsets[nodes as usize]);
         if (first, last) != (0, edges) {
-            return Err(StageError::damaged(&offsets, format!("expected offsets from 0 to {edges}, found {first} to {last}")));
+            return Err(StageError::damaged(
+                &offsets,
+                format!("expected offsets from 0 to {edges}, found {first} to {last}"),
+            ));
         }
         if depth == Depth::Publish {
             validate_rows(&offsets, direction, csr.types.is_some())?;
@@ -358,7 +410,9 @@ fn validate_rows(path: &Path, direction: &Direction, typed: bool) -> Result<(), 
     let wrong = |row: usize| -> Option<String> {
         let (start, end) = (direction.offsets[row], direction.offsets[row + 1]);
         if start > end || end > edges {
-            return Some(format!("row {row}: offsets {start} to {end} do not ascend within {edges} edges"));
+            return Some(format!(
+                "row {row}: offsets {start} to {end} do not ascend within {edges} edges"
+            ));
         }
         let range = start as usize..end as usize;
         let (neighbours, ids) = (&direction.neighbours[range.clone()], &direction.edges[range]);
@@ -387,21 +441,33 @@ mod tests {
     use super::*;
     use crate::{Inputs, KeyDocument, Names, Reads, Store, stage::Contract};
 
-    const CONTRACT: Contract = Contract { name: "extract", version: 1, reads: &[], writes: &[Kind::Csr] };
+    const CONTRACT: Contract =
+        Contract { name: "extract", version: 1, reads: &[], writes: &[Kind::Csr] };
 
     #[test]
     fn a_part_that_is_withheld_is_never_taken_for_one_that_the_graph_lacks() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
-        let document = KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, json!({}));
+        let document =
+            KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, json!({}));
         let mut outputs = Outputs::begin(&store, &CONTRACT, document, &Inputs::new()).unwrap();
-        let direction = || DirectionParts { offsets: vec![0, 1, 2], neighbours: vec![1, 0], edges: vec![1, 0] };
-        let parts = CsrParts { incoming: direction(), outgoing: direction(), types: Some(vec![0, 1]), ..CsrParts::default() };
+        let direction =
+            || DirectionParts { offsets: vec![0, 1, 2], neighbours: vec![1, 0], edges: vec![1, 0] };
+        let parts = CsrParts {
+            incoming: direction(),
+            outgoing: direction(),
+            types: Some(vec![0, 1]),
+            ..CsrParts::default()
+        };
         write(&mut outputs, parts, &crate::stage::Silence).unwrap();
         let whole = outputs.publish(&store).unwrap().remove(0);
         let csr = Csr::open(&whole).unwrap();
-        assert_eq!((csr.types.as_deref(), csr.weights.is_some(), csr.graphs.is_some()), (Some(&[0, 1][..]), false, false));
-        let neighbours = whole.restricted(&Reads { files: Names(FILES[..6].to_vec()), ..Reads::default() });
+        assert_eq!(
+            (csr.types.as_deref(), csr.weights.is_some(), csr.graphs.is_some()),
+            (Some(&[0, 1][..]), false, false)
+        );
+        let neighbours =
+            whole.restricted(&Reads { files: Names(FILES[..6].to_vec()), ..Reads::default() });
         let csr = Csr::open(&neighbours).unwrap();
         assert!(!csr.weights.is_some() && !csr.graphs.is_some(), "the graph has none");
         assert!(std::panic::catch_unwind(|| csr.types.is_some()).is_err());

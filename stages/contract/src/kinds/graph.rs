@@ -1,15 +1,19 @@
 //! graph: a data set as it is, under its own ids.
 //!
-//! files     `edges.parquet` (source u32, target u32; weight f32, type u16 where the data has them): edge id = row;
-//!           `nodes.parquet` (id u64 or string, ascending; kind u16 where there are several; graph u32 for sets of many graphs;
-//!           label u32, f32 or fixed list; split `list<u8>`, one entry per published split: 0 none, 1 train, 2 validation,
-//!           3 test; further columns of the data set); `graphs.parquet` (id, label, split, further columns) for sets of many graphs;
-//!           `features.arrow` (one fixed-size list a node) or `features-sparse.arrow` (one list of index and value a node), per
-//!           kind of node `features-<kind>.arrow` or `features-<kind>-sparse.arrow` (rows of that kind alone, in node order);
-//!           `edge-features.arrow` (one fixed-size list an edge, in the order of edge ids); `names.json` (names of kinds,
-//!           relations and classes by number, where there are any)
-//! promises  source and target are rows of nodes.parquet; ids ascend (numbers by value, strings by bytes); counts and facts of
-//!           labels and splits speak of what is learned: of graphs where graphs have labels (fact `target`), else of nodes
+//! files     `edges.parquet` (source u32, target u32; weight f32, type u16 where the data has
+//!           them): edge id = row; `nodes.parquet` (id u64 or string, ascending; kind u16 where
+//!           there are several; graph u32 for sets of many graphs; label u32, f32 or fixed list;
+//!           split `list<u8>`, one entry per published split: 0 none, 1 train, 2 validation, 3
+//!           test; further columns of the data set); `graphs.parquet` (id, label, split, further
+//!           columns) for sets of many graphs; `features.arrow` (one fixed-size list a node) or
+//!           `features-sparse.arrow` (one list of index and value a node), per kind of node
+//!           `features-<kind>.arrow` or `features-<kind>-sparse.arrow` (rows of that kind alone, in
+//!           node order); `edge-features.arrow` (one fixed-size list an edge, in the order of edge
+//!           ids); `names.json` (names of kinds, relations and classes by number, where there are
+//!           any)
+//! promises  source and target are rows of nodes.parquet; ids ascend (numbers by value, strings by
+//!           bytes); counts and facts of labels and splits speak of what is learned: of graphs
+//!           where graphs have labels (fact `target`), else of nodes
 //! never     is permuted: orders are applied when a device is loaded
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +25,10 @@ use serde::{Deserialize, Serialize};
 use super::{Depth, expect_length, has_file, need_count, need_file, read_json};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
-    arrow_file::{SparseColumns, View, open_rows, open_sparse_rows, write_rows, write_rows_of, write_sparse_rows},
+    arrow_file::{
+        SparseColumns, View, open_rows, open_sparse_rows, write_rows, write_rows_of,
+        write_sparse_rows,
+    },
 };
 
 /// Edge table.
@@ -106,7 +113,8 @@ pub fn write_names(outputs: &mut Outputs, names: &Names) -> Result<(), StageErro
         return Ok(());
     }
     let path = outputs.file(Kind::Graph, NAMES_FILE);
-    let text = serde_json::to_string_pretty(names).map_err(|error| StageError::defect(error.to_string()))?;
+    let text = serde_json::to_string_pretty(names)
+        .map_err(|error| StageError::defect(error.to_string()))?;
     std::fs::write(&path, text + "\n").map_err(|error| StageError::io("write", &path, &error))
 }
 
@@ -126,11 +134,18 @@ pub fn is_kind_name(name: &str) -> bool {
     !name.is_empty() && name != "sparse" && name.bytes().all(plain)
 }
 
-/// For each name of a kind one that can be that of a kind, all different: of an address (`/`, `#`) the last part if no other name ends so,
-/// else the whole; other signs become `_`; what is still the same ends in its number.
+/// For each name of a kind one that can be that of a kind, all different: of an address (`/`, `#`)
+/// the last part if no other name ends so, else the whole; other signs become `_`; what is still
+/// the same ends in its number.
 pub fn kind_names(names: &[String]) -> Vec<String> {
-    let plain = |text: &str| text.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '_' }).collect::<String>();
-    let last = |name: &String| plain(name.rsplit(['/', '#']).find(|part| !part.is_empty()).unwrap_or_default());
+    let plain = |text: &str| {
+        text.chars()
+            .map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '_' })
+            .collect::<String>()
+    };
+    let last = |name: &String| {
+        plain(name.rsplit(['/', '#']).find(|part| !part.is_empty()).unwrap_or_default())
+    };
     let ends: Vec<String> = names.iter().map(last).collect();
     let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
     ends.iter().for_each(|end| *endings.entry(end).or_default() += 1);
@@ -157,9 +172,13 @@ pub fn features_sparse_file(kind: &str) -> String {
     format!("features-{kind}-sparse.arrow")
 }
 
-/// Maps the features of the nodes of one kind, in node order among them, if they have any. Counts of the manifest say
-/// `feature_columns.<kind>`, `feature_entries.<kind>` where sparse, and `nodes.<kind>`.
-pub fn open_features_of_kind(artifact: &Artifact, kind: &str) -> Result<Option<Features>, StageError> {
+/// Maps the features of the nodes of one kind, in node order among them, if they have any. Counts
+/// of the manifest say `feature_columns.<kind>`, `feature_entries.<kind>` where sparse, and
+/// `nodes.<kind>`.
+pub fn open_features_of_kind(
+    artifact: &Artifact,
+    kind: &str,
+) -> Result<Option<Features>, StageError> {
     let (dense, sparse) = (features_file(kind), features_sparse_file(kind));
     if artifact.has(&dense) {
         let (columns, values) = open_rows(&artifact.file(&dense), FEATURES_COLUMN)?;
@@ -167,7 +186,10 @@ pub fn open_features_of_kind(artifact: &Artifact, kind: &str) -> Result<Option<F
     }
     if artifact.has(&sparse) {
         let columns = artifact.count(&format!("feature_columns.{kind}"))? as usize;
-        return Ok(Some(Features::Sparse { columns, entries: open_sparse_rows(&artifact.file(&sparse), FEATURES_COLUMN)? }));
+        return Ok(Some(Features::Sparse {
+            columns,
+            entries: open_sparse_rows(&artifact.file(&sparse), FEATURES_COLUMN)?,
+        }));
     }
     Ok(None)
 }
@@ -196,7 +218,11 @@ pub enum FeatureRows {
 }
 
 /// Writes features of all nodes, or of those of one kind.
-pub fn write_features(outputs: &mut Outputs, kind: Option<&str>, rows: FeatureRows) -> Result<(), StageError> {
+pub fn write_features(
+    outputs: &mut Outputs,
+    kind: Option<&str>,
+    rows: FeatureRows,
+) -> Result<(), StageError> {
     let named = |what: &str| kind.map_or_else(|| what.to_owned(), |kind| format!("{what}.{kind}"));
     match rows {
         FeatureRows::Dense { columns, values } => {
@@ -208,19 +234,34 @@ pub fn write_features(outputs: &mut Outputs, kind: Option<&str>, rows: FeatureRo
             outputs.count(Kind::Graph, &named("feature_columns"), columns as u64);
             outputs.count(Kind::Graph, &named("feature_entries"), index.len() as u64);
             let file = kind.map_or_else(|| FEATURES_SPARSE_FILE.to_owned(), features_sparse_file);
-            write_sparse_rows(&outputs.file(Kind::Graph, &file), FEATURES_COLUMN, offsets, index, values)
+            write_sparse_rows(
+                &outputs.file(Kind::Graph, &file),
+                FEATURES_COLUMN,
+                offsets,
+                index,
+                values,
+            )
         }
     }
 }
 
 /// Writes features of edges, in the order of edge ids.
-pub fn write_edge_features(outputs: &mut Outputs, columns: usize, values: Vec<f32>) -> Result<(), StageError> {
+pub fn write_edge_features(
+    outputs: &mut Outputs,
+    columns: usize,
+    values: Vec<f32>,
+) -> Result<(), StageError> {
     outputs.count(Kind::Graph, "edge_feature_columns", columns as u64);
     write_rows(&outputs.file(Kind::Graph, EDGE_FEATURES_FILE), FEATURES_COLUMN, columns, values)
 }
 
-/// Writes the features of edges that lie in a nameless file of this process, in the order of the edges.
-pub fn write_edge_features_of(outputs: &mut Outputs, columns: usize, values: &std::fs::File) -> Result<(), StageError> {
+/// Writes the features of edges that lie in a nameless file of this process, in the order of the
+/// edges.
+pub fn write_edge_features_of(
+    outputs: &mut Outputs,
+    columns: usize,
+    values: &std::fs::File,
+) -> Result<(), StageError> {
     outputs.count(Kind::Graph, "edge_feature_columns", columns as u64);
     write_rows_of(&outputs.file(Kind::Graph, EDGE_FEATURES_FILE), FEATURES_COLUMN, columns, values)
 }
@@ -243,9 +284,18 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         let names = read_names(directory)?;
         for kind in &names.kinds {
             if !is_kind_name(kind) {
-                return Err(StageError::damaged(&directory.join(NAMES_FILE), format!("a kind of nodes is called `{kind}`")));
+                return Err(StageError::damaged(
+                    &directory.join(NAMES_FILE),
+                    format!("a kind of nodes is called `{kind}`"),
+                ));
             }
-            validate_features(directory, manifest, depth, need_count(directory, manifest, &format!("nodes.{kind}"))?, Some(kind))?;
+            validate_features(
+                directory,
+                manifest,
+                depth,
+                need_count(directory, manifest, &format!("nodes.{kind}"))?,
+                Some(kind),
+            )?;
         }
     }
     if has_file(manifest, EDGE_FEATURES_FILE) {
@@ -253,7 +303,12 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         let columns = manifest.counts.get("edge_feature_columns").copied().unwrap_or(0);
         let (width, values) = open_rows(&path, FEATURES_COLUMN)?;
         expect_length(&path, "feature columns", columns, width as u64)?;
-        expect_length(&path, "feature values", need_count(directory, manifest, "edges")?.saturating_mul(columns), values.len() as u64)?;
+        expect_length(
+            &path,
+            "feature values",
+            need_count(directory, manifest, "edges")?.saturating_mul(columns),
+            values.len() as u64,
+        )?;
     }
     #[cfg(feature = "tables")]
     tables::validate(directory, manifest, depth)?;
@@ -261,10 +316,17 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
 }
 
 /// Features of all nodes, or of those of one kind.
-fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: u64, kind: Option<&str>) -> Result<(), StageError> {
+fn validate_features(
+    directory: &Path,
+    manifest: &Manifest,
+    depth: Depth,
+    rows: u64,
+    kind: Option<&str>,
+) -> Result<(), StageError> {
     let dense = kind.map_or_else(|| FEATURES_FILE.to_owned(), features_file);
     let sparse = kind.map_or_else(|| FEATURES_SPARSE_FILE.to_owned(), features_sparse_file);
-    let columns = kind.map_or_else(|| "feature_columns".to_owned(), |kind| format!("feature_columns.{kind}"));
+    let columns =
+        kind.map_or_else(|| "feature_columns".to_owned(), |kind| format!("feature_columns.{kind}"));
     let columns = manifest.counts.get(&columns).copied().unwrap_or(0);
     if has_file(manifest, &dense) {
         let path = directory.join(&dense);
@@ -276,22 +338,33 @@ fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: 
         let path = directory.join(&sparse);
         let entries = open_sparse_rows(&path, FEATURES_COLUMN)?;
         expect_length(&path, "offsets", rows + 1, entries.offsets.len() as u64)?;
-        expect_length(&path, "entries", entries.offsets.last().copied().unwrap_or(0) as u64, entries.index.len() as u64)?;
+        expect_length(
+            &path,
+            "entries",
+            entries.offsets.last().copied().unwrap_or(0) as u64,
+            entries.index.len() as u64,
+        )?;
         if depth == Depth::Publish
             && let Some(far) = entries.index.iter().find(|&&index| u64::from(index) >= columns)
         {
-            return Err(StageError::damaged(&path, format!("feature index {far} of only {columns} columns")));
+            return Err(StageError::damaged(
+                &path,
+                format!("feature index {far} of only {columns} columns"),
+            ));
         }
     }
     Ok(())
 }
 
 #[cfg(feature = "tables")]
-pub use learned::{LABEL, Learned, LearnedRows, OF_GRAPHS, TARGET, WholeNumbers, learnable, read_learned};
+pub use learned::{
+    LABEL, Learned, LearnedRows, OF_GRAPHS, TARGET, WholeNumbers, learnable, read_learned,
+};
 #[cfg(feature = "tables")]
 pub use tables::{
-    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds, read_edges, read_edges_told, read_graphs, read_node_ids,
-    read_nodes, write_edges, write_graphs, write_kinds, write_nodes,
+    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds,
+    read_edges, read_edges_told, read_graphs, read_node_ids, read_nodes, write_edges, write_graphs,
+    write_kinds, write_nodes,
 };
 #[cfg(feature = "tables")]
 mod learned;
@@ -308,7 +381,10 @@ mod tests {
 
     #[test]
     fn kinds_get_names_that_files_can_have() {
-        assert_eq!(named(&["paper", "http://a/x#Person", "http://b/Book/", "a b"]), ["paper", "Person", "Book", "a_b"]);
+        assert_eq!(
+            named(&["paper", "http://a/x#Person", "http://b/Book/", "a b"]),
+            ["paper", "Person", "Book", "a_b"]
+        );
         assert_eq!(named(&["a#x", "b/x", "c"]), ["a_x", "b_x", "c"]);
         assert_eq!(named(&["", "sparse", "ä", "ö", "_"]), ["_0", "sparse_1", "_", "__3", "__4"]);
     }

@@ -1,11 +1,14 @@
-//! The kinds of artifact: for each, its files and columns, its invariants, how to write it and how to view it.
+//! The kinds of artifact: for each, its files and columns, its invariants, how to write it and how
+//! to view it.
 //!
-//! promises  `validate` runs at publish (everything) and at open (sizes, schema, first and last offsets)
+//! promises  `validate` runs at publish (everything) and at open (sizes, schema, first and last
+//!           offsets)
 //! never     interprets what a kind means to a device
 //!
-//! To add a kind: a variant of `Kind` with name and format version, a file here with `validate` and the typed reading and
-//! writing, a line in `validate` below, a row in ARCHITECTURE.md. A change of schema raises the format version, which
-//! starts a new folder in the store; old ones go with `gc --older-formats`.
+//! To add a kind: a variant of `Kind` with name and format version, a file here with `validate` and
+//! the typed reading and writing, a line in `validate` below, a row in ARCHITECTURE.md. A change of
+//! schema raises the format version, which starts a new folder in the store; old ones go with `gc
+//! --older-formats`.
 pub mod checkpoint;
 pub mod csr;
 pub mod graph;
@@ -49,8 +52,18 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order in which they are made.
-    pub const ALL: [Kind; 10] =
-        [Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition, Kind::Plan, Kind::Cubin, Kind::Checkpoint, Kind::Tune, Kind::Run];
+    pub const ALL: [Kind; 10] = [
+        Kind::Graph,
+        Kind::Csr,
+        Kind::Profile,
+        Kind::Permutation,
+        Kind::Partition,
+        Kind::Plan,
+        Kind::Cubin,
+        Kind::Checkpoint,
+        Kind::Tune,
+        Kind::Run,
+    ];
 
     /// Name in paths and documents.
     pub fn name(self) -> &'static str {
@@ -81,7 +94,8 @@ impl Kind {
         }
     }
 
-    /// Whether a file tells of the making (times, host, reasons) and so is no part of the input digest.
+    /// Whether a file tells of the making (times, host, reasons) and so is no part of the input
+    /// digest.
     pub fn is_record(self, file: &str) -> bool {
         match self {
             Kind::Run => file == run::RECORD_FILE || file == run::METRICS_FILE,
@@ -102,7 +116,12 @@ pub enum Depth {
 }
 
 /// Checks an artifact's directory against its kind.
-pub fn validate(directory: &Path, manifest: &Manifest, kind: Kind, depth: Depth) -> Result<(), StageError> {
+pub fn validate(
+    directory: &Path,
+    manifest: &Manifest,
+    kind: Kind,
+    depth: Depth,
+) -> Result<(), StageError> {
     refuse_other_counts(directory, manifest, kind)?;
     match kind {
         Kind::Graph => graph::validate(directory, manifest, depth),
@@ -125,15 +144,24 @@ const COUNT_MOST: u64 = 1 << 56;
 const NUMBERED_MOST: u64 = 1 << 32;
 
 /// Refuses numbers that nothing has, so that sums and products of them do not overflow.
-fn refuse_other_counts(directory: &Path, manifest: &Manifest, kind: Kind) -> Result<(), StageError> {
+fn refuse_other_counts(
+    directory: &Path,
+    manifest: &Manifest,
+    kind: Kind,
+) -> Result<(), StageError> {
     let most = |name: &str| match (name, kind) {
         ("nodes", _) => NODES_MAX,
-        (name, Kind::Graph) if !name.starts_with("edges") && !name.starts_with("feature_entries") => NUMBERED_MOST,
+        (name, Kind::Graph)
+            if !name.starts_with("edges") && !name.starts_with("feature_entries") =>
+        {
+            NUMBERED_MOST
+        }
         _ => COUNT_MOST,
     };
     match manifest.counts.iter().find(|(name, count)| **count > most(name)) {
         Some((name, count)) => {
-            let what = format!("expected a count `{name}` of at most {}, found {count}", most(name));
+            let what =
+                format!("expected a count `{name}` of at most {}, found {count}", most(name));
             Err(StageError::damaged(&directory.join(MANIFEST_FILE), what))
         }
         None => Ok(()),
@@ -141,11 +169,18 @@ fn refuse_other_counts(directory: &Path, manifest: &Manifest, kind: Kind) -> Res
 }
 
 /// A file that the kind must have.
-pub(crate) fn need_file(directory: &Path, manifest: &Manifest, name: &str) -> Result<(), StageError> {
+pub(crate) fn need_file(
+    directory: &Path,
+    manifest: &Manifest,
+    name: &str,
+) -> Result<(), StageError> {
     if manifest.files.iter().any(|file| file.name == name) {
         return Ok(());
     }
-    Err(StageError::damaged(&directory.join(name), format!("a `{}` must have a file `{name}`", manifest.kind)))
+    Err(StageError::damaged(
+        &directory.join(name),
+        format!("a `{}` must have a file `{name}`", manifest.kind),
+    ))
 }
 
 /// Whether the manifest lists a file.
@@ -154,26 +189,44 @@ pub(crate) fn has_file(manifest: &Manifest, name: &str) -> bool {
 }
 
 /// A number that the kind's manifest must state.
-pub(crate) fn need_count(directory: &Path, manifest: &Manifest, name: &str) -> Result<u64, StageError> {
-    let missing = || StageError::damaged(directory, format!("the manifest of a `{}` must count `{name}`", manifest.kind));
+pub(crate) fn need_count(
+    directory: &Path,
+    manifest: &Manifest,
+    name: &str,
+) -> Result<u64, StageError> {
+    let missing = || {
+        StageError::damaged(
+            directory,
+            format!("the manifest of a `{}` must count `{name}`", manifest.kind),
+        )
+    };
     manifest.counts.get(name).copied().ok_or_else(missing)
 }
 
 /// Reads a JSON page of an artifact.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StageError> {
-    let bytes = regular_file::read(path, u64::MAX - 1).map_err(|error| StageError::io("read", path, &error))?;
-    serde_json::from_slice(&bytes).map_err(|error| StageError::damaged(path, format!("not the JSON page that was expected: {error}")))
+    let bytes = regular_file::read(path, u64::MAX - 1)
+        .map_err(|error| StageError::io("read", path, &error))?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        StageError::damaged(path, format!("not the JSON page that was expected: {error}"))
+    })
 }
 
 /// Writes a JSON page of an artifact.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StageError> {
-    let mut text = serde_json::to_string_pretty(value).map_err(|error| StageError::defect(error.to_string()))?;
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|error| StageError::defect(error.to_string()))?;
     text.push('\n');
     std::fs::write(path, text).map_err(|error| StageError::io("write", path, &error))
 }
 
 /// Compares a length with what it must be.
-pub(crate) fn expect_length(path: &Path, what: &str, expected: u64, found: u64) -> Result<(), StageError> {
+pub(crate) fn expect_length(
+    path: &Path,
+    what: &str,
+    expected: u64,
+    found: u64,
+) -> Result<(), StageError> {
     if expected == found {
         return Ok(());
     }

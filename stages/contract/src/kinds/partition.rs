@@ -1,10 +1,13 @@
 //! partition: how the work over a permuted csr is divided.
 //!
-//! files     `partition.json` (each scheme with its settings, tables, bytes and padding) and one Arrow file per table. Tables over in-edges
-//!           begin with `in_`, those over out-edges with `out_`; a table of one column has the column's name
-//! promises  scheme `rows` is there; every table has the columns, widths and length that the page says; a slot is a place among the edges
-//!           of its direction in the csr; numbers that may pass 2^32 are u32 where they fit and u64 where not
-//! never     copies weights or features; holds a division of edges that leaves one out or has one twice
+//! files     `partition.json` (each scheme with its settings, tables, bytes and padding) and one
+//!           Arrow file per table. Tables over in-edges begin with `in_`, those over out-edges with
+//!           `out_`; a table of one column has the column's name
+//! promises  scheme `rows` is there; every table has the columns, widths and length that the page
+//!           says; a slot is a place among the edges of its direction in the csr; numbers that may
+//!           pass 2^32 are u32 where they fit and u64 where not
+//! never     copies weights or features; holds a division of edges that leaves one out or has one
+//!           twice
 //!
 //! | scheme | tables (`*`: once with `in_`, once with `out_`) |
 //! |---|---|
@@ -168,7 +171,8 @@ pub enum Scheme {
     },
 }
 
-/// How the relations inside rows are kept: as document 003 says, offsets where edges / relations of all rows > 2.
+/// How the relations inside rows are kept: as document 003 says, offsets where edges / relations of
+/// all rows > 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelationForm {
@@ -233,7 +237,11 @@ impl Tables {
 
     /// A table.
     pub fn get(&self, name: &str) -> Result<&Table, StageError> {
-        self.0.get(name).ok_or_else(|| StageError::defect(format!("a division was asked for a table `{name}` that it does not have")))
+        self.0.get(name).ok_or_else(|| {
+            StageError::defect(format!(
+                "a division was asked for a table `{name}` that it does not have"
+            ))
+        })
     }
 
     /// A column of a table.
@@ -267,15 +275,23 @@ pub fn write_table(outputs: &Outputs, table: &Table) -> Result<(), StageError> {
 }
 
 /// Writes the page, after all tables.
-pub fn write(outputs: &mut Outputs, partition: &Partition, (nodes, edges): (u64, u64)) -> Result<(), StageError> {
+pub fn write(
+    outputs: &mut Outputs,
+    partition: &Partition,
+    (nodes, edges): (u64, u64),
+) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Partition, PARTITION_FILE), partition)?;
     outputs.count(Kind::Partition, "nodes", nodes);
     outputs.count(Kind::Partition, "edges", edges);
     let of_rows = |division: &Division| match &division.scheme {
-        Scheme::Rows { unit_edges, units, unit_edges_max } => Some([*unit_edges, units[0], *unit_edges_max]),
+        Scheme::Rows { unit_edges, units, unit_edges_max } => {
+            Some([*unit_edges, units[0], *unit_edges_max])
+        }
         _ => None,
     };
-    for (name, count) in UNITS.into_iter().zip(partition.schemes.iter().find_map(of_rows).into_iter().flatten()) {
+    for (name, count) in
+        UNITS.into_iter().zip(partition.schemes.iter().find_map(of_rows).into_iter().flatten())
+    {
         outputs.count(Kind::Partition, name, count);
     }
     Ok(())
@@ -288,7 +304,10 @@ pub fn open(artifact: &Artifact) -> Result<Partition, StageError> {
 
 /// Maps scheme `rows`.
 pub fn open_rows(artifact: &Artifact) -> Result<RowUnits, StageError> {
-    Ok(RowUnits { incoming: open_numbers(&artifact.file("in_rows.arrow"), "in_rows")?, outgoing: open_numbers(&artifact.file("out_rows.arrow"), "out_rows")? })
+    Ok(RowUnits {
+        incoming: open_numbers(&artifact.file("in_rows.arrow"), "in_rows")?,
+        outgoing: open_numbers(&artifact.file("out_rows.arrow"), "out_rows")?,
+    })
 }
 
 /// Schema and invariants.
@@ -296,10 +315,15 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     need_file(directory, manifest, PARTITION_FILE)?;
     let page = directory.join(PARTITION_FILE);
     let partition: Partition = read_json(&page)?;
-    let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
-    let mut names: Vec<&str> = partition.schemes.iter().map(|division| division.scheme.name()).collect();
+    let (nodes, edges) =
+        (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
+    let mut names: Vec<&str> =
+        partition.schemes.iter().map(|division| division.scheme.name()).collect();
     if !names.contains(&"rows") {
-        return Err(StageError::damaged(&page, "expected scheme `rows` among the schemes, found none"));
+        return Err(StageError::damaged(
+            &page,
+            "expected scheme `rows` among the schemes, found none",
+        ));
     }
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {

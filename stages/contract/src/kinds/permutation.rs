@@ -1,6 +1,7 @@
 //! permutation: the new number of each node.
 //!
-//! files     `new_of_old` u32; `quality.json`: what the order is worth, before and after, and why it was chosen
+//! files     `new_of_old` u32; `quality.json`: what the order is worth, before and after, and why
+//!           it was chosen
 //! promises  a bijection of 0..nodes
 use std::path::Path;
 
@@ -22,7 +23,8 @@ pub const PERMUTATION_FILE: &str = "new_of_old.arrow";
 /// File of the figures.
 pub const QUALITY_FILE: &str = "quality.json";
 
-/// The count of bytes that a sum over all in-edges moves under the new order, on that of the shipped devices which moves least.
+/// The count of bytes that a sum over all in-edges moves under the new order, on that of the
+/// shipped devices which moves least.
 pub const WALK_BYTES: &str = "walk_bytes";
 /// The fact that says whether any node has another number than before.
 pub const RENUMBERED: &str = "renumbered";
@@ -59,7 +61,8 @@ pub struct Standing {
     /// Distances, and lines of 32 edges.
     #[serde(flatten)]
     pub order: OrderFigures,
-    /// Sum over all nodes of the distance to the lowest neighbour below, whichever way the edge goes.
+    /// Sum over all nodes of the distance to the lowest neighbour below, whichever way the edge
+    /// goes.
     pub profile: u64,
     /// Windows of 8 and of 16 targets.
     pub windows: [WindowFigures; 2],
@@ -67,7 +70,8 @@ pub struct Standing {
     pub predicted: Vec<Moved>,
 }
 
-/// What one sum over all in-edges moves on a device, as predicted: rows of f32, each neighbour's row read, each node's written.
+/// What one sum over all in-edges moves on a device, as predicted: rows of f32, each neighbour's
+/// row read, each node's written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moved {
@@ -106,7 +110,11 @@ pub fn is_renumbered(new_of_old: &[u32]) -> bool {
 }
 
 /// Writes the permutation.
-pub fn write(outputs: &mut Outputs, new_of_old: Vec<u32>, quality: &Quality) -> Result<(), StageError> {
+pub fn write(
+    outputs: &mut Outputs,
+    new_of_old: Vec<u32>,
+    quality: &Quality,
+) -> Result<(), StageError> {
     let nodes = new_of_old.len() as u64;
     outputs.fact(Kind::Permutation, RENUMBERED, is_renumbered(&new_of_old));
     write_numbers(&outputs.file(Kind::Permutation, PERMUTATION_FILE), "new_of_old", new_of_old)?;
@@ -139,8 +147,18 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         for (old, &new) in view.iter().enumerate() {
             match seen.get_mut(new as usize) {
                 Some(slot) if !*slot => *slot = true,
-                Some(_) => return Err(StageError::damaged(&path, format!("node {old}: new number {new} is given twice"))),
-                None => return Err(StageError::damaged(&path, format!("node {old}: new number {new} of only {} nodes", view.len()))),
+                Some(_) => {
+                    return Err(StageError::damaged(
+                        &path,
+                        format!("node {old}: new number {new} is given twice"),
+                    ));
+                }
+                None => {
+                    return Err(StageError::damaged(
+                        &path,
+                        format!("node {old}: new number {new} of only {} nodes", view.len()),
+                    ));
+                }
             }
         }
     }

@@ -1,9 +1,11 @@
 //! plan: what to do, in order, on one graph and one kind of device.
 //!
-//! files     `plan.json`: all that a run does: the launch list (buffers, launches) and what was decided beside it; `advice.json`: what it
-//!           should take and why it was decided so (predictions, reasons, smaller settings)
-//! promises  plan.json follows from the plan's key alone; advice.json is a record: no digest and so no run's key holds a prediction or a
-//!           reason; the manifest names the inputs by kind and key, and nothing of them is copied
+//! files     `plan.json`: all that a run does: the launch list (buffers, launches) and what was
+//!           decided beside it; `advice.json`: what it should take and why it was decided so
+//!           (predictions, reasons, smaller settings)
+//! promises  plan.json follows from the plan's key alone; advice.json is a record: no digest and so
+//!           no run's key holds a prediction or a reason; the manifest names the inputs by kind and
+//!           key, and nothing of them is copied
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +19,8 @@ pub const PLAN_FILE: &str = "plan.json";
 /// What it should take, and why: a record.
 pub const ADVICE_FILE: &str = "advice.json";
 
-/// What plan.json says. The launch list is kept as JSON here: its meaning belongs to the vertex crate.
+/// What plan.json says. The launch list is kept as JSON here: its meaning belongs to the vertex
+/// crate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -41,7 +44,8 @@ pub struct Plan {
     pub device: Value,
     /// Settings of the program, defaults filled in.
     pub settings: Value,
-    /// How the edges of each launch are cut into groups of neighbours, in the order of the list, where `schedule` is by groups.
+    /// How the edges of each launch are cut into groups of neighbours, in the order of the list,
+    /// where `schedule` is by groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Option<Cut>>,
     /// Buffers and launches.
@@ -78,7 +82,8 @@ pub struct Advice {
     pub reasons: Value,
 }
 
-/// How long the launches should take, by rates that were measured once and stand in the device's facts.
+/// How long the launches should take, by rates that were measured once and stand in the device's
+/// facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predicted {
@@ -98,7 +103,8 @@ pub struct PredictedLaunch {
     pub nanoseconds: u64,
     /// What most of it is spent on.
     pub limit: String,
-    /// How its edges are cut and what else was weighed, where the plan goes by groups of neighbours.
+    /// How its edges are cut and what else was weighed, where the plan goes by groups of
+    /// neighbours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grouping: Option<Grouping>,
 }
@@ -125,12 +131,15 @@ pub struct Grouping {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Most bytes at any time: on a CPU of the process's own with one thread, on a GPU of its memory.
+    /// Most bytes at any time: on a CPU of the process's own with one thread, on a GPU of its
+    /// memory.
     pub bytes_peak: u64,
-    /// On a CPU, most pages of mapped files at any time, beside `bytes_peak`: the system drops them when others want memory.
+    /// On a CPU, most pages of mapped files at any time, beside `bytes_peak`: the system drops them
+    /// when others want memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_mapped: u64,
-    /// On a CPU, `bytes_peak` of a run whose loops may not take a shorter algorithm (`run.max_supersteps`, `run.allow_unconverged`), if another.
+    /// On a CPU, `bytes_peak` of a run whose loops may not take a shorter algorithm
+    /// (`run.max_supersteps`, `run.allow_unconverged`), if another.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_peak_by_supersteps: u64,
     /// On a CPU, what each further thread takes beside `bytes_peak`.
@@ -150,12 +159,17 @@ fn is_zero(bytes: &u64) -> bool {
 impl Memory {
     /// Most bytes at any time with so many threads, and whether loops go in supersteps.
     pub fn bytes_with(&self, threads: usize, by_supersteps: bool) -> u64 {
-        let peak = if by_supersteps { self.bytes_peak.max(self.bytes_peak_by_supersteps) } else { self.bytes_peak };
+        let peak = if by_supersteps {
+            self.bytes_peak.max(self.bytes_peak_by_supersteps)
+        } else {
+            self.bytes_peak
+        };
         peak.saturating_add(self.bytes_per_thread.saturating_mul(threads.saturating_sub(1) as u64))
     }
 }
 
-/// Given rows that stay in pinned memory of the host, where kernels read them over the bus: no part of `Memory`.
+/// Given rows that stay in pinned memory of the host, where kernels read them over the bus: no part
+/// of `Memory`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnHost {
@@ -219,8 +233,15 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     read_json::<Plan>(&directory.join(PLAN_FILE))?;
     for kind in [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition] {
         if !manifest.inputs.iter().any(|input| input.kind == kind.name()) {
-            return Err(StageError::damaged(directory, format!("the manifest of a `plan` must name an input of kind `{}`", kind.name())));
+            return Err(StageError::damaged(
+                directory,
+                format!("the manifest of a `plan` must name an input of kind `{}`", kind.name()),
+            ));
         }
     }
-    if depth == Depth::Publish { read_json::<Advice>(&directory.join(ADVICE_FILE)).map(drop) } else { Ok(()) }
+    if depth == Depth::Publish {
+        read_json::<Advice>(&directory.join(ADVICE_FILE)).map(drop)
+    } else {
+        Ok(())
+    }
 }

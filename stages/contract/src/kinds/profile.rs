@@ -1,9 +1,10 @@
 //! profile: what a planner must know of a graph, and what a person wants to know of a data set.
 //!
 //! files     `profile.json`; `degrees.parquet` (in u64, out u64 per node)
-//! promises  exact counts, not estimates, but for the communities, which are found by a heuristic; every number is finite; 0 where a
-//!           mean is of nothing
-//! format 2  has all of these figures; format 1 had no Gini, histogram, bandwidth, community, window, feature or label
+//! promises  exact counts, not estimates, but for the communities, which are found by a heuristic;
+//!           every number is finite; 0 where a mean is of nothing
+//! format 2  has all of these figures; format 1 had no Gini, histogram, bandwidth, community,
+//!           window, feature or label
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,8 @@ pub struct Spread {
     pub deviation: f64,
     /// Third standardised moment of the whole population; 0 when all are equal.
     pub skew: f64,
-    /// Gini coefficient: the mean difference of two nodes' degrees over twice the mean degree; 0 when all are equal, towards 1 when one
-    /// node has every edge.
+    /// Gini coefficient: the mean difference of two nodes' degrees over twice the mean degree; 0
+    /// when all are equal, towards 1 when one node has every edge.
     pub gini: f64,
     /// Nodes by degree in powers of two, see `log_bin`.
     pub histogram: Vec<u64>,
@@ -51,7 +52,8 @@ pub fn log_bin_start(bin: usize) -> u64 {
     if bin == 0 { 0 } else { 1 << (bin - 1) }
 }
 
-/// The adjacency as blocks on the diagonal: runs of consecutive nodes without an edge between runs; an isolated node is a block.
+/// The adjacency as blocks on the diagonal: runs of consecutive nodes without an edge between runs;
+/// an isolated node is a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockFigures {
@@ -59,12 +61,13 @@ pub struct BlockFigures {
     pub count: u64,
     /// Nodes of the largest.
     pub largest: u64,
-    /// Whether it is block diagonal in more than name, as sets of many small graphs are: at least 8 blocks and none above an eighth of
-    /// the nodes.
+    /// Whether it is block diagonal in more than name, as sets of many small graphs are: at least 8
+    /// blocks and none above an eighth of the nodes.
     pub diagonal: bool,
 }
 
-/// Communities of the nodes that have an edge, found by moving nodes, then communities, to where modularity grows (Louvain).
+/// Communities of the nodes that have an edge, found by moving nodes, then communities, to where
+/// modularity grows (Louvain).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommunityFigures {
@@ -76,14 +79,16 @@ pub struct CommunityFigures {
     pub mean: f64,
     /// Standard deviation of their sizes.
     pub deviation: f64,
-    /// Newman's modularity of these communities in the undirected multigraph of all listed edges, without weights: the share of edges
-    /// inside communities, less the share that would be if ends were joined at random.
+    /// Newman's modularity of these communities in the undirected multigraph of all listed edges,
+    /// without weights: the share of edges inside communities, less the share that would be if ends
+    /// were joined at random.
     pub modularity: f64,
     /// Communities by size in powers of two, see `log_bin`.
     pub histogram: Vec<u64>,
 }
 
-/// How full tiles for tensor cores would be, for windows of so many consecutive target nodes; parallel edges are one entry.
+/// How full tiles for tensor cores would be, for windows of so many consecutive target nodes;
+/// parallel edges are one entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowFigures {
@@ -105,7 +110,8 @@ pub struct WindowFigures {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureFigures {
-    /// The kind of nodes that it is of, where kinds have tables of their own; none: it is of all nodes.
+    /// The kind of nodes that it is of, where kinds have tables of their own; none: it is of all
+    /// nodes.
     pub kind: Option<String>,
     /// Rows.
     pub rows: u64,
@@ -143,7 +149,8 @@ pub enum LabelFigures {
         present: u64,
         /// Members of all classes; the rest has no label.
         labelled: u64,
-        /// Entropy of the shares of present classes over its largest value, ln(present): 1 when all are equal; 1 for one class.
+        /// Entropy of the shares of present classes over its largest value, ln(present): 1 when all
+        /// are equal; 1 for one class.
         balance: f64,
         /// Classes by falling members, then by number; at most `CLASSES_LISTED`.
         listed: Vec<ClassCount>,
@@ -178,7 +185,8 @@ pub enum LabelFigures {
     },
 }
 
-/// Whether edges join nodes of one class; over edges between two different nodes that both have a class.
+/// Whether edges join nodes of one class; over edges between two different nodes that both have a
+/// class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Homophily {
@@ -186,10 +194,12 @@ pub struct Homophily {
     pub edges: u64,
     /// Share of them whose ends have the same class (edge homophily).
     pub share: f64,
-    /// The share that would be if ends were joined at random: sum over classes of the squared share of edge ends.
+    /// The share that would be if ends were joined at random: sum over classes of the squared share
+    /// of edge ends.
     pub by_chance: f64,
-    /// (share - by_chance) / (1 - by_chance), adjusted homophily (Platonov et al. 2023): 1 when only equals are joined, 0 by chance,
-    /// negative when edges avoid equals; 0 when all ends have one class.
+    /// (share - by_chance) / (1 - by_chance), adjusted homophily (Platonov et al. 2023): 1 when
+    /// only equals are joined, 0 by chance, negative when edges avoid equals; 0 when all ends have
+    /// one class.
     pub adjusted: f64,
 }
 
@@ -247,8 +257,9 @@ pub struct Profile {
     pub component_largest: u64,
     /// Blocks of the adjacency.
     pub blocks: BlockFigures,
-    /// Blocks of the adjacency without its farthest edges: those beyond the first bins of `spans` that hold 99 of 100 edges. What is
-    /// diagonal here and not in `blocks` is nearly block diagonal.
+    /// Blocks of the adjacency without its farthest edges: those beyond the first bins of `spans`
+    /// that hold 99 of 100 edges. What is diagonal here and not in `blocks` is nearly block
+    /// diagonal.
     pub blocks_nearly: BlockFigures,
     /// Communities.
     pub communities: CommunityFigures,
@@ -276,13 +287,20 @@ pub fn write(outputs: &mut Outputs, profile: &Profile) -> Result<(), StageError>
 
 /// Writes the degrees.
 #[cfg(feature = "tables")]
-pub fn write_degrees(outputs: &mut Outputs, incoming: Vec<u64>, outgoing: Vec<u64>) -> Result<(), StageError> {
+pub fn write_degrees(
+    outputs: &mut Outputs,
+    incoming: Vec<u64>,
+    outgoing: Vec<u64>,
+) -> Result<(), StageError> {
     use crate::{
         arrow_file::numbers,
         parquet_file::{field, write_table},
     };
     use arrow_schema::DataType;
-    let columns = vec![(field("in", DataType::UInt64), numbers(incoming)), (field("out", DataType::UInt64), numbers(outgoing))];
+    let columns = vec![
+        (field("in", DataType::UInt64), numbers(incoming)),
+        (field("out", DataType::UInt64), numbers(outgoing)),
+    ];
     write_table(&outputs.file(Kind::Profile, DEGREES_FILE), columns)
 }
 
@@ -300,28 +318,59 @@ pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<
     #[cfg(feature = "tables")]
     {
         let degrees = directory.join(DEGREES_FILE);
-        super::expect_length(&degrees, "nodes", profile.nodes, crate::parquet_file::describe(&degrees)?.0)?;
+        super::expect_length(
+            &degrees,
+            "nodes",
+            profile.nodes,
+            crate::parquet_file::describe(&degrees)?.0,
+        )?;
     }
     match profile.contradiction() {
         None => Ok(()),
-        Some(what) => Err(StageError::damaged(&path, format!("counts contradict each other: {what}"))),
+        Some(what) => {
+            Err(StageError::damaged(&path, format!("counts contradict each other: {what}")))
+        }
     }
 }
 
 impl Profile {
     /// What cannot be, whatever the graph.
     fn contradiction(&self) -> Option<&'static str> {
-        let sum = |histogram: &[u64]| histogram.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
+        let sum = |histogram: &[u64]| {
+            histogram.iter().fold(0u64, |sum, count| sum.saturating_add(*count))
+        };
         let over = |histogram: &[u64], count: u64| sum(histogram) != count;
         let rules = [
             (self.isolated > self.nodes, "more isolated nodes than nodes"),
-            (self.self_loops > self.edges || self.parallel_edges > self.edges, "more loops or repeats than edges"),
-            (self.component_largest > self.nodes || self.blocks.largest > self.nodes, "a part is larger than the graph"),
-            (over(&self.in_degree.histogram, self.nodes) || over(&self.out_degree.histogram, self.nodes), "degrees of more or fewer nodes than there are"),
-            (over(&self.spans, self.edges) || over(&self.relation_edges, self.edges), "a histogram of more or fewer edges than there are"),
-            (!self.kind_nodes.is_empty() && over(&self.kind_nodes, self.nodes), "kinds of more or fewer nodes than there are"),
-            (over(&self.communities.histogram, self.communities.count), "a histogram of more or fewer communities than there are"),
-            (self.windows.map(|window| window.rows) != [8, 16], "windows of another height than 8 and 16"),
+            (
+                self.self_loops > self.edges || self.parallel_edges > self.edges,
+                "more loops or repeats than edges",
+            ),
+            (
+                self.component_largest > self.nodes || self.blocks.largest > self.nodes,
+                "a part is larger than the graph",
+            ),
+            (
+                over(&self.in_degree.histogram, self.nodes)
+                    || over(&self.out_degree.histogram, self.nodes),
+                "degrees of more or fewer nodes than there are",
+            ),
+            (
+                over(&self.spans, self.edges) || over(&self.relation_edges, self.edges),
+                "a histogram of more or fewer edges than there are",
+            ),
+            (
+                !self.kind_nodes.is_empty() && over(&self.kind_nodes, self.nodes),
+                "kinds of more or fewer nodes than there are",
+            ),
+            (
+                over(&self.communities.histogram, self.communities.count),
+                "a histogram of more or fewer communities than there are",
+            ),
+            (
+                self.windows.map(|window| window.rows) != [8, 16],
+                "windows of another height than 8 and 16",
+            ),
         ];
         rules.into_iter().find_map(|(broken, what)| broken.then_some(what))
     }

@@ -1,11 +1,12 @@
 //! run: results of a run.
 //!
-//! files     `record.json` (device, seconds, peak bytes, supersteps, converged, seed); `metrics.parquet` (training: epoch,
-//!           loss, train, validation, test, seconds); `parameters.safetensors`; `predictions.parquet` (id, class, scores) or
-//!           `values.parquet` (id, one column per returned value), with `edge_values.parquet` (source, target, one column per
-//!           returned value of edges) where a program returns such
-//! promises  results stand under the data set's own ids, in the order of nodes.parquet; where rows are of the graphs of a set of
-//!           many, in that of graphs.parquet (count `graphs`)
+//! files     `record.json` (device, seconds, peak bytes, supersteps, converged, seed);
+//!           `metrics.parquet` (training: epoch, loss, train, validation, test, seconds);
+//!           `parameters.safetensors`; `predictions.parquet` (id, class, scores) or
+//!           `values.parquet` (id, one column per returned value), with `edge_values.parquet`
+//!           (source, target, one column per returned value of edges) where a program returns such
+//! promises  results stand under the data set's own ids, in the order of nodes.parquet; where rows
+//!           are of the graphs of a set of many, in that of graphs.parquet (count `graphs`)
 use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,8 @@ pub const PARAMETERS_FILE: &str = "parameters.safetensors";
 pub const PREDICTIONS_FILE: &str = "predictions.parquet";
 /// Result of an iteration.
 pub const VALUES_FILE: &str = "values.parquet";
-/// Values of edges that an iteration returns; further lists have `_1`, `_2` and so on before the dot.
+/// Values of edges that an iteration returns; further lists have `_1`, `_2` and so on before the
+/// dot.
 pub const EDGE_VALUES_FILE: &str = "edge_values.parquet";
 
 /// What record.json says.
@@ -50,10 +52,12 @@ pub struct Record {
     pub converged: bool,
     /// Seconds from upload to results, without what an earlier, interrupted start took.
     pub seconds: f64,
-    /// Seconds of that from the first launch to the last: the graph is loaded before, and results are written after.
+    /// Seconds of that from the first launch to the last: the graph is loaded before, and results
+    /// are written after.
     #[serde(default)]
     pub seconds_compute: f64,
-    /// Median seconds of an epoch or superstep; of a program without either the seconds of a pass, where `run.passes` asks for them, else 0.
+    /// Median seconds of an epoch or superstep; of a program without either the seconds of a pass,
+    /// where `run.passes` asks for them, else 0.
     pub seconds_step: f64,
     /// Seconds by launch over the whole run.
     pub seconds_by_launch: BTreeMap<String, f64>,
@@ -62,24 +66,29 @@ pub struct Record {
     /// What the plan predicted of `bytes_mapped`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_mapped_predicted: u64,
-    /// Most memory at any time of the run: on a CPU of the process's own (what `--mem` of a scheduler must hold), on a GPU of its memory.
+    /// Most memory at any time of the run: on a CPU of the process's own (what `--mem` of a
+    /// scheduler must hold), on a GPU of its memory.
     pub bytes_peak: u64,
-    /// Most pages of mapped files that were in memory: the system drops them when others want memory.
+    /// Most pages of mapped files that were in memory: the system drops them when others want
+    /// memory.
     #[serde(default)]
     pub bytes_mapped: u64,
-    /// What of `bytes_peak` stages before the run left, at most, when they were done in the same process: a run uses what it can of it.
+    /// What of `bytes_peak` stages before the run left, at most, when they were done in the same
+    /// process: a run uses what it can of it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_left: u64,
     /// Bytes of the host that were pinned for kernels to read, beside `bytes_peak`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_pinned: u64,
-    /// What is gone of a GPU's memory since it was opened, as its driver says: `bytes_peak`, code, graphs of launches, and what others took meanwhile.
+    /// What is gone of a GPU's memory since it was opened, as its driver says: `bytes_peak`, code,
+    /// graphs of launches, and what others took meanwhile.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_driver: u64,
     /// Epoch whose parameters were kept.
     pub epoch_kept: u64,
-    /// Metrics of the parameters that were kept: `loss`; `train`, `validation` and `test` of the metric that `metric` names; further ones with
-    /// their names, such as `test_f1`; as far as there are such.
+    /// Metrics of the parameters that were kept: `loss`; `train`, `validation` and `test` of the
+    /// metric that `metric` names; further ones with their names, such as `test_f1`; as far as
+    /// there are such.
     pub metrics: BTreeMap<String, f64>,
     /// Which metric `train`, `validation` and `test` are, as `run.metric` names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +112,8 @@ pub struct Record {
     pub resumed_at: u64,
 }
 
-/// What a run was asked for by. Another pipeline may ask for the same run later: the first one stands here.
+/// What a run was asked for by. Another pipeline may ask for the same run later: the first one
+/// stands here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
@@ -118,8 +128,9 @@ pub struct Asked {
 }
 
 impl Record {
-    /// Which metric `train`, `validation` and `test` are. Records of before `metric` are of `asked`, the setting `run.metric`; `auto` is then
-    /// the mean squared error where there is an absolute one beside it, else the accuracy.
+    /// Which metric `train`, `validation` and `test` are. Records of before `metric` are of
+    /// `asked`, the setting `run.metric`; `auto` is then the mean squared error where there is an
+    /// absolute one beside it, else the accuracy.
     fn metric_name<'a>(&'a self, asked: Option<&'a str>) -> &'a str {
         let errors = || self.metrics.keys().any(|name| name.ends_with("_mae"));
         match (self.metric.as_deref(), asked) {
@@ -133,15 +144,22 @@ impl Record {
     /// Every metric under its whole name: `loss`, `test_accuracy`, `test_f1`.
     fn named_metrics(&self, asked: Option<&str>) -> BTreeMap<String, f64> {
         let metric = self.metric_name(asked);
-        let named = |name: &str| if PARTS.contains(&name) { format!("{name}_{metric}") } else { name.to_owned() };
-        self.metrics.iter().filter(|(_, value)| value.is_finite()).map(|(name, value)| (named(name), *value)).collect()
+        let named = |name: &str| {
+            if PARTS.contains(&name) { format!("{name}_{metric}") } else { name.to_owned() }
+        };
+        self.metrics
+            .iter()
+            .filter(|(_, value)| value.is_finite())
+            .map(|(name, value)| (named(name), *value))
+            .collect()
     }
 }
 
 /// Parts of a split, the one that counts first.
 pub const PARTS: [&str; 3] = ["test", "validation", "train"];
 
-/// Every metric of a run under its whole name: `loss`, `test_accuracy`, `test_f1`; those that are no number are left out.
+/// Every metric of a run under its whole name: `loss`, `test_accuracy`, `test_f1`; those that are
+/// no number are left out.
 pub fn metrics(artifact: &Artifact, record: &Record) -> BTreeMap<String, f64> {
     record.named_metrics(asked_metric(artifact))
 }
@@ -149,7 +167,12 @@ pub fn metrics(artifact: &Artifact, record: &Record) -> BTreeMap<String, f64> {
 /// The metrics that a run was judged by, the part that counts first, each under its whole name.
 pub fn main_metrics(artifact: &Artifact, record: &Record) -> Vec<(String, f64)> {
     let metric = record.metric_name(asked_metric(artifact));
-    let of_part = |part: &str| Some((format!("{part}_{metric}"), record.metrics.get(part).copied().filter(|value| value.is_finite())?));
+    let of_part = |part: &str| {
+        Some((
+            format!("{part}_{metric}"),
+            record.metrics.get(part).copied().filter(|value| value.is_finite())?,
+        ))
+    };
     PARTS.into_iter().filter_map(of_part).collect()
 }
 
@@ -193,9 +216,16 @@ pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<
                 need_file(directory, manifest, PREDICTIONS_FILE)?;
             }
         }
-        "iterate" if !has_file(manifest, VALUES_FILE) => need_file(directory, manifest, VALUES_FILE)?,
+        "iterate" if !has_file(manifest, VALUES_FILE) => {
+            need_file(directory, manifest, VALUES_FILE)?
+        }
         "iterate" => {}
-        other => return Err(StageError::damaged(&path, format!("expected mode `train`, `infer` or `iterate`, found `{other}`"))),
+        other => {
+            return Err(StageError::damaged(
+                &path,
+                format!("expected mode `train`, `infer` or `iterate`, found `{other}`"),
+            ));
+        }
     }
     #[cfg(feature = "tables")]
     for name in [PREDICTIONS_FILE, VALUES_FILE] {
@@ -223,17 +253,37 @@ mod tests {
             "metrics": {},
         });
         let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        Record { metrics, metric: metric.map(str::to_owned), ..serde_json::from_value(text).unwrap() }
+        Record {
+            metrics,
+            metric: metric.map(str::to_owned),
+            ..serde_json::from_value(text).unwrap()
+        }
     }
 
     #[test]
     fn metrics_have_whole_names_in_old_records_too() {
-        let names = |record: &Record, asked| record.named_metrics(asked).into_keys().collect::<Vec<_>>();
+        let names =
+            |record: &Record, asked| record.named_metrics(asked).into_keys().collect::<Vec<_>>();
         let classes = [("loss", 0.5), ("test", 0.8), ("test_f1", 0.7), ("train", f64::NAN)];
-        assert_eq!(names(&record(&classes, Some("accuracy")), Some("auto")), ["loss", "test_accuracy", "test_f1"]);
-        assert_eq!(names(&record(&classes, None), Some("auto")), ["loss", "test_accuracy", "test_f1"]);
-        assert_eq!(names(&record(&[("test", 0.5), ("test_f1", 0.7)], None), Some("auc")), ["test_auc", "test_f1"]);
-        assert_eq!(names(&record(&[("test", 4.0), ("test_mae", 2.0)], None), Some("auto")), ["test_mae", "test_mse"]);
-        assert_eq!(["test_accuracy", "validation_mse", "loss"].map(metric_words), ["test accuracy", "validation MSE", "loss"]);
+        assert_eq!(
+            names(&record(&classes, Some("accuracy")), Some("auto")),
+            ["loss", "test_accuracy", "test_f1"]
+        );
+        assert_eq!(
+            names(&record(&classes, None), Some("auto")),
+            ["loss", "test_accuracy", "test_f1"]
+        );
+        assert_eq!(
+            names(&record(&[("test", 0.5), ("test_f1", 0.7)], None), Some("auc")),
+            ["test_auc", "test_f1"]
+        );
+        assert_eq!(
+            names(&record(&[("test", 4.0), ("test_mae", 2.0)], None), Some("auto")),
+            ["test_mae", "test_mse"]
+        );
+        assert_eq!(
+            ["test_accuracy", "validation_mse", "loss"].map(metric_words),
+            ["test accuracy", "validation MSE", "loss"]
+        );
     }
 }

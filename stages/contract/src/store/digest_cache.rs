@@ -1,8 +1,10 @@
 //! Digests that this process knows: of files that it sealed, and of files that it read whole.
 //!
-//! promises  a process digests a file once, as long as the file's inode, size and times stay the same
+//! promises  a process digests a file once, as long as the file's inode, size and times stay the
+//!           same
 //! never     trusts a path: what is known belongs to an inode; keeps anything beyond the process
-//! limits    bits that a disk loses after the file was digested are found by the next process, or by `store verify`, which reads all
+//! limits    bits that a disk loses after the file was digested are found by the next process, or
+//!           by `store verify`, which reads all
 use std::{
     collections::HashMap,
     fs, io,
@@ -58,13 +60,18 @@ fn read(mut file: fs::File) -> io::Result<Digest> {
     Ok(digest)
 }
 
-/// Gives a file a second name, or finds that it has it. A link changes the time of the inode's last change, but no byte: what was known
-/// stays known.
+/// Gives a file a second name, or finds that it has it. A link changes the time of the inode's last
+/// change, but no byte: what was known stays known.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     let before = Stamp::of(&retry(|| fs::metadata(from))?);
-    // A link that a network file system sends again answers that the name is taken, though the first one made it.
-    let is_made = || retry(|| fs::symlink_metadata(to)).is_ok_and(|facts| (facts.dev(), facts.ino()) == before.inode);
-    retry(|| fs::hard_link(from, to)).or_else(|error| if is_made() { Ok(()) } else { Err(error) })?;
+    // A link that a network file system sends again answers that the name is taken, though the
+    // first one made it.
+    let is_made = || {
+        retry(|| fs::symlink_metadata(to))
+            .is_ok_and(|facts| (facts.dev(), facts.ino()) == before.inode)
+    };
+    retry(|| fs::hard_link(from, to))
+        .or_else(|error| if is_made() { Ok(()) } else { Err(error) })?;
     let after = Stamp::of(&retry(|| fs::metadata(to))?);
     let mut known = known();
     if after == (Stamp { changed: after.changed, ..before })

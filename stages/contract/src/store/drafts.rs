@@ -1,11 +1,15 @@
-//! Drafts: folders that are written under a name of their own, `.tmp-<what>-<process>-<number>@<host>-<boot>-<name space>-<start>`,
-//! until their contents get theirs.
+//! Drafts: folders that are written under a name of their own,
+//! `.tmp-<what>-<process>-<number>@<host>-<boot>-<name space>-<start>`, until their contents get
+//! theirs.
 //!
-//! promises  a draft goes when it is dropped and when a signal ends the process; what a killed process left is recognised by its name,
-//!           and removed by the next that drafts the same in the same place (in a store: by `gc`); a draft is touched every ten minutes
-//! never     removes what a living process writes, however old, or a folder that is not named as a draft is: in a store, names that
-//!           start as a draft's are drafts; elsewhere process, number and place have to be there too
-//! limits    whether a process of another host or PID name space lives is not known: its drafts are left-overs a day after the last touch
+//! promises  a draft goes when it is dropped and when a signal ends the process; what a killed
+//!           process left is recognised by its name, and removed by the next that drafts the same
+//!           in the same place (in a store: by `gc`); a draft is touched every ten minutes
+//! never     removes what a living process writes, however old, or a folder that is not named as a
+//!           draft is: in a store, names that start as a draft's are drafts; elsewhere process,
+//!           number and place have to be there too
+//! limits    whether a process of another host or PID name space lives is not known: its drafts are
+//!           left-overs a day after the last touch
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -28,21 +32,25 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Sweeps over a draft that is removed while it is written; a second one is rarely needed.
 const REMOVALS: usize = 100;
 
-/// Directories being written by this process, so that a signal can remove them before the process ends.
+/// Directories being written by this process, so that a signal can remove them before the process
+/// ends.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// A folder being written outside of a store. Dropped, it removes itself with whatever was not moved out of it.
+/// A folder being written outside of a store. Dropped, it removes itself with whatever was not
+/// moved out of it.
 #[derive(Debug)]
 pub struct Beside {
     path: PathBuf,
 }
 
 impl Beside {
-    /// Makes a draft in a folder that is there, after removing what dead processes left of the same.
+    /// Makes a draft in a folder that is there, after removing what dead processes left of the
+    /// same.
     pub fn begin(folder: &Path, what: &str) -> Result<Beside, StageError> {
         sweep(folder, what);
-        let path = begin(folder, what).map_err(|error| StageError::io("make a folder in", folder, &error))?;
+        let path = begin(folder, what)
+            .map_err(|error| StageError::io("make a folder in", folder, &error))?;
         Ok(Beside { path })
     }
 
@@ -71,7 +79,8 @@ pub fn holds_leftover(folder: &Path, what: &str) -> bool {
 
 /// Removes whatever this process was writing. For signal handlers that end the process right after.
 ///
-/// The lock on the drafts is never given back: no draft begins any more, and none is published half removed.
+/// The lock on the drafts is never given back: no draft begins any more, and none is published half
+/// removed.
 pub fn abandon_drafts() {
     let drafts = drafts();
     drafts.iter().for_each(|draft| remove_while_written(draft));
@@ -79,7 +88,8 @@ pub fn abandon_drafts() {
     lease::release_all();
 }
 
-/// Makes the folder of a draft that was removed under it; never after `abandon_drafts`, which keeps the lock.
+/// Makes the folder of a draft that was removed under it; never after `abandon_drafts`, which keeps
+/// the lock.
 pub(super) fn make_again(draft: &Path) -> io::Result<()> {
     let _held = drafts();
     retry(|| fs::create_dir(draft))
@@ -100,24 +110,28 @@ pub(super) fn touch_all() {
     let drafts: Vec<PathBuf> = drafts().iter().cloned().collect();
     for draft in drafts {
         // One that was published or removed meanwhile needs none.
-        let _gone = fs::File::open(&draft).and_then(|folder| folder.set_modified(SystemTime::now()));
+        let _gone =
+            fs::File::open(&draft).and_then(|folder| folder.set_modified(SystemTime::now()));
     }
 }
 
 /// Renames a draft to its final name, and forgets it.
 pub(crate) fn give_name(draft: &Path, target: &Path) -> io::Result<()> {
-    // Under the lock, so that a signal removes a draft or finds it published, never a part of what was published.
+    // Under the lock, so that a signal removes a draft or finds it published, never a part of what
+    // was published.
     let mut drafts = drafts();
     retry(|| fs::rename(draft, target))?;
     drafts.remove(draft);
     Ok(())
 }
 
-/// Removes a draft that was not published; after publishing there is nothing under this name any more.
+/// Removes a draft that was not published; after publishing there is nothing under this name any
+/// more.
 pub(crate) fn discard(draft: &Path) {
     let mut drafts = drafts();
     if drafts.remove(draft) {
-        // What cannot be removed is a left-over of this process, which `gc` takes once it has ended.
+        // What cannot be removed is a left-over of this process, which `gc` takes once it has
+        // ended.
         let _left = retry(|| fs::remove_dir_all(draft));
     }
 }
@@ -125,7 +139,12 @@ pub(crate) fn discard(draft: &Path) {
 /// A name that no other draft has: `.tmp-<what>-<process>-<number>@<place>`.
 pub(crate) fn name(start: &str, what: &str) -> String {
     let own = Writer::own();
-    format!("{start}{what}-{}-{}@{}", own.process(), DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed), own.place())
+    format!(
+        "{start}{what}-{}-{}@{}",
+        own.process(),
+        DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed),
+        own.place()
+    )
 }
 
 /// Who writes a draft, by its name; none of what is not named as `name` does it.
@@ -154,9 +173,15 @@ fn leftovers(folder: &Path, what: &str) -> impl Iterator<Item = PathBuf> {
     let starts = [format!(".tmp-{what}-"), format!(".trash-{what}-")];
     // What is not seen now is swept the next time.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    // The folder is a user's: what only begins as a draft does, and says of no process, is not ours, however old.
-    let is_draft = move |name: &str| starts.iter().any(|start| name.starts_with(start)) && writer(name).is_some();
-    entries.filter(move |entry| entry.file_name().to_str().is_some_and(&is_draft)).map(|entry| entry.path()).filter(|path| is_abandoned(path))
+    // The folder is a user's: what only begins as a draft does, and says of no process, is not
+    // ours, however old.
+    let is_draft = move |name: &str| {
+        starts.iter().any(|start| name.starts_with(start)) && writer(name).is_some()
+    };
+    entries
+        .filter(move |entry| entry.file_name().to_str().is_some_and(&is_draft))
+        .map(|entry| entry.path())
+        .filter(|path| is_abandoned(path))
 }
 
 /// Removes what dead processes left in a folder that drafted this.
@@ -175,8 +200,8 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a draft into which other threads may be writing. It loses its name first: what is created by that name from then on
-/// fails, and only what was under way can still be added.
+/// Removes a draft into which other threads may be writing. It loses its name first: what is
+/// created by that name from then on fails, and only what was under way can still be added.
 fn remove_while_written(draft: &Path) {
     let name = draft.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let aside = draft.with_file_name(name.replacen(".tmp-", ".trash-", 1));
@@ -231,7 +256,10 @@ mod tests {
         }
         // The age decides for drafts of unknown writers, never for what is no draft.
         for name in [".tmp-import-mine", ".tmp-import-mine-of-may@home"] {
-            fs::File::open(folder.path().join(name)).unwrap().set_modified(SystemTime::now() - 2 * LEFTOVER_AGE).unwrap();
+            fs::File::open(folder.path().join(name))
+                .unwrap()
+                .set_modified(SystemTime::now() - 2 * LEFTOVER_AGE)
+                .unwrap();
         }
         assert!(holds_leftover(folder.path(), "import"));
         let draft = Beside::begin(folder.path(), "import").unwrap();
@@ -254,14 +282,17 @@ mod tests {
                 for writer in 0..3 {
                     let (draft, over) = (&draft, &over);
                     scope.spawn(move || {
-                        (0..).take_while(|_| !over.load(Ordering::Relaxed)).for_each(|file| drop(fs::write(draft.join(format!("{writer}-{file}")), b"x")));
+                        (0..).take_while(|_| !over.load(Ordering::Relaxed)).for_each(|file| {
+                            drop(fs::write(draft.join(format!("{writer}-{file}")), b"x"))
+                        });
                     });
                 }
                 while fs::read_dir(&draft).unwrap().count() < 20 {}
                 remove_while_written(&draft);
                 over.store(true, Ordering::Relaxed);
             });
-            let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
+            let left: Vec<_> =
+                fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
             assert!(left.is_empty(), "round {round}: {left:?}");
         }
     }

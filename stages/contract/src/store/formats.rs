@@ -1,7 +1,10 @@
-//! Artifacts of other formats: in folders `<kind>-v<N>` of which N is not the version of this build.
+//! Artifacts of other formats: in folders `<kind>-v<N>` of which N is not the version of this
+//! build.
 //!
-//! promises  nothing of this version reads them; `gc` removes those of older formats when it is asked to
-//! never     takes those of a newer format for garbage: a newer version made them, in a store that both use
+//! promises  nothing of this version reads them; `gc` removes those of older formats when it is
+//!           asked to
+//! never     takes those of a newer format for garbage: a newer version made them, in a store that
+//!           both use
 use std::path::PathBuf;
 
 use super::{
@@ -42,7 +45,11 @@ impl Store {
             }
             let side = if version < kind.version() { &mut found.older } else { &mut found.newer };
             for path in entries(&folder)? {
-                let Some(key) = path.file_name().and_then(|name| name.to_str()).and_then(Key::parse) else { continue };
+                let Some(key) =
+                    path.file_name().and_then(|name| name.to_str()).and_then(Key::parse)
+                else {
+                    continue;
+                };
                 side.push(Foreign { kind, key, bytes: size_of(&path)?, path });
             }
         }
@@ -52,7 +59,10 @@ impl Store {
     /// Folders of kinds that may hold what this version or an older one left.
     pub(super) fn folders_up_to_now(&self) -> Result<Vec<PathBuf>, StageError> {
         let folders = self.folders_of_kinds()?.into_iter();
-        Ok(folders.filter(|(kind, version, _)| *version <= kind.version()).map(|(.., folder)| folder).collect())
+        Ok(folders
+            .filter(|(kind, version, _)| *version <= kind.version())
+            .map(|(.., folder)| folder)
+            .collect())
     }
 
     /// Folders named `<kind>-v<N>`, by kind and version.

@@ -1,9 +1,11 @@
-//! Collecting garbage: left-overs of killed writers, artifacts that are old, too many or reachable from no run, or of older formats.
+//! Collecting garbage: left-overs of killed writers, artifacts that are old, too many or reachable
+//! from no run, or of older formats.
 //!
-//! promises  never removes what is leased, what a kept plan needs, or a run's results unless runs are asked for; a reader
-//!           sees an artifact whole or not at all; a manifest that cannot be read now (but is not damaged) ends it before anything goes
-//! never     waits for anybody; touches a read-only store; removes what a living process of this PID name space writes or uses, or
-//!           anything of a newer format
+//! promises  never removes what is leased, what a kept plan needs, or a run's results unless runs
+//!           are asked for; a reader sees an artifact whole or not at all; a manifest that cannot
+//!           be read now (but is not damaged) ends it before anything goes
+//! never     waits for anybody; touches a read-only store; removes what a living process of this
+//!           PID name space writes or uses, or anything of a newer format
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
@@ -20,13 +22,15 @@ use super::{
 };
 use crate::{ErrorKind, Key, Kind, Manifest, StageError, eintr::retry, manifest::MANIFEST_FILE};
 
-/// A note that a process of this number is still writing is a left-over at this age: the number was given again.
+/// A note that a process of this number is still writing is a left-over at this age: the number was
+/// given again.
 const NOTE_AGE: Duration = Duration::from_secs(3600);
 
 /// What to remove beside left-overs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Artifacts not used for so long. Uses are noted to the hour: what may have been used since stays.
+    /// Artifacts not used for so long. Uses are noted to the hour: what may have been used since
+    /// stays.
     pub older_than: Option<Duration>,
     /// The least recently used, until so many bytes are left.
     pub keep_bytes: Option<u64>,
@@ -77,7 +81,11 @@ impl Report {
     /// What was to go has gone, or stays.
     fn note(&mut self, place: &Place<'_>, why: &str, gone: Result<(), StageError>) {
         match gone {
-            Ok(()) => self.removed.push(Removed { path: place.path.to_owned(), bytes: place.bytes, why: why.to_owned() }),
+            Ok(()) => self.removed.push(Removed {
+                path: place.path.to_owned(),
+                bytes: place.bytes,
+                why: why.to_owned(),
+            }),
             Err(error) => {
                 self.bytes_kept += place.bytes;
                 self.failed.push(error);
@@ -123,14 +131,17 @@ impl Store {
         Ok(report)
     }
 
-    /// Removes everything that has one of these keys. Refuses what is in use or what a kept plan or run was made from, unless
-    /// `force`.
+    /// Removes everything that has one of these keys. Refuses what is in use or what a kept plan or
+    /// run was made from, unless `force`.
     pub fn remove(&self, keys: &[Key], force: bool) -> Result<Report, StageError> {
         prove_writable(self.root())?;
         let items = self.items()?;
         let asked = |item: &Item| keys.iter().any(|key| key.as_str() == item.key);
         if !force {
-            items.iter().filter(|item| asked(item)).try_for_each(|item| refuse_needed(item, &items, asked))?;
+            items
+                .iter()
+                .filter(|item| asked(item))
+                .try_for_each(|item| refuse_needed(item, &items, asked))?;
         }
         let mut report = Report::default();
         for item in &items {
@@ -138,9 +149,19 @@ impl Store {
                 report.bytes_kept += item.bytes;
                 continue;
             }
-            let removed = if force { self.trash(&item.path).map(|()| Removal::Gone) } else { self.remove_unused(&item.path, &item.key) };
+            let removed = if force {
+                self.trash(&item.path).map(|()| Removal::Gone)
+            } else {
+                self.remove_unused(&item.path, &item.key)
+            };
             // Whoever began to use it after the first look has a lease by now.
-            let removed = removed.and_then(|removal| if removal == Removal::Gone { Ok(()) } else { Err(refusal(item, "is in use by a process")) });
+            let removed = removed.and_then(|removal| {
+                if removal == Removal::Gone {
+                    Ok(())
+                } else {
+                    Err(refusal(item, "is in use by a process"))
+                }
+            });
             report.note(&item.place(), "asked for", removed);
         }
         Ok(report)
@@ -158,17 +179,30 @@ impl Store {
         }
     }
 
-    /// Nothing of this version reads artifacts of older formats; results of their runs are a person's all the same.
-    fn collect_other_formats(&self, request: &Request, report: &mut Report) -> Result<(), StageError> {
+    /// Nothing of this version reads artifacts of older formats; results of their runs are a
+    /// person's all the same.
+    fn collect_other_formats(
+        &self,
+        request: &Request,
+        report: &mut Report,
+    ) -> Result<(), StageError> {
         let OtherFormats { older, newer } = self.other_formats()?;
-        let goes = |foreign: &Foreign| request.older_formats && (request.runs || foreign.kind != Kind::Run);
+        let goes = |foreign: &Foreign| {
+            request.older_formats && (request.runs || foreign.kind != Kind::Run)
+        };
         let (doomed, older): (Vec<Foreign>, Vec<Foreign>) = older.into_iter().partition(goes);
         report.other_formats = OtherFormats { older, newer };
         for Foreign { path, key, bytes, .. } in &doomed {
-            self.collect_item(&Place { path, key: key.as_str(), bytes: *bytes }, "of a format that this version replaced", request.dry, report);
+            self.collect_item(
+                &Place { path, key: key.as_str(), bytes: *bytes },
+                "of a format that this version replaced",
+                request.dry,
+                report,
+            );
         }
         if !request.dry {
-            let folders: BTreeSet<&Path> = doomed.iter().filter_map(|foreign| foreign.path.parent()).collect();
+            let folders: BTreeSet<&Path> =
+                doomed.iter().filter_map(|foreign| foreign.path.parent()).collect();
             // One that holds anything stays.
             folders.into_iter().for_each(|folder| drop(fs::remove_dir(folder)));
         }
@@ -206,11 +240,21 @@ impl Store {
         Ok(())
     }
 
-    /// Ends what another `gc` began, if that one has ended or somebody uses what it took the name of.
-    fn collect_aside(&self, path: PathBuf, dry: bool, report: &mut Report) -> Result<(), StageError> {
+    /// Ends what another `gc` began, if that one has ended or somebody uses what it took the name
+    /// of.
+    fn collect_aside(
+        &self,
+        path: PathBuf,
+        dry: bool,
+        report: &mut Report,
+    ) -> Result<(), StageError> {
         let bytes = size_of(&path)?;
         match self.settle_aside(&path, dry) {
-            Ok(Some(Removal::Gone)) => report.removed.push(Removed { path, bytes, why: "another `gc` ended while it removed this".to_owned() }),
+            Ok(Some(Removal::Gone)) => report.removed.push(Removed {
+                path,
+                bytes,
+                why: "another `gc` ended while it removed this".to_owned(),
+            }),
             Ok(_) => {}
             Err(error) => report.failed.push(error),
         }
@@ -222,7 +266,11 @@ impl Store {
         let mut items = Vec::new();
         for kind in Kind::ALL {
             for path in entries(&self.kind_directory(kind))? {
-                let Some(key) = path.file_name().and_then(|name| name.to_str()).and_then(Key::parse) else { continue };
+                let Some(key) =
+                    path.file_name().and_then(|name| name.to_str()).and_then(Key::parse)
+                else {
+                    continue;
+                };
                 let mut of_newer = None;
                 let manifest = match Manifest::read(&path, kind) {
                     Ok(manifest) => manifest,
@@ -239,9 +287,13 @@ impl Store {
                 }
                 let inputs = manifest.iter().flat_map(|manifest| manifest.inputs.iter());
                 let inputs = inputs.map(|input| (input.kind.clone(), input.key.to_string()));
-                // What a newer version wrote stays, with what it was made from, as if it were in use.
+                // What a newer version wrote stays, with what it was made from, as if it were in
+                // use.
                 let leased = of_newer.is_some() || leased.contains(key.as_str());
-                let needs = inputs.chain(of_newer.into_iter().flatten()).filter_map(|(kind, key)| Some((Kind::parse(&kind)?, key))).collect();
+                let needs = inputs
+                    .chain(of_newer.into_iter().flatten())
+                    .filter_map(|(kind, key)| Some((Kind::parse(&kind)?, key)))
+                    .collect();
                 let (bytes, used) = (size_of(&path)?, last_used(&path)?);
                 items.push(Item { path, kind, key: key.to_string(), bytes, used, needs, leased });
             }
@@ -251,34 +303,63 @@ impl Store {
 }
 
 /// Refuses to remove what is in use, or what a plan or run that stays was made from.
-fn refuse_needed(item: &Item, items: &[Item], goes: impl Fn(&Item) -> bool) -> Result<(), StageError> {
-    let needs = |other: &&Item| other.needs.iter().any(|(kind, key)| *kind == item.kind && *key == item.key);
+fn refuse_needed(
+    item: &Item,
+    items: &[Item],
+    goes: impl Fn(&Item) -> bool,
+) -> Result<(), StageError> {
+    let needs = |other: &&Item| {
+        other.needs.iter().any(|(kind, key)| *kind == item.kind && *key == item.key)
+    };
     if item.leased || items.iter().filter(|other| other.leased).any(|other| needs(&other)) {
         return Err(refusal(item, "is in use by a process"));
     }
-    match items.iter().filter(needs).find(|other| matches!(other.kind, Kind::Plan | Kind::Run) && !goes(other)) {
-        Some(user) => Err(refusal(item, &format!("is what {} {} was made from", user.kind.name(), user.key))),
+    match items
+        .iter()
+        .filter(needs)
+        .find(|other| matches!(other.kind, Kind::Plan | Kind::Run) && !goes(other))
+    {
+        Some(user) => {
+            Err(refusal(item, &format!("is what {} {} was made from", user.kind.name(), user.key)))
+        }
         None => Ok(()),
     }
 }
 
 fn refusal(item: &Item, what: &str) -> StageError {
-    let error = StageError::new(ErrorKind::Input, format!("{} {} {what}", item.kind.name(), item.key)).at(item.path.display());
+    let error =
+        StageError::new(ErrorKind::Input, format!("{} {} {what}", item.kind.name(), item.key))
+            .at(item.path.display());
     error.hint("remove it nevertheless with  --force")
 }
 
-/// Whether a file beside the digests of raw files is one that its writer, `<hash>.<process>.tmp`, did not finish.
+/// Whether a file beside the digests of raw files is one that its writer, `<hash>.<process>.tmp`,
+/// did not finish.
 fn is_abandoned_note(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-    let process = name.strip_suffix(".tmp").and_then(|rest| rest.rsplit_once('.')?.1.parse::<i32>().ok());
-    // The file is written within milliseconds; a writer that loses it in another name space reads the raw file once more.
-    process.is_some_and(|process| !writer::is_there(process) || age(path).is_some_and(|age| age > NOTE_AGE))
+    let process =
+        name.strip_suffix(".tmp").and_then(|rest| rest.rsplit_once('.')?.1.parse::<i32>().ok());
+    // The file is written within milliseconds; a writer that loses it in another name space reads
+    // the raw file once more.
+    process.is_some_and(|process| {
+        !writer::is_there(process) || age(path).is_some_and(|age| age > NOTE_AGE)
+    })
 }
 
 /// Which items go, and why.
 fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
-    let index_of: BTreeMap<(Kind, &str), usize> = items.iter().enumerate().map(|(index, item)| ((item.kind, item.key.as_str()), index)).collect();
-    let needs = |index: usize| items[index].needs.iter().filter_map(|(kind, key)| index_of.get(&(*kind, key.as_str())).copied()).collect::<Vec<_>>();
+    let index_of: BTreeMap<(Kind, &str), usize> = items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| ((item.kind, item.key.as_str()), index))
+        .collect();
+    let needs = |index: usize| {
+        items[index]
+            .needs
+            .iter()
+            .filter_map(|(kind, key)| index_of.get(&(*kind, key.as_str())).copied())
+            .collect::<Vec<_>>()
+    };
     let mut safe: BTreeSet<usize> = BTreeSet::new();
     let mut reach = |start: Vec<usize>| {
         let mut open = start;
@@ -295,42 +376,68 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
     let mut doomed = BTreeMap::new();
     if request.unreachable {
         let mut reached = BTreeSet::new();
-        let mut open: Vec<usize> = (0..items.len()).filter(|&index| items[index].kind == Kind::Run || safe.contains(&index)).collect();
+        let mut open: Vec<usize> = (0..items.len())
+            .filter(|&index| items[index].kind == Kind::Run || safe.contains(&index))
+            .collect();
         while let Some(index) = open.pop() {
             if reached.insert(index) {
                 open.extend(needs(index));
             }
         }
-        // A choice stays with the graph that it was made for: without it, what was made of that graph is no hit.
-        let is_choice = |index: usize| items[index].kind == Kind::Tune && needs(index).iter().any(|need| reached.contains(need));
+        // A choice stays with the graph that it was made for: without it, what was made of that
+        // graph is no hit.
+        let is_choice = |index: usize| {
+            items[index].kind == Kind::Tune
+                && needs(index).iter().any(|need| reached.contains(need))
+        };
         doomed.extend(
-            (0..items.len()).filter(|&index| !reached.contains(&index) && !is_choice(index)).map(|index| (index, "no run was made from it".to_owned())),
+            (0..items.len())
+                .filter(|&index| !reached.contains(&index) && !is_choice(index))
+                .map(|index| (index, "no run was made from it".to_owned())),
         );
     }
     // Least recently used first; what a kept plan needs stays until the plan goes.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&index| (items[index].used, std::cmp::Reverse(items[index].kind)));
-    let mut bytes: u64 = items.iter().enumerate().filter(|(index, _)| !doomed.contains_key(index)).map(|(_, item)| item.bytes).sum();
+    let mut bytes: u64 = items
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !doomed.contains_key(index))
+        .map(|(_, item)| item.bytes)
+        .sum();
     loop {
-        let needed: BTreeSet<usize> =
-            (0..items.len()).filter(|index| items[*index].kind == Kind::Plan && !doomed.contains_key(index)).flat_map(needs).collect();
-        let free = |index: &usize| !doomed.contains_key(index) && !safe.contains(index) && !needed.contains(index);
+        let needed: BTreeSet<usize> = (0..items.len())
+            .filter(|index| items[*index].kind == Kind::Plan && !doomed.contains_key(index))
+            .flat_map(needs)
+            .collect();
+        let free = |index: &usize| {
+            !doomed.contains_key(index) && !safe.contains(index) && !needed.contains(index)
+        };
         let why = |item: &Item| {
             let age = item.used.elapsed().unwrap_or_default();
             match (request.older_than, request.keep_bytes) {
-                (Some(limit), _) if is_older(age, limit) => Some(format!("not used for {}", span_words(age))),
-                (_, Some(keep)) if bytes > keep => Some("the least recently used, to make room".to_owned()),
+                (Some(limit), _) if is_older(age, limit) => {
+                    Some(format!("not used for {}", span_words(age)))
+                }
+                (_, Some(keep)) if bytes > keep => {
+                    Some("the least recently used, to make room".to_owned())
+                }
                 _ => None,
             }
         };
-        let Some((index, why)) = order.iter().copied().filter(free).find_map(|index| Some((index, why(&items[index])?))) else { break };
+        let Some((index, why)) =
+            order.iter().copied().filter(free).find_map(|index| Some((index, why(&items[index])?)))
+        else {
+            break;
+        };
         bytes -= items[index].bytes;
         doomed.insert(index, why);
     }
     doomed
 }
 
-/// Whether what was noted as used so long ago was not used within the limit. A use is noted unless one was within the hour before.
+/// Whether what was noted as used so long ago was not used within the limit. A use is noted unless
+/// one was within the hour before.
 fn is_older(age: Duration, limit: Duration) -> bool {
     let unnoted = if limit.is_zero() { Duration::ZERO } else { MARK_EVERY };
     age > limit.saturating_add(unnoted)
@@ -339,7 +446,9 @@ fn is_older(age: Duration, limit: Duration) -> bool {
 /// A span in the largest unit of which it has at least two: `3 days`, `26 hours`, `90 seconds`.
 fn span_words(span: Duration) -> String {
     let seconds = span.as_secs();
-    let unit = [(86400, "days"), (3600, "hours"), (60, "minutes")].into_iter().find(|(length, _)| seconds >= 2 * length);
+    let unit = [(86400, "days"), (3600, "hours"), (60, "minutes")]
+        .into_iter()
+        .find(|(length, _)| seconds >= 2 * length);
     match unit {
         Some((length, name)) => format!("{} {name}", seconds / length),
         None if seconds == 1 => "1 second".to_owned(),
@@ -349,12 +458,18 @@ fn span_words(span: Duration) -> String {
 
 fn prove_writable(root: &Path) -> Result<(), StageError> {
     let probe = root.join(drafts::name(".tmp-", "probe"));
-    fs::write(&probe, b"").and_then(|()| retry(|| fs::remove_file(&probe))).map_err(|error| StageError::io("collect garbage in a store", root, &error))
+    fs::write(&probe, b"")
+        .and_then(|()| retry(|| fs::remove_file(&probe)))
+        .map_err(|error| StageError::io("collect garbage in a store", root, &error))
 }
 
 /// What a folder holds, sorted; nothing if it is not there.
 pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>, StageError> {
-    let list = || fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
+    let list = || {
+        fs::read_dir(directory)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<io::Result<Vec<PathBuf>>>()
+    };
     let mut paths = present(retry(list), "list", directory)?.unwrap_or_default();
     paths.sort();
     Ok(paths)
@@ -386,7 +501,11 @@ pub(super) fn size_of(path: &Path) -> Result<u64, StageError> {
 fn present<T>(found: io::Result<T>, doing: &str, path: &Path) -> Result<Option<T>, StageError> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(StageError::io(doing, path, &error)),
     }
 }
@@ -400,12 +519,18 @@ mod tests {
         let hours = |count: u64| Duration::from_secs(count * 3600);
         assert!(!is_older(hours(24) + MARK_EVERY, hours(24)) && is_older(hours(26), hours(24)));
         // Within no time nothing was used.
-        assert!(is_older(Duration::from_secs(1), Duration::ZERO) && !is_older(hours(1), Duration::MAX));
+        assert!(
+            is_older(Duration::from_secs(1), Duration::ZERO) && !is_older(hours(1), Duration::MAX)
+        );
     }
 
     #[test]
     fn a_span_is_never_none_of_a_unit() {
-        let words = [0, 1, 90, 61 * 60, 26 * 3600, 48 * 3600, 400 * 86400].map(|seconds| span_words(Duration::from_secs(seconds)));
-        assert_eq!(words, ["0 seconds", "1 second", "90 seconds", "61 minutes", "26 hours", "2 days", "400 days"]);
+        let words = [0, 1, 90, 61 * 60, 26 * 3600, 48 * 3600, 400 * 86400]
+            .map(|seconds| span_words(Duration::from_secs(seconds)));
+        assert_eq!(
+            words,
+            ["0 seconds", "1 second", "90 seconds", "61 minutes", "26 hours", "2 days", "400 days"]
+        );
     }
 }

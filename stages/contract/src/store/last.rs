@@ -1,6 +1,7 @@
 //! The run that was built or found last: of the whole store, and of each pipeline file.
 //!
-//! promises  a note is one key, written beside and renamed: a reader sees a whole key or none, and of two writers the later one stands
+//! promises  a note is one key, written beside and renamed: a reader sees a whole key or none, and
+//!           of two writers the later one stands
 //! never     fails because the store is read-only; says whether the run is still there
 use std::{
     fs,
@@ -16,7 +17,8 @@ const OF_STORE: &str = "run";
 const NAME_DIGITS: usize = 32;
 
 impl Store {
-    /// Notes that a pipeline file's run was built or found now; silently not at all in a store that cannot be written.
+    /// Notes that a pipeline file's run was built or found now; silently not at all in a store that
+    /// cannot be written.
     pub fn note_last_run(&self, file: &Path, key: &Key) {
         for note in [self.note(None), self.note(Some(file))] {
             if read(&note).as_ref() != Some(key) {
@@ -71,7 +73,10 @@ mod tests {
         assert_eq!((store.last_run(None), store.last_run(Some(&one))), (None, None));
         store.note_last_run(&one, &key("1"));
         store.note_last_run(&other, &key("2"));
-        assert_eq!((store.last_run(None), store.last_run(Some(&one)), store.last_run(Some(&other))), (Some(key("2")), Some(key("1")), Some(key("2"))));
+        assert_eq!(
+            (store.last_run(None), store.last_run(Some(&one)), store.last_run(Some(&other))),
+            (Some(key("2")), Some(key("1")), Some(key("2")))
+        );
         store.note_last_run(&one, &key("1"));
         assert_eq!(store.last_run(None), Some(key("1")));
         // Nonsense is no note, and nothing is left beside.

@@ -1,8 +1,9 @@
-//! Leases: a file `<host>-<boot>-<name space>-<start>-<process>-<key>` that says "this process uses what has that key", so that
-//! `gc` spares it.
+//! Leases: a file `<host>-<boot>-<name space>-<start>-<process>-<key>` that says "this process uses
+//! what has that key", so that `gc` spares it.
 //!
-//! promises  a lease is touched every ten minutes while it is held and removed when it is dropped; that of a process that is known
-//!           to live is valid however old it is, that of one that is known to have ended is not
+//! promises  a lease is touched every ten minutes while it is held and removed when it is dropped;
+//!           that of a process that is known to live is valid however old it is, that of one that
+//!           is known to have ended is not
 //! never     blocks anybody: a store that cannot be written simply has no leases
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -46,7 +47,8 @@ impl Store {
             let mut held = held();
             *held.entry(path.clone()).or_insert(0) += 1;
             // In a read-only store nothing is collected, so nothing is lost when these fail.
-            let _unimportant = retry(|| fs::create_dir_all(&folder)).and_then(|()| fs::write(&path, b""));
+            let _unimportant =
+                retry(|| fs::create_dir_all(&folder)).and_then(|()| fs::write(&path, b""));
         }
         keep_touched();
         Lease { path }
@@ -55,18 +57,25 @@ impl Store {
 
 /// Sees to it that leases and drafts of this process are touched as long as it lives.
 pub(super) fn keep_touched() {
-    // Without a thread nothing is touched, and a process that others cannot see to live is spared by its leases for an hour only.
-    TOUCHER.get_or_init(|| drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever)));
+    // Without a thread nothing is touched, and a process that others cannot see to live is spared
+    // by its leases for an hour only.
+    TOUCHER.get_or_init(|| {
+        drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever))
+    });
 }
 
 /// Keys of what processes use now.
 pub(super) fn protected_keys(store: &Store) -> Result<BTreeSet<String>, StageError> {
     let folder = store.root().join("leases");
-    // A network file system may answer from memory what a folder holds, until this host changes the folder. One that is not there or
-    // cannot be written is listed as it is.
+    // A network file system may answer from memory what a folder holds, until this host changes the
+    // folder. One that is not there or cannot be written is listed as it is.
     let probe = folder.join(drafts::name(PROBE, "probe"));
     let _unimportant = fs::write(&probe, b"").and_then(|()| retry(|| fs::remove_file(&probe)));
-    Ok(super::gc::entries(&folder)?.iter().filter_map(|path| protected_key(path)).map(str::to_owned).collect())
+    Ok(super::gc::entries(&folder)?
+        .iter()
+        .filter_map(|path| protected_key(path))
+        .map(str::to_owned)
+        .collect())
 }
 
 /// The key that a file of the folder of leases protects, if it does.
@@ -82,8 +91,10 @@ pub(super) fn is_valid(path: &Path) -> bool {
         let (place, process) = holder.rsplit_once('-')?;
         Writer::read(process, place)
     });
-    // Names of earlier versions lack the PID name space, so whether their process has ended is unknown.
-    match writer.filter(|writer| writer.has_origin()).map_or(Life::Unknown, |writer| writer.life()) {
+    // Names of earlier versions lack the PID name space, so whether their process has ended is
+    // unknown.
+    match writer.filter(|writer| writer.has_origin()).map_or(Life::Unknown, |writer| writer.life())
+    {
         Life::Lives => true,
         Life::Ended => false,
         Life::Unknown => super::gc::age(path).is_none_or(|age| age <= LEASE_VALID),
@@ -103,7 +114,8 @@ impl Drop for Lease {
     }
 }
 
-/// Removes all leases of this process, before it ends by a signal. The lock is never given back: none is taken any more.
+/// Removes all leases of this process, before it ends by a signal. The lock is never given back:
+/// none is taken any more.
 pub(crate) fn release_all() {
     let held = held();
     for path in held.keys() {

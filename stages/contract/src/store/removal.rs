@@ -1,9 +1,11 @@
 //! Removing an artifact beside processes that may begin to use it at that moment.
 //!
-//! promises  an artifact loses its name first, and leases are looked at after that: who leased it before gets it back under its name, who
-//!           comes later does not find it; an artifact beside its name is whole, so that it can have its name back at any time
+//! promises  an artifact loses its name first, and leases are looked at after that: who leased it
+//!           before gets it back under its name, who comes later does not find it; an artifact
+//!           beside its name is whole, so that it can have its name back at any time
 //! never     gives back what was published anew meanwhile; waits for a lease to end
-//! limits    a process that looks between the two renames waits for `LOOKS` times `PAUSE`, then makes the artifact again
+//! limits    a process that looks between the two renames waits for `LOOKS` times `PAUSE`, then
+//!           makes the artifact again
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -17,7 +19,8 @@ use crate::{Key, Kind, StageError, eintr::retry};
 const LOOKS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How names begin of artifacts that are to be removed unless somebody uses them. What has such a name is whole.
+/// How names begin of artifacts that are to be removed unless somebody uses them. What has such a
+/// name is whole.
 pub(super) const ASIDE: &str = ".aside-";
 
 /// What became of an artifact that was to be removed.
@@ -30,13 +33,15 @@ pub(super) enum Removal {
 }
 
 impl Store {
-    /// Looks an artifact up, as `find` does; one that `gc` has set aside is waited for, since it gets its name back if it is leased.
+    /// Looks an artifact up, as `find` does; one that `gc` has set aside is waited for, since it
+    /// gets its name back if it is leased.
     pub fn find_again(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
         for _ in 0..LOOKS {
             if let Some(found) = self.find(kind, key)? {
                 return Ok(Some(found));
             }
-            let is_of_key = |path: &PathBuf| named_aside(path).is_some_and(|(_, found)| found == *key);
+            let is_of_key =
+                |path: &PathBuf| named_aside(path).is_some_and(|(_, found)| found == *key);
             if !entries(&self.kind_directory(kind))?.iter().any(is_of_key) {
                 break;
             }
@@ -45,22 +50,35 @@ impl Store {
         self.find(kind, key)
     }
 
-    /// Removes an artifact unless a process uses it. A signal waits until it has its name back or has lost it.
+    /// Removes an artifact unless a process uses it. A signal waits until it has its name back or
+    /// has lost it.
     pub(super) fn remove_unused(&self, path: &Path, key: &str) -> Result<Removal, StageError> {
         drafts::undisturbed(|| self.look_twice(path, key, || {}))?.finish()
     }
 
     /// The same; `between` is done while the artifact has no name.
     #[cfg(test)]
-    pub(super) fn remove_unused_with(&self, path: &Path, key: &str, between: impl FnOnce()) -> Result<Removal, StageError> {
+    pub(super) fn remove_unused_with(
+        &self,
+        path: &Path,
+        key: &str,
+        between: impl FnOnce(),
+    ) -> Result<Removal, StageError> {
         self.look_twice(path, key, between)?.finish()
     }
 
-    fn look_twice(&self, path: &Path, key: &str, between: impl FnOnce()) -> Result<Settled, StageError> {
+    fn look_twice(
+        &self,
+        path: &Path,
+        key: &str,
+        between: impl FnOnce(),
+    ) -> Result<Settled, StageError> {
         if lease::protected_keys(self)?.contains(key) {
             return Ok(Settled::Is(Removal::InUse));
         }
-        let Some(aside) = self.set_aside(path, ASIDE)? else { return Ok(Settled::Is(Removal::Gone)) };
+        let Some(aside) = self.set_aside(path, ASIDE)? else {
+            return Ok(Settled::Is(Removal::Gone));
+        };
         between();
         match lease::protected_keys(self) {
             Ok(keys) => settle(&aside, path, keys.contains(key)),
@@ -69,8 +87,13 @@ impl Store {
         }
     }
 
-    /// Ends what a process began that ended between its two looks at the leases; none of what is to be left to the process that began it.
-    pub(super) fn settle_aside(&self, aside: &Path, dry: bool) -> Result<Option<Removal>, StageError> {
+    /// Ends what a process began that ended between its two looks at the leases; none of what is to
+    /// be left to the process that began it.
+    pub(super) fn settle_aside(
+        &self,
+        aside: &Path,
+        dry: bool,
+    ) -> Result<Option<Removal>, StageError> {
         let Some((target, key)) = named_aside(aside) else { return Ok(None) };
         let leased = lease::protected_keys(self)?.contains(key.as_str());
         match (leased, drafts::is_abandoned(aside)) {
@@ -100,7 +123,8 @@ impl Settled {
     }
 }
 
-/// Gives an artifact its name back if it is leased and its name is free; else renames it, to be removed.
+/// Gives an artifact its name back if it is leased and its name is free; else renames it, to be
+/// removed.
 fn settle(aside: &Path, path: &Path, leased: bool) -> Result<Settled, StageError> {
     if leased && give_back(aside, path)? {
         return Ok(Settled::Is(Removal::InUse));
@@ -110,13 +134,16 @@ fn settle(aside: &Path, path: &Path, leased: bool) -> Result<Settled, StageError
     match retry(|| fs::rename(aside, &trash)) {
         Ok(()) => Ok(Settled::Trash(trash)),
         // Another process gave it back or removed it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => Ok(Settled::Is(Removal::InUse)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => {
+            Ok(Settled::Is(Removal::InUse))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Settled::Is(Removal::Gone)),
         Err(error) => Err(StageError::io("remove", aside, &error)),
     }
 }
 
-/// Renames an artifact back; not where its name was taken meanwhile. Says whether it, or what another process gave back, is there.
+/// Renames an artifact back; not where its name was taken meanwhile. Says whether it, or what
+/// another process gave back, is there.
 fn give_back(aside: &Path, path: &Path) -> Result<bool, StageError> {
     match retry(|| fs::rename(aside, path)) {
         Ok(()) => Ok(true),

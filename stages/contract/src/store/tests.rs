@@ -8,7 +8,8 @@ use crate::{
 };
 use serde_json::json;
 
-const CONTRACT: Contract = Contract { name: "reorder", version: 1, reads: &[], writes: &[Kind::Permutation] };
+const CONTRACT: Contract =
+    Contract { name: "reorder", version: 1, reads: &[], writes: &[Kind::Permutation] };
 
 fn quality() -> Quality {
     let aes_rule = AesRule { left: 0.0, right: 0.0, worth_it: false };
@@ -86,7 +87,10 @@ fn a_reader_at_the_moment_of_publishing_sees_all_or_nothing() {
         fs::rename(&artifact.path, &aside).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| fs::rename(&aside, &artifact.path).unwrap());
-            while Manifest::read(&artifact.path, Kind::Permutation).unwrap_or_else(|error| panic!("round {round}: {}", error.what)).is_none() {}
+            while Manifest::read(&artifact.path, Kind::Permutation)
+                .unwrap_or_else(|error| panic!("round {round}: {}", error.what))
+                .is_none()
+            {}
         });
     }
 }
@@ -127,7 +131,15 @@ fn what_is_made_again_of_checked_inputs_says_so_though_its_bytes_are_the_same() 
     assert_eq!(made(false), (Some(false), false));
     assert_eq!(made(true), (Some(true), false));
     assert_eq!(made(false), (Some(true), false));
-    assert_eq!(store.find(Kind::Permutation, &document(1).key()).unwrap().unwrap().manifest.inputs_verified, None);
+    assert_eq!(
+        store
+            .find(Kind::Permutation, &document(1).key())
+            .unwrap()
+            .unwrap()
+            .manifest
+            .inputs_verified,
+        None
+    );
 }
 
 #[test]
@@ -146,7 +158,9 @@ fn a_manifest_that_cannot_be_one_is_damaged_and_nothing_waits_for_it() {
     for put in ["mkfifo", "mkdir", "ln -s /dev/zero"] {
         fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).unwrap();
         let command = format!("{put} '{}'", path.display());
-        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        assert!(
+            std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
+        );
         assert_eq!(found().kind, ErrorKind::Damaged);
         assert!(found().what.contains("expected a regular file"), "{}", found());
     }
@@ -164,7 +178,10 @@ fn truncation_deletion_and_flipped_bits_are_named() {
     flipped[900] ^= 4;
     fs::write(&path, &flipped).unwrap();
     let error = store.open(Kind::Permutation, &key, true).unwrap_err();
-    assert!(error.to_string().contains("new_of_old.arrow") && error.what.contains("contents changed"), "{error}");
+    assert!(
+        error.to_string().contains("new_of_old.arrow") && error.what.contains("contents changed"),
+        "{error}"
+    );
     fs::write(&path, &whole[..900]).unwrap();
     let error = store.find(Kind::Permutation, &key).unwrap_err();
     assert!(error.what.starts_with("expected ") && error.hint.unwrap().contains("rm -r"));
@@ -194,23 +211,35 @@ fn a_manifest_of_a_newer_version_is_told_as_such_and_stays() {
     // The page with one more field, sealed as every version does it.
     let mut open = artifact.manifest.clone();
     open.self_digest = None;
-    let more = |text: String| text.replacen(r#""made_up":"#, r#""made \"by\\":"a b", "made_up":"#, 1);
-    let seal = crate::Digest::of(more(serde_json::to_string(&open).unwrap()).replace("b\", \"m", "b\",\"m").as_bytes());
-    let page = more(serde_json::to_string_pretty(&open).unwrap().replace("made_up\": ", "made_up\":"));
+    let more =
+        |text: String| text.replacen(r#""made_up":"#, r#""made \"by\\":"a b", "made_up":"#, 1);
+    let seal = crate::Digest::of(
+        more(serde_json::to_string(&open).unwrap()).replace("b\", \"m", "b\",\"m").as_bytes(),
+    );
+    let page =
+        more(serde_json::to_string_pretty(&open).unwrap().replace("made_up\": ", "made_up\":"));
     let page = page.replace("\"self_digest\": null", &format!("\"self_digest\": \"{seal}\""));
     fs::write(&path, &page).unwrap();
     let error = store.find(Kind::Permutation, &document(1).key()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Input, "{error}");
-    assert!(error.what.starts_with("a newer version of Warploom wrote this manifest") && error.what.contains("unknown field"), "{error}");
+    assert!(
+        error.what.starts_with("a newer version of Warploom wrote this manifest")
+            && error.what.contains("unknown field"),
+        "{error}"
+    );
     assert!(draft(&store, 1, vec![0, 1]).publish(&store).is_err());
     // It stays, and keeps nobody from collecting the rest.
     publish(&store, 2, vec![0, 1]);
-    let report = store.collect(&gc::Request { keep_bytes: Some(0), ..gc::Request::default() }).unwrap();
+    let report =
+        store.collect(&gc::Request { keep_bytes: Some(0), ..gc::Request::default() }).unwrap();
     assert_eq!((report.removed.len(), report.leased), (1, 1));
     assert_eq!(fs::read_to_string(&path).unwrap(), page);
     // A field's name with a bit that is lost is damage.
     fs::write(&path, page.replace("\"counts\"", "\"councs\"")).unwrap();
-    assert_eq!(store.find(Kind::Permutation, &document(1).key()).unwrap_err().kind, ErrorKind::Damaged);
+    assert_eq!(
+        store.find(Kind::Permutation, &document(1).key()).unwrap_err().kind,
+        ErrorKind::Damaged
+    );
 }
 
 #[test]
@@ -247,7 +276,11 @@ fn leftovers_of_dead_writers_are_recognised() {
     let mut dead = std::process::Command::new("true").spawn().unwrap();
     let process = dead.id();
     dead.wait().unwrap();
-    let left = store.kind_directory(Kind::Csr).join(format!(".tmp-{}-{process}-0@{}", document(2).key(), lease::host()));
+    let left = store.kind_directory(Kind::Csr).join(format!(
+        ".tmp-{}-{process}-0@{}",
+        document(2).key(),
+        lease::host()
+    ));
     fs::create_dir(&left).unwrap();
     fs::write(left.join("x"), b"half").unwrap();
     let dry = store.collect(&gc::Request { dry: true, ..gc::Request::default() }).unwrap();
@@ -302,12 +335,19 @@ fn of_a_writer_in_another_name_space_the_last_touch_decides() {
         fs::create_dir(&path).unwrap();
         path
     };
-    let (inside, old) = (named(&other_name_space(), process), named(&other_name_space(), process + 1));
+    let (inside, old) =
+        (named(&other_name_space(), process), named(&other_name_space(), process + 1));
     age(&inside, 23);
     age(&old, 25);
     // As process 1 of a container: the number lives, and is another process.
     let again = named(&format!("{}0", writer::Writer::own().place()), std::process::id());
-    let mut removed: Vec<PathBuf> = store.collect(&gc::Request::default()).unwrap().removed.into_iter().map(|removed| removed.path).collect();
+    let mut removed: Vec<PathBuf> = store
+        .collect(&gc::Request::default())
+        .unwrap()
+        .removed
+        .into_iter()
+        .map(|removed| removed.path)
+        .collect();
     removed.sort();
     let mut expected = vec![old, again];
     expected.sort();
@@ -344,8 +384,10 @@ fn leases_and_notes_of_the_dead_go_at_once_and_spare_nothing() {
     ];
     age(&kept[0], 25);
     age(&gone[1], 2);
-    let report = store.collect(&gc::Request { keep_bytes: Some(0), ..gc::Request::default() }).unwrap();
-    let mut removed: Vec<PathBuf> = report.removed.into_iter().map(|removed| removed.path).collect();
+    let report =
+        store.collect(&gc::Request { keep_bytes: Some(0), ..gc::Request::default() }).unwrap();
+    let mut removed: Vec<PathBuf> =
+        report.removed.into_iter().map(|removed| removed.path).collect();
     gone.push(first.path);
     gone.sort();
     removed.sort();
@@ -361,7 +403,10 @@ fn a_folder_that_is_removed_under_its_writer_is_made_again_or_named() {
     let outputs = Outputs::begin(&store, &CONTRACT, document(1), &Inputs::new()).unwrap();
     let remove = || {
         let parent = store.kind_directory(Kind::Permutation);
-        fs::read_dir(parent).unwrap().flatten().for_each(|entry| fs::remove_dir_all(entry.path()).unwrap());
+        fs::read_dir(parent)
+            .unwrap()
+            .flatten()
+            .for_each(|entry| fs::remove_dir_all(entry.path()).unwrap());
     };
     remove();
     let mut outputs = outputs;
@@ -373,9 +418,17 @@ fn a_folder_that_is_removed_under_its_writer_is_made_again_or_named() {
     let place = outputs.file(Kind::Permutation, "x").parent().unwrap().display().to_string();
     remove();
     let error = outputs.explain_loss(StageError::defect("cannot create"));
-    assert!(error.what.contains("the folder in which this `permutation` was being written was removed by somebody else"), "{error}");
+    assert!(
+        error.what.contains(
+            "the folder in which this `permutation` was being written was removed by somebody else"
+        ),
+        "{error}"
+    );
     let error = outputs.publish(&store).unwrap_err();
-    assert!(error.what.contains("was removed by somebody else") && error.place == Some(place), "{error}");
+    assert!(
+        error.what.contains("was removed by somebody else") && error.place == Some(place),
+        "{error}"
+    );
 }
 
 #[test]
@@ -386,7 +439,11 @@ fn removing_by_key_refuses_what_is_in_use_or_needed() {
     let key = needed.manifest.key.clone();
     let lease = store.lease(&key);
     let error = store.remove(std::slice::from_ref(&key), false).unwrap_err();
-    assert!(error.what.contains("is in use by a process") && error.hint.unwrap().contains("--force"), "{}", error.what);
+    assert!(
+        error.what.contains("is in use by a process") && error.hint.unwrap().contains("--force"),
+        "{}",
+        error.what
+    );
     drop(lease);
     // A plan that stays and was made from it.
     let mut plan = needed.manifest.clone();
@@ -394,12 +451,20 @@ fn removing_by_key_refuses_what_is_in_use_or_needed() {
     plan.format = Kind::Plan.version();
     plan.key_document = document(2);
     plan.key = document(2).key();
-    plan.inputs = vec![crate::manifest::InputEntry { kind: "permutation".into(), key: key.clone(), digest: needed.manifest.digest.clone() }];
+    plan.inputs = vec![crate::manifest::InputEntry {
+        kind: "permutation".into(),
+        key: key.clone(),
+        digest: needed.manifest.digest.clone(),
+    }];
     let place = store.path(Kind::Plan, &plan.key);
     fs::create_dir_all(&place).unwrap();
     fs::write(place.join(MANIFEST_FILE), plan.to_text()).unwrap();
     let error = store.remove(std::slice::from_ref(&key), false).unwrap_err();
-    assert!(error.what.contains(&format!("is what plan {} was made from", plan.key)), "{}", error.what);
+    assert!(
+        error.what.contains(&format!("is what plan {} was made from", plan.key)),
+        "{}",
+        error.what
+    );
     let removed = store.remove(&[key, plan.key], false).unwrap().removed;
     assert_eq!((removed.len(), needed.path.exists(), place.exists()), (2, false, false));
 }
@@ -411,7 +476,10 @@ fn shared_files_are_the_same_file() {
     let artifact = publish(&store, 1, vec![0, 1]);
     let draft = store.begin(Kind::Permutation, &document(2).key()).unwrap();
     draft.share("new_of_old.arrow", &artifact.file("new_of_old.arrow")).unwrap();
-    assert_eq!(fs::read(draft.file("new_of_old.arrow")).unwrap(), fs::read(artifact.file("new_of_old.arrow")).unwrap());
+    assert_eq!(
+        fs::read(draft.file("new_of_old.arrow")).unwrap(),
+        fs::read(artifact.file("new_of_old.arrow")).unwrap()
+    );
 }
 
 #[test]
@@ -457,7 +525,10 @@ fn provenance_of_inputs_is_inherited() {
     outputs.set_provenance(Provenance::StandIn, vec!["labels".into()]);
     let mut inputs = Inputs::new();
     inputs.insert(outputs.publish(&store).unwrap().remove(0));
-    assert_eq!((inputs.provenance(), inputs.made_up()), (Provenance::StandIn, vec!["labels".to_owned()]));
+    assert_eq!(
+        (inputs.provenance(), inputs.made_up()),
+        (Provenance::StandIn, vec!["labels".to_owned()])
+    );
 }
 
 #[test]
@@ -501,13 +572,15 @@ fn checkpoints_keep_the_two_newest() {
     for number in [5, 10, 15] {
         save(&store, &document(1), Provenance::Real, number, &[number as u8; 9]).unwrap();
     }
-    let numbers: Vec<u64> = steps(&store, &document(1).key()).iter().map(|step| step.number).collect();
+    let numbers: Vec<u64> =
+        steps(&store, &document(1).key()).iter().map(|step| step.number).collect();
     assert_eq!(numbers, [10, 15]);
     remove(&store, &document(1).key());
     assert_eq!(steps(&store, &document(1).key()), []);
 }
 
-/// Of an artifact that a stage reads a part of, the rest is in no key of it and can be read by no way.
+/// Of an artifact that a stage reads a part of, the rest is in no key of it and can be read by no
+/// way.
 #[test]
 fn what_is_withheld_is_in_no_key_and_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -515,16 +588,29 @@ fn what_is_withheld_is_in_no_key_and_cannot_be_read() {
     let artifact = publish(&store, 1, vec![2, 0, 1]);
     let of_numbers = Reads { files: ["new_of_old.arrow"].into(), ..Reads::default() };
     let numbers = artifact.restricted(&of_numbers);
-    assert_eq!(numbers.input_facts().digest, artifact.manifest.digest, "all but the record are read");
+    assert_eq!(
+        numbers.input_facts().digest,
+        artifact.manifest.digest,
+        "all but the record are read"
+    );
     assert_eq!(numbers.manifest.files.len(), 1);
     assert!(numbers.input_facts().counts.is_empty() && numbers.input_facts().facts.is_empty());
-    let of_counts = artifact.restricted(&Reads { counts: ["nod*"].into(), facts: ["method"].into(), ..Reads::default() });
+    let of_counts = artifact.restricted(&Reads {
+        counts: ["nod*"].into(),
+        facts: ["method"].into(),
+        ..Reads::default()
+    });
     assert_eq!(of_counts.input_facts().counts, [("nodes".to_owned(), 3)].into());
     assert_eq!(of_counts.find_fact("method"), Some(&json!("none")));
     assert_ne!(of_counts.input_facts().digest, artifact.manifest.digest);
-    let record = artifact.restricted(&Reads { records: ["quality.json"].into(), ..Reads::default() });
-    assert!(record.file("quality.json").exists() && record.input_facts().digest == of_counts.input_facts().digest);
-    let found = |ask: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).is_err();
+    let record =
+        artifact.restricted(&Reads { records: ["quality.json"].into(), ..Reads::default() });
+    assert!(
+        record.file("quality.json").exists()
+            && record.input_facts().digest == of_counts.input_facts().digest
+    );
+    let found =
+        |ask: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).is_err();
     let hidden: [&dyn Fn(); 4] = [
         &|| drop(of_counts.file("new_of_old.arrow")),
         &|| drop(of_counts.has("new_of_old.arrow").then_some(String::new())),
@@ -537,7 +623,12 @@ fn what_is_withheld_is_in_no_key_and_cannot_be_read() {
 
 /// The artifact under a name of an artifact aside, as a process of this number leaves it.
 fn leave_aside(artifact: &Artifact, process: u32) -> PathBuf {
-    let name = format!("{}{}-{process}-0@{}", removal::ASIDE, artifact.manifest.key, writer::Writer::own().place());
+    let name = format!(
+        "{}{}-{process}-0@{}",
+        removal::ASIDE,
+        artifact.manifest.key,
+        writer::Writer::own().place()
+    );
     let aside = artifact.path.with_file_name(name);
     fs::rename(&artifact.path, &aside).unwrap();
     aside
@@ -549,7 +640,9 @@ fn what_is_leased_while_gc_removes_it_has_its_name_back() {
     let store = Store::at(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     let key = &artifact.manifest.key;
-    let remove = |between: &dyn Fn()| store.remove_unused_with(&artifact.path, key.as_str(), between).unwrap();
+    let remove = |between: &dyn Fn()| {
+        store.remove_unused_with(&artifact.path, key.as_str(), between).unwrap()
+    };
     let lease = std::cell::RefCell::new(None);
     let begin_to_use = || {
         assert_eq!(store.find(Kind::Permutation, key).unwrap(), None, "it has no name now");
@@ -576,7 +669,11 @@ fn what_is_leased_while_gc_removes_it_has_its_name_back() {
     assert_eq!(&crate::kinds::permutation::open(&opened).unwrap()[..], &[1, 0]);
     lease.take();
     assert_eq!(remove(&|| {}), removal::Removal::Gone);
-    assert_eq!(fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(), 0, "nothing is left aside");
+    assert_eq!(
+        fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(),
+        0,
+        "nothing is left aside"
+    );
 }
 
 #[test]
@@ -616,19 +713,38 @@ fn artifacts_of_older_formats_go_when_asked_for_and_those_of_newer_ones_never() 
         path
     };
     let (plan, run, newer) = (put("plan-v1"), put("run-v0"), put("graph-v99"));
-    let left = folder.path().join(format!("plan-v1/.tmp-{key}-{}-0@{}", ended_process(), lease::host()));
+    let left =
+        folder.path().join(format!("plan-v1/.tmp-{key}-{}-0@{}", ended_process(), lease::host()));
     fs::create_dir(&left).unwrap();
-    let paths = |report: &gc::Report| -> Vec<PathBuf> { report.removed.iter().map(|removed| removed.path.clone()).collect() };
-    let all = gc::Request { keep_bytes: Some(0), older_than: Some(Duration::ZERO), unreachable: true, runs: true, ..gc::Request::default() };
+    let paths = |report: &gc::Report| -> Vec<PathBuf> {
+        report.removed.iter().map(|removed| removed.path.clone()).collect()
+    };
+    let all = gc::Request {
+        keep_bytes: Some(0),
+        older_than: Some(Duration::ZERO),
+        unreachable: true,
+        runs: true,
+        ..gc::Request::default()
+    };
     let report = store.collect(&all).unwrap();
-    assert_eq!((paths(&report), report.other_formats.older.len(), report.other_formats.newer.len()), (vec![left], 2, 1));
+    assert_eq!(
+        (paths(&report), report.other_formats.older.len(), report.other_formats.newer.len()),
+        (vec![left], 2, 1)
+    );
     let asked = gc::Request { older_formats: true, ..gc::Request::default() };
     let lease = store.lease(&key);
     assert!(paths(&store.collect(&asked).unwrap()).is_empty(), "an older version may use it");
     drop(lease);
-    assert_eq!(paths(&store.collect(&gc::Request { dry: true, ..asked.clone() }).unwrap()), vec![plan.clone()]);
+    assert_eq!(
+        paths(&store.collect(&gc::Request { dry: true, ..asked.clone() }).unwrap()),
+        vec![plan.clone()]
+    );
     let report = store.collect(&asked).unwrap();
-    assert_eq!((paths(&report), report.other_formats.older.len()), (vec![plan.clone()], 1), "results of runs are a person's");
+    assert_eq!(
+        (paths(&report), report.other_formats.older.len()),
+        (vec![plan.clone()], 1),
+        "results of runs are a person's"
+    );
     assert!(!plan.parent().unwrap().exists() && run.exists());
     assert_eq!(paths(&store.collect(&gc::Request { runs: true, ..asked }).unwrap()), [run]);
     assert!(newer.exists());
@@ -639,7 +755,10 @@ fn what_was_used_within_the_hour_before_the_limit_stays() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
-    let older_than = |hours: u64| gc::Request { older_than: Some(Duration::from_secs(hours * 3600)), ..gc::Request::default() };
+    let older_than = |hours: u64| gc::Request {
+        older_than: Some(Duration::from_secs(hours * 3600)),
+        ..gc::Request::default()
+    };
     // Noted 90 minutes ago, and perhaps used since: such a use is not noted within an hour.
     let time = SystemTime::now() - Duration::from_secs(90 * 60);
     fs::File::open(artifact.file(MANIFEST_FILE)).unwrap().set_modified(time).unwrap();
@@ -653,11 +772,15 @@ fn counts_that_nothing_has_are_damage() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
-    for (name, count) in [("nodes", u64::MAX), ("nodes", crate::NODES_MAX + 1), ("edges", 1 << 63)] {
+    for (name, count) in [("nodes", u64::MAX), ("nodes", crate::NODES_MAX + 1), ("edges", 1 << 63)]
+    {
         let mut forged = artifact.manifest.clone();
         forged.counts.insert(name.into(), count);
         fs::write(artifact.file(MANIFEST_FILE), forged.to_text()).unwrap();
         let error = store.open(Kind::Permutation, &document(1).key(), false).unwrap_err();
-        assert!(error.kind == ErrorKind::Damaged && error.what.contains(&format!("found {count}")), "{error}");
+        assert!(
+            error.kind == ErrorKind::Damaged && error.what.contains(&format!("found {count}")),
+            "{error}"
+        );
     }
 }

@@ -1,10 +1,12 @@
-//! Who writes a draft or holds a lease: the process, as names in the store carry it, and whether it still lives.
+//! Who writes a draft or holds a lease: the process, as names in the store carry it, and whether it
+//! still lives.
 //!
-//! promises  a process number that was given again, or stands for another process in another PID name space (a container),
-//!           is never taken for the writer: boot, name space and start time of the process decide
-//! limits    whether a process of another host or PID name space lives is not known; names without boot, name space and
-//!           start time (of older versions, or made where there is no /proc) are judged by host and process number alone, leases
-//!           by their age
+//! promises  a process number that was given again, or stands for another process in another PID
+//!           name space (a container), is never taken for the writer: boot, name space and start
+//!           time of the process decide
+//! limits    whether a process of another host or PID name space lives is not known; names without
+//!           boot, name space and start time (of older versions, or made where there is no /proc)
+//!           are judged by host and process number alone, leases by their age
 use std::{fmt, fs, os::unix::fs::MetadataExt, sync::OnceLock};
 
 use crate::Digest;
@@ -48,7 +50,11 @@ impl Writer {
     /// This process.
     pub(super) fn own() -> &'static Writer {
         static OWN: OnceLock<Writer> = OnceLock::new();
-        OWN.get_or_init(|| Writer { process: std::process::id() as i32, host: host(), origin: own_origin() })
+        OWN.get_or_init(|| Writer {
+            process: std::process::id() as i32,
+            host: host(),
+            origin: own_origin(),
+        })
     }
 
     /// Its process number.
@@ -61,7 +67,8 @@ impl Writer {
         self.origin.is_some()
     }
 
-    /// The place as names have it: `<host>-<boot>-<name space>-<start>`, or `<host>` of older versions.
+    /// The place as names have it: `<host>-<boot>-<name space>-<start>`, or `<host>` of older
+    /// versions.
     pub(super) fn place(&self) -> String {
         match &self.origin {
             Some(Origin { boot, space, start }) => format!("{}-{boot}-{space}-{start}", self.host),
@@ -75,7 +82,14 @@ impl Writer {
         let parts: Vec<&str> = place.split('-').collect();
         let (host, origin) = match parts[..] {
             [host] => (host, None),
-            [host, boot, space, start] => (host, Some(Origin { boot: boot.to_owned(), space: space.parse().ok()?, start: start.parse().ok()? })),
+            [host, boot, space, start] => (
+                host,
+                Some(Origin {
+                    boot: boot.to_owned(),
+                    space: space.parse().ok()?,
+                    start: start.parse().ok()?,
+                }),
+            ),
             _ => return None,
         };
         Some(Writer { process, host: host.to_owned(), origin })
@@ -88,13 +102,15 @@ impl Writer {
             return Life::Unknown;
         }
         match (&self.origin, &own.origin) {
-            (Some(its), Some(ours)) if its.boot == ours.boot && its.space == ours.space => match start_of(self.process) {
-                Some(start) if start == its.start => Life::Lives,
-                Some(_) => Life::Ended,
-                // A process that /proc hides is there, but when it began is not known.
-                None if is_there(self.process) => Life::Unknown,
-                None => Life::Ended,
-            },
+            (Some(its), Some(ours)) if its.boot == ours.boot && its.space == ours.space => {
+                match start_of(self.process) {
+                    Some(start) if start == its.start => Life::Lives,
+                    Some(_) => Life::Ended,
+                    // A process that /proc hides is there, but when it began is not known.
+                    None if is_there(self.process) => Life::Unknown,
+                    None => Life::Ended,
+                }
+            }
             (Some(_), _) => Life::Unknown,
             (None, _) if is_there(self.process) => Life::Unknown,
             (None, _) => Life::Ended,
@@ -112,7 +128,8 @@ impl fmt::Display for Writer {
 pub fn host() -> String {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy();
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect();
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect();
     if plain.is_empty() { "host".to_owned() } else { plain }
 }
 
@@ -120,13 +137,19 @@ pub fn host() -> String {
 fn own_origin() -> Option<Origin> {
     let boot = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     let boot = Digest::of(boot.trim_ascii()).as_str()[..BOOT_DIGITS].to_owned();
-    Some(Origin { boot, space: fs::metadata("/proc/self/ns/pid").ok()?.ino(), start: start_of(std::process::id() as i32)? })
+    Some(Origin {
+        boot,
+        space: fs::metadata("/proc/self/ns/pid").ok()?.ino(),
+        start: start_of(std::process::id() as i32)?,
+    })
 }
 
-/// When a process began, in clock ticks since the boot, `ENDED` for one that is not yet waited for; none where there is none.
+/// When a process began, in clock ticks since the boot, `ENDED` for one that is not yet waited for;
+/// none where there is none.
 fn start_of(process: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program stands in parentheses and may hold anything; the state follows, the start is the 20th field from there.
+    // The name of the program stands in parentheses and may hold anything; the state follows, the
+    // start is the 20th field from there.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X");
     let start = fields.nth(18)?.parse().ok()?;
@@ -148,8 +171,14 @@ mod tests {
         let own = Writer::own();
         assert!(own.origin.is_some(), "this test needs /proc");
         assert_eq!(Writer::read(&own.process.to_string(), &own.place()).as_ref(), Some(own));
-        assert_eq!(Writer::read("12", "vm").unwrap(), Writer { process: 12, host: "vm".into(), origin: None });
-        assert_eq!([Writer::read("x", "vm"), Writer::read("12", "vm-1"), Writer::read("12", "vm-a-b-c")], [None, None, None]);
+        assert_eq!(
+            Writer::read("12", "vm").unwrap(),
+            Writer { process: 12, host: "vm".into(), origin: None }
+        );
+        assert_eq!(
+            [Writer::read("x", "vm"), Writer::read("12", "vm-1"), Writer::read("12", "vm-a-b-c")],
+            [None, None, None]
+        );
     }
 
     #[test]
@@ -161,16 +190,31 @@ mod tests {
             writer.life()
         };
         assert_eq!(own.life(), Life::Lives);
-        assert_eq!(other(|origin| origin.start += 1), Life::Ended, "a process number that was given again");
+        assert_eq!(
+            other(|origin| origin.start += 1),
+            Life::Ended,
+            "a process number that was given again"
+        );
         assert_eq!(other(|origin| origin.space += 1), Life::Unknown, "another PID name space");
-        assert_eq!(other(|origin| origin.boot = "00000000".into()), Life::Unknown, "another boot, or another machine of this name");
+        assert_eq!(
+            other(|origin| origin.boot = "00000000".into()),
+            Life::Unknown,
+            "another boot, or another machine of this name"
+        );
         assert_eq!(Writer { host: "elsewhere".into(), ..own.clone() }.life(), Life::Unknown);
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let dead = Writer { process: child.id() as i32, ..own.clone() };
         while start_of(dead.process) != Some(ENDED) {}
         assert_eq!(dead.life(), Life::Ended, "not yet waited for");
         child.wait().unwrap();
-        assert_eq!([dead.life(), Writer { origin: None, ..dead.clone() }.life()], [Life::Ended, Life::Ended]);
-        assert_eq!(Writer { origin: None, ..own.clone() }.life(), Life::Unknown, "an older version did not say when it began");
+        assert_eq!(
+            [dead.life(), Writer { origin: None, ..dead.clone() }.life()],
+            [Life::Ended, Life::Ended]
+        );
+        assert_eq!(
+            Writer { origin: None, ..own.clone() }.life(),
+            Life::Unknown,
+            "an older version did not say when it began"
+        );
     }
 }

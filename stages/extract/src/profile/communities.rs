@@ -1,13 +1,15 @@
 //! Communities of a graph.
 //!
-//! promises  the same communities for any number of threads: nodes move in batches, all of a batch by the state before it; every sum is of
-//!           integers
+//! promises  the same communities for any number of threads: nodes move in batches, all of a batch
+//!           by the state before it; every sum is of integers
 //! never     reads weights; claims to find the best: finding it is NP-hard
-//! limits    O(edges log degree) a round, a bounded number of rounds and levels; memory about 40 bytes a node and, for the graph of
-//!           communities, 16 an edge that joins two of them, twice that while it is made
-//! paper     Blondel et al., Fast unfolding of communities in large networks (2008); moves of whole batches and the rule for two nodes
-//!           that are alone: Lu, Halappanavar, Kalyanaraman, Parallel heuristics for scalable community detection (2015); only nodes
-//!           beside a move are looked at again: Ozaki et al. (2016)
+//! limits    O(edges log degree) a round, a bounded number of rounds and levels; memory about 40
+//!           bytes a node and, for the graph of communities, 16 an edge that joins two of them,
+//!           twice that while it is made
+//! paper     Blondel et al., Fast unfolding of communities in large networks (2008); moves of whole
+//!           batches and the rule for two nodes that are alone: Lu, Halappanavar, Kalyanaraman,
+//!           Parallel heuristics for scalable community detection (2015); only nodes beside a move
+//!           are looked at again: Ozaki et al. (2016)
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -17,7 +19,8 @@ use warploom_contract::{kinds::csr::Rows, stage::Told};
 const BATCHES: u32 = 4;
 /// Rounds of a level, at most.
 const ROUNDS_MOST: usize = 8;
-/// A level ends with a round in which fewer than one node in so many moved: the levels above move the others.
+/// A level ends with a round in which fewer than one node in so many moved: the levels above move
+/// the others.
 const MOVERS_LEAST: usize = 12;
 /// Levels, at most.
 const LEVELS_MOST: usize = 16;
@@ -28,13 +31,15 @@ const TASK: usize = 1 << 9;
 /// The batch of a node is drawn with it.
 const SEED: u32 = 0x9e37_79b9;
 
-/// The community of each node: numbers from 0 without gaps; an isolated node is alone in its own. A node may be looked at in each round.
+/// The community of each node: numbers from 0 without gaps; an isolated node is alone in its own. A
+/// node may be looked at in each round.
 pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, told: Told<'_>) -> Vec<u32> {
     // Both directions of a graph whose neighbours are the same both ways say everything twice.
     let same = incoming.offsets == outgoing.offsets && incoming.neighbours == outgoing.neighbours;
     let given = Level::Given { incoming, outgoing: (!same).then_some(outgoing) };
     let mut community: Vec<u32> = (0..incoming.len() as u32).collect();
-    // Nodes of one batch may move past each other: a level that is worse than what it began with is not taken.
+    // Nodes of one batch may move past each other: a level that is worse than what it began with is
+    // not taken.
     let (mut best, mut coarse) = (given.modularity_of_nodes(), None);
     for _ in 0..LEVELS_MOST {
         let level = coarse.as_ref().unwrap_or(&given);
@@ -74,13 +79,17 @@ impl Level<'_> {
     fn links(&self, node: usize) -> &[(u32, u64)] {
         match self {
             Level::Given { .. } => &[],
-            Level::Joined { offsets, links, .. } => &links[offsets[node] as usize..offsets[node + 1] as usize],
+            Level::Joined { offsets, links, .. } => {
+                &links[offsets[node] as usize..offsets[node + 1] as usize]
+            }
         }
     }
 
     fn given(&self, node: usize) -> (&[u32], &[u32]) {
         match self {
-            Level::Given { incoming, outgoing } => (incoming.row(node), outgoing.map_or(&[], |rows| rows.row(node))),
+            Level::Given { incoming, outgoing } => {
+                (incoming.row(node), outgoing.map_or(&[], |rows| rows.row(node)))
+            }
             Level::Joined { .. } => (&[], &[]),
         }
     }
@@ -95,43 +104,64 @@ impl Level<'_> {
     fn strength(&self, node: usize) -> u64 {
         let (sources, targets) = self.given(node);
         let own = if let Level::Joined { loops, .. } = self { loops[node] } else { 0 };
-        (sources.len() + targets.len()) as u64 + self.links(node).iter().map(|link| link.1).sum::<u64>() + own
+        (sources.len() + targets.len()) as u64
+            + self.links(node).iter().map(|link| link.1).sum::<u64>()
+            + own
     }
 
     /// Modularity of the nodes as they are, each a community.
     fn modularity_of_nodes(&self) -> f64 {
         let loops = |node: usize| match self {
-            Level::Given { .. } => self.neighbours(node).filter(|&other| other as usize == node).count() as u64,
+            Level::Given { .. } => {
+                self.neighbours(node).filter(|&other| other as usize == node).count() as u64
+            }
             Level::Joined { loops, .. } => loops[node],
         };
-        let strengths: Vec<u64> = (0..self.len()).into_par_iter().with_min_len(TASK).map(|node| self.strength(node)).collect();
+        let strengths: Vec<u64> = (0..self.len())
+            .into_par_iter()
+            .with_min_len(TASK)
+            .map(|node| self.strength(node))
+            .collect();
         let total = strengths.iter().sum::<u64>() as f64;
-        let squares: u128 = strengths.iter().map(|&strength| u128::from(strength) * u128::from(strength)).sum();
+        let squares: u128 =
+            strengths.iter().map(|&strength| u128::from(strength) * u128::from(strength)).sum();
         let inside: u64 = (0..self.len()).into_par_iter().with_min_len(TASK).map(loops).sum();
         if total > 0.0 { inside as f64 / total - squares as f64 / (total * total) } else { 0.0 }
     }
 
-    /// Adds the communities that nodes are joined to, each with the weight that joins it, to `found`, ascending; loops of the level are
-    /// left out, and loops of the given graph too if `without` is their node.
+    /// Adds the communities that nodes are joined to, each with the weight that joins it, to
+    /// `found`, ascending; loops of the level are left out, and loops of the given graph too if
+    /// `without` is their node.
     fn gather(&self, nodes: &[u32], community: &[u32], without: Option<u32>, room: &mut Room) {
         room.found.clear();
         match self {
             Level::Given { .. } => {
                 room.plain.clear();
                 for &node in nodes {
-                    let others = self.neighbours(node as usize).filter(|&other| Some(other) != without);
+                    let others =
+                        self.neighbours(node as usize).filter(|&other| Some(other) != without);
                     room.plain.extend(others.map(|other| community[other as usize]));
                 }
                 room.plain.sort_unstable();
-                room.found.extend(room.plain.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)));
+                room.found.extend(
+                    room.plain.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)),
+                );
             }
             Level::Joined { .. } => {
                 room.weighted.clear();
                 for &node in nodes {
-                    room.weighted.extend(self.links(node as usize).iter().map(|&(other, weight)| (community[other as usize], weight)));
+                    room.weighted.extend(
+                        self.links(node as usize)
+                            .iter()
+                            .map(|&(other, weight)| (community[other as usize], weight)),
+                    );
                 }
                 room.weighted.sort_unstable();
-                room.found.extend(room.weighted.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].0, run.iter().map(|link| link.1).sum())));
+                room.found.extend(
+                    room.weighted
+                        .chunk_by(|a, b| a.0 == b.0)
+                        .map(|run| (run[0].0, run.iter().map(|link| link.1).sum())),
+                );
             }
         }
     }
@@ -153,13 +183,20 @@ struct State {
     members: Vec<u32>,
 }
 
-/// Moves nodes of a level, each alone at first, to the neighbouring community where modularity grows most.
+/// Moves nodes of a level, each alone at first, to the neighbouring community where modularity
+/// grows most.
 fn move_nodes(level: &Level<'_>, told: Told<'_>) -> Vec<u32> {
     let nodes = level.len();
-    let own: Vec<u64> = (0..nodes).into_par_iter().with_min_len(TASK).map(|node| level.strength(node)).collect();
+    let own: Vec<u64> =
+        (0..nodes).into_par_iter().with_min_len(TASK).map(|node| level.strength(node)).collect();
     let total = own.iter().sum::<u64>() as f64;
-    let mut state = State { community: (0..nodes as u32).collect(), strength: own.clone(), members: vec![1; nodes] };
-    let waiting: Vec<AtomicBool> = own.iter().map(|&strength| AtomicBool::new(strength > 0)).collect();
+    let mut state = State {
+        community: (0..nodes as u32).collect(),
+        strength: own.clone(),
+        members: vec![1; nodes],
+    };
+    let waiting: Vec<AtomicBool> =
+        own.iter().map(|&strength| AtomicBool::new(strength > 0)).collect();
     let tasks = nodes.div_ceil(TASK);
     for round in 0..ROUNDS_MOST {
         let mut movers = 0;
@@ -167,25 +204,35 @@ fn move_nodes(level: &Level<'_>, told: Told<'_>) -> Vec<u32> {
             let look = |room: &mut Room, task: usize| -> Vec<(u32, u32)> {
                 let of_task = (task * TASK) as u32..nodes.min((task + 1) * TASK) as u32;
                 let (mut moves, mut looked_at) = (Vec::new(), 0);
-                for node in of_task.filter(|&node| batch_of(node, round as u32) == batch && waiting[node as usize].load(Relaxed)) {
+                for node in of_task.filter(|&node| {
+                    batch_of(node, round as u32) == batch && waiting[node as usize].load(Relaxed)
+                }) {
                     waiting[node as usize].store(false, Relaxed);
                     level.gather(&[node], &state.community, Some(node), room);
-                    moves.extend(better(&state, node, own[node as usize], total, &room.found).map(|to| (node, to)));
+                    moves.extend(
+                        better(&state, node, own[node as usize], total, &room.found)
+                            .map(|to| (node, to)),
+                    );
                     looked_at += 1;
                 }
                 told(looked_at);
                 moves
             };
-            let moves: Vec<Vec<(u32, u32)>> = (0..tasks).into_par_iter().map_init(Room::default, look).collect();
+            let moves: Vec<Vec<(u32, u32)>> =
+                (0..tasks).into_par_iter().map_init(Room::default, look).collect();
             for &(node, to) in moves.iter().flatten() {
                 let from = std::mem::replace(&mut state.community[node as usize], to) as usize;
                 let strength = own[node as usize];
-                (state.strength[from], state.strength[to as usize]) = (state.strength[from] - strength, state.strength[to as usize] + strength);
-                (state.members[from], state.members[to as usize]) = (state.members[from] - 1, state.members[to as usize] + 1);
+                (state.strength[from], state.strength[to as usize]) =
+                    (state.strength[from] - strength, state.strength[to as usize] + strength);
+                (state.members[from], state.members[to as usize]) =
+                    (state.members[from] - 1, state.members[to as usize] + 1);
             }
             // Whoever stands beside a move and not where it went may want to follow.
             moves.par_iter().flatten().for_each(|&(node, to)| {
-                let beside = level.neighbours(node as usize).filter(|&other| state.community[other as usize] != to);
+                let beside = level
+                    .neighbours(node as usize)
+                    .filter(|&other| state.community[other as usize] != to);
                 beside.for_each(|other| waiting[other as usize].store(true, Relaxed));
             });
             movers += moves.iter().map(Vec::len).sum::<usize>();
@@ -203,20 +250,35 @@ fn batch_of(node: u32, round: u32) -> u32 {
     (mixed >> 16) % BATCHES
 }
 
-/// The community in which a node is better off; among equals the one with the smallest number, but its own before all.
-fn better(state: &State, node: u32, strength: u64, total: f64, found: &[(u32, u64)]) -> Option<u32> {
+/// The community in which a node is better off; among equals the one with the smallest number, but
+/// its own before all.
+fn better(
+    state: &State,
+    node: u32,
+    strength: u64,
+    total: f64,
+    found: &[(u32, u64)],
+) -> Option<u32> {
     let own = state.community[node as usize];
-    let expected = |community: u32, without: u64| strength as f64 * (state.strength[community as usize] - without) as f64 / total;
-    let here = found.iter().find(|link| link.0 == own).map_or(0, |link| link.1) as f64 - expected(own, strength);
+    let expected = |community: u32, without: u64| {
+        strength as f64 * (state.strength[community as usize] - without) as f64 / total
+    };
+    let here = found.iter().find(|link| link.0 == own).map_or(0, |link| link.1) as f64
+        - expected(own, strength);
     let mut best = (here, None);
-    // No community is better than the weight that joins it: most are passed over without looking them up.
+    // No community is better than the weight that joins it: most are passed over without looking
+    // them up.
     for &(community, weight) in found.iter().filter(|link| link.0 != own) {
         if weight as f64 <= best.0 {
             continue;
         }
         let there = weight as f64 - expected(community, 0);
         // Two nodes that are alone would only change places: the one with the larger number moves.
-        let swap = || community > own && state.members[own as usize] == 1 && state.members[community as usize] == 1;
+        let swap = || {
+            community > own
+                && state.members[own as usize] == 1
+                && state.members[community as usize] == 1
+        };
         if there > best.0 && !swap() {
             best = (there, Some(community));
         }
@@ -232,7 +294,10 @@ fn renumber(community: &[u32]) -> (Vec<u32>, usize) {
     for slot in &mut number {
         count += std::mem::replace(slot, count);
     }
-    (community.par_iter().with_min_len(1 << 14).map(|&old| number[old as usize]).collect(), count as usize)
+    (
+        community.par_iter().with_min_len(1 << 14).map(|&old| number[old as usize]).collect(),
+        count as usize,
+    )
 }
 
 /// What a task made of its communities.
@@ -262,8 +327,18 @@ fn join(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
                 let before = links.len();
                 links.extend(room.found.iter().filter(|link| link.0 as usize != own));
                 lengths.push((links.len() - before) as u64);
-                let kept = if let Level::Joined { loops, .. } = level { inside.iter().map(|&node| loops[node as usize]).sum() } else { 0 };
-                loops.push(kept + room.found.iter().find(|link| link.0 as usize == own).map_or(0, |link| link.1));
+                let kept = if let Level::Joined { loops, .. } = level {
+                    inside.iter().map(|&node| loops[node as usize]).sum()
+                } else {
+                    0
+                };
+                loops.push(
+                    kept + room
+                        .found
+                        .iter()
+                        .find(|link| link.0 as usize == own)
+                        .map_or(0, |link| link.1),
+                );
             }
             Joined { lengths, links, loops }
         })

@@ -35,6 +35,7 @@ pub fn spread(rows: Rows<'_>) -> Spread {
 /// Of degrees in ascending order: sum of (2 i - n - 1) d_i over n sum of d, i from 1.
 fn gini(sorted: &[u64], sum: u64) -> f64 {
     let nodes = sorted.len() as i128;
-    let weighted: i128 = (1..).zip(sorted).map(|(rank, &degree)| (2 * rank - nodes - 1) * i128::from(degree)).sum();
+    let weighted: i128 =
+        (1..).zip(sorted).map(|(rank, &degree)| (2 * rank - nodes - 1) * i128::from(degree)).sum();
     if sum == 0 { 0.0 } else { weighted as f64 / (nodes as f64 * sum as f64) }
 }

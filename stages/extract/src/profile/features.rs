@@ -13,7 +13,8 @@ use warploom_contract::{
 
 /// Figures of each table of features that a graph has.
 pub fn figures(artifact: &Artifact) -> Result<Vec<FeatureFigures>, StageError> {
-    let mut all: Vec<FeatureFigures> = graph::open_features(artifact)?.iter().map(|features| measure(None, features)).collect();
+    let mut all: Vec<FeatureFigures> =
+        graph::open_features(artifact)?.iter().map(|features| measure(None, features)).collect();
     for kind in graph::open_names(artifact)?.kinds {
         let features = graph::open_features_of_kind(artifact, &kind)?;
         all.extend(features.iter().map(|features| measure(Some(kind.clone()), features)));
@@ -25,7 +26,9 @@ pub fn figures(artifact: &Artifact) -> Result<Vec<FeatureFigures>, StageError> {
 pub fn measure(kind: Option<String>, features: &Features) -> FeatureFigures {
     let count = |values: &[f32]| values.iter().filter(|&&value| value != 0.0).count() as u64;
     let (columns, sparse, counts) = match features {
-        Features::Dense { columns, values } => (*columns, false, tally(values.par_chunks(columns.max(&1).to_owned()).map(count))),
+        Features::Dense { columns, values } => {
+            (*columns, false, tally(values.par_chunks(columns.max(&1).to_owned()).map(count)))
+        }
         Features::Sparse { columns, entries } => {
             let row = |pair: &[i64]| count(&entries.values[pair[0] as usize..pair[1] as usize]);
             (*columns, true, tally(entries.offsets.par_windows(2).map(row)))
@@ -39,5 +42,8 @@ pub fn measure(kind: Option<String>, features: &Features) -> FeatureFigures {
 
 /// Rows, values that are not 0, rows without any; from the count of each row.
 fn tally(counts: impl IndexedParallelIterator<Item = u64>) -> [u64; 3] {
-    counts.with_min_len(1 << 10).map(|count| [1, count, u64::from(count == 0)]).reduce(|| [0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]])
+    counts
+        .with_min_len(1 << 10)
+        .map(|count| [1, count, u64::from(count == 0)])
+        .reduce(|| [0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]])
 }

@@ -10,7 +10,8 @@ const BLOCKS_MIN: u64 = 8;
 /// Of so many edges one may be too far from the diagonal.
 const EDGES_PER_STRAY: u128 = 100;
 
-/// Weakly connected components: how many, and nodes of the largest. Union by smaller id with path halving.
+/// Weakly connected components: how many, and nodes of the largest. Union by smaller id with path
+/// halving.
 pub fn components(rows: Rows<'_>) -> (u64, u64) {
     let nodes = rows.len();
     let mut parent: Vec<u32> = (0..nodes as u32).collect();
@@ -32,7 +33,10 @@ pub fn components(rows: Rows<'_>) -> (u64, u64) {
         let root = find(&mut parent, node);
         sizes[root as usize] += 1;
     }
-    (sizes.iter().filter(|&&size| size > 0).count() as u64, sizes.iter().copied().max().unwrap_or(0).into())
+    (
+        sizes.iter().filter(|&&size| size > 0).count() as u64,
+        sizes.iter().copied().max().unwrap_or(0).into(),
+    )
 }
 
 /// The longest span of an edge in the first bins that hold 99 of 100 edges.
@@ -48,7 +52,8 @@ pub fn near(spans: &[u64]) -> u64 {
     u64::MAX
 }
 
-/// Runs of consecutive nodes without an edge between runs; edges that span more than `near` are not seen.
+/// Runs of consecutive nodes without an edge between runs; edges that span more than `near` are not
+/// seen.
 pub fn blocks(incoming: Rows<'_>, outgoing: Rows<'_>, near: u64) -> BlockFigures {
     let nodes = incoming.len();
     let reach_of = |node: usize| {
@@ -56,7 +61,8 @@ pub fn blocks(incoming: Rows<'_>, outgoing: Rows<'_>, near: u64) -> BlockFigures
         let far = |rows: Rows<'_>| rows.row(node).iter().filter(seen).max().map_or(0, |&far| far);
         far(incoming).max(far(outgoing)).max(node as u32)
     };
-    let reaches: Vec<u32> = (0..nodes).into_par_iter().with_min_len(1 << 12).map(reach_of).collect();
+    let reaches: Vec<u32> =
+        (0..nodes).into_par_iter().with_min_len(1 << 12).map(reach_of).collect();
     let (mut count, mut largest, mut start, mut reach) = (0, 0, 0, 0);
     for (node, &far) in (0..).zip(&reaches) {
         reach = reach.max(far);
@@ -66,5 +72,9 @@ pub fn blocks(incoming: Rows<'_>, outgoing: Rows<'_>, near: u64) -> BlockFigures
             start = u64::from(node) + 1;
         }
     }
-    BlockFigures { count, largest, diagonal: count >= BLOCKS_MIN && largest * BLOCKS_MIN <= nodes as u64 }
+    BlockFigures {
+        count,
+        largest,
+        diagonal: count >= BLOCKS_MIN && largest * BLOCKS_MIN <= nodes as u64,
+    }
 }

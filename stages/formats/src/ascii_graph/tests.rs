@@ -7,15 +7,22 @@ use crate::{
 use proptest::prelude::*;
 
 fn text_by(text: impl AsRef<[u8]>, sizes: Sizes) -> Read<RawGraph> {
-    read_written("a.graph-txt", text.as_ref(), |path| both_ways(|limit| read_by(path, &Options::default(), limit, sizes)))
+    read_written("a.graph-txt", text.as_ref(), |path| {
+        both_ways(|limit| read_by(path, &Options::default(), limit, sizes))
+    })
 }
 
 #[test]
 fn lists_are_read_for_every_cut() {
-    for text in ["4\n1 2\n\n0 \n3 0\n", " 4 \r\n1\t2\r\n\r\n0\r\n3 0", "4\n1 2\n\n0\n3 0\n\n\n \n"] {
+    for text in ["4\n1 2\n\n0 \n3 0\n", " 4 \r\n1\t2\r\n\r\n0\r\n3 0", "4\n1 2\n\n0\n3 0\n\n\n \n"]
+    {
         for sizes in CUTS {
             let graph = text_by(text, sizes).unwrap();
-            assert_eq!((graph.ids, graph.edges.source, graph.edges.target), (NodeIds::Count(4), vec![0, 0, 2, 3, 3], vec![1, 2, 0, 3, 0]), "{text:?}");
+            assert_eq!(
+                (graph.ids, graph.edges.source, graph.edges.target),
+                (NodeIds::Count(4), vec![0, 0, 2, 3, 3], vec![1, 2, 0, 3, 0]),
+                "{text:?}"
+            );
         }
     }
     assert_eq!(text_by("0\n", SIZES).unwrap().nodes(), 0);
@@ -38,7 +45,11 @@ fn every_fault_is_named_with_its_line_and_column() {
     for (text, line, column, what) in cases {
         for sizes in CUTS {
             let error = text_by(text, sizes).unwrap_err();
-            assert!(error.what.contains(what), "{text:?}: expected `{what}`, found `{}`", error.what);
+            assert!(
+                error.what.contains(what),
+                "{text:?}: expected `{what}`, found `{}`",
+                error.what
+            );
             assert_eq!(error.place, Place::Line { line, column }, "{text:?}");
         }
     }
@@ -50,8 +61,20 @@ fn a_real_graph_has_the_counts_of_its_source() {
     let Some(path) = shared("web_cnr-2000/url_order/cnr-2000.graph-txt.gz") else { return };
     let (format, files) = crate::detect(Path::new(""), &[path]).unwrap();
     let graph = format.read(&files, &Options::default()).unwrap();
-    assert_eq!((format.name, graph.nodes(), graph.edges.len(), graph.validate()), ("ascii_graph", 325_557, 3_216_152, Ok(())));
-    assert_eq!(graph.edges.source.iter().zip(&graph.edges.target).filter(|(source, target)| source == target).count(), 87_442);
+    assert_eq!(
+        (format.name, graph.nodes(), graph.edges.len(), graph.validate()),
+        ("ascii_graph", 325_557, 3_216_152, Ok(()))
+    );
+    assert_eq!(
+        graph
+            .edges
+            .source
+            .iter()
+            .zip(&graph.edges.target)
+            .filter(|(source, target)| source == target)
+            .count(),
+        87_442
+    );
 }
 
 #[test]

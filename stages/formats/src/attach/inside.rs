@@ -1,7 +1,10 @@
-//! Arrays in the file of a graph that are not its edges: features, labels and splits by the names that their own files would have.
+//! Arrays in the file of a graph that are not its edges: features, labels and splits by the names
+//! that their own files would have.
 //!
-//! promises  an array of such a name is read if the graph has nothing of the kind yet; every other one is named in `passed_over`
-//! promises  rows beyond the nodes that edges name are nodes, as attach.rs has it, unless the file counts its nodes
+//! promises  an array of such a name is read if the graph has nothing of the kind yet; every other
+//!           one is named in `passed_over`
+//! promises  rows beyond the nodes that edges name are nodes, as attach.rs has it, unless the file
+//!           counts its nodes
 //! never     unpacks an array that it passes over, `ids` among them: the edges name their nodes
 use super::{Beside, Role, dense_or_matrix, fill, place, refuse_second, role_of};
 use crate::{
@@ -11,17 +14,26 @@ use crate::{
 use std::{collections::BTreeMap, path::Path};
 
 /// Reads what has a meaning among arrays of these names, which are not those of the edges.
-pub(crate) fn attach(graph: &mut RawGraph, path: &Path, names: &[&str], array: impl Fn(&str) -> Read<Array>) -> Read<()> {
+pub(crate) fn attach(
+    graph: &mut RawGraph,
+    path: &Path,
+    names: &[&str],
+    array: impl Fn(&str) -> Read<Array>,
+) -> Read<()> {
     let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
     for name in names {
         match role_of(name).filter(|role| is_lacking(graph, *role) && !found.contains_key(role)) {
-            Some(role) => drop(found.insert(role, Beside { from: path.join(name), values: dense_or_matrix(array(name)?)? })),
+            Some(role) => drop(found.insert(
+                role,
+                Beside { from: path.join(name), values: dense_or_matrix(array(name)?)? },
+            )),
             None => graph.passed_over.push(format!("array `{name}`")),
         }
     }
     refuse_second(graph, &found)?;
     let hint = "write a row for each node, or leave the array out";
-    place(graph, &found).map_err(|error| Box::new(ReadError { hint: hint.to_owned(), ..*error }))?;
+    place(graph, &found)
+        .map_err(|error| Box::new(ReadError { hint: hint.to_owned(), ..*error }))?;
     fill(graph, found, None)
 }
 

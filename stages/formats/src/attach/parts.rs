@@ -1,6 +1,8 @@
-//! Features of a part of a graph: `features-KIND` of the nodes of a kind, `edge-features` of the edges.
+//! Features of a part of a graph: `features-KIND` of the nodes of a kind, `edge-features` of the
+//! edges.
 //!
-//! promises  row i is the i-th node of the kind by ascending id, or the i-th edge of the file; another number of rows is an error
+//! promises  row i is the i-th node of the kind by ascending id, or the i-th edge of the file;
+//!           another number of rows is an error
 //! never     replaces features that there are
 use super::{Arrays, Beside, Role, Values, arrays_as, name_of, of_file, stem_and_end, tabled};
 use crate::{
@@ -49,15 +51,19 @@ impl Parts {
             tabled::read(path)?
         } else {
             let Arrays { known, others } = arrays_as(path, &end, Some(Role::Features))?;
-            let (features, further): (Vec<_>, Vec<_>) = known.into_iter().partition(|(role, _)| *role == Role::Features);
+            let (features, further): (Vec<_>, Vec<_>) =
+                known.into_iter().partition(|(role, _)| *role == Role::Features);
             let Some((_, values)) = features.into_iter().next() else { return Ok(false) };
             let further = further.iter().map(|(role, _)| of_file(name_of(*role), path));
             self.passed_over.extend(further.chain(others.iter().map(|name| of_file(name, path))));
             values
         };
         if let Some((_, other)) = self.found.iter().find(|(known, _)| *known == part) {
-            let error = ReadError::new(path, "two files have the features of the same part of the graph");
-            return Err(Box::new(error.expected("one of them", format!("{} too", other.from.display()))));
+            let error =
+                ReadError::new(path, "two files have the features of the same part of the graph");
+            return Err(Box::new(
+                error.expected("one of them", format!("{} too", other.from.display())),
+            ));
         }
         self.found.push((part, Beside { from: path.to_path_buf(), values }));
         Ok(true)
@@ -67,7 +73,9 @@ impl Parts {
     pub(super) fn columns_of_edges(&self) -> u64 {
         let of_edges = self.found.iter().find(|(part, _)| *part == Part::Edges);
         of_edges.map_or(0, |(_, found)| match &found.values {
-            Values::Array(array) => array.shape.get(1..).unwrap_or_default().iter().product::<u64>(),
+            Values::Array(array) => {
+                array.shape.get(1..).unwrap_or_default().iter().product::<u64>()
+            }
             Values::Sparse(entries) | Values::Entries(entries) => u64::from(entries.columns),
         })
     }
@@ -79,14 +87,24 @@ impl Parts {
             let from = found.from.clone();
             match part {
                 Part::Edges => {
-                    let edges = spilled.as_ref().map_or(graph.edges.len(), |spilled| spilled.edges as usize);
-                    let are_there = graph.edges.features.is_some() || spilled.as_ref().is_some_and(|spilled| spilled.features.is_some());
+                    let edges = spilled
+                        .as_ref()
+                        .map_or(graph.edges.len(), |spilled| spilled.edges as usize);
+                    let are_there = graph.edges.features.is_some()
+                        || spilled.as_ref().is_some_and(|spilled| spilled.features.is_some());
                     let features = rows_of(found, edges, "edge", are_there)?;
                     if too_sparse(&features, edges) {
-                        let error = ReadError::new(&from, "the features of edges are kept with all their zeros, and nearly all of these are");
+                        let error = ReadError::new(
+                            &from,
+                            "the features of edges are kept with all their zeros, and nearly all \
+                                of these are",
+                        );
                         return Err(Box::new(error.hint("leave out columns that few edges have")));
                     }
-                    let features = EdgeFeatures { columns: features.columns(), values: features.into_dense(edges) };
+                    let features = EdgeFeatures {
+                        columns: features.columns(),
+                        values: features.into_dense(edges),
+                    };
                     match spilled.as_deref_mut() {
                         Some(spilled) => spilled.set_features(&features)?,
                         None => graph.edges.features = Some(features),
@@ -100,14 +118,32 @@ impl Parts {
 }
 
 fn fill_kind(graph: &mut RawGraph, name: &str, found: Beside, from: &Path) -> Read<()> {
-    let known = graph.kinds.as_ref().map_or_else(|| "nodes without kinds".to_owned(), |kinds| kinds.names.join(", "));
-    let place = graph.kinds.as_mut().and_then(|kinds| Some((kinds.names.iter().position(|known| known == name)?, kinds)));
+    let known = graph
+        .kinds
+        .as_ref()
+        .map_or_else(|| "nodes without kinds".to_owned(), |kinds| kinds.names.join(", "));
+    let place = graph
+        .kinds
+        .as_mut()
+        .and_then(|kinds| Some((kinds.names.iter().position(|known| known == name)?, kinds)));
     let Some((place, kinds)) = place else {
-        let error = ReadError::new(from, "these are features of a kind of nodes that the graph does not have");
-        return Err(Box::new(error.expected(format!("nodes of the kind `{name}`"), known).hint("name the file  features-KIND  after a kind")));
+        let error = ReadError::new(
+            from,
+            "these are features of a kind of nodes that the graph does not have",
+        );
+        return Err(Box::new(
+            error
+                .expected(format!("nodes of the kind `{name}`"), known)
+                .hint("name the file  features-KIND  after a kind"),
+        ));
     };
     let rows = kinds.of_node.iter().filter(|&&kind| usize::from(kind) == place).count();
-    kinds.features[place] = Some(rows_of(found, rows, &format!("node of the kind `{name}`"), kinds.features[place].is_some())?);
+    kinds.features[place] = Some(rows_of(
+        found,
+        rows,
+        &format!("node of the kind `{name}`"),
+        kinds.features[place].is_some(),
+    )?);
     Ok(())
 }
 
@@ -131,6 +167,8 @@ fn rows_of(mut found: Beside, count: usize, of: &str, are_there: bool) -> Read<F
 fn too_sparse(features: &Features, rows: usize) -> bool {
     match features {
         Features::Dense { .. } => false,
-        Features::Sparse { columns, index, .. } => rows.saturating_mul(*columns as usize) > DENSE_ALWAYS + DENSE_AN_ENTRY * index.len(),
+        Features::Sparse { columns, index, .. } => {
+            rows.saturating_mul(*columns as usize) > DENSE_ALWAYS + DENSE_AN_ENTRY * index.len()
+        }
     }
 }

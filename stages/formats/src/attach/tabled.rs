@@ -20,7 +20,8 @@ use std::path::Path;
 
 /// The columns of a sparse matrix.
 pub(crate) const ENTRIES: [&str; 3] = ["row", "column", "value"];
-const HINT: &str = "name the columns  x0, x1, ... , or  row, column, value ; columns of other names stand in the table of nodes";
+const HINT: &str = "name the columns  x0, x1, ... , or  row, column, value ; columns of other \
+    names stand in the table of nodes";
 
 /// Whether tables come in files that end so.
 pub(super) fn reads(end: &str) -> bool {
@@ -36,30 +37,55 @@ pub(super) fn read(path: &Path) -> Read<Values> {
     #[cfg(feature = "tables")]
     if crate::tables::is_table(path) {
         return match crate::tables::features_of(path)? {
-            crate::tables::Tabled::Rows { columns, values } => rows(path, columns, &values).map(Values::Array),
+            crate::tables::Tabled::Rows { columns, values } => {
+                rows(path, columns, &values).map(Values::Array)
+            }
             crate::tables::Tabled::Entries(entries) => Ok(Values::Entries(entries)),
         };
     }
     let table = Table::read(Plain::open(path)?, None, &Options::default())?;
     let names: Vec<&str> = table.names().iter().map(String::as_str).collect();
     if names == ENTRIES {
-        let whole = |row: usize, column: usize| table.text(row, column).map(|text| text.parse().ok().map(Number::Unsigned));
+        let whole = |row: usize, column: usize| {
+            table.text(row, column).map(|text| text.parse().ok().map(Number::Unsigned))
+        };
         let number = |row: usize| match table.number(row, 2) {
             Some(number) => Ok(Number::Real(number)),
-            None => Err(table.fault(row, 2, "a feature is not a finite number", "a number", "features are finite numbers")),
+            None => Err(table.fault(
+                row,
+                2,
+                "a feature is not a finite number",
+                "a number",
+                "features are finite numbers",
+            )),
         };
-        let all = (0..table.rows()).map(|row| Ok([whole(row, 0)?, whole(row, 1)?, Some(number(row)?)]));
+        let all =
+            (0..table.rows()).map(|row| Ok([whole(row, 0)?, whole(row, 1)?, Some(number(row)?)]));
         return entries(path, all.collect::<Read<Vec<_>>>()?).map(Values::Entries);
     }
     if names.is_empty() || !names.iter().all(|name| is_feature(name)) {
-        let error = ReadError::new(path, "the columns of this table do not say that they are features");
-        return Err(Box::new(error.expected("x0, x1, ..., or row, column, value", names.join(", ")).hint(HINT)));
+        let error =
+            ReadError::new(path, "the columns of this table do not say that they are features");
+        return Err(Box::new(
+            error.expected("x0, x1, ..., or row, column, value", names.join(", ")).hint(HINT),
+        ));
     }
     let mut values = Vec::with_capacity(table.rows() * names.len());
     for row in 0..table.rows() {
         for column in 0..names.len() {
-            let number = table.number(row, column).map(|number| number as f32).filter(|number| number.is_finite());
-            let fault = || table.fault(row, column, "a feature is not a finite number", "a number", "features are finite numbers: write 0 where there is none");
+            let number = table
+                .number(row, column)
+                .map(|number| number as f32)
+                .filter(|number| number.is_finite());
+            let fault = || {
+                table.fault(
+                    row,
+                    column,
+                    "a feature is not a finite number",
+                    "a number",
+                    "features are finite numbers: write 0 where there is none",
+                )
+            };
             values.push(number.ok_or_else(fault)?);
         }
     }
@@ -70,17 +96,33 @@ pub(super) fn read(path: &Path) -> Read<Values> {
 fn rows(path: &Path, columns: usize, values: &[f32]) -> Read<Array> {
     let shape = vec![(values.len() / columns.max(1)) as u64, columns as u64];
     let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    Array::new(Origin::new(path, None), shape, Dtype { kind: Kind::Real, width: 4, big_endian: false }, bytes)
+    Array::new(
+        Origin::new(path, None),
+        shape,
+        Dtype { kind: Kind::Real, width: 4, big_endian: false },
+        bytes,
+    )
 }
 
 /// The entries of a matrix from its three columns.
 pub(crate) fn entries(path: &Path, table: Vec<[Option<Number>; 3]>) -> Read<Entries> {
     let mut entries = Entries::default();
     for (at, [row, column, value]) in table.into_iter().enumerate() {
-        let place = |number: Option<Number>| number.and_then(Number::unsigned).filter(|&place| place < NODES_MOST).map(|place| place as u32);
-        let (Some(row), Some(column), Some(value)) = (place(row), place(column), value.and_then(Number::single)) else {
-            let error = ReadError::new(path, format!("row {at} of the table is no entry of a matrix"));
-            return Err(Box::new(error.expected(format!("row and column from 0, below {NODES_MOST}, and a number"), "something else")));
+        let place = |number: Option<Number>| {
+            number
+                .and_then(Number::unsigned)
+                .filter(|&place| place < NODES_MOST)
+                .map(|place| place as u32)
+        };
+        let (Some(row), Some(column), Some(value)) =
+            (place(row), place(column), value.and_then(Number::single))
+        else {
+            let error =
+                ReadError::new(path, format!("row {at} of the table is no entry of a matrix"));
+            return Err(Box::new(error.expected(
+                format!("row and column from 0, below {NODES_MOST}, and a number"),
+                "something else",
+            )));
         };
         entries.rows = entries.rows.max(row + 1);
         entries.columns = entries.columns.max(column + 1);

@@ -1,6 +1,7 @@
 //! The tensors of a safetensors file, one after the other: only those that are asked for are read.
 //!
-//! promises  the values that the file as a whole gives; a file that is packed, or that is not as its header says, is left to `safetensors_arrays`
+//! promises  the values that the file as a whole gives; a file that is packed, or that is not as
+//!           its header says, is left to `safetensors_arrays`
 //! bounds    the header, and what is asked for
 use super::{TENSOR_NAMES_MOST, dtype_of};
 use crate::{
@@ -38,12 +39,19 @@ impl Tensors {
         let Ok(about) = serde_json::from_slice::<Metadata>(&head) else { return Ok(None) };
         let begin = 8 + length;
         let is_sound = |name: &String| {
-            let Some(info) = about.info(name).filter(|info| info.dtype != Theirs::BF16) else { return false };
-            let bytes = dtype_of(info.dtype).and_then(|dtype| info.shape.iter().try_fold(dtype.width, |bytes, &extent| bytes.checked_mul(extent)));
-            bytes.is_some() && info.data_offsets.1.checked_sub(info.data_offsets.0) == bytes && info.data_offsets.1 <= about.data_len()
+            let Some(info) = about.info(name).filter(|info| info.dtype != Theirs::BF16) else {
+                return false;
+            };
+            let bytes = dtype_of(info.dtype).and_then(|dtype| {
+                info.shape.iter().try_fold(dtype.width, |bytes, &extent| bytes.checked_mul(extent))
+            });
+            bytes.is_some()
+                && info.data_offsets.1.checked_sub(info.data_offsets.0) == bytes
+                && info.data_offsets.1 <= about.data_len()
         };
         let names = about.tensors();
-        let fits = begin.checked_add(about.data_len() as u64) == Some(size) && names.keys().all(is_sound);
+        let fits =
+            begin.checked_add(about.data_len() as u64) == Some(size) && names.keys().all(is_sound);
         Ok(fits.then(|| Tensors { path: path.to_path_buf(), about, begin }))
     }
 
@@ -58,18 +66,32 @@ impl Tensors {
     pub fn parts(&self, name: &str) -> Read<Parts<'static>> {
         let from = Origin::new(&self.path, Some(name));
         let found = self.about.info(name).and_then(|info| Some((info, dtype_of(info.dtype)?)));
-        let Some((info, dtype)) = found else { return Err(Box::new(ReadError::new(&self.path, format!("there is no tensor `{name}`")))) };
+        let Some((info, dtype)) = found else {
+            return Err(Box::new(ReadError::new(
+                &self.path,
+                format!("there is no tensor `{name}`"),
+            )));
+        };
         let mut plain = Plain::open(&self.path)?;
-        let (mut left, mut passed) = ((self.begin + info.data_offsets.0 as u64) as usize, Vec::new());
+        let (mut left, mut passed) =
+            ((self.begin + info.data_offsets.0 as u64) as usize, Vec::new());
         while left > 0 {
             passed.clear();
             let got = plain.fill(&mut passed, left.min(BLOCK_BYTES))?;
             if got == 0 {
-                return Err(Box::new(from.error("the file ends before this tensor").hint("is it being written? read it again once it is whole")));
+                return Err(Box::new(
+                    from.error("the file ends before this tensor")
+                        .hint("is it being written? read it again once it is whole"),
+                ));
             }
             left -= got;
         }
-        Ok(Parts::that_follow(plain, from, info.shape.iter().map(|&extent| extent as u64).collect(), dtype))
+        Ok(Parts::that_follow(
+            plain,
+            from,
+            info.shape.iter().map(|&extent| extent as u64).collect(),
+            dtype,
+        ))
     }
 
     /// A whole tensor.

@@ -57,12 +57,17 @@ impl<const LITTLE: bool> Bits<LITTLE> {
         self.at
     }
 
-    /// The next 57 bits or more: at the top of the word, or with `LITTLE` at its bottom. Never called behind the end.
+    /// The next 57 bits or more: at the top of the word, or with `LITTLE` at its bottom. Never
+    /// called behind the end.
     fn look(&self) -> u64 {
         let byte = (self.at / 8) as usize;
         let mut word = [0; 8];
         word.copy_from_slice(&self.bytes[byte..byte + 8]);
-        if LITTLE { u64::from_le_bytes(word) >> (self.at % 8) } else { u64::from_be_bytes(word) << (self.at % 8) }
+        if LITTLE {
+            u64::from_le_bytes(word) >> (self.at % 8)
+        } else {
+            u64::from_be_bytes(word) << (self.at % 8)
+        }
     }
 
     fn step(&mut self, bits: u32) -> Result<(), Broken> {
@@ -118,7 +123,10 @@ impl<const LITTLE: bool> Bits<LITTLE> {
 
     fn zeta(&mut self, k: u32) -> Result<u64, Broken> {
         let height = self.unary()?;
-        let bits = height.checked_mul(u64::from(k)).filter(|bits| bits + u64::from(k) <= 63).ok_or(Broken::Large)? as u32;
+        let bits = height
+            .checked_mul(u64::from(k))
+            .filter(|bits| bits + u64::from(k) <= 63)
+            .ok_or(Broken::Large)? as u32;
         let left = 1 << bits;
         let first = self.plain(bits + k - 1)?;
         // A number below `left` has one bit less than the others.

@@ -1,7 +1,8 @@
 //! The successor lists of a BVGraph, one after the other.
 //!
-//! how       a list is part of an earlier one (blocks of it are copied), then intervals, then single successors (residuals); three ascending
-//!           sequences without a number in common, which are merged. Of earlier lists the last are kept, as far as one may refer back
+//! how       a list is part of an earlier one (blocks of it are copied), then intervals, then
+//!           single successors (residuals); three ascending sequences without a number in common,
+//!           which are merged. Of earlier lists the last are kept, as far as one may refer back
 use super::{
     bits::{Bits, Broken, Code, signed},
     properties::Properties,
@@ -9,16 +10,25 @@ use super::{
 use crate::raw::{Read, ReadError};
 use std::{collections::VecDeque, path::Path};
 
-/// Arcs that a stream may hold whatever its size, and for each of its bits. A clique packs any number of arcs into few bits; real
-/// graphs, the most regular too, have about one bit an arc.
+/// Arcs that a stream may hold whatever its size, and for each of its bits. A clique packs any
+/// number of arcs into few bits; real graphs, the most regular too, have about one bit an arc.
 const ARCS_FREE: u64 = 1 << 24;
 const ARCS_PER_BIT: u64 = 256;
 /// A writer may fill its last word.
 const BITS_LEFT_MOST: u64 = 63;
 
 /// Hands over every node with its successors.
-pub fn decode(path: &Path, stream: Vec<u8>, properties: &Properties, take: impl FnMut(u32, &[u32]) -> Read<()>) -> Read<()> {
-    if properties.little { Decoder::<true>::new(stream, properties).run(path, take) } else { Decoder::<false>::new(stream, properties).run(path, take) }
+pub fn decode(
+    path: &Path,
+    stream: Vec<u8>,
+    properties: &Properties,
+    take: impl FnMut(u32, &[u32]) -> Read<()>,
+) -> Read<()> {
+    if properties.little {
+        Decoder::<true>::new(stream, properties).run(path, take)
+    } else {
+        Decoder::<false>::new(stream, properties).run(path, take)
+    }
 }
 
 /// What is wrong with a list.
@@ -56,7 +66,16 @@ struct Decoder<'a, const LITTLE: bool> {
 impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
     fn new(stream: Vec<u8>, properties: &'a Properties) -> Self {
         let (copied, intervals, residuals) = Default::default();
-        Decoder { bits: Bits::new(stream), properties, arcs: 0, recent: VecDeque::new(), targets: Vec::new(), copied, intervals, residuals }
+        Decoder {
+            bits: Bits::new(stream),
+            properties,
+            arcs: 0,
+            recent: VecDeque::new(),
+            targets: Vec::new(),
+            copied,
+            intervals,
+            residuals,
+        }
     }
 
     fn run(mut self, path: &Path, mut take: impl FnMut(u32, &[u32]) -> Read<()>) -> Read<()> {
@@ -64,13 +83,23 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         let bits = self.bits.length();
         let most = ARCS_FREE.max(bits.saturating_mul(ARCS_PER_BIT));
         if arcs > most {
-            let error = ReadError::new(path, "the properties claim more arcs than a graph of this size can hold");
-            return Err(Box::new(error.expected(format!("at most {most} arcs in {bits} bits"), arcs.to_string()).hint(FETCH)));
+            let error = ReadError::new(
+                path,
+                "the properties claim more arcs than a graph of this size can hold",
+            );
+            return Err(Box::new(
+                error
+                    .expected(format!("at most {most} arcs in {bits} bits"), arcs.to_string())
+                    .hint(FETCH),
+            ));
         }
         // Every list has a bit at least.
         if u64::from(nodes) > bits {
-            let error = ReadError::new(path, "the properties claim more nodes than the graph has bits");
-            return Err(Box::new(error.expected(format!("at most {bits} nodes"), nodes.to_string()).hint(FETCH)));
+            let error =
+                ReadError::new(path, "the properties claim more nodes than the graph has bits");
+            return Err(Box::new(
+                error.expected(format!("at most {bits} nodes"), nodes.to_string()).hint(FETCH),
+            ));
         }
         for node in 0..nodes {
             let start = self.bits.at();
@@ -86,11 +115,18 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         let (at, found) = (self.bits.at(), self.arcs);
         if found != arcs {
             let error = ReadError::new(path, "the graph has fewer arcs than its properties say");
-            return Err(Box::new(error.expected(format!("{arcs} arcs"), found.to_string()).hint(FETCH)));
+            return Err(Box::new(
+                error.expected(format!("{arcs} arcs"), found.to_string()).hint(FETCH),
+            ));
         }
         if bits - at > BITS_LEFT_MOST {
-            let error = ReadError::new(path, "the graph goes on behind the list of its last node").at_byte(at / 8);
-            return Err(Box::new(error.expected("the end of the file", format!("{} more bits", bits - at)).hint(FETCH)));
+            let error = ReadError::new(path, "the graph goes on behind the list of its last node")
+                .at_byte(at / 8);
+            return Err(Box::new(
+                error
+                    .expected("the end of the file", format!("{} more bits", bits - at))
+                    .hint(FETCH),
+            ));
         }
         Ok(())
     }
@@ -98,11 +134,17 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
     fn report(&self, path: &Path, node: u32, start: u64, fault: Fault) -> Box<ReadError> {
         let (what, expected, found) = match fault {
             Fault::Broken(Broken::End) => ("the file ends", "the list", "the end of the file"),
-            Fault::Broken(Broken::Large) => ("a number is too large", "a number below 2^63", "more bits"),
-            Fault::Wrong(what, ref expected, ref found) => (what, expected.as_str(), found.as_str()),
+            Fault::Broken(Broken::Large) => {
+                ("a number is too large", "a number below 2^63", "more bits")
+            }
+            Fault::Wrong(what, ref expected, ref found) => {
+                (what, expected.as_str(), found.as_str())
+            }
         };
         let what = format!("the list of node {node} is damaged: {what}");
-        Box::new(ReadError::new(path, what).at_byte(start / 8).expected(expected, found).hint(FETCH))
+        Box::new(
+            ReadError::new(path, what).at_byte(start / 8).expected(expected, found).hint(FETCH),
+        )
     }
 
     fn number(&mut self, code: Code) -> Result<u64, Fault> {
@@ -115,7 +157,11 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         let degree = self.number(properties.outdegrees)?;
         let left = properties.arcs - self.arcs;
         if degree > left.min(properties.nodes.into()) {
-            return wrong("its outdegree is too large", format!("at most {} nodes, and {left} arcs that are left", properties.nodes), degree);
+            return wrong(
+                "its outdegree is too large",
+                format!("at most {} nodes, and {left} arcs that are left", properties.nodes),
+                degree,
+            );
         }
         if degree == 0 {
             return Ok(());
@@ -124,7 +170,11 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         if properties.window > 0 {
             let back = self.number(properties.references)?;
             if back > properties.window.min(node.into()) {
-                return wrong("it refers too far back", format!("at most {} lists", properties.window.min(node.into())), back);
+                return wrong(
+                    "it refers too far back",
+                    format!("at most {} lists", properties.window.min(node.into())),
+                    back,
+                );
             }
             if back > 0 {
                 self.copy(back, degree)?;
@@ -152,10 +202,15 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
             let length = self.number(self.properties.blocks)?;
             let length = length.saturating_add(u64::from(block > 0));
             if length > end - at {
-                return wrong("it copies more than there is", format!("at most {} successors", end - at), length);
+                return wrong(
+                    "it copies more than there is",
+                    format!("at most {} successors", end - at),
+                    length,
+                );
             }
             if block % 2 == 0 {
-                self.copied.extend_from_slice(&self.recent[from][at as usize..(at + length) as usize]);
+                self.copied
+                    .extend_from_slice(&self.recent[from][at as usize..(at + length) as usize]);
             }
             at += length;
         }
@@ -179,10 +234,19 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
             let start = if interval == 0 { beside(node, gap) } else { gap.checked_add(next + 1) };
             let length = self.number(code)?.saturating_add(least);
             if length > *extra {
-                return wrong("its intervals are longer than it is", format!("at most {extra} successors"), length);
+                return wrong(
+                    "its intervals are longer than it is",
+                    format!("at most {extra} successors"),
+                    length,
+                );
             }
-            let Some(start) = start.filter(|start| start.saturating_add(length) <= nodes.into()) else {
-                return wrong("an interval leaves the nodes", format!("successors below {nodes}"), "more or less");
+            let Some(start) = start.filter(|start| start.saturating_add(length) <= nodes.into())
+            else {
+                return wrong(
+                    "an interval leaves the nodes",
+                    format!("successors below {nodes}"),
+                    "more or less",
+                );
             };
             next = start + length;
             self.intervals.extend(start as u32..next as u32);
@@ -198,7 +262,11 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
             let gap = self.number(code)?;
             let successor = if residual == 0 { beside(node, gap) } else { gap.checked_add(next) };
             let Some(successor) = successor.filter(|&successor| successor < nodes.into()) else {
-                return wrong("a successor is no node", format!("a node below {nodes}"), "more or less");
+                return wrong(
+                    "a successor is no node",
+                    format!("a node below {nodes}"),
+                    "more or less",
+                );
             };
             self.residuals.push(successor as u32);
             next = successor + 1;
@@ -213,7 +281,8 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
             (true, _, true) => self.targets.extend_from_slice(&self.intervals),
             (true, true, _) => self.targets.extend_from_slice(&self.residuals),
             _ => {
-                let (mut copied, mut intervals, mut residuals) = (&self.copied[..], &self.intervals[..], &self.residuals[..]);
+                let (mut copied, mut intervals, mut residuals) =
+                    (&self.copied[..], &self.intervals[..], &self.residuals[..]);
                 let first = |list: &[u32]| list.first().copied().unwrap_or(u32::MAX);
                 for _ in 0..copied.len() + intervals.len() + residuals.len() {
                     let (a, b, c) = (first(copied), first(intervals), first(residuals));

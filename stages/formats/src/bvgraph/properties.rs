@@ -36,22 +36,36 @@ impl Properties {
     pub fn read(path: &Path) -> Read<Properties> {
         let mut text = Vec::new();
         if Plain::open(path)?.fill(&mut text, BYTES_MOST + 1)? > BYTES_MOST {
-            return Err(Box::new(ReadError::new(path, "the properties file is too large").expected(format!("at most {BYTES_MOST} bytes"), "more")));
+            return Err(Box::new(
+                ReadError::new(path, "the properties file is too large")
+                    .expected(format!("at most {BYTES_MOST} bytes"), "more"),
+            ));
         }
         let lines = Lines::new(path, &text);
         lines.check_class()?;
-        let nodes = lines.number("nodes", NODES_MOST)?.ok_or_else(|| lines.missing("nodes"))? as u32;
+        let nodes =
+            lines.number("nodes", NODES_MOST)?.ok_or_else(|| lines.missing("nodes"))? as u32;
         let k = lines.number("zetak", 62)?.unwrap_or(3) as u32;
         let little = match lines.word("endianness") {
             None | Some(("big", ..)) => false,
             Some(("little", ..)) => true,
-            Some((word, line)) => return Err(Box::new(lines.error("the order of bits is unknown", line).expected("big or little", format!("`{word}`")))),
+            Some((word, line)) => {
+                return Err(Box::new(
+                    lines
+                        .error("the order of bits is unknown", line)
+                        .expected("big or little", format!("`{word}`")),
+                ));
+            }
         };
         let mut properties = Properties {
             nodes,
             arcs: lines.number("arcs", u64::MAX)?.ok_or_else(|| lines.missing("arcs"))?,
-            window: lines.number("windowsize", u64::MAX)?.ok_or_else(|| lines.missing("windowsize"))?,
-            interval_least: lines.number("minintervallength", u32::MAX.into())?.ok_or_else(|| lines.missing("minintervallength"))?,
+            window: lines
+                .number("windowsize", u64::MAX)?
+                .ok_or_else(|| lines.missing("windowsize"))?,
+            interval_least: lines
+                .number("minintervallength", u32::MAX.into())?
+                .ok_or_else(|| lines.missing("minintervallength"))?,
             outdegrees: Code::Gamma,
             references: Code::Unary,
             block_counts: Code::Gamma,
@@ -60,13 +74,16 @@ impl Properties {
             residuals: Code::Zeta(k.max(1)),
             little,
         };
-        // WebGraph for Rust, which alone writes the order of bits, has one code for blocks and their count.
+        // WebGraph for Rust, which alone writes the order of bits, has one code for blocks and
+        // their count.
         let one_for_blocks = lines.word("endianness").is_some();
         let (flags, line) = lines.word("compressionflags").unwrap_or_default();
         for flag in flags.split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
-            properties
-                .set(flag, k.max(1), one_for_blocks)
-                .map_err(|expected| lines.error("the compression flags name an unknown code", line).expected(expected, format!("`{flag}`")))?;
+            properties.set(flag, k.max(1), one_for_blocks).map_err(|expected| {
+                lines
+                    .error("the compression flags name an unknown code", line)
+                    .expected(expected, format!("`{flag}`"))
+            })?;
         }
         Ok(properties)
     }
@@ -95,7 +112,12 @@ impl Properties {
             "RESIDUALS" => self.residuals = code,
             // The codes of another file.
             "OFFSETS" => {}
-            _ => return Err("a code for OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, INTERVALS, RESIDUALS or OFFSETS"),
+            _ => {
+                return Err(
+                    "a code for OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, INTERVALS, RESIDUALS \
+                        or OFFSETS",
+                );
+            }
         }
         Ok(())
     }
@@ -127,13 +149,20 @@ impl<'a> Lines<'a> {
     }
 
     fn error(&self, what: &str, line: u64) -> ReadError {
-        let text = self.text.split(|&byte| byte == b'\n').nth(line.saturating_sub(1) as usize).unwrap_or_default();
+        let text = self
+            .text
+            .split(|&byte| byte == b'\n')
+            .nth(line.saturating_sub(1) as usize)
+            .unwrap_or_default();
         let column = text.iter().position(|&byte| byte == b'=').map_or(1, |equals| equals + 2);
         ReadError::new(&self.path, what).at_line(line, column as u64, text)
     }
 
     fn missing(&self, key: &str) -> Box<ReadError> {
-        Box::new(ReadError::new(&self.path, format!("the properties lack `{key}`")).expected(format!("a line  {key}=NUMBER"), "none"))
+        Box::new(
+            ReadError::new(&self.path, format!("the properties lack `{key}`"))
+                .expected(format!("a line  {key}=NUMBER"), "none"),
+        )
     }
 
     fn number(&self, key: &str, most: u64) -> Read<Option<u64>> {
@@ -141,8 +170,11 @@ impl<'a> Lines<'a> {
         match word.parse() {
             Ok(number) if number <= most => Ok(Some(number)),
             _ => {
-                let error = self.error(&format!("the property `{key}` is no number that can be"), line);
-                Err(Box::new(error.expected(format!("a whole number from 0 to {most}"), format!("`{word}`"))))
+                let error =
+                    self.error(&format!("the property `{key}` is no number that can be"), line);
+                Err(Box::new(
+                    error.expected(format!("a whole number from 0 to {most}"), format!("`{word}`")),
+                ))
             }
         }
     }
@@ -150,16 +182,26 @@ impl<'a> Lines<'a> {
     /// Only the class and versions that are read.
     fn check_class(&self) -> Read<()> {
         let (class, line) = self.word("graphclass").ok_or_else(|| {
-            Box::new(ReadError::new(&self.path, "the properties do not name a class").expected("a line  graphclass=it.unimi.dsi.webgraph.BVGraph", "none"))
+            Box::new(
+                ReadError::new(&self.path, "the properties do not name a class")
+                    .expected("a line  graphclass=it.unimi.dsi.webgraph.BVGraph", "none"),
+            )
         })?;
         if class.rsplit('.').next() != Some("BVGraph") {
-            let error = self.error("the graph is of a class that is not read", line).expected("a BVGraph", format!("`{class}`"));
-            return Err(Box::new(error.hint("convert it with WebGraph:  java it.unimi.dsi.webgraph.BVGraph -g CLASS NAME NEW")));
+            let error = self
+                .error("the graph is of a class that is not read", line)
+                .expected("a BVGraph", format!("`{class}`"));
+            return Err(Box::new(error.hint(
+                "convert it with WebGraph:  java it.unimi.dsi.webgraph.BVGraph -g CLASS NAME NEW",
+            )));
         }
         if let Some((version, line)) = self.word("version")
             && !matches!(version, "0" | "1")
         {
-            return Err(Box::new(self.error("the BVGraph has a newer version", line).expected("0 or 1", format!("`{version}`"))));
+            return Err(Box::new(
+                self.error("the BVGraph has a newer version", line)
+                    .expected("0 or 1", format!("`{version}`")),
+            ));
         }
         Ok(())
     }

@@ -17,7 +17,9 @@ mod encode;
 /// The bytes of a row of 0 and 1.
 fn packed(bits: &str) -> Vec<u8> {
     let bits: Vec<u8> = bits.bytes().filter(|byte| *byte != b' ').map(|byte| byte - b'0').collect();
-    bits.chunks(8).map(|bits| bits.iter().enumerate().fold(0, |byte, (at, bit)| byte | bit << (7 - at))).collect()
+    bits.chunks(8)
+        .map(|bits| bits.iter().enumerate().fold(0, |byte, (at, bit)| byte | bit << (7 - at)))
+        .collect()
 }
 
 #[test]
@@ -54,10 +56,23 @@ fn numbers_that_end_early_or_are_too_large_are_broken() {
 }
 
 fn properties() -> impl Strategy<Value = Properties> {
-    let some = || prop_oneof![Just(Code::Unary), Just(Code::Gamma), Just(Code::Delta), (1u32..8).prop_map(Code::Zeta), Just(Code::Nibble)];
+    let some = || {
+        prop_oneof![
+            Just(Code::Unary),
+            Just(Code::Gamma),
+            Just(Code::Delta),
+            (1u32..8).prop_map(Code::Zeta),
+            Just(Code::Nibble)
+        ]
+    };
     let codes = (some(), some(), some(), some(), some(), some());
     (0u64..9, 0u64..5, codes, any::<bool>()).prop_map(
-        |(window, interval_least, (outdegrees, references, block_counts, blocks, intervals, residuals), little)| Properties {
+        |(
+            window,
+            interval_least,
+            (outdegrees, references, block_counts, blocks, intervals, residuals),
+            little,
+        )| Properties {
             nodes: 0,
             arcs: 0,
             window,
@@ -95,7 +110,11 @@ fn lists() -> impl Strategy<Value = Vec<Vec<u32>>> {
 }
 
 fn counted(properties: Properties, lists: &[Vec<u32>]) -> Properties {
-    Properties { nodes: lists.len() as u32, arcs: lists.iter().map(|list| list.len() as u64).sum(), ..properties }
+    Properties {
+        nodes: lists.len() as u32,
+        arcs: lists.iter().map(|list| list.len() as u64).sum(),
+        ..properties
+    }
 }
 
 fn decoded(stream: Vec<u8>, properties: &Properties) -> Read<Vec<Vec<u32>>> {
@@ -131,13 +150,25 @@ fn properties_are_read_as_both_webgraphs_write_them() {
     };
     let sizes = "nodes=5\narcs = 7\r\nwindowsize=7\nminintervallength=4\n";
     let java = read(&format!("#BVGraph properties\n{HEAD}{sizes}zetak=4\ncompressionflags=OUTDEGREES_DELTA | BLOCKS_UNARY|OFFSETS_DELTA\n")).unwrap();
-    assert_eq!((java.nodes, java.arcs, java.window, java.interval_least, java.little), (5, 7, 7, 4, false));
-    assert_eq!((java.outdegrees, java.blocks, java.block_counts, java.residuals), (Code::Delta, Code::Unary, Code::Gamma, Code::Zeta(4)));
+    assert_eq!(
+        (java.nodes, java.arcs, java.window, java.interval_least, java.little),
+        (5, 7, 7, 4, false)
+    );
+    assert_eq!(
+        (java.outdegrees, java.blocks, java.block_counts, java.residuals),
+        (Code::Delta, Code::Unary, Code::Gamma, Code::Zeta(4))
+    );
     let rust = read(&format!("{HEAD}{sizes}endianness=little\ncompressionflags=BLOCKS_DELTA|RESIDUALS_ZETA2|INTERVALS_NIBBLE\n")).unwrap();
-    assert_eq!((rust.blocks, rust.block_counts, rust.intervals, rust.residuals, rust.little), (Code::Delta, Code::Delta, Code::Nibble, Code::Zeta(2), true));
+    assert_eq!(
+        (rust.blocks, rust.block_counts, rust.intervals, rust.residuals, rust.little),
+        (Code::Delta, Code::Delta, Code::Nibble, Code::Zeta(2), true)
+    );
     for (text, what) in [
         ("nodes=5\n".to_string(), "do not name a class"),
-        (sizes.to_string() + "graphclass=it.unimi.dsi.webgraph.EFGraph\n", "class that is not read"),
+        (
+            sizes.to_string() + "graphclass=it.unimi.dsi.webgraph.EFGraph\n",
+            "class that is not read",
+        ),
         (format!("{HEAD}arcs=1\n"), "lack `nodes`"),
         (format!("{HEAD}nodes=1\narcs=1\nminintervallength=1\n"), "lack `windowsize`"),
         (format!("{HEAD}{sizes}nodes=4294967295\n"), "`nodes` is no number"),
@@ -154,7 +185,9 @@ fn properties_are_read_as_both_webgraphs_write_them() {
 
 #[test]
 fn hostile_claims_are_errors_and_cost_nothing() {
-    let sizes = |nodes: u64, arcs: u64| format!("{HEAD}nodes={nodes}\narcs={arcs}\nwindowsize=7\nminintervallength=4\n");
+    let sizes = |nodes: u64, arcs: u64| {
+        format!("{HEAD}nodes={nodes}\narcs={arcs}\nwindowsize=7\nminintervallength=4\n")
+    };
     let list = |numbers: &[(Code, u64)]| {
         let mut writer = Writer::default();
         numbers.iter().for_each(|&(code, number)| writer.number(code, number, false));
@@ -171,15 +204,79 @@ fn hostile_claims_are_errors_and_cost_nothing() {
         (list(&[(Gamma, 5)]), sizes(4, 5), "outdegree is too large"),
         (list(&[(Gamma, 3)]), sizes(4, 2), "outdegree is too large"),
         (list(&[(Gamma, 1), (Unary, 1), (Gamma, 0)]), sizes(4, 2), "refers too far back"),
-        (list(&[(Gamma, 1), (Unary, 0), (Gamma, 0), (Zeta(3), 8)]), sizes(4, 2), "a successor is no node"),
-        (list(&[(Gamma, 1), (Unary, 0), (Gamma, 0), (Zeta(3), 1)]), sizes(4, 2), "a successor is no node"),
-        (list(&[(Gamma, 4), (Unary, 0), (Gamma, 1), (Gamma, 2), (Gamma, 0)]), sizes(4, 4), "an interval leaves the nodes"),
-        (list(&[(Gamma, 4), (Unary, 0), (Gamma, 1), (Gamma, 0), (Gamma, 1)]), sizes(4, 4), "intervals are longer"),
-        (list(&[(Gamma, 2), (Unary, 0), (Gamma, 0), (Zeta(3), 0), (Zeta(3), 0), (Gamma, 1), (Unary, 1), (Gamma, 0)]), sizes(4, 4), "copies more successors"),
-        (list(&[(Gamma, 1), (Unary, 0), (Gamma, 0), (Zeta(3), 0), (Gamma, 1), (Unary, 1), (Gamma, 1), (Gamma, 2)]), sizes(4, 4), "copies more than there is"),
-        (list(&[(Gamma, 1), (Unary, 0), (Gamma, 0), (Zeta(3), 0), (Gamma, 1), (Unary, 1), (Gamma, 9)]), sizes(4, 4), "copies more blocks"),
         (
-            list(&[(Gamma, 1), (Unary, 0), (Gamma, 0), (Zeta(3), 0), (Gamma, 2), (Unary, 1), (Gamma, 0), (Gamma, 0), (Zeta(3), 1)]),
+            list(&[(Gamma, 1), (Unary, 0), (Gamma, 0), (Zeta(3), 8)]),
+            sizes(4, 2),
+            "a successor is no node",
+        ),
+        (
+            list(&[(Gamma, 1), (Unary, 0), (Gamma, 0), (Zeta(3), 1)]),
+            sizes(4, 2),
+            "a successor is no node",
+        ),
+        (
+            list(&[(Gamma, 4), (Unary, 0), (Gamma, 1), (Gamma, 2), (Gamma, 0)]),
+            sizes(4, 4),
+            "an interval leaves the nodes",
+        ),
+        (
+            list(&[(Gamma, 4), (Unary, 0), (Gamma, 1), (Gamma, 0), (Gamma, 1)]),
+            sizes(4, 4),
+            "intervals are longer",
+        ),
+        (
+            list(&[
+                (Gamma, 2),
+                (Unary, 0),
+                (Gamma, 0),
+                (Zeta(3), 0),
+                (Zeta(3), 0),
+                (Gamma, 1),
+                (Unary, 1),
+                (Gamma, 0),
+            ]),
+            sizes(4, 4),
+            "copies more successors",
+        ),
+        (
+            list(&[
+                (Gamma, 1),
+                (Unary, 0),
+                (Gamma, 0),
+                (Zeta(3), 0),
+                (Gamma, 1),
+                (Unary, 1),
+                (Gamma, 1),
+                (Gamma, 2),
+            ]),
+            sizes(4, 4),
+            "copies more than there is",
+        ),
+        (
+            list(&[
+                (Gamma, 1),
+                (Unary, 0),
+                (Gamma, 0),
+                (Zeta(3), 0),
+                (Gamma, 1),
+                (Unary, 1),
+                (Gamma, 9),
+            ]),
+            sizes(4, 4),
+            "copies more blocks",
+        ),
+        (
+            list(&[
+                (Gamma, 1),
+                (Unary, 0),
+                (Gamma, 0),
+                (Zeta(3), 0),
+                (Gamma, 2),
+                (Unary, 1),
+                (Gamma, 0),
+                (Gamma, 0),
+                (Zeta(3), 1),
+            ]),
             sizes(4, 4),
             "a successor comes twice",
         ),
@@ -204,7 +301,13 @@ fn a_folder_has_one_pair() {
         path
     };
     let text = format!("{HEAD}nodes=0\narcs=0\nwindowsize=7\nminintervallength=4\n");
-    let files = [file("a.graph", ""), file("a.properties", &text), file("a.offsets", "\0"), file("b.graph", "2 1\n2\n1\n"), file("c.properties", "x=1")];
+    let files = [
+        file("a.graph", ""),
+        file("a.properties", &text),
+        file("a.offsets", "\0"),
+        file("b.graph", "2 1\n2\n1\n"),
+        file("c.properties", "x=1"),
+    ];
     let (format, found) = crate::detect(folder.path(), &files).unwrap();
     assert_eq!((format.name, &found[..]), ("bvgraph", &files[..2]));
     assert_eq!(format.read(&found, &Options::default()).unwrap().nodes(), 0);
@@ -223,31 +326,61 @@ fn real_graphs_have_the_arcs_of_their_source() {
     ];
     for (folder, name, nodes, arcs) in sets {
         let Some(folder) = shared(folder) else { continue };
-        let files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).filter(|path| path.is_file()).collect();
+        let files: Vec<PathBuf> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .filter(|path| path.is_file())
+            .collect();
         let (format, files) = crate::detect(&folder, &files).unwrap();
         let start = Instant::now();
         let graph = format.read(&files, &Options::default()).unwrap();
-        println!("{name}: {:.1} million arcs a second", f64::from(arcs) / 1e6 / start.elapsed().as_secs_f64());
-        assert_eq!((format.name, graph.nodes(), graph.edges.len() as u32, graph.validate()), ("bvgraph", nodes, arcs, Ok(())));
-        let listed = edge_list::read(&folder.join(format!("{name}.arcs.txt.gz")), &Options::default()).unwrap();
+        println!(
+            "{name}: {:.1} million arcs a second",
+            f64::from(arcs) / 1e6 / start.elapsed().as_secs_f64()
+        );
+        assert_eq!(
+            (format.name, graph.nodes(), graph.edges.len() as u32, graph.validate()),
+            ("bvgraph", nodes, arcs, Ok(()))
+        );
+        let listed =
+            edge_list::read(&folder.join(format!("{name}.arcs.txt.gz")), &Options::default())
+                .unwrap();
         let id = |row: &u32| match &listed.ids {
             NodeIds::Numbers(ids) => ids[*row as usize] as u32,
             _ => *row,
         };
-        assert!(listed.edges.source.iter().map(id).eq(graph.edges.source.iter().copied()), "{name}");
-        assert!(listed.edges.target.iter().map(id).eq(graph.edges.target.iter().copied()), "{name}");
+        assert!(
+            listed.edges.source.iter().map(id).eq(graph.edges.source.iter().copied()),
+            "{name}"
+        );
+        assert!(
+            listed.edges.target.iter().map(id).eq(graph.edges.target.iter().copied()),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_other_order_of_a_real_graph_is_that_of_its_text() {
     let Some(folder) = shared("web_cnr-2000/url_order") else { return };
-    let graph = FORMAT.read(&["cnr-2000.graph", "cnr-2000.properties"].map(|name| folder.join(name)), &Options::default()).unwrap();
-    let text = crate::ascii_graph::FORMAT.read(&[folder.join("cnr-2000.graph-txt.gz")], &Options::default()).unwrap();
+    let graph = FORMAT
+        .read(
+            &["cnr-2000.graph", "cnr-2000.properties"].map(|name| folder.join(name)),
+            &Options::default(),
+        )
+        .unwrap();
+    let text = crate::ascii_graph::FORMAT
+        .read(&[folder.join("cnr-2000.graph-txt.gz")], &Options::default())
+        .unwrap();
     assert!(graph == text);
     // It is the graph of the folder above under other numbers.
     let Some(above) = folder.parent() else { return };
-    let other = FORMAT.read(&["cnr-2000.graph", "cnr-2000.properties"].map(|name| above.join(name)), &Options::default()).unwrap();
+    let other = FORMAT
+        .read(
+            &["cnr-2000.graph", "cnr-2000.properties"].map(|name| above.join(name)),
+            &Options::default(),
+        )
+        .unwrap();
     let degrees = |graph: &RawGraph| {
         let mut degrees = vec![(0u32, 0u32); graph.nodes() as usize];
         graph.edges.source.iter().for_each(|&row| degrees[row as usize].0 += 1);
@@ -264,10 +397,13 @@ fn the_other_order_of_a_real_graph_is_that_of_its_text() {
 /// The tiny graph; `UPDATE=1` writes its two files again.
 #[test]
 fn the_tiny_graph_is_the_same_in_this_format() {
-    let lists: Vec<Vec<u32>> = vec![vec![], vec![2], vec![1, 3], vec![], vec![], vec![5], vec![], vec![], vec![1]];
+    let lists: Vec<Vec<u32>> =
+        vec![vec![], vec![2], vec![1, 3], vec![], vec![], vec![5], vec![], vec![], vec![1]];
     let files = ["tiny.graph", "tiny.properties"].map(fixture);
     if std::env::var_os("UPDATE").is_some() {
-        let text = format!("#BVGraph properties\n{HEAD}nodes=9\narcs=5\nwindowsize=7\nminintervallength=4\nzetak=3\ncompressionflags=\n");
+        let text = format!(
+            "#BVGraph properties\n{HEAD}nodes=9\narcs=5\nwindowsize=7\nminintervallength=4\nzetak=3\ncompressionflags=\n"
+        );
         fs::write(&files[1], text).unwrap();
         fs::write(&files[0], encode(&lists, &Properties::read(&files[1]).unwrap(), |_| 0)).unwrap();
     }

@@ -24,42 +24,71 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a table; its first line names the columns unless they are given, and shows what separates them unless the options say it.
+    /// Reads a table; its first line names the columns unless they are given, and shows what
+    /// separates them unless the options say it.
     pub fn read(plain: Plain, names: Option<&[&str]>, options: &Options) -> Read<Table> {
         let path = plain.path().to_path_buf();
         Table::of_text((path, plain.read_all()?), names, options)
     }
 
     /// The same of a text that is there.
-    pub fn of_text((path, text): (PathBuf, Vec<u8>), names: Option<&[&str]>, options: &Options) -> Read<Table> {
+    pub fn of_text(
+        (path, text): (PathBuf, Vec<u8>),
+        names: Option<&[&str]>,
+        options: &Options,
+    ) -> Read<Table> {
         let mut table = Table { path, text, names: Vec::new(), cells: Vec::new() };
         if let Some(names) = names {
             table.names = names.iter().map(|&name| name.to_owned()).collect();
         }
         let Table { path, text, names, cells } = &mut table;
-        let mut separator = Separator::told(options).map_err(|fault| fault_at(path, text, &fault))?;
+        let mut separator =
+            Separator::told(options).map_err(|fault| fault_at(path, text, &fault))?;
         let mut fields = Vec::new();
         let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         while at < text.len() {
-            let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length);
+            let end = text[at..]
+                .iter()
+                .position(|&byte| byte == b'\n')
+                .map_or(text.len(), |length| at + length);
             if end - at > LINE_MOST {
                 return Err(fault_at(path, text, &Fault::too_long(at)));
             }
             if !is_blank_or_comment(&text[at..end]) {
-                let separator: Separator = *separator.get_or_insert_with(|| separator_of(&text[at..end]));
-                split(text, at, end, separator, &mut fields).map_err(|fault| fault_at(path, text, &fault))?;
+                let separator: Separator =
+                    *separator.get_or_insert_with(|| separator_of(&text[at..end]));
+                split(text, at, end, separator, &mut fields)
+                    .map_err(|fault| fault_at(path, text, &fault))?;
                 if names.is_empty() {
-                    *names = fields.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
+                    *names = fields
+                        .iter()
+                        .map(|field| String::from_utf8_lossy(&field.text()).into_owned())
+                        .collect();
                 } else {
-                    check_width(names, end, &fields).map_err(|fault| fault_at(path, text, &fault))?;
-                    cells.extend(fields.iter().map(|field| (field.at, field.bytes.len() as u32, field.quoted)));
+                    check_width(names, end, &fields)
+                        .map_err(|fault| fault_at(path, text, &fault))?;
+                    cells.extend(
+                        fields
+                            .iter()
+                            .map(|field| (field.at, field.bytes.len() as u32, field.quoted)),
+                    );
                 }
             }
             at = end + 1;
         }
-        if let Some(twice) = (1..names.len()).find(|&column| names[..column].contains(&names[column])) {
-            let fault = Fault::new(0, format!("two columns have the name `{}`", names[twice]), "give each column a name of its own");
-            return Err(fault_at(path, text, &fault.against("names that differ", names.join(", ").as_bytes())));
+        if let Some(twice) =
+            (1..names.len()).find(|&column| names[..column].contains(&names[column]))
+        {
+            let fault = Fault::new(
+                0,
+                format!("two columns have the name `{}`", names[twice]),
+                "give each column a name of its own",
+            );
+            return Err(fault_at(
+                path,
+                text,
+                &fault.against("names that differ", names.join(", ").as_bytes()),
+            ));
         }
         Ok(table)
     }
@@ -86,9 +115,19 @@ impl Table {
 
     /// A field as text.
     pub fn text(&self, row: usize, column: usize) -> Read<Cow<'_, str>> {
-        let fault = || self.fault(row, column, "a field is not UTF-8", "text in UTF-8", "convert the file:  iconv -f LATIN1 -t UTF-8 FILE > NEW");
+        let fault = || {
+            self.fault(
+                row,
+                column,
+                "a field is not UTF-8",
+                "text in UTF-8",
+                "convert the file:  iconv -f LATIN1 -t UTF-8 FILE > NEW",
+            )
+        };
         match self.bytes(row, column) {
-            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| fault()),
+            Cow::Borrowed(bytes) => {
+                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| fault())
+            }
             Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).map_err(|_| fault()),
         }
     }
@@ -100,7 +139,14 @@ impl Table {
     }
 
     /// The error for a field.
-    pub fn fault(&self, row: usize, column: usize, what: &str, expected: &str, hint: &'static str) -> Box<crate::raw::ReadError> {
+    pub fn fault(
+        &self,
+        row: usize,
+        column: usize,
+        what: &str,
+        expected: &str,
+        hint: &'static str,
+    ) -> Box<crate::raw::ReadError> {
         let field = self.field(row, column);
         let mut fault = Fault::new(field.at, what.to_owned(), hint).against(expected, field.bytes);
         if field.bytes.is_empty() {
@@ -114,17 +160,25 @@ impl Table {
         &self.path
     }
 
-    /// A column as the narrowest kind that holds all its fields, in this order of rows; an empty field is none.
+    /// A column as the narrowest kind that holds all its fields, in this order of rows; an empty
+    /// field is none.
     pub fn column(&self, column: usize, order: &[u32]) -> Read<Column> {
         let fields = || order.iter().map(|&row| self.text(row as usize, column));
-        let all =
-            |test: &dyn Fn(&str) -> bool| -> Read<bool> { fields().try_fold(true, |all, field| field.map(|text| all && (text.is_empty() || test(&text)))) };
+        let all = |test: &dyn Fn(&str) -> bool| -> Read<bool> {
+            fields().try_fold(true, |all, field| {
+                field.map(|text| all && (text.is_empty() || test(&text)))
+            })
+        };
         let some = fields().any(|field| field.is_ok_and(|text| !text.is_empty()));
         if some && all(&|text| text.parse::<i64>().is_ok())? {
-            return Ok(Column::Integers(fields().map(|field| field.map(|text| text.parse().ok())).collect::<Read<_>>()?));
+            return Ok(Column::Integers(
+                fields().map(|field| field.map(|text| text.parse().ok())).collect::<Read<_>>()?,
+            ));
         }
         if some && all(&|text| text.parse::<f64>().is_ok_and(f64::is_finite))? {
-            return Ok(Column::Reals(fields().map(|field| field.map(|text| text.parse().ok())).collect::<Read<_>>()?));
+            return Ok(Column::Reals(
+                fields().map(|field| field.map(|text| text.parse().ok())).collect::<Read<_>>()?,
+            ));
         }
         let text = |text: Cow<'_, str>| (!text.is_empty()).then(|| text.into_owned());
         Ok(Column::Texts(fields().map(|field| field.map(text)).collect::<Read<_>>()?))
@@ -135,11 +189,17 @@ fn check_width(names: &[String], end: usize, fields: &[Field]) -> Result<(), Fau
     let expected = format!("{} columns: {}", names.len(), names.join(", "));
     if fields.len() < names.len() {
         let what = format!("a line lacks the column `{}`", names[fields.len()]);
-        return Err(Fault::new(end, what, "every line has the columns of the first").against(expected, b""));
+        return Err(
+            Fault::new(end, what, "every line has the columns of the first").against(expected, b"")
+        );
     }
     match fields.get(names.len()) {
         None => Ok(()),
-        Some(further) => Err(Fault::new(further.at, "a line has more columns than there are names", "a field that holds the separator stands in quotes")
-            .against(expected, further.bytes)),
+        Some(further) => Err(Fault::new(
+            further.at,
+            "a line has more columns than there are names",
+            "a field that holds the separator stands in quotes",
+        )
+        .against(expected, further.bytes)),
     }
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 /// Reads the places of `nodes` nodes as columns `x` and `y`.
 pub fn read(path: &Path, nodes: u32, sizes: Sizes) -> Read<Vec<(String, Column)>> {
-    let mut places = Places { rows: nodes, x: Axis::new(nodes), y: Axis::new(nodes), ..Places::default() };
+    let mut places =
+        Places { rows: nodes, x: Axis::new(nodes), y: Axis::new(nodes), ..Places::default() };
     text::parse(path, &mut places, sizes)?;
     let Some(claimed) = &places.nodes else { return Err(no_problem(path, "p aux sp co NODES")) };
     if claimed.count != u64::from(nodes) {
@@ -48,7 +49,10 @@ impl Axis {
             Number::Whole(whole) => self.real[row] = Some(whole as f64),
             Number::Real(real) => {
                 if self.real.is_empty() {
-                    self.real = std::mem::take(&mut self.whole).into_iter().map(|whole| whole.map(|whole| whole as f64)).collect();
+                    self.real = std::mem::take(&mut self.whole)
+                        .into_iter()
+                        .map(|whole| whole.map(|whole| whole as f64))
+                        .collect();
                 }
                 self.real[row] = Some(real);
             }
@@ -56,7 +60,11 @@ impl Axis {
     }
 
     fn is_set(&self, row: u32) -> bool {
-        if self.real.is_empty() { self.whole[row as usize].is_some() } else { self.real[row as usize].is_some() }
+        if self.real.is_empty() {
+            self.whole[row as usize].is_some()
+        } else {
+            self.real[row as usize].is_some()
+        }
     }
 
     fn column(self) -> Column {
@@ -89,12 +97,20 @@ impl Grammar for Places {
         for expected in ["p", "aux", "sp", "co"] {
             let word = scan.word();
             if word != expected.as_bytes() {
-                return Err(
-                    Fault::new(start, "the coordinates do not begin with their problem line").expected("p aux sp co NODES", text::first_line(&lines[start..]))
-                );
+                return Err(Fault::new(
+                    start,
+                    "the coordinates do not begin with their problem line",
+                )
+                .expected("p aux sp co NODES", text::first_line(&lines[start..])));
             }
         }
-        self.nodes = Some(Claim::read(&mut scan, lines, before, "the problem line has no sound number of nodes", NODES_MOST)?);
+        self.nodes = Some(Claim::read(
+            &mut scan,
+            lines,
+            before,
+            "the problem line has no sound number of nodes",
+            NODES_MOST,
+        )?);
         scan.end("the problem line has a number too many", "p aux sp co NODES", "")?;
         scan.next_line();
         Ok(Some(scan.at.min(lines.len())))
@@ -104,7 +120,11 @@ impl Grammar for Places {
         while to_item(scan) {
             let (start, letter) = (scan.at, scan.word());
             if letter != b"v" {
-                return Err(Fault::new(start, "a line of coordinates begins with an unknown letter").expected("v NODE X Y, or c and a comment", letter));
+                return Err(Fault::new(
+                    start,
+                    "a line of coordinates begins with an unknown letter",
+                )
+                .expected("v NODE X Y, or c and a comment", letter));
             }
             let row = scan.row("the node", 1, self.rows)?;
             let (x, y) = (read_number(scan)?, read_number(scan)?);
@@ -119,7 +139,9 @@ impl Grammar for Places {
         for (row, x, y, start) in piece {
             if self.x.is_set(row) {
                 let line = text::first_line(&lines[start..]);
-                return Err(Fault::new(start, "a node has a second place").expected("each node once", line).hint("remove one of the two lines"));
+                return Err(Fault::new(start, "a node has a second place")
+                    .expected("each node once", line)
+                    .hint("remove one of the two lines"));
             }
             self.x.set(row, x);
             self.y.set(row, y);
@@ -138,7 +160,11 @@ fn read_number(scan: &mut Scan) -> Result<Number, Fault> {
     match text.parse() {
         Ok(real) if f64::is_finite(real) => Ok(Number::Real(real)),
         _ => {
-            let what = if word.is_empty() { "a coordinate is missing" } else { "a coordinate is not a finite number" };
+            let what = if word.is_empty() {
+                "a coordinate is missing"
+            } else {
+                "a coordinate is not a finite number"
+            };
             Err(Fault::new(scan.at - word.len(), what).expected("v NODE X Y", word))
         }
     }

@@ -1,6 +1,8 @@
-//! Edges that come as parts of arrays, gathered to a graph: held as far as the limit goes, then in a file.
+//! Edges that come as parts of arrays, gathered to a graph: held as far as the limit goes, then in
+//! a file.
 //!
-//! promises  the same graph either way: nodes by ascending id, relations by name (numbers by value), edges in the order of the arrays
+//! promises  the same graph either way: nodes by ascending id, relations by name (numbers by
+//!           value), edges in the order of the arrays
 //! never     holds more than a part of what lies in a file
 use super::NODES;
 use crate::{
@@ -85,7 +87,13 @@ pub(super) struct Gather<'a> {
 
 impl<'a> Gather<'a> {
     /// No edges yet; those that come have so many features together.
-    pub fn new(path: &'a Path, limit: &'a Limit, nodes: Option<u32>, beside: Beside, features: u64) -> Gather<'a> {
+    pub fn new(
+        path: &'a Path,
+        limit: &'a Limit,
+        nodes: Option<u32>,
+        beside: Beside,
+        features: u64,
+    ) -> Gather<'a> {
         Gather {
             path,
             limit,
@@ -108,7 +116,8 @@ impl<'a> Gather<'a> {
         self.count
     }
 
-    /// Whether the edges so far are in a file: their features are to go there too, once all edges are.
+    /// Whether the edges so far are in a file: their features are to go there too, once all edges
+    /// are.
     pub fn is_in_file(&self) -> bool {
         self.spill.is_some()
     }
@@ -133,7 +142,9 @@ impl<'a> Gather<'a> {
             ends => self.take_words(ends)?,
         };
         self.count += edges;
-        let beside = 16 + 4 * u64::from(self.beside.weighted) + 4 * u64::from(self.beside.types != Types::None);
+        let beside = 16
+            + 4 * u64::from(self.beside.weighted)
+            + 4 * u64::from(self.beside.types != Types::None);
         self.bytes += edges * beside;
         if self.spill.is_some() || !self.limit.admits(self.bytes) {
             self.settle()?;
@@ -144,10 +155,18 @@ impl<'a> Gather<'a> {
     fn take_numbers(&mut self, ends: [Vec<u64>; 2]) -> Read<u64> {
         let edges = ends[0].len() as u64;
         for ((held, ids), what) in self.held.iter_mut().zip(ends).zip(["source", "target"]) {
-            if let Some((nodes, at)) = self.nodes.and_then(|nodes| Some((nodes, ids.iter().position(|&id| id >= u64::from(nodes))?))) {
-                let error = ReadError::new(self.path, format!("the {what} of edge {} is beyond `{NODES}`", self.count + at as u64));
+            if let Some((nodes, at)) = self
+                .nodes
+                .and_then(|nodes| Some((nodes, ids.iter().position(|&id| id >= u64::from(nodes))?)))
+            {
+                let error = ReadError::new(
+                    self.path,
+                    format!("the {what} of edge {} is beyond `{NODES}`", self.count + at as u64),
+                );
                 let error = error.expected(format!("a node below {nodes}"), ids[at].to_string());
-                return Err(Box::new(error.hint(format!("nodes count from 0; write the right number as `{NODES}`, or leave it out"))));
+                return Err(Box::new(error.hint(format!(
+                    "nodes count from 0; write the right number as `{NODES}`, or leave it out"
+                ))));
             }
             if held.is_empty() { *held = ids } else { held.extend(ids) }
         }
@@ -156,9 +175,14 @@ impl<'a> Gather<'a> {
 
     fn take_words(&mut self, ends: [Ids; 2]) -> Read<u64> {
         if self.nodes.is_some() {
-            let error = ReadError::new(self.path, format!("nodes have words for ids, and `{NODES}` counts them"));
+            let error = ReadError::new(
+                self.path,
+                format!("nodes have words for ids, and `{NODES}` counts them"),
+            );
             let error = error.expected("whole numbers from 0", "words");
-            return Err(Box::new(error.hint(format!("leave `{NODES}` out, or write whole numbers from 0"))));
+            return Err(Box::new(
+                error.hint(format!("leave `{NODES}` out, or write whole numbers from 0")),
+            ));
         }
         let words = self.words.get_or_insert_default();
         let mut edges = 0;
@@ -180,7 +204,9 @@ impl<'a> Gather<'a> {
                 let mut number: HashMap<i64, u32> = HashMap::new();
                 for kind in numbers {
                     let relations = &mut self.relations;
-                    self.relation.push(*number.entry(kind).or_insert_with(|| relations.number(kind.to_string())));
+                    self.relation.push(
+                        *number.entry(kind).or_insert_with(|| relations.number(kind.to_string())),
+                    );
                 }
                 Vec::new()
             }
@@ -190,8 +216,12 @@ impl<'a> Gather<'a> {
             self.relation.push(number);
         }
         if self.relations.list.len() > RELATIONS_MOST {
-            let error = kind.error("the edges have too many relations").expected(format!("at most {RELATIONS_MOST}"), "more");
-            return Err(Box::new(error.hint("is this array the type of the edges?  leave it out, or give it another name")));
+            let error = kind
+                .error("the edges have too many relations")
+                .expected(format!("at most {RELATIONS_MOST}"), "more");
+            return Err(Box::new(error.hint(
+                "is this array the type of the edges?  leave it out, or give it another name",
+            )));
         }
         Ok(())
     }
@@ -202,11 +232,19 @@ impl<'a> Gather<'a> {
             Some(spill) => spill,
             none => none.insert(OwnIds::new(self.path, self.limit)?),
         };
-        let told = Told { weight: &self.weight, relation: &self.relation, relations: &self.relations.list };
+        let told = Told {
+            weight: &self.weight,
+            relation: &self.relation,
+            relations: &self.relations.list,
+        };
         let [source, target] = &self.held;
         let pairs = source.iter().zip(target);
         match &self.words {
-            Some(words) => spill.take_words(&words.list, pairs.map(|(&source, &target)| [source as u32, target as u32]), told)?,
+            Some(words) => spill.take_words(
+                &words.list,
+                pairs.map(|(&source, &target)| [source as u32, target as u32]),
+                told,
+            )?,
             None => {
                 let wide = self.held.iter().flatten().any(|&id| u32::try_from(id).is_err());
                 spill.take_numbers(wide, pairs.map(|(&source, &target)| [source, target]), told)?;
@@ -226,7 +264,8 @@ impl<'a> Gather<'a> {
         let Beside { weighted, types } = self.beside;
         let (relations, place) = ordered(std::mem::take(&mut self.relations.list), types);
         let notes = self.rounded.note("weights", "edge").into_iter().collect();
-        let mut graph = RawGraph { relations, notes, nodes_told: self.nodes.is_some(), ..RawGraph::default() };
+        let mut graph =
+            RawGraph { relations, notes, nodes_told: self.nodes.is_some(), ..RawGraph::default() };
         if let Some(spill) = self.spill {
             let (ids, _, mut spilled) = spill.finish(false)?;
             spilled.name_relations(&place);
@@ -236,9 +275,16 @@ impl<'a> Gather<'a> {
             return Ok((graph, Some(spilled)));
         }
         let (ids, [source, target]) = rows(self.path, self.held, self.words, self.nodes)?;
-        let relation = (types != Types::None).then(|| self.relation.iter().map(|&number| place[number as usize]).collect());
+        let relation = (types != Types::None)
+            .then(|| self.relation.iter().map(|&number| place[number as usize]).collect());
         graph.ids = ids;
-        graph.edges = Edges { source, target, weight: weighted.then_some(self.weight), relation, features: None };
+        graph.edges = Edges {
+            source,
+            target,
+            weight: weighted.then_some(self.weight),
+            relation,
+            features: None,
+        };
         Ok((graph, None))
     }
 }
@@ -248,9 +294,12 @@ fn weights(array: &Array, before: u64) -> Read<Vec<f32>> {
     match weights.iter().position(|weight| !weight.is_finite()) {
         None => Ok(weights),
         Some(at) => {
-            let error = array.error(format!("the weight of edge {} is not finite", before + at as u64));
+            let error =
+                array.error(format!("the weight of edge {} is not finite", before + at as u64));
             let error = error.expected("a finite number", weights[at].to_string());
-            Err(Box::new(error.hint("write finite weights, or read none:  --set ingest.weights=drop")))
+            Err(Box::new(
+                error.hint("write finite weights, or read none:  --set ingest.weights=drop"),
+            ))
         }
     }
 }
@@ -268,9 +317,17 @@ fn ordered(names: Vec<String>, types: Types) -> (Vec<String>, Vec<u16>) {
 }
 
 /// The nodes, and both ends by row.
-fn rows(path: &Path, ends: [Vec<u64>; 2], words: Option<Words>, nodes: Option<u32>) -> Read<(NodeIds, [Vec<u32>; 2])> {
+fn rows(
+    path: &Path,
+    ends: [Vec<u64>; 2],
+    words: Option<Words>,
+    nodes: Option<u32>,
+) -> Read<(NodeIds, [Vec<u32>; 2])> {
     if let Some(nodes) = nodes {
-        return Ok((NodeIds::Count(nodes), ends.map(|ids| ids.into_iter().map(|id| id as u32).collect())));
+        return Ok((
+            NodeIds::Count(nodes),
+            ends.map(|ids| ids.into_iter().map(|id| id as u32).collect()),
+        ));
     }
     if let Some(Words { list, .. }) = words {
         refuse_too_many(path, list.len())?;
@@ -279,7 +336,10 @@ fn rows(path: &Path, ends: [Vec<u64>; 2], words: Option<Words>, nodes: Option<u3
         let mut row = vec![0; list.len()];
         order.iter().zip(0..).for_each(|(&at, place)| row[at as usize] = place);
         let words = order.into_iter().map(|at| list[at as usize].clone()).collect();
-        return Ok((NodeIds::Strings(words), ends.map(|ids| ids.into_par_iter().map(|id| row[id as usize]).collect())));
+        return Ok((
+            NodeIds::Strings(words),
+            ends.map(|ids| ids.into_par_iter().map(|id| row[id as usize]).collect()),
+        ));
     }
     let mut all: Vec<u64> = ends[0].par_iter().chain(&ends[1]).copied().collect();
     all.par_sort_unstable();
@@ -294,5 +354,8 @@ fn refuse_too_many(path: &Path, nodes: usize) -> Read<()> {
     if nodes as u64 <= NODES_MOST {
         return Ok(());
     }
-    Err(Box::new(ReadError::new(path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), nodes.to_string())))
+    Err(Box::new(
+        ReadError::new(path, "the graph has too many nodes")
+            .expected(format!("at most {NODES_MOST}"), nodes.to_string()),
+    ))
 }

@@ -1,8 +1,10 @@
-//! The counts that some lists carry: a first line `NODES EDGES`, or the comment `# Nodes: N Edges: M` of SNAP.
+//! The counts that some lists carry: a first line `NODES EDGES`, or the comment `# Nodes: N Edges:
+//! M` of SNAP.
 //!
-//! promises  counts that disagree with the body are an error; a first line that may be an edge or counts is an error, too; an edge that is
-//!           unusual for one is told in a note
-//! never     makes more nodes than 8 an edge from a count: isolated nodes cost memory in every later stage
+//! promises  counts that disagree with the body are an error; a first line that may be an edge or
+//!           counts is an error, too; an edge that is unusual for one is told in a note
+//! never     makes more nodes than 8 an edge from a count: isolated nodes cost memory in every
+//!           later stage
 use super::piece::{Ends, Piece};
 use crate::raw::{NODES_MOST, NodeIds, RawGraph, Read, ReadError};
 use std::path::Path;
@@ -20,7 +22,8 @@ pub struct Counts {
     /// The line that says so, from 1.
     pub line: u64,
     pub from_comment: bool,
-    /// Whether somebody said that the line counts: then it may count an edge once that is listed both ways.
+    /// Whether somebody said that the line counts: then it may count an edge once that is listed
+    /// both ways.
     pub told: bool,
 }
 
@@ -32,7 +35,13 @@ pub fn of_comments(text: &[u8], lines_before: u64) -> Option<Counts> {
     };
     text.split(|&byte| byte == b'\n').zip(lines_before + 1..).find_map(|(line, number)| {
         let line = std::str::from_utf8(&line[..line.len().min(1 << 12)]).ok()?;
-        Some(Counts { nodes: number_behind(line, "Nodes:")?, edges: number_behind(line, "Edges:")?, line: number, from_comment: true, told: false })
+        Some(Counts {
+            nodes: number_behind(line, "Nodes:")?,
+            edges: number_behind(line, "Edges:")?,
+            line: number,
+            from_comment: true,
+            told: false,
+        })
     })
 }
 
@@ -62,13 +71,19 @@ impl Extremes {
             Ends::Narrow(pairs) => {
                 self.first = self.first.or(pairs.first().map(|pair| pair.map(u64::from)));
                 let rest = pairs.get(skip..).unwrap_or(&[]);
-                let (low, high) = rest.iter().flatten().fold((u32::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
+                let (low, high) = rest
+                    .iter()
+                    .flatten()
+                    .fold((u32::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
                 (!rest.is_empty()).then_some([u64::from(low), u64::from(high)])
             }
             Ends::Wide(pairs) => {
                 self.first = self.first.or(pairs.first().copied());
                 let rest = pairs.get(skip..).unwrap_or(&[]);
-                let (low, high) = rest.iter().flatten().fold((u64::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
+                let (low, high) = rest
+                    .iter()
+                    .flatten()
+                    .fold((u64::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
                 (!rest.is_empty()).then_some([low, high])
             }
             Ends::Words { .. } => {
@@ -93,18 +108,34 @@ pub enum First {
     Counts(Counts),
 }
 
-const WHICH: &str = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge";
+const WHICH: &str = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  \
+    read: {counts: false}  if it is an edge";
 
-/// Whether the first of all edges is a line of counts; `line` is where it stands, and `is_narrower` whether the next one has more columns.
+/// Whether the first of all edges is a line of counts; `line` is where it stands, and `is_narrower`
+/// whether the next one has more columns.
 ///
-/// As an edge, such a line would join two nodes, the first of which no other edge knows and has the largest id but for the second.
-pub fn first_edge_counts(path: &Path, extremes: &Extremes, (line, is_narrower): (u64, bool)) -> Read<First> {
-    let (Some([nodes, edges]), Some([least, most]), false) = (extremes.first, extremes.rest, extremes.words) else { return Ok(First::Edge) };
+/// As an edge, such a line would join two nodes, the first of which no other edge knows and has the
+/// largest id but for the second.
+pub fn first_edge_counts(
+    path: &Path,
+    extremes: &Extremes,
+    (line, is_narrower): (u64, bool),
+) -> Read<First> {
+    let (Some([nodes, edges]), Some([least, most]), false) =
+        (extremes.first, extremes.rest, extremes.words)
+    else {
+        return Ok(First::Edge);
+    };
     let rest = extremes.edges - 1;
     let fits = nodes > most || nodes == most && least > 0;
     let found = format!("{nodes} {edges}");
     let refuse = |what: &str, expected: String, told: String, hint: String| {
-        Err(Box::new(ReadError::new(path, what).at_line(line, 1, found.as_bytes()).expected(expected, told).hint(hint)))
+        Err(Box::new(
+            ReadError::new(path, what)
+                .at_line(line, 1, found.as_bytes())
+                .expected(expected, told)
+                .hint(hint),
+        ))
     };
     let either = || {
         let what = "the first line of the edge list may be an edge, or count nodes and edges";
@@ -133,9 +164,18 @@ pub fn first_edge_counts(path: &Path, extremes: &Extremes, (line, is_narrower): 
     if !fits {
         return Ok(First::Edge);
     }
-    if rest >= LINES_SURE && (nodes > most && edges > most && nodes != edges || is_near(edges, rest)) {
-        let hint = format!("was the file cut short, or is each edge counted once and listed twice? {WHICH}");
-        return refuse("the edge list disagrees with the count in its first line", format!("{edges} edges"), rest.to_string(), hint);
+    if rest >= LINES_SURE
+        && (nodes > most && edges > most && nodes != edges || is_near(edges, rest))
+    {
+        let hint = format!(
+            "was the file cut short, or is each edge counted once and listed twice? {WHICH}"
+        );
+        return refuse(
+            "the edge list disagrees with the count in its first line",
+            format!("{edges} edges"),
+            rest.to_string(),
+            hint,
+        );
     }
     Ok(First::Unusual(format!(
         "the first line `{found}` is read as an edge, and no other line names `{nodes}` or an id above it: if it counts nodes and edges, of which {rest} \
@@ -143,9 +183,12 @@ pub fn first_edge_counts(path: &Path, extremes: &Extremes, (line, is_narrower): 
     )))
 }
 
-/// Whether the count is that of the lines but for a few, or for each edge that is listed twice or once.
+/// Whether the count is that of the lines but for a few, or for each edge that is listed twice or
+/// once.
 fn is_near(edges: u64, rest: u64) -> bool {
-    edges.abs_diff(rest) <= 2.max(rest / 100) || edges.checked_mul(2) == Some(rest) || rest.checked_mul(2) == Some(edges)
+    edges.abs_diff(rest) <= 2.max(rest / 100)
+        || edges.checked_mul(2) == Some(rest)
+        || rest.checked_mul(2) == Some(edges)
 }
 
 /// Takes the first edge out.
@@ -159,7 +202,8 @@ pub fn drop_first(pieces: &mut [Piece]) {
 
 /// Compares the counts with what was read; isolated nodes that only a first line knows are added.
 pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph, edges: u64) -> Read<()> {
-    let hint = "was the file cut short? if the counts mean something else, put  read: {counts: false}  into the catalogue's entry";
+    let hint = "was the file cut short? if the counts mean something else, put  read: {counts: \
+        false}  into the catalogue's entry";
     let refuse = |what: &str, expected: String, found: String| {
         let mut error = ReadError::new(path, what).expected(expected, found).hint(hint);
         error.place = crate::raw::Place::Line { line: counts.line, column: 1 };
@@ -173,37 +217,63 @@ pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph, edges: u64) -> 
         counts.edges == edges || counts.told && counts.edges.checked_mul(2) == Some(edges)
     };
     if !fits {
-        return refuse("the edge list disagrees with its own count of edges", format!("{} edges", counts.edges), edges.to_string());
+        return refuse(
+            "the edge list disagrees with its own count of edges",
+            format!("{} edges", counts.edges),
+            edges.to_string(),
+        );
     }
     if nodes > counts.nodes {
-        return refuse("the edge list disagrees with its own count of nodes", format!("{} nodes", counts.nodes), nodes.to_string());
+        return refuse(
+            "the edge list disagrees with its own count of nodes",
+            format!("{} nodes", counts.nodes),
+            nodes.to_string(),
+        );
     }
     if nodes == counts.nodes || counts.from_comment {
         return Ok(());
     }
     if counts.nodes > (NODES_AN_EDGE * (edges + 1)).min(NODES_MOST) {
         let expected = format!("at most {} nodes", NODES_AN_EDGE * (edges + 1));
-        return refuse("the edge list counts more nodes than its edges make believable", expected, counts.nodes.to_string());
+        return refuse(
+            "the edge list counts more nodes than its edges make believable",
+            expected,
+            counts.nodes.to_string(),
+        );
     }
     match add_isolated(counts.nodes, graph) {
         Ok(()) => Ok(()),
-        Err(most) => refuse("the edge list has an id beyond its own count of nodes", format!("ids below {}", counts.nodes), most.to_string()),
+        Err(most) => refuse(
+            "the edge list has an id beyond its own count of nodes",
+            format!("ids below {}", counts.nodes),
+            most.to_string(),
+        ),
     }
 }
 
 /// Puts the graph onto so many nodes, as the catalogue's entry says that there are.
 pub fn settle_on(path: &Path, nodes: u32, graph: &mut RawGraph) -> Read<()> {
     add_isolated(u64::from(nodes), graph).map_err(|most| {
-        let error = ReadError::new(path, "the edge list has an id beyond the number of nodes that the catalogue's entry says");
-        Box::new(error.expected(format!("ids below {nodes}"), most.to_string()).hint("mend  read: {nodes: NUMBER}  in the catalogue's entry, or take it out"))
+        let error = ReadError::new(
+            path,
+            "the edge list has an id beyond the number of nodes that the catalogue's entry says",
+        );
+        Box::new(
+            error
+                .expected(format!("ids below {nodes}"), most.to_string())
+                .hint("mend  read: {nodes: NUMBER}  in the catalogue's entry, or take it out"),
+        )
     })
 }
 
-/// Nodes 0, 1, ... `nodes` - 1, or 1, 2, ... `nodes` if the last id says so, with and without edges; else the id that is too large.
+/// Nodes 0, 1, ... `nodes` - 1, or 1, 2, ... `nodes` if the last id says so, with and without
+/// edges; else the id that is too large.
 fn add_isolated(nodes: u64, graph: &mut RawGraph) -> Result<(), u64> {
     let (least, most) = match &graph.ids {
         NodeIds::Count(count) => (0, u64::from(*count).saturating_sub(1)),
-        NodeIds::Numbers(ids) => (ids.first().copied().unwrap_or(0), ids.last().copied().unwrap_or(0)),
+        NodeIds::Numbers(ids) => {
+            (ids.first().copied().unwrap_or(0), ids.last().copied().unwrap_or(0))
+        }
         NodeIds::Strings(_) => return Ok(()),
     };
     let base = u64::from(most == nodes);

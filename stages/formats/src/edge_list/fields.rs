@@ -1,6 +1,8 @@
-//! Lines of fields behind one separator, perhaps in quotes: words as ids, and tables whose columns have names.
+//! Lines of fields behind one separator, perhaps in quotes: words as ids, and tables whose columns
+//! have names.
 //!
-//! promises  every line has the columns that the first has; a fault names the column and carries the byte at which it stands
+//! promises  every line has the columns that the first has; a fault names the column and carries
+//!           the byte at which it stands
 //! reads     quotes as RFC 4180 has them ("" is one quote), but no line end inside of them
 //! never     allocates per line, unless a word was not seen before
 use super::{
@@ -32,7 +34,8 @@ pub struct Sign {
 const SIGN_MOST: usize = 15;
 
 impl Separator {
-    /// A separator of these bytes, blanks around it left out; none: it is empty, too long, or what no separator can be.
+    /// A separator of these bytes, blanks around it left out; none: it is empty, too long, or what
+    /// no separator can be.
     pub fn of(text: &[u8]) -> Option<Separator> {
         match text {
             b"\t" => return Some(Separator::Byte(b'\t')),
@@ -41,7 +44,11 @@ impl Separator {
         }
         match text.trim_ascii() {
             [] => None,
-            text if text.len() > SIGN_MOST || text.iter().any(|byte| matches!(byte, b'"' | b'\n' | b'\r')) => None,
+            text if text.len() > SIGN_MOST
+                || text.iter().any(|byte| matches!(byte, b'"' | b'\n' | b'\r')) =>
+            {
+                None
+            }
             [byte] => Some(Separator::Byte(*byte)),
             text => {
                 let mut sign = Sign { bytes: [0; SIGN_MOST], length: text.len() as u8 };
@@ -54,8 +61,12 @@ impl Separator {
     /// The one that the options name.
     pub fn told(options: &Options) -> Result<Option<Separator>, Fault> {
         let Some(text) = &options.separator else { return Ok(None) };
-        let hint = "write it in the catalogue's entry as it stands between columns:  read: {separator: \"::\"}";
-        let fault = || Fault::new(0, "this is no separator of columns", hint).against(format!("1 to {SIGN_MOST} signs, no quote among them"), text.as_bytes());
+        let hint = "write it in the catalogue's entry as it stands between columns:  read: \
+            {separator: \"::\"}";
+        let fault = || {
+            Fault::new(0, "this is no separator of columns", hint)
+                .against(format!("1 to {SIGN_MOST} signs, no quote among them"), text.as_bytes())
+        };
         Separator::of(text.as_bytes()).map(Some).ok_or_else(fault)
     }
 
@@ -84,7 +95,9 @@ impl Separator {
         match self {
             Separator::Blanks => text.iter().position(|&byte| is_blank(byte)),
             Separator::Byte(own) => text.iter().position(|byte| byte == own),
-            Separator::Sign(_) => text.windows(self.bytes().len()).position(|window| window == self.bytes()),
+            Separator::Sign(_) => {
+                text.windows(self.bytes().len()).position(|window| window == self.bytes())
+            }
         }
     }
 }
@@ -150,8 +163,9 @@ impl<'a> Field<'a> {
 /// Signs that separate words, if nothing else does.
 const SIGNS: [&[u8]; 4] = [b"::", b"||", b"->", b"=>"];
 
-/// The separator of a line, outside of quotes: tab, else what stands between numbers if no blank stands in a column then, else one of `SIGNS`
-/// likewise, else the first of `, ; |`, else blanks; `:` where nothing else separates.
+/// The separator of a line, outside of quotes: tab, else what stands between numbers if no blank
+/// stands in a column then, else one of `SIGNS` likewise, else the first of `, ; |`, else blanks;
+/// `:` where nothing else separates.
 pub fn separator_of(line: &[u8]) -> Separator {
     let mut inside = false;
     let mut outside = Vec::with_capacity(line.len().min(1 << 12));
@@ -171,7 +185,11 @@ pub fn separator_of(line: &[u8]) -> Separator {
     if let Some(&byte) = text.iter().find(|byte| matches!(byte, b',' | b';' | b'|')) {
         return Separator::Byte(byte);
     }
-    if text.contains(&b' ') || !text.contains(&b':') { Separator::Blanks } else { Separator::Byte(b':') }
+    if text.contains(&b' ') || !text.contains(&b':') {
+        Separator::Blanks
+    } else {
+        Separator::Byte(b':')
+    }
 }
 
 /// An unusual separator: what stands between the first two numbers, or one of `SIGNS`.
@@ -181,13 +199,25 @@ fn sign_of(text: &[u8]) -> Option<Separator> {
     }
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let begin = digits(text);
-    let between = text[begin..].iter().position(u8::is_ascii_digit).filter(|_| begin > 0).map_or(&[][..], |length| &text[begin..begin + length]).trim_ascii();
-    // Signs of numbers, comments and words do not separate by themselves, nor does a sign of a number that follows.
-    let separates = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b'.' | b'_' | b'#' | b'%' | b'\'');
+    let between = text[begin..]
+        .iter()
+        .position(u8::is_ascii_digit)
+        .filter(|_| begin > 0)
+        .map_or(&[][..], |length| &text[begin..begin + length])
+        .trim_ascii();
+    // Signs of numbers, comments and words do not separate by themselves, nor does a sign of a
+    // number that follows.
+    let separates = |byte: &u8| {
+        byte.is_ascii_punctuation() && !matches!(byte, b'.' | b'_' | b'#' | b'%' | b'\'')
+    };
     let is_of_number = matches!(between, [.., b'-' | b'+']) && between != b"--";
-    let is_sign = !between.is_empty() && between.iter().all(separates) && !is_of_number && !matches!(between, [b':' | b'|']);
+    let is_sign = !between.is_empty()
+        && between.iter().all(separates)
+        && !is_of_number
+        && !matches!(between, [b':' | b'|']);
     let has = |sign: &[u8]| text.windows(sign.len()).any(|window| window == sign);
-    let known = SIGNS.into_iter().find(|sign| has(sign) && (sign.contains(&b'|') || !text.contains(&b'|')));
+    let known =
+        SIGNS.into_iter().find(|sign| has(sign) && (sign.contains(&b'|') || !text.contains(&b'|')));
     let separator = Separator::of(if is_sign { between } else { known? })?;
     let mut rest = text;
     loop {
@@ -203,7 +233,13 @@ fn sign_of(text: &[u8]) -> Option<Separator> {
 }
 
 /// Splits the line that `text[start..end]` is, without its line end.
-pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator, fields: &mut Vec<Field<'a>>) -> Result<(), Fault> {
+pub fn split<'a>(
+    text: &'a [u8],
+    start: usize,
+    end: usize,
+    separator: Separator,
+    fields: &mut Vec<Field<'a>>,
+) -> Result<(), Fault> {
     fields.clear();
     let blank = |at: usize| is_blank(text[at]) && separator != Separator::Byte(text[at]);
     let mut end = end;
@@ -219,7 +255,11 @@ pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator,
             return Ok(());
         }
         if fields.len() == COLUMNS_MOST {
-            let fault = Fault::new(at, "a line has too many columns", "is this a table with an edge or a node a line?");
+            let fault = Fault::new(
+                at,
+                "a line has too many columns",
+                "is this a table with an edge or a node a line?",
+            );
             return Err(fault.against(format!("at most {COLUMNS_MOST}"), b"more"));
         }
         let closes = |at: usize| at >= end || blank(at) || separator.length_at(&text[at..end]) > 0;
@@ -228,7 +268,12 @@ pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator,
             fields.push(Field { at: at + 1, bytes: &text[at + 1..quote], quoted: true });
             at = quote + 1;
             if !closes(at) {
-                return Err(Fault::new(at, "edge list has text behind a field in quotes", QUOTE_HINT).against("the next separator", &text[at..end]));
+                return Err(Fault::new(
+                    at,
+                    "edge list has text behind a field in quotes",
+                    QUOTE_HINT,
+                )
+                .against("the next separator", &text[at..end]));
             }
         } else {
             let stop = separator.find(&text[at..end]).map_or(end, |length| at + length);
@@ -246,7 +291,12 @@ pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator,
             }
             let length = separator.length_at(&text[at..end]);
             if length == 0 {
-                return Err(Fault::new(at, "edge list has text behind a field in quotes", QUOTE_HINT).against("the next separator", &text[at..end]));
+                return Err(Fault::new(
+                    at,
+                    "edge list has text behind a field in quotes",
+                    QUOTE_HINT,
+                )
+                .against("the next separator", &text[at..end]));
             }
             at += length;
         }
@@ -254,7 +304,8 @@ pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator,
 }
 
 fn unclosed(text: &[u8], at: usize, end: usize) -> Fault {
-    Fault::new(at, "edge list has a field in quotes that does not end on its line", QUOTE_HINT).against("a closing quote", &text[at..end])
+    Fault::new(at, "edge list has a field in quotes that does not end on its line", QUOTE_HINT)
+        .against("a closing quote", &text[at..end])
 }
 
 fn closing_quote(text: &[u8], open: usize, end: usize) -> Option<usize> {
@@ -282,8 +333,15 @@ impl<'a> Known<'a> {
         if let Some(&index) = self.known.get(&text) {
             return Ok(index);
         }
-        let fault = || Fault::new(field.at, "edge list has a word that is not UTF-8", "convert the file:  iconv -f LATIN1 -t UTF-8 FILE > NEW");
-        let owned = std::str::from_utf8(&text).map_err(|_| fault().against("text in UTF-8", &text))?;
+        let fault = || {
+            Fault::new(
+                field.at,
+                "edge list has a word that is not UTF-8",
+                "convert the file:  iconv -f LATIN1 -t UTF-8 FILE > NEW",
+            )
+        };
+        let owned =
+            std::str::from_utf8(&text).map_err(|_| fault().against("text in UTF-8", &text))?;
         self.words.push(owned.to_string());
         let index = self.words.len() as u32 - 1;
         self.known.insert(text, index);
@@ -310,7 +368,10 @@ pub fn parse(text: &[u8], layout: &Layout, directed: Option<bool>) -> Result<Pie
     let mut fields = Vec::new();
     let (mut at, mut lines) = (0, 0);
     while at < text.len() {
-        let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length);
+        let end = text[at..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(text.len(), |length| at + length);
         lines += 1;
         if end - at > LINE_MOST {
             return Err(Fault::too_long(at));
@@ -328,7 +389,14 @@ pub fn parse(text: &[u8], layout: &Layout, directed: Option<bool>) -> Result<Pie
         (false, true) => Ends::Narrow(narrow),
         (false, false) => Ends::Wide(wide),
     };
-    Ok(Piece { weight, relation: Words { words: relations.words, index: relation }, features, lines, rounded, ..Piece::new(ends) })
+    Ok(Piece {
+        weight,
+        relation: Words { words: relations.words, index: relation },
+        features,
+        lines,
+        rounded,
+        ..Piece::new(ends)
+    })
 }
 
 fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Result<(), Fault> {
@@ -341,20 +409,40 @@ fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Re
     }
     if fields.len() < least {
         let (what, hint) = match (&layout.names[..], fields.len()) {
-            ([], 1) => ("edge list has a line without a target".into(), "write  SOURCE TARGET  on every line"),
-            ([], _) => ("edge list has a line without a weight, unlike its first".into(), super::numbers::WEIGHT_HINT),
-            (names, found) => (format!("edge list has a line without its column `{}`", names[found]), "every line has the columns that the first line names"),
+            ([], 1) => (
+                "edge list has a line without a target".into(),
+                "write  SOURCE TARGET  on every line",
+            ),
+            ([], _) => (
+                "edge list has a line without a weight, unlike its first".into(),
+                super::numbers::WEIGHT_HINT,
+            ),
+            (names, found) => (
+                format!("edge list has a line without its column `{}`", names[found]),
+                "every line has the columns that the first line names",
+            ),
         };
         return Err(Fault::new(end, what, hint).against(format!("{least} columns"), b""));
     }
     let further = &fields[most];
-    let hint = if layout.names.is_empty() { super::numbers::WEIGHT_HINT } else { "a field that holds the separator stands in quotes" };
+    let hint = if layout.names.is_empty() {
+        super::numbers::WEIGHT_HINT
+    } else {
+        "a field that holds the separator stands in quotes"
+    };
     let shown = &text[further.at..end];
-    Err(Fault::new(further.at, "edge list has a line with more columns than its first", hint).against(format!("{most} columns"), shown.trim_ascii()))
+    Err(Fault::new(further.at, "edge list has a line with more columns than its first", hint)
+        .against(format!("{most} columns"), shown.trim_ascii()))
 }
 
 impl<'a> Collected<'a> {
-    fn edge(&mut self, layout: &Layout, directed: Option<bool>, line: u64, fields: &[Field<'a>]) -> Result<(), Fault> {
+    fn edge(
+        &mut self,
+        layout: &Layout,
+        directed: Option<bool>,
+        line: u64,
+        fields: &[Field<'a>],
+    ) -> Result<(), Fault> {
         let ends = [&fields[layout.source], &fields[layout.target]];
         if layout.words {
             if let Some(empty) = ends.iter().position(|field| field.bytes.is_empty()) {
@@ -363,8 +451,10 @@ impl<'a> Collected<'a> {
             let pair = [self.ids.index(ends[0])?, self.ids.index(ends[1])?];
             self.narrow.push(pair);
         } else {
-            let source = id(ends[0].bytes, layout.exact).ok_or_else(|| bad_number(ends[0].at, ends[0].bytes, true))?;
-            let target = id(ends[1].bytes, layout.exact).ok_or_else(|| bad_number(ends[1].at, ends[1].bytes, false))?;
+            let source = id(ends[0].bytes, layout.exact)
+                .ok_or_else(|| bad_number(ends[0].at, ends[0].bytes, true))?;
+            let target = id(ends[1].bytes, layout.exact)
+                .ok_or_else(|| bad_number(ends[1].at, ends[1].bytes, false))?;
             if (source | target) >> 32 == 0 && self.wide.is_empty() {
                 self.narrow.push([source as u32, target as u32]);
             } else {
@@ -382,27 +472,53 @@ impl<'a> Collected<'a> {
         }
         if let Some(column) = layout.relation {
             if fields[column].bytes.is_empty() {
-                return Err(Fault::new(fields[column].at, "edge list has a line without a relation", RELATION_HINT).against("a name", b""));
+                return Err(Fault::new(
+                    fields[column].at,
+                    "edge list has a line without a relation",
+                    RELATION_HINT,
+                )
+                .against("a name", b""));
             }
             let relation = self.relations.index(&fields[column])?;
             self.relation.push(relation);
         }
         match layout.direction {
             Some(column) if direction(fields[column].bytes) != directed => {
-                let expected = if directed == Some(true) { "`Directed` as on the first line" } else { "`Undirected` as on the first line" };
-                Err(Fault::new(fields[column].at, "edge list has edges of both directions", RELATION_HINT).against(expected, fields[column].bytes))
+                let expected = if directed == Some(true) {
+                    "`Directed` as on the first line"
+                } else {
+                    "`Undirected` as on the first line"
+                };
+                Err(Fault::new(
+                    fields[column].at,
+                    "edge list has edges of both directions",
+                    RELATION_HINT,
+                )
+                .against(expected, fields[column].bytes))
             }
             _ => Ok(()),
         }
     }
 }
 
-const RELATION_HINT: &str = "name the column of relations in the catalogue's entry:  read: {relation: NAME}  (none: there are none)";
+const RELATION_HINT: &str = "name the column of relations in the catalogue's entry:  read: \
+    {relation: NAME}  (none: there are none)";
 
 fn read_feature(field: &Field, name: &str) -> Result<f32, Fault> {
-    let number = std::str::from_utf8(field.bytes).ok().and_then(|word| word.parse::<f32>().ok()).filter(|number| number.is_finite());
-    let hint = "features are numbers: name other columns in the catalogue's entry:  read: {edge_features: [NAME]}";
-    number.ok_or_else(|| Fault::new(field.at, format!("edge list has a feature `{name}` that is not a finite number"), hint).against("a number", field.bytes))
+    let number = std::str::from_utf8(field.bytes)
+        .ok()
+        .and_then(|word| word.parse::<f32>().ok())
+        .filter(|number| number.is_finite());
+    let hint = "features are numbers: name other columns in the catalogue's entry:  read: \
+        {edge_features: [NAME]}";
+    number.ok_or_else(|| {
+        Fault::new(
+            field.at,
+            format!("edge list has a feature `{name}` that is not a finite number"),
+            hint,
+        )
+        .against("a number", field.bytes)
+    })
 }
 
 /// What the `Type` column of Gephi says.

@@ -1,7 +1,10 @@
-//! The first lines of an edge list: what separates, what ids are, what columns mean, and whether the list is counted.
+//! The first lines of an edge list: what separates, what ids are, what columns mean, and whether
+//! the list is counted.
 //!
-//! promises  decides by the comments before the first line and by the first two lines; nothing later changes it
-//! never     takes a line of names for an edge without saying so: names that mean nothing are an error where numbers follow
+//! promises  decides by the comments before the first line and by the first two lines; nothing
+//!           later changes it
+//! never     takes a line of names for an edge without saying so: names that mean nothing are an
+//!           error where numbers follow
 use super::{
     TIME_LEAST,
     fields::{self, Field, Layout, Separator, Width},
@@ -33,7 +36,8 @@ pub struct Head {
     pub padded: Option<String>,
     /// What a third column was taken for that has no name and stands behind words.
     pub third: Option<Third>,
-    /// Whether the first line is two numbers and nothing else, which may be an edge or counts; and whether the next one has more.
+    /// Whether the first line is two numbers and nothing else, which may be an edge or counts; and
+    /// whether the next one has more.
     pub is_pair: bool,
     pub is_narrower: bool,
 }
@@ -46,11 +50,22 @@ impl Head {
 
     /// Of lines that are read so, behind so many bytes.
     fn read(how: How, skip: usize) -> Head {
-        Head { how, skip, counted: None, passed_over: Vec::new(), directed: None, padded: None, third: None, is_pair: false, is_narrower: false }
+        Head {
+            how,
+            skip,
+            counted: None,
+            passed_over: Vec::new(),
+            directed: None,
+            padded: None,
+            third: None,
+            is_pair: false,
+            is_narrower: false,
+        }
     }
 }
 
-/// Whether a file that begins so is an edge list beyond doubt: lines of two or three numbers, or names of columns that we know.
+/// Whether a file that begins so is an edge list beyond doubt: lines of two or three numbers, or
+/// names of columns that we know.
 pub fn is_surely(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let lines = first_lines(text);
@@ -60,7 +75,9 @@ pub fn is_surely(text: &[u8]) -> bool {
     };
     let by_sign = |line: &[u8]| {
         let (separator, mut found) = (fields::separator_of(line), Vec::new());
-        let is_edge = !separator.is_usual() && fields::split(line, 0, line.len(), separator, &mut found).is_ok() && (2..=3).contains(&found.len());
+        let is_edge = !separator.is_usual()
+            && fields::split(line, 0, line.len(), separator, &mut found).is_ok()
+            && (2..=3).contains(&found.len());
         is_edge && found[..2].iter().all(|field| super::numbers::whole(field.bytes).is_some())
     };
     let numbers = |line: &[u8]| numbers(line) || by_sign(line);
@@ -68,10 +85,14 @@ pub fn is_surely(text: &[u8]) -> bool {
     !lines.is_empty() && (lines.iter().all(|(_, line)| numbers(line)) || named())
 }
 
-/// Whether text begins with a line that names the columns of statements: both ends and the relation.
+/// Whether text begins with a line that names the columns of statements: both ends and the
+/// relation.
 pub fn names_statements(text: &[u8]) -> bool {
-    let head = decide(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), &Options::default(), false);
-    head.is_ok_and(|head| head.skip > 0 && matches!(&head.how, How::Fields(layout) if layout.relation.is_some()))
+    let head =
+        decide(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), &Options::default(), false);
+    head.is_ok_and(|head| {
+        head.skip > 0 && matches!(&head.how, How::Fields(layout) if layout.relation.is_some())
+    })
 }
 
 /// Names of the two ends, in lower case without `_`, `-`, `.` and blanks.
@@ -111,22 +132,38 @@ const ENDS: &[[&str; 2]] = &[
     ["sender", "receiver"],
 ];
 /// Names of the two ends that mean something only beside the name of a relation.
-const STATEMENTS: &[([&str; 2], &[&str])] = &[(["h", "t"], &["r", "rel", "relation"]), (["s", "o"], &["p", "predicate"])];
+const STATEMENTS: &[([&str; 2], &[&str])] =
+    &[(["h", "t"], &["r", "rel", "relation"]), (["s", "o"], &["p", "predicate"])];
 /// Names of the relation, alike; `type` is one where it holds words.
-const RELATIONS: &[&str] = &["relation", "relations", "rel", "relationid", "relationtype", "relationship", "predicate", "edgetype"];
+const RELATIONS: &[&str] = &[
+    "relation",
+    "relations",
+    "rel",
+    "relationid",
+    "relationtype",
+    "relationship",
+    "predicate",
+    "edgetype",
+];
 /// Names of the weight, alike.
 const WEIGHTS: &[&str] = &["weight", "weights", "edgeweight", "w"];
 
 fn plain_name(name: &str) -> String {
     let name = name.trim_start_matches(':');
-    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | ':')).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | ':'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Bytes of the whole lines at the beginning that hold no edge; the whole if all are such.
 pub fn leading_comments(text: &[u8]) -> usize {
     let mut at = 0;
     while at < text.len() {
-        let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length + 1);
+        let end = text[at..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(text.len(), |length| at + length + 1);
         if !is_blank_or_comment(text[at..end].strip_suffix(b"\n").unwrap_or(&text[at..end])) {
             return at;
         }
@@ -135,12 +172,16 @@ pub fn leading_comments(text: &[u8]) -> usize {
     at
 }
 
-/// The first lines that are no comments, as far as two, with where they begin; the last may lack its end.
+/// The first lines that are no comments, as far as two, with where they begin; the last may lack
+/// its end.
 pub fn first_lines(text: &[u8]) -> Vec<(usize, &[u8])> {
     let mut lines = Vec::new();
     let mut at = 0;
     while at < text.len() && lines.len() < 2 {
-        let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length);
+        let end = text[at..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(text.len(), |length| at + length);
         if !is_blank_or_comment(&text[at..end]) {
             lines.push((at, &text[at..end]));
         }
@@ -153,7 +194,10 @@ pub fn first_lines(text: &[u8]) -> Vec<(usize, &[u8])> {
 pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<Head, Fault> {
     let lines = first_lines(text);
     let Some(&(start, first)) = lines.first() else {
-        return Ok(Head::read(How::Numbers(Shape { columns: None, colon: false, exact: options.are_ids_exact() }), text.len()));
+        return Ok(Head::read(
+            How::Numbers(Shape { columns: None, colon: false, exact: options.are_ids_exact() }),
+            text.len(),
+        ));
     };
     let told = Separator::told(options)?;
     refuse_dictionary(start, first, options)?;
@@ -163,12 +207,16 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     if !options.columns.is_empty() {
         check_names(&found, start + first.len(), options)?;
         let names = options.columns.clone();
-        let ends = named_ends(start, first, &names, options)?.ok_or_else(|| no_ends(start, &names))?;
-        return Table { text, separator, names, ends, options, type_is_relation }.head(0, Some((start, first)));
+        let ends =
+            named_ends(start, first, &names, options)?.ok_or_else(|| no_ends(start, &names))?;
+        return Table { text, separator, names, ends, options, type_is_relation }
+            .head(0, Some((start, first)));
     }
-    let names: Vec<String> = found.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
+    let names: Vec<String> =
+        found.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
     if let Some(ends) = named_ends(start, first, &names, options)? {
-        return Table { text, separator, names, ends, options, type_is_relation }.head(start + first.len(), lines.get(1).copied());
+        return Table { text, separator, names, ends, options, type_is_relation }
+            .head(start + first.len(), lines.get(1).copied());
     }
     let colon = separator == Separator::Byte(b':');
     // What is not told, and usual, is read on the fast road.
@@ -176,15 +224,25 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     let (ends, columns) = if is_plain { first_columns(first, colon) } else { ends_of(&found) };
     // `00260881 _hypernym 00260622`: a relation between numbers that are names.
     let unweighted = options.weight.as_deref() == Some("none");
-    let third = (found.len() == 3 && (options.weight.is_none() || options.weights_dropped) && options.relation.as_deref() != Some("none"))
-        .then(|| Third::of([0, 1, 2].map(|column: usize| found[column].bytes)));
+    let third = (found.len() == 3
+        && (options.weight.is_none() || options.weights_dropped)
+        && options.relation.as_deref() != Some("none"))
+    .then(|| Third::of([0, 1, 2].map(|column: usize| found[column].bytes)));
     let two_columns = unweighted && third != Some(Third::Tail);
     let numbers = match options.ids {
         Ids::Number => true,
         Ids::String => false,
-        Ids::Auto => columns < 2 || ends.iter().all(|word| looks_like_number(word)) && padded_of(ends, lines.get(1), separator).is_none(),
+        Ids::Auto => {
+            columns < 2
+                || ends.iter().all(|word| looks_like_number(word))
+                    && padded_of(ends, lines.get(1), separator).is_none()
+        }
     };
-    let padded = if numbers || options.ids != Ids::Auto { None } else { padded_of(ends, lines.get(1), separator) };
+    let padded = if numbers || options.ids != Ids::Auto {
+        None
+    } else {
+        padded_of(ends, lines.get(1), separator)
+    };
     let padded = padded.filter(|_| ends.iter().all(|word| looks_like_number(unquoted(word))));
     let exact = options.are_ids_exact();
     if numbers && is_plain {
@@ -198,8 +256,17 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let skip = if counted.is_some() { start + first.len() } else { 0 };
         let pair = columns == 2;
         let columns = if counted.is_some() { second.unwrap_or(2) } else { columns };
-        let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon, exact });
-        return Ok(Head { counted, is_pair: pair && counted.is_none(), is_narrower: pair && second > Some(2), ..Head::read(how, skip) });
+        let how = How::Numbers(Shape {
+            columns: (!two_columns).then_some(columns.clamp(2, 3)),
+            colon,
+            exact,
+        });
+        return Ok(Head {
+            counted,
+            is_pair: pair && counted.is_none(),
+            is_narrower: pair && second > Some(2),
+            ..Head::read(how, skip)
+        });
     }
     if !numbers {
         let second = lines.get(1).map(|&(start, line)| -> Result<_, Fault> {
@@ -211,7 +278,12 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         });
         let first_ends = if is_plain { first_columns(first, false).0 } else { ends };
         let row = lines.get(1).map_or(&b""[..], |(_, line)| line);
-        refuse_unknown_names(&Unknown { start, first, names: &names, row, separator }, options, first_ends, second.transpose()?)?;
+        refuse_unknown_names(
+            &Unknown { start, first, names: &names, row, separator },
+            options,
+            first_ends,
+            second.transpose()?,
+        )?;
     }
     refuse_mixed(&found)?;
     let head = nameless(&found, Ends { separator, words: !numbers, exact }, two_columns, third)?;
@@ -220,20 +292,36 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
 
 /// Columns that are divided by a sign here and by another one there: `0 -> 1 0.5`, `0->1 0.5`.
 fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), Fault> {
-    let is_sign = |word: &[u8]| (1..=3).contains(&word.len()) && word.iter().all(u8::is_ascii_punctuation) && !word.contains(&b'"');
+    let is_sign = |word: &[u8]| {
+        (1..=3).contains(&word.len())
+            && word.iter().all(u8::is_ascii_punctuation)
+            && !word.contains(&b'"')
+    };
     let decimal = |field: &Field| looks_like_number(field.bytes) && field.bytes.contains(&b'.');
     // Two numbers with a sign between; one that words have too counts only before a weight.
     let joined = |field: &Field<'a>| {
         let digits = |at: &u8| at.is_ascii_digit();
         let begin = field.bytes.iter().take_while(|byte| digits(byte)).count();
         let end = field.bytes.iter().rev().take_while(|byte| digits(byte)).count();
-        let sign = field.bytes.get(begin..field.bytes.len().saturating_sub(end)).filter(|_| begin > 0 && end > 0)?;
-        (is_sign(sign) && sign != b"." && (sign.len() > 1 || found.get(1).is_some_and(decimal))).then_some(sign)
+        let sign = field
+            .bytes
+            .get(begin..field.bytes.len().saturating_sub(end))
+            .filter(|_| begin > 0 && end > 0)?;
+        (is_sign(sign) && sign != b"." && (sign.len() > 1 || found.get(1).is_some_and(decimal)))
+            .then_some(sign)
     };
-    let alone = found.get(1).filter(|field| found.len() > 2 && !field.quoted && is_sign(field.bytes)).map(|field| field.bytes);
-    let (Some(sign), Some(first)) = (alone.or_else(|| joined(found.first()?)), found.first()) else { return Ok(()) };
-    let hint = "put one sign between all columns, a blank for example:  sed 's/ *-> */ /' FILE > NEW  (with your sign in place of  -> )";
-    Err(Fault::new(first.at, "edge list has columns that are divided in two ways", hint).against("one sign between all columns", sign))
+    let alone = found
+        .get(1)
+        .filter(|field| found.len() > 2 && !field.quoted && is_sign(field.bytes))
+        .map(|field| field.bytes);
+    let (Some(sign), Some(first)) = (alone.or_else(|| joined(found.first()?)), found.first())
+    else {
+        return Ok(());
+    };
+    let hint = "put one sign between all columns, a blank for example:  sed 's/ *-> */ /' FILE > \
+        NEW  (with your sign in place of  -> )";
+    Err(Fault::new(first.at, "edge list has columns that are divided in two ways", hint)
+        .against("one sign between all columns", sign))
 }
 
 /// What separates fields, and what ids are.
@@ -243,12 +331,18 @@ struct Ends {
     exact: bool,
 }
 
-/// The first end of the first two edges that is a number with zeros before it: such numbers are names.
-fn padded_of(first: [&[u8]; 2], second: Option<&(usize, &[u8])>, separator: Separator) -> Option<String> {
+/// The first end of the first two edges that is a number with zeros before it: such numbers are
+/// names.
+fn padded_of(
+    first: [&[u8]; 2],
+    second: Option<&(usize, &[u8])>,
+    separator: Separator,
+) -> Option<String> {
     let second = second.map_or([&b""[..]; 2], |(_, line)| {
         let mut found = Vec::new();
         // A line that cannot be split is told of where it is read.
-        fields::split(line, 0, line.len(), separator, &mut found).map_or([&b""[..]; 2], |()| ends_of(&found).0)
+        fields::split(line, 0, line.len(), separator, &mut found)
+            .map_or([&b""[..]; 2], |()| ends_of(&found).0)
     });
     let padded = first.into_iter().chain(second).map(unquoted).find(|word| is_padded(word));
     padded.map(|word| String::from_utf8_lossy(word).into_owned())
@@ -259,24 +353,56 @@ fn unquoted(word: &[u8]) -> &[u8] {
 }
 
 /// Fields without names: two ends and perhaps a weight, or a relation between them.
-fn nameless(found: &[Field], Ends { separator, words, exact }: Ends, two_columns: bool, third: Option<Third>) -> Result<Head, Fault> {
+fn nameless(
+    found: &[Field],
+    Ends { separator, words, exact }: Ends,
+    two_columns: bool,
+    third: Option<Third>,
+) -> Result<Head, Fault> {
     if found.len() > 3 && !two_columns {
         if found.iter().all(|field| !looks_like_number(field.bytes)) {
-            let names: Vec<String> = found.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
+            let names: Vec<String> = found
+                .iter()
+                .map(|field| String::from_utf8_lossy(&field.text()).into_owned())
+                .collect();
             let hint = format!(
-                "if these are names of columns, say in the catalogue's entry which are the ends, and the weight if there is one:  {}",
+                "if these are names of columns, say in the catalogue's entry which are the ends, \
+                    and the weight if there is one:  {}",
                 read_of(&names, None)
             );
-            let what = "edge list begins with more than three words: names of columns that are not known";
-            return Err(Fault::new(found[0].at, what, hint).against("columns such as `source` and `target`, or 2 or 3 columns", found[0].bytes));
+            let what =
+                "edge list begins with more than three words: names of columns that are not known";
+            return Err(Fault::new(found[0].at, what, hint).against(
+                "columns such as `source` and `target`, or 2 or 3 columns",
+                found[0].bytes,
+            ));
         }
-        let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  read: {columns: [source, target, ...]} ; to read the first two alone:  --set ingest.weights=drop";
-        return Err(Fault::new(found[3].at, "edge list has more than three columns and no names for them", hint).against("2 or 3 columns", found[3].bytes));
+        let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  \
+            read: {columns: [source, target, ...]} ; to read the first two alone:  --set \
+            ingest.weights=drop";
+        return Err(Fault::new(
+            found[3].at,
+            "edge list has more than three columns and no names for them",
+            hint,
+        )
+        .against("2 or 3 columns", found[3].bytes));
     }
-    let width = if two_columns { Width::AtLeast(2) } else { Width::Exactly(found.len().clamp(2, 3)) };
+    let width =
+        if two_columns { Width::AtLeast(2) } else { Width::Exactly(found.len().clamp(2, 3)) };
     let weight = (!two_columns && found.len() > 2).then_some(2);
-    let places =
-        Layout { separator, width, names: Vec::new(), words, exact, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() };
+    let places = Layout {
+        separator,
+        width,
+        names: Vec::new(),
+        words,
+        exact,
+        source: 0,
+        target: 1,
+        weight,
+        relation: None,
+        direction: None,
+        features: Vec::new(),
+    };
     let third = third.filter(|_| words);
     let layout = match third {
         Some(Third::Tail) => Layout { target: 2, weight: None, relation: Some(1), ..places },
@@ -294,17 +420,31 @@ fn ends_of<'a>(found: &[Field<'a>]) -> ([&'a [u8]; 2], u8) {
 
 /// As many names as the first line has columns.
 fn check_names(found: &[Field], end: usize, options: &Options) -> Result<(), Fault> {
-    let (names, hint) = (&options.columns, "mend  read: {columns: [...]}  in the catalogue's entry: a name for each column");
+    let (names, hint) = (
+        &options.columns,
+        "mend  read: {columns: [...]}  in the catalogue's entry: a name for each column",
+    );
     let expected = format!("{} columns: {}", names.len(), names.join(", "));
     match found.get(names.len()) {
-        Some(further) => Err(Fault::new(further.at, "edge list has more columns than the catalogue's entry names", hint).against(expected, further.bytes)),
-        None if found.len() < names.len() => Err(Fault::new(end, "edge list has fewer columns than the catalogue's entry names", hint).against(expected, b"")),
+        Some(further) => Err(Fault::new(
+            further.at,
+            "edge list has more columns than the catalogue's entry names",
+            hint,
+        )
+        .against(expected, further.bytes)),
+        None if found.len() < names.len() => Err(Fault::new(
+            end,
+            "edge list has fewer columns than the catalogue's entry names",
+            hint,
+        )
+        .against(expected, b"")),
         None => Ok(()),
     }
 }
 
 fn no_ends(start: usize, names: &[String]) -> Fault {
-    let hint = "call two of them so, or say in the catalogue's entry which they are:  read: {source: NAME, target: NAME}";
+    let hint = "call two of them so, or say in the catalogue's entry which they are:  read: \
+        {source: NAME, target: NAME}";
     Fault::new(start, "no two names of columns say where an edge begins and ends", hint)
         .against("`source` and `target` among them", names.join(", ").as_bytes())
 }
@@ -313,7 +453,8 @@ fn no_ends(start: usize, names: &[String]) -> Fault {
 pub fn looks_like_number(word: &[u8]) -> bool {
     let bare = unquoted(word);
     let start = bare.strip_prefix(b"-").or(bare.strip_prefix(b"+")).unwrap_or(bare);
-    start.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.') && std::str::from_utf8(bare).is_ok_and(|word| word.parse::<f64>().is_ok())
+    start.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
+        && std::str::from_utf8(bare).is_ok_and(|word| word.parse::<f64>().is_ok())
 }
 
 fn counts_of(ends: [&[u8]; 2]) -> Option<[u64; 2]> {
@@ -322,10 +463,20 @@ fn counts_of(ends: [&[u8]; 2]) -> Option<[u64; 2]> {
 }
 
 /// The columns of source and target, if the line names them.
-fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) -> Result<Option<[usize; 2]>, Fault> {
+fn named_ends(
+    start: usize,
+    line: &[u8],
+    names: &[String],
+    options: &Options,
+) -> Result<Option<[usize; 2]>, Fault> {
     let plain: Vec<String> = names.iter().map(|name| plain_name(name)).collect();
     let asked = [options.source.as_ref(), options.target.as_ref()];
-    let pairs = ENDS.iter().chain(STATEMENTS.iter().filter(|(_, relations)| plain.iter().any(|name| relations.contains(&name.as_str()))).map(|(pair, _)| pair));
+    let pairs = ENDS.iter().chain(
+        STATEMENTS
+            .iter()
+            .filter(|(_, relations)| plain.iter().any(|name| relations.contains(&name.as_str())))
+            .map(|(pair, _)| pair),
+    );
     let known = pairs.into_iter().find_map(|pair| {
         let place = |end: usize| match asked[end] {
             Some(name) => names.iter().position(|found| found == name),
@@ -336,8 +487,14 @@ fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) ->
     match asked.iter().flatten().find(|name| !names.contains(name)) {
         None => Ok(known),
         Some(name) => {
-            let hint = "columns are named in the catalogue's entry:  read: {source: NAME, target: NAME}";
-            Err(Fault::new(start, format!("edge list has no column `{name}` in its first line"), hint).against(format!("`{name}`"), line))
+            let hint =
+                "columns are named in the catalogue's entry:  read: {source: NAME, target: NAME}";
+            Err(Fault::new(
+                start,
+                format!("edge list has no column `{name}` in its first line"),
+                hint,
+            )
+            .against(format!("`{name}`"), line))
         }
     }
 }
@@ -345,14 +502,18 @@ fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) ->
 /// What `networkx.write_edgelist` writes behind an edge, unless it is told not to.
 fn refuse_dictionary(start: usize, first: &[u8], options: &Options) -> Result<(), Fault> {
     let is_begin = |bytes: &[u8]| matches!(bytes, [b' ' | b'\t' | b',', b'{', b'\'' | b'"' | b'}']);
-    match first.windows(3).position(is_begin).filter(|_| options.weight.as_deref() != Some("none") && first.trim_ascii_end().ends_with(b"}")) {
+    match first.windows(3).position(is_begin).filter(|_| {
+        options.weight.as_deref() != Some("none") && first.trim_ascii_end().ends_with(b"}")
+    }) {
         Some(at) => {
-            let is_target = !first[..at].trim_ascii().iter().any(|byte| matches!(byte, b' ' | b'\t' | b','));
+            let is_target =
+                !first[..at].trim_ascii().iter().any(|byte| matches!(byte, b' ' | b'\t' | b','));
             let (what, hint, expected) = match is_target {
                 true => (DICTIONARY_AS_TARGET, "write  SOURCE TARGET  on every line", "a target"),
                 false => (DICTIONARY, DICTIONARY_HINT, "a weight"),
             };
-            Err(Fault::new(start + at + 1, what, hint).against(expected, first[at + 1..].trim_ascii_end()))
+            Err(Fault::new(start + at + 1, what, hint)
+                .against(expected, first[at + 1..].trim_ascii_end()))
         }
         None => Ok(()),
     }
@@ -367,10 +528,16 @@ struct Unknown<'a> {
     separator: Separator,
 }
 
-/// What says of columns which they are: the first two are the ends, and the first number behind them, if it is no time, is the weight.
+/// What says of columns which they are: the first two are the ends, and the first number behind
+/// them, if it is no time, is the weight.
 fn read_of(names: &[String], weight: Option<usize>) -> String {
-    let plain = |name: &String| !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || "_.-".contains(letter));
-    let [source, target, ..] = names else { return "read: {source: NAME, target: NAME}".to_owned() };
+    let plain = |name: &String| {
+        !name.is_empty()
+            && name.chars().all(|letter| letter.is_alphanumeric() || "_.-".contains(letter))
+    };
+    let [source, target, ..] = names else {
+        return "read: {source: NAME, target: NAME}".to_owned();
+    };
     if !names.iter().all(plain) {
         return "read: {source: NAME, target: NAME, weight: NAME}".to_owned();
     }
@@ -384,29 +551,55 @@ impl Unknown<'_> {
         let mut row = Vec::new();
         // A line that cannot be split is told of where it is read.
         fields::split(self.row, 0, self.row.len(), self.separator, &mut row).ok()?;
-        let number = |field: &Field| std::str::from_utf8(field.bytes).ok().and_then(|word| word.parse::<f32>().ok());
-        let is_weight = |field: &Field| number(field).is_some_and(|number| number < TIME_LEAST || number.fract() != 0.0);
+        let number = |field: &Field| {
+            std::str::from_utf8(field.bytes).ok().and_then(|word| word.parse::<f32>().ok())
+        };
+        let is_weight = |field: &Field| {
+            number(field).is_some_and(|number| number < TIME_LEAST || number.fract() != 0.0)
+        };
         (2..row.len().min(self.names.len())).find(|&column| is_weight(&row[column]))
     }
 }
 
 /// A line of words above lines of numbers names columns whose meaning we do not know.
-fn refuse_unknown_names(line: &Unknown, options: &Options, first_ends: [&[u8]; 2], second: Option<[&[u8]; 2]>) -> Result<(), Fault> {
+fn refuse_unknown_names(
+    line: &Unknown,
+    options: &Options,
+    first_ends: [&[u8]; 2],
+    second: Option<[&[u8]; 2]>,
+) -> Result<(), Fault> {
     let Some(second_ends) = second.filter(|_| options.ids == Ids::Auto) else { return Ok(()) };
-    if second_ends.iter().all(|word| looks_like_number(word)) && !first_ends.iter().any(|word| looks_like_number(word)) {
+    if second_ends.iter().all(|word| looks_like_number(word))
+        && !first_ends.iter().any(|word| looks_like_number(word))
+    {
         let read = read_of(line.names, line.weight());
-        let hint = format!("say in the catalogue's entry which columns they are, such as  {read} ; if ids are words:  --set ingest.ids=string");
-        return Err(Fault::new(line.start, "edge list has words above numbers: names of columns that are not known", hint)
-            .against("an edge, or columns such as `source` and `target`", line.first.trim_ascii()));
+        let hint = format!(
+            "say in the catalogue's entry which columns they are, such as  {read} ; if ids are \
+                words:  --set ingest.ids=string"
+        );
+        return Err(Fault::new(
+            line.start,
+            "edge list has words above numbers: names of columns that are not known",
+            hint,
+        )
+        .against("an edge, or columns such as `source` and `target`", line.first.trim_ascii()));
     }
     Ok(())
 }
 
-/// The column that names relations: by its name, or `type` where that is sure to be one, or holds words.
+/// The column that names relations: by its name, or `type` where that is sure to be one, or holds
+/// words.
 fn relation_among(names: &[String], row: &[Field], type_is_relation: bool) -> Option<usize> {
-    let called = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&plain_name(name).as_str()));
-    let is_word = |column: &usize| row.get(*column).is_some_and(|field| !looks_like_number(&field.text()));
-    let of_statement = || STATEMENTS.iter().find(|(pair, _)| pair.iter().all(|end| called(&[end]).is_some())).and_then(|(_, relations)| called(relations));
+    let called =
+        |wanted: &[&str]| names.iter().position(|name| wanted.contains(&plain_name(name).as_str()));
+    let is_word =
+        |column: &usize| row.get(*column).is_some_and(|field| !looks_like_number(&field.text()));
+    let of_statement = || {
+        STATEMENTS
+            .iter()
+            .find(|(pair, _)| pair.iter().all(|end| called(&[end]).is_some()))
+            .and_then(|(_, relations)| called(relations))
+    };
     let types = || called(&["type"]).filter(|column| type_is_relation || is_word(column));
     types().or_else(|| called(RELATIONS)).or_else(of_statement)
 }
@@ -423,31 +616,45 @@ struct Table<'a> {
 
 impl Table<'_> {
     fn head(self, skip: usize, second: Option<(usize, &[u8])>) -> Result<Head, Fault> {
-        let Table { text, separator, names, ends: [source, target], options, type_is_relation } = self;
+        let Table { text, separator, names, ends: [source, target], options, type_is_relation } =
+            self;
         let mut row: Vec<Field> = Vec::new();
         if let Some((start, line)) = second {
             fields::split(text, start, start + line.len(), separator, &mut row)?;
         }
         let find = |name: &str| {
-            let hint = "columns are named in the catalogue's entry:  read: {weight: NAME, relation: NAME, edge_features: [NAME]}";
-            let fault = || Fault::new(0, format!("edge list has no column `{name}`"), hint).against(format!("`{name}`"), names.join(", ").as_bytes());
+            let hint = "columns are named in the catalogue's entry:  read: {weight: NAME, \
+                relation: NAME, edge_features: [NAME]}";
+            let fault = || {
+                Fault::new(0, format!("edge list has no column `{name}`"), hint)
+                    .against(format!("`{name}`"), names.join(", ").as_bytes())
+            };
             names.iter().position(|found| found == name).ok_or_else(fault)
         };
-        let called = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&plain_name(name).as_str()));
+        let called = |wanted: &[&str]| {
+            names.iter().position(|name| wanted.contains(&plain_name(name).as_str()))
+        };
         let weight = match options.weight.as_deref() {
             Some("none") => None,
             Some(name) => Some(find(name)?),
             None => called(WEIGHTS),
         };
-        let directed = called(&["type"]).and_then(|column| fields::direction(&row.get(column)?.text()));
-        let direction = called(&["type"]).filter(|_| directed.is_some() && options.relation.is_none());
+        let directed =
+            called(&["type"]).and_then(|column| fields::direction(&row.get(column)?.text()));
+        let direction =
+            called(&["type"]).filter(|_| directed.is_some() && options.relation.is_none());
         let relation = match options.relation.as_deref() {
             Some("none") => None,
             Some(name) => Some(find(name)?),
-            None => relation_among(&names, &row, type_is_relation).filter(|column| Some(*column) != direction && ![source, target].contains(column)),
+            None => relation_among(&names, &row, type_is_relation)
+                .filter(|column| Some(*column) != direction && ![source, target].contains(column)),
         };
-        let features = options.edge_features.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
-        let is_word = |column: usize| row.get(column).is_some_and(|field| !looks_like_number(&field.text()) || is_padded(field.bytes));
+        let features =
+            options.edge_features.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+        let is_word = |column: usize| {
+            row.get(column)
+                .is_some_and(|field| !looks_like_number(&field.text()) || is_padded(field.bytes))
+        };
         let words = match options.ids {
             Ids::Number => false,
             Ids::String => true,
@@ -455,25 +662,58 @@ impl Table<'_> {
         };
         let padded = match options.ids {
             Ids::Auto => {
-                let ends = [source, target].map(|column| row.get(column).map_or(&b""[..], |field| field.bytes));
-                let padded = ends.into_iter().find(|word| is_padded(word)).filter(|_| ends.iter().all(|word| looks_like_number(word)));
+                let ends = [source, target]
+                    .map(|column| row.get(column).map_or(&b""[..], |field| field.bytes));
+                let padded = ends
+                    .into_iter()
+                    .find(|word| is_padded(word))
+                    .filter(|_| ends.iter().all(|word| looks_like_number(word)));
                 padded.map(|word| String::from_utf8_lossy(word).into_owned())
             }
             _ => None,
         };
-        let taken = |column: &usize| [Some(source), Some(target), weight, relation, direction].contains(&Some(*column)) || features.contains(column);
-        let passed_over = (0..names.len()).filter(|column| !taken(column)).map(|column| names[column].clone()).collect();
+        let taken = |column: &usize| {
+            [Some(source), Some(target), weight, relation, direction].contains(&Some(*column))
+                || features.contains(column)
+        };
+        let passed_over = (0..names.len())
+            .filter(|column| !taken(column))
+            .map(|column| names[column].clone())
+            .collect();
         let exact = options.are_ids_exact();
-        let is_plain = options.separator.is_none() && separator.is_usual() && separator != Separator::Byte(b':');
+        let is_plain = options.separator.is_none()
+            && separator.is_usual()
+            && separator != Separator::Byte(b':');
         let first_two = (source, target) == (0, 1) && !words && is_plain;
         let how = match (names.len(), weight) {
-            (2, None) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(2), colon: false, exact }),
-            (3, Some(2)) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(3), colon: false, exact }),
+            (2, None) if first_two && features.is_empty() => {
+                How::Numbers(Shape { columns: Some(2), colon: false, exact })
+            }
+            (3, Some(2)) if first_two && features.is_empty() => {
+                How::Numbers(Shape { columns: Some(3), colon: false, exact })
+            }
             _ => {
                 let width = Width::Exactly(names.len());
-                How::Fields(Layout { separator, width, names, words, exact, source, target, weight, relation, direction, features })
+                How::Fields(Layout {
+                    separator,
+                    width,
+                    names,
+                    words,
+                    exact,
+                    source,
+                    target,
+                    weight,
+                    relation,
+                    direction,
+                    features,
+                })
             }
         };
-        Ok(Head { passed_over, directed: directed.filter(|_| direction.is_some()), padded, ..Head::read(how, skip) })
+        Ok(Head {
+            passed_over,
+            directed: directed.filter(|_| direction.is_some()),
+            padded,
+            ..Head::read(how, skip)
+        })
     }
 }

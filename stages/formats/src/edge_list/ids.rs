@@ -1,7 +1,8 @@
 //! From the ids of a file to rows: the sorted distinct ids are the rows.
 //!
 //! promises  the same rows for any cut into pieces
-//! bounds    a bitmap where ids are small (at most 8 bytes an edge, or 8 MiB), else a sort of all ids
+//! bounds    a bitmap where ids are small (at most 8 bytes an edge, or 8 MiB), else a sort of all
+//!           ids
 use super::piece::{Ends, Piece};
 use crate::raw::{NODES_MOST, NodeIds, Read, ReadError};
 use rayon::prelude::*;
@@ -23,14 +24,26 @@ pub fn compact(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<
     }
     let edges: usize = pieces.iter().map(|piece| piece.ends.len()).sum();
     let most = pieces.par_iter().map(|piece| largest(&piece.ends)).max().unwrap_or(0);
-    if most < SMALL || most / 64 < edges as u64 { compact_by_bitmap(path, pieces, most) } else { compact_by_sort(path, pieces) }
+    if most < SMALL || most / 64 < edges as u64 {
+        compact_by_bitmap(path, pieces, most)
+    } else {
+        compact_by_sort(path, pieces)
+    }
 }
 
 /// Names of the relations, ascending; each piece's index then counts in them.
 pub fn relations(path: &Path, pieces: &mut [Piece]) -> Read<Option<Vec<String>>> {
-    let names = names_of_relations(path, pieces.iter().flat_map(|piece| piece.relation.words.iter().cloned()).collect())?;
+    let names = names_of_relations(
+        path,
+        pieces.iter().flat_map(|piece| piece.relation.words.iter().cloned()).collect(),
+    )?;
     pieces.par_iter_mut().for_each(|piece| {
-        let row: Vec<u32> = piece.relation.words.iter().map(|word| names.partition_point(|known| known < word) as u32).collect();
+        let row: Vec<u32> = piece
+            .relation
+            .words
+            .iter()
+            .map(|word| names.partition_point(|known| known < word) as u32)
+            .collect();
         piece.relation.index.iter_mut().for_each(|index| *index = row[*index as usize]);
     });
     Ok((!names.is_empty()).then_some(names))
@@ -41,22 +54,33 @@ pub fn names_of_relations(path: &Path, mut names: Vec<String>) -> Read<Vec<Strin
     names.sort_unstable();
     names.dedup();
     if names.len() > RELATIONS_MOST {
-        let error = ReadError::new(path, "the edges have too many relations").expected(format!("at most {RELATIONS_MOST}"), names.len().to_string());
-        return Err(Box::new(error.hint("name the column of relations in the catalogue's entry:  read: {relation: NAME}  (none: there are none)")));
+        let error = ReadError::new(path, "the edges have too many relations")
+            .expected(format!("at most {RELATIONS_MOST}"), names.len().to_string());
+        return Err(Box::new(error.hint(
+            "name the column of relations in the catalogue's entry:  \
+            read: {relation: NAME}  (none: there are none)",
+        )));
     }
     Ok(names)
 }
 
 fn largest(ends: &Ends) -> u64 {
     match ends {
-        Ends::Narrow(pairs) => u64::from(pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target))),
-        Ends::Wide(pairs) => pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target)),
+        Ends::Narrow(pairs) => {
+            u64::from(pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target)))
+        }
+        Ends::Wide(pairs) => {
+            pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target))
+        }
         Ends::Words { .. } => 0,
     }
 }
 
 fn too_many(path: &Path, found: u64) -> Box<ReadError> {
-    Box::new(ReadError::new(path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), found.to_string()))
+    Box::new(
+        ReadError::new(path, "the graph has too many nodes")
+            .expected(format!("at most {NODES_MOST}"), found.to_string()),
+    )
 }
 
 /// Rows of all pieces, each end mapped by `row`.
@@ -75,19 +99,29 @@ fn rows(pieces: Vec<Piece>, row: impl Fn(usize, u64) -> u32 + Sync) -> (Vec<u32>
         let out = sources.iter_mut().zip(targets);
         match ends {
             Ends::Narrow(pairs) | Ends::Words { pairs, .. } => {
-                out.zip(pairs).for_each(|((source, target), pair)| (*source, *target) = (row(index, u64::from(pair[0])), row(index, u64::from(pair[1]))))
+                out.zip(pairs).for_each(|((source, target), pair)| {
+                    (*source, *target) =
+                        (row(index, u64::from(pair[0])), row(index, u64::from(pair[1])))
+                })
             }
-            Ends::Wide(pairs) => out.zip(pairs).for_each(|((source, target), pair)| (*source, *target) = (row(index, pair[0]), row(index, pair[1]))),
+            Ends::Wide(pairs) => out.zip(pairs).for_each(|((source, target), pair)| {
+                (*source, *target) = (row(index, pair[0]), row(index, pair[1]))
+            }),
         }
     });
     (source, target)
 }
 
-fn compact_by_bitmap(path: &Path, pieces: Vec<Piece>, most: u64) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+fn compact_by_bitmap(
+    path: &Path,
+    pieces: Vec<Piece>,
+    most: u64,
+) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
     let bits: Vec<AtomicU64> = (0..=most / 64).into_par_iter().map(|_| AtomicU64::new(0)).collect();
     let mark = |id: u64| {
         let (word, bit) = (&bits[(id / 64) as usize], 1 << (id % 64));
-        // Most bits are set long before the last edge: reading first keeps the line shared between cores.
+        // Most bits are set long before the last edge: reading first keeps the line shared between
+        // cores.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
@@ -112,7 +146,11 @@ fn compact_by_bitmap(path: &Path, pieces: Vec<Piece>, most: u64) -> Read<(NodeId
         Some(rank)
     };
     let rank: Vec<u32> = bits.iter().scan(0, count_before).collect();
-    let ids = bits.iter().enumerate().flat_map(|(at, &word)| ones(word).map(move |bit| at as u64 * 64 + bit)).collect();
+    let ids = bits
+        .iter()
+        .enumerate()
+        .flat_map(|(at, &word)| ones(word).map(move |bit| at as u64 * 64 + bit))
+        .collect();
     let row = |_, id: u64| {
         let at = (id / 64) as usize;
         rank[at] + (bits[at] & ((1 << (id % 64)) - 1)).count_ones()
@@ -152,9 +190,18 @@ fn compact_by_sort(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, 
 }
 
 fn compact_words(path: &Path, mut pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
-    let lists: Vec<Vec<String>> =
-        pieces.iter_mut().map(|piece| if let Ends::Words { words, .. } = &mut piece.ends { std::mem::take(words) } else { Vec::new() }).collect();
-    // Words are hashed before they are sorted: comparing them is what costs, and most are in several pieces.
+    let lists: Vec<Vec<String>> = pieces
+        .iter_mut()
+        .map(|piece| {
+            if let Ends::Words { words, .. } = &mut piece.ends {
+                std::mem::take(words)
+            } else {
+                Vec::new()
+            }
+        })
+        .collect();
+    // Words are hashed before they are sorted: comparing them is what costs, and most are in
+    // several pieces.
     let mut known: HashMap<&str, u32> = HashMap::new();
     let mut distinct: Vec<&str> = Vec::new();
     let mut firsts: Vec<Vec<u32>> = Vec::with_capacity(lists.len());
@@ -172,12 +219,18 @@ fn compact_words(path: &Path, mut pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>
         return Err(too_many(path, distinct.len() as u64));
     }
     // Eight bytes decide most comparisons without a look at the word.
-    let mut order: Vec<(u64, u32)> = distinct.iter().zip(0..).map(|(word, first)| (beginning(word), first)).collect();
-    order.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| distinct[a.1 as usize].cmp(distinct[b.1 as usize])));
+    let mut order: Vec<(u64, u32)> =
+        distinct.iter().zip(0..).map(|(word, first)| (beginning(word), first)).collect();
+    order.par_sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| distinct[a.1 as usize].cmp(distinct[b.1 as usize]))
+    });
     let mut rank = vec![0; distinct.len()];
     order.iter().zip(0..).for_each(|(&(_, first), row)| rank[first as usize] = row);
-    let ids = NodeIds::Strings(order.iter().map(|&(_, first)| distinct[first as usize].to_owned()).collect());
-    let (source, target) = rows(pieces, |piece, index| rank[firsts[piece][index as usize] as usize]);
+    let ids = NodeIds::Strings(
+        order.iter().map(|&(_, first)| distinct[first as usize].to_owned()).collect(),
+    );
+    let (source, target) =
+        rows(pieces, |piece, index| rank[firsts[piece][index as usize] as usize]);
     Ok((ids, source, target))
 }
 

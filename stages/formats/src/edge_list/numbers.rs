@@ -1,6 +1,7 @@
 //! Lines of two whole numbers and perhaps a weight: the fast road.
 //!
-//! promises  a fault carries the byte at which it stands; the fast road takes only what the careful one would read alike
+//! promises  a fault carries the byte at which it stands; the fast road takes only what the careful
+//!           one would read alike
 //! never     allocates per line
 //!
 //! ```text
@@ -11,21 +12,25 @@
 use super::piece::{Ends, Fault, Piece, is_comment};
 use crate::{Options, blocks::LINE_MOST, raw::Rounded};
 
-const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the columns, put # before it";
-pub const PADDED_HINT: &str =
-    "where `007` and `7` are two nodes, ids are words:  --set ingest.ids=string ; where they are one, numbers:  --set ingest.ids=number";
+const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the \
+    columns, put # before it";
+pub const PADDED_HINT: &str = "where `007` and `7` are two nodes, ids are words:  --set \
+    ingest.ids=string ; where they are one, numbers:  --set ingest.ids=number";
 /// Where another table has said that ids are numbers.
-pub const PADDED_BESIDE_HINT: &str =
-    "where `007` and `7` are one, ids are numbers:  --set ingest.ids=number ; where they are two, write `007` in the table of nodes, too";
+pub const PADDED_BESIDE_HINT: &str = "where `007` and `7` are one, ids are numbers:  --set \
+    ingest.ids=number ; where they are two, write `007` in the table of nodes, too";
 pub const WEIGHT_HINT: &str = "to read the first two columns alone, add  --set ingest.weights=drop";
 pub const DICTIONARY: &str = "edge list has a dictionary of attributes where a weight should stand";
 /// The same in the second column.
-pub const DICTIONARY_AS_TARGET: &str = "edge list has a dictionary of attributes where the target should stand";
+pub const DICTIONARY_AS_TARGET: &str =
+    "edge list has a dictionary of attributes where the target should stand";
 /// Of what `networkx.write_edgelist` writes behind an edge.
-pub const DICTIONARY_HINT: &str =
-    "write the weights alone:  nx.write_weighted_edgelist(g, \"g.txt\") ; or no data at all:  nx.write_edgelist(g, \"g.txt\", data=False)";
+pub const DICTIONARY_HINT: &str = "write the weights alone:  nx.write_weighted_edgelist(g, \
+    \"g.txt\") ; or no data at all:  nx.write_edgelist(g, \"g.txt\", data=False)";
 /// Of a word where a weight should stand.
-const WORD_HINT: &str = "if a column names relations, say which in a first line:  source,target,relation  or  head,relation,tail ; to read the first two columns alone, add  --set ingest.weights=drop";
+const WORD_HINT: &str = "if a column names relations, say which in a first line:  \
+    source,target,relation  or  head,relation,tail ; to read the first two columns alone, add  \
+    --set ingest.weights=drop";
 
 /// How every line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +106,8 @@ impl<'a> Columns<'a> {
     fn number(&mut self, exact: bool) -> Option<u64> {
         let start = self.at;
         let word = self.word();
-        let bare = word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
+        let bare =
+            word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
         let number = id(bare, exact);
         if number.is_none() {
             self.at = start;
@@ -143,7 +149,8 @@ pub fn first_columns(line: &[u8], colon: bool) -> ([&[u8]; 2], u8) {
     (found, count)
 }
 
-/// In the lowest bytes of `word`: the digits up to the first byte that is none, and how many they are (8: perhaps more).
+/// In the lowest bytes of `word`: the digits up to the first byte that is none, and how many they
+/// are (8: perhaps more).
 #[inline(always)]
 fn leading_digits(word: u64) -> (u64, u32) {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -157,7 +164,8 @@ fn leading_digits(word: u64) -> (u64, u32) {
 /// The number of `count` (1 to 8) digits in the lowest bytes.
 #[inline(always)]
 fn number_of(values: u64, count: u32) -> u64 {
-    // The digits move to the top, zeros take the place of those that are not there; then pairs, fours and eight are joined.
+    // The digits move to the top, zeros take the place of those that are not there; then pairs,
+    // fours and eight are joined.
     let digits = values << (64 - 8 * count);
     let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
@@ -170,7 +178,8 @@ fn eight(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// A number of at most 15 digits with at least one byte behind it, and without zeros before it; its end.
+/// A number of at most 15 digits with at least one byte behind it, and without zeros before it; its
+/// end.
 #[inline(always)]
 fn fast_number(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let (values, count) = leading_digits(eight(text, at)?);
@@ -184,7 +193,10 @@ fn fast_number(text: &[u8], at: usize) -> Option<(u64, usize)> {
             let (values, count) = leading_digits(eight(text, at + 8)?);
             match count {
                 0 => Some((high, at + 8)),
-                1..8 => Some((high * 10u64.pow(count) + number_of(values, count), at + 8 + count as usize)),
+                1..8 => Some((
+                    high * 10u64.pow(count) + number_of(values, count),
+                    at + 8 + count as usize,
+                )),
                 _ => None,
             }
         }
@@ -193,7 +205,8 @@ fn fast_number(text: &[u8], at: usize) -> Option<(u64, usize)> {
 
 const POWERS: [f32; 8] = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7];
 
-/// A weight whose digits fit into 24 bits, with at most seven behind the point: then one division rounds as the standard library does.
+/// A weight whose digits fit into 24 bits, with at most seven behind the point: then one division
+/// rounds as the standard library does.
 #[inline(always)]
 fn fast_weight(text: &[u8], at: usize) -> Option<(f32, usize)> {
     let negative = text.get(at) == Some(&b'-');
@@ -208,7 +221,8 @@ fn fast_weight(text: &[u8], at: usize) -> Option<(f32, usize)> {
         if count == 0 || count == 8 {
             return None;
         }
-        (digits, end, behind) = (digits * 10u64.pow(count) + number_of(values, count), end + 1 + count as usize, count);
+        (digits, end, behind) =
+            (digits * 10u64.pow(count) + number_of(values, count), end + 1 + count as usize, count);
     }
     let weight = digits as f32 / POWERS[behind as usize];
     (digits < 1 << 24).then_some((if negative { -weight } else { weight }, end))
@@ -224,7 +238,8 @@ fn line_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// A plain line: two numbers, a byte between them, the weight if there is one, and the end of the line; or whatever else, if it is not read.
+/// A plain line: two numbers, a byte between them, the weight if there is one, and the end of the
+/// line; or whatever else, if it is not read.
 #[inline(always)]
 fn fast_line(text: &[u8], at: usize, columns: Option<u8>) -> Option<([u64; 2], f32, usize)> {
     let separates = |at: usize| matches!(text.get(at), Some(b'\t' | b' ' | b',' | b';' | b'|'));
@@ -237,8 +252,13 @@ fn fast_line(text: &[u8], at: usize, columns: Option<u8>) -> Option<([u64; 2], f
         return line_end(text, end).map(|next| ([source, target], 0.0, next));
     }
     if columns.is_none() {
-        let next = line_end(text, end).or_else(|| Some(end + text[end..].iter().position(|&byte| byte == b'\n')? + 1).filter(|_| separates(end)));
-        return next.filter(|next| next - at <= LINE_MOST).map(|next| ([source, target], 0.0, next));
+        let next = line_end(text, end).or_else(|| {
+            Some(end + text[end..].iter().position(|&byte| byte == b'\n')? + 1)
+                .filter(|_| separates(end))
+        });
+        return next
+            .filter(|next| next - at <= LINE_MOST)
+            .map(|next| ([source, target], 0.0, next));
     }
     if !separates(end) {
         return None;
@@ -252,7 +272,8 @@ pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
     // A line of two short ids takes about 12 bytes; too small a guess costs one more growth.
     let mut narrow: Vec<[u32; 2]> = Vec::with_capacity(text.len() / 12);
     let mut wide: Vec<[u64; 2]> = Vec::new();
-    let mut weight: Vec<f32> = Vec::with_capacity(if shape.columns == Some(3) { text.len() / 14 } else { 0 });
+    let mut weight: Vec<f32> =
+        Vec::with_capacity(if shape.columns == Some(3) { text.len() / 14 } else { 0 });
     let (mut lines, mut rounded) = (0, Rounded::default());
     let mut columns = Columns { text, at: 0, colon: shape.colon };
     while columns.at < text.len() {
@@ -323,13 +344,23 @@ fn finish_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Wei
     match shape.columns {
         Some(2) if columns.at_end() && !separated => {}
         Some(2) => {
-            return Err(Fault::new(columns.at, "edge list has a line with more columns than its first", WEIGHT_HINT).against("2 columns", columns.word()));
+            return Err(Fault::new(
+                columns.at,
+                "edge list has a line with more columns than its first",
+                WEIGHT_HINT,
+            )
+            .against("2 columns", columns.word()));
         }
         Some(_) => {
             let (start, word) = (columns.at, columns.word());
             let read = read_weight(start, word)?;
             if columns.skip_separator() || !columns.at_end() {
-                return Err(Fault::new(columns.at, "edge list has more than three columns", WEIGHT_HINT).against("2 or 3 columns", columns.word()));
+                return Err(Fault::new(
+                    columns.at,
+                    "edge list has more than three columns",
+                    WEIGHT_HINT,
+                )
+                .against("2 or 3 columns", columns.word()));
             }
             return Ok(Some(Weight { word, read }));
         }
@@ -341,22 +372,36 @@ fn finish_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Wei
 /// A weight from the word that begins at this byte.
 pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, Fault> {
     if word.is_empty() {
-        return Err(Fault::new(start, "edge list has a line without a weight, unlike its first", WEIGHT_HINT).against("a number", word));
+        return Err(Fault::new(
+            start,
+            "edge list has a line without a weight, unlike its first",
+            WEIGHT_HINT,
+        )
+        .against("a number", word));
     }
     match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
         Some(weight) if weight.is_finite() => Ok(weight),
-        Some(_) => Err(Fault::new(start, "edge list has a weight that is not finite", WEIGHT_HINT).against("a finite number", word)),
-        None if word.starts_with(b"{") => Err(Fault::new(start, DICTIONARY, DICTIONARY_HINT).against("a weight", word)),
-        None => Err(Fault::new(start, "edge list has a weight that is not a number", WORD_HINT).against("a number", word)),
+        Some(_) => Err(Fault::new(start, "edge list has a weight that is not finite", WEIGHT_HINT)
+            .against("a finite number", word)),
+        None if word.starts_with(b"{") => {
+            Err(Fault::new(start, DICTIONARY, DICTIONARY_HINT).against("a weight", word))
+        }
+        None => Err(Fault::new(start, "edge list has a weight that is not a number", WORD_HINT)
+            .against("a number", word)),
     }
 }
 
-/// The fault of an id with zeros before it as it is where a table of nodes has said what ids are; any other as it was.
+/// The fault of an id with zeros before it as it is where a table of nodes has said what ids are;
+/// any other as it was.
 pub fn beside_table(fault: Fault, options: &Options) -> Fault {
     if fault.hint != PADDED_HINT || !options.are_numbers_elsewhere() {
         return fault;
     }
-    Fault { expected: "a number without them, as those of the table of nodes are".to_owned(), hint: PADDED_BESIDE_HINT.into(), ..fault }
+    Fault {
+        expected: "a number without them, as those of the table of nodes are".to_owned(),
+        hint: PADDED_BESIDE_HINT.into(),
+        ..fault
+    }
 }
 
 fn bad_id(columns: &mut Columns, source: bool) -> Fault {
@@ -369,13 +414,25 @@ pub fn bad_number(start: usize, word: &[u8], source: bool) -> Fault {
     let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     let negative = word.len() > 1 && word[0] == b'-' && word[1..].iter().all(u8::is_ascii_digit);
     let (what, hint) = match (source, word) {
-        (true, []) => ("edge list has a line without a source", "write  SOURCE TARGET  on every line"),
-        (false, []) => ("edge list has a line without a target", "write  SOURCE TARGET  on every line"),
-        _ if digits && is_padded(word) && whole(word).is_some() => {
-            return Fault::new(start, "edge list has an id with zeros before it", PADDED_HINT).against("a number without them, as the first ids are", word);
+        (true, []) => {
+            ("edge list has a line without a source", "write  SOURCE TARGET  on every line")
         }
-        _ if digits => ("edge list has an id that is too large", "ids are at most 18446744073709551615; as words they may be longer:  --set ingest.ids=string"),
-        _ if negative => ("edge list has a negative id", "ids are whole numbers from 0; as words they may be anything:  --set ingest.ids=string"),
+        (false, []) => {
+            ("edge list has a line without a target", "write  SOURCE TARGET  on every line")
+        }
+        _ if digits && is_padded(word) && whole(word).is_some() => {
+            return Fault::new(start, "edge list has an id with zeros before it", PADDED_HINT)
+                .against("a number without them, as the first ids are", word);
+        }
+        _ if digits => (
+            "edge list has an id that is too large",
+            "ids are at most 18446744073709551615; as words they may be longer:  --set \
+                ingest.ids=string",
+        ),
+        _ if negative => (
+            "edge list has a negative id",
+            "ids are whole numbers from 0; as words they may be anything:  --set ingest.ids=string",
+        ),
         (true, _) => ("edge list has a source that is not a number", ID_HINT),
         _ => ("edge list has a target that is not a number", ID_HINT),
     };

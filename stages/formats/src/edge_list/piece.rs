@@ -46,17 +46,27 @@ pub struct Fault {
 
 impl Piece {
     pub fn new(ends: Ends) -> Piece {
-        Piece { ends, weight: Vec::new(), relation: Words::default(), features: Vec::new(), lines: 0, rounded: Rounded::default() }
+        Piece {
+            ends,
+            weight: Vec::new(),
+            relation: Words::default(),
+            features: Vec::new(),
+            lines: 0,
+            rounded: Rounded::default(),
+        }
     }
 
     /// What the edges take.
     pub fn bytes(&self) -> u64 {
         let words: usize = match &self.ends {
-            Ends::Words { words, .. } => words.iter().map(|word| word.len() + size_of::<String>()).sum(),
+            Ends::Words { words, .. } => {
+                words.iter().map(|word| word.len() + size_of::<String>()).sum()
+            }
             Ends::Narrow(_) | Ends::Wide(_) => 0,
         };
         let ends = self.ends.len() * if matches!(self.ends, Ends::Wide(_)) { 16 } else { 8 };
-        (words + ends + 4 * (self.weight.len() + self.relation.index.len() + self.features.len())) as u64
+        (words + ends + 4 * (self.weight.len() + self.relation.index.len() + self.features.len()))
+            as u64
     }
 }
 
@@ -71,19 +81,35 @@ impl Ends {
 }
 
 impl Fault {
-    pub fn new(byte: usize, what: impl Into<Cow<'static, str>>, hint: impl Into<Cow<'static, str>>) -> Fault {
-        Fault { byte, what: what.into(), expected: String::new(), found: String::new(), hint: hint.into() }
+    pub fn new(
+        byte: usize,
+        what: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Fault {
+        Fault {
+            byte,
+            what: what.into(),
+            expected: String::new(),
+            found: String::new(),
+            hint: hint.into(),
+        }
     }
 
     pub fn against(self, expected: impl Into<String>, found: &[u8]) -> Fault {
         let clipped = String::from_utf8_lossy(&found[..found.len().min(40)]).into_owned();
-        let found = if found.is_empty() { "the end of the line".into() } else { format!("`{clipped}`") };
+        let found =
+            if found.is_empty() { "the end of the line".into() } else { format!("`{clipped}`") };
         Fault { expected: expected.into(), found, ..self }
     }
 
     pub fn too_long(byte: usize) -> Fault {
-        let fault = Fault::new(byte, "a line is too long", "is this a text file with an edge a line?");
-        Fault { expected: format!("at most {} MiB", LINE_MOST >> 20), found: "more".into(), ..fault }
+        let fault =
+            Fault::new(byte, "a line is too long", "is this a text file with an edge a line?");
+        Fault {
+            expected: format!("at most {} MiB", LINE_MOST >> 20),
+            found: "more".into(),
+            ..fault
+        }
     }
 }
 
@@ -94,5 +120,7 @@ pub fn is_comment(rest: &[u8]) -> bool {
 
 /// Whether a line holds nothing, or a comment.
 pub fn is_blank_or_comment(line: &[u8]) -> bool {
-    line.iter().position(|&byte| !super::numbers::is_blank(byte)).is_none_or(|start| is_comment(&line[start..]))
+    line.iter()
+        .position(|&byte| !super::numbers::is_blank(byte))
+        .is_none_or(|start| is_comment(&line[start..]))
 }

@@ -1,7 +1,7 @@
 //! What a third column without a name is: a weight, or the end of a statement `HEAD RELATION TAIL`.
 //!
-//! promises  numbers are weights, and words behind a word are the ends of statements; a list that fits the other reading better, as a whole,
-//!           is an error that says how to tell
+//! promises  numbers are weights, and words behind a word are the ends of statements; a list that
+//!           fits the other reading better, as a whole, is an error that says how to tell
 //! never     takes a word in the first line for a weight
 use super::{head::looks_like_number, numbers::is_padded};
 use crate::{
@@ -10,7 +10,8 @@ use crate::{
 };
 use std::{collections::HashSet, path::Path};
 
-/// Relations that are believed to be names of nodes only if there are at least so many, or one of them is a node.
+/// Relations that are believed to be names of nodes only if there are at least so many, or one of
+/// them is a node.
 const RELATIONS_SURE: usize = 8;
 
 /// What the third of three columns is.
@@ -22,16 +23,22 @@ pub enum Third {
 }
 
 impl Third {
-    /// By the three columns of a line: words behind a word end a statement, and so does a number such as `00260622`, which no weight is.
+    /// By the three columns of a line: words behind a word end a statement, and so does a number
+    /// such as `00260622`, which no weight is.
     pub fn of(fields: [&[u8]; 3]) -> Third {
         let [first, second, third] = fields;
-        let is_missing = third.is_empty() || [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none"].iter().any(|word| third.eq_ignore_ascii_case(word));
-        let ends = !looks_like_number(third) && !is_missing || looks_like_number(first) && is_padded(third);
+        let is_missing = third.is_empty()
+            || [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none"]
+                .iter()
+                .any(|word| third.eq_ignore_ascii_case(word));
+        let ends = !looks_like_number(third) && !is_missing
+            || looks_like_number(first) && is_padded(third);
         if ends && !looks_like_number(second) { Third::Tail } else { Third::Weight }
     }
 }
 
-/// Whether lines `NUMBER word NUMBER` are statements by the numbers of different words, as far as these lines go.
+/// Whether lines `NUMBER word NUMBER` are statements by the numbers of different words, as far as
+/// these lines go.
 pub fn are_statements<'a>(lines: impl Iterator<Item = [&'a [u8]; 3]>) -> bool {
     let (mut relations, mut tails) = (HashSet::new(), HashSet::new());
     for [_, relation, tail] in lines {
@@ -41,17 +48,27 @@ pub fn are_statements<'a>(lines: impl Iterator<Item = [&'a [u8]; 3]>) -> bool {
     2 * relations.len() <= tails.len()
 }
 
-/// Refuses a list that was read by what its first line looks like, where the whole of it looks otherwise; `line` is where it begins.
-pub fn refuse_doubtful(path: &Path, line: u64, third: Third, graph: &RawGraph, spilled: Option<&Spilled>) -> Read<()> {
+/// Refuses a list that was read by what its first line looks like, where the whole of it looks
+/// otherwise; `line` is where it begins.
+pub fn refuse_doubtful(
+    path: &Path,
+    line: u64,
+    third: Third,
+    graph: &RawGraph,
+    spilled: Option<&Spilled>,
+) -> Read<()> {
     let doubt = match third {
         Third::Tail => tails_are_relations(graph, spilled)?,
         Third::Weight => weights_are_nodes(graph, spilled)?,
     };
     let Some(found) = doubt else { return Ok(()) };
-    let mut error = ReadError::new(path, "the three columns of the edge list may be read in two ways");
+    let mut error =
+        ReadError::new(path, "the three columns of the edge list may be read in two ways");
     error.place = crate::raw::Place::Line { line, column: 1 };
-    let expected = "HEAD RELATION TAIL, SOURCE TARGET RELATION, or SOURCE TARGET WEIGHT beyond doubt";
-    let hint = "name the columns in a first line, with the same sign between:  head,relation,tail  or  source,target,relation  or  source,target,weight";
+    let expected =
+        "HEAD RELATION TAIL, SOURCE TARGET RELATION, or SOURCE TARGET WEIGHT beyond doubt";
+    let hint = "name the columns in a first line, with the same sign between:  \
+        head,relation,tail  or  source,target,relation  or  source,target,weight";
     Err(Box::new(error.expected(expected, found).hint(hint)))
 }
 
@@ -65,24 +82,39 @@ fn tails_are_relations(graph: &RawGraph, spilled: Option<&Spilled>) -> Read<Opti
         2 * tails > relations
     })?;
     let crate::raw::NodeIds::Strings(nodes) = &graph.ids else { return Ok(None) };
-    let sure = || relations >= RELATIONS_SURE || graph.relations.iter().any(|name| nodes.binary_search(name).is_ok());
-    Ok((relations > 1 && 2 * tails <= relations && sure())
-        .then(|| format!("{relations} different words in the second column and {tails} in the third, as if the third named relations")))
+    let sure = || {
+        relations >= RELATIONS_SURE
+            || graph.relations.iter().any(|name| nodes.binary_search(name).is_ok())
+    };
+    Ok((relations > 1 && 2 * tails <= relations && sure()).then(|| {
+        format!(
+            "{relations} different words in the second column and {tails} in the \
+            third, as if the third named relations"
+        )
+    }))
 }
 
 /// Numbers around words, of which there are far fewer than of the last numbers: these may be nodes.
 fn weights_are_nodes(graph: &RawGraph, spilled: Option<&Spilled>) -> Read<Option<String>> {
     let crate::raw::NodeIds::Strings(nodes) = &graph.ids else { return Ok(None) };
-    let is_number: Vec<bool> = nodes.iter().map(|word| looks_like_number(word.as_bytes())).collect();
+    let is_number: Vec<bool> =
+        nodes.iter().map(|word| looks_like_number(word.as_bytes())).collect();
     let (mut targets, mut weights) = (HashSet::new(), HashSet::new());
     let other = spill::find(&graph.edges, spilled, |edge| {
         targets.insert(edge.target);
         weights.insert(edge.weight.to_bits());
-        !is_number[edge.source as usize] || is_number[edge.target as usize] || edge.weight.fract() != 0.0 || edge.weight < 0.0
+        !is_number[edge.source as usize]
+            || is_number[edge.target as usize]
+            || edge.weight.fract() != 0.0
+            || edge.weight < 0.0
     })?;
     let (targets, weights) = (targets.len(), weights.len());
-    Ok((other.is_none() && 2 * targets <= weights)
-        .then(|| format!("{targets} different words in the second column and {weights} different numbers in the third, as if these were nodes")))
+    Ok((other.is_none() && 2 * targets <= weights).then(|| {
+        format!(
+            "{targets} different words in the second column and {weights} different \
+            numbers in the third, as if these were nodes"
+        )
+    }))
 }
 
 #[cfg(test)]
@@ -96,13 +128,17 @@ mod tests {
     };
 
     fn read_text(text: &str) -> Read<RawGraph> {
-        read_written("kg.txt", text.as_bytes(), |path| FORMAT.read(&[path.to_path_buf()], &Options::default()))
+        read_written("kg.txt", text.as_bytes(), |path| {
+            FORMAT.read(&[path.to_path_buf()], &Options::default())
+        })
     }
 
     #[test]
     fn statements_in_one_file_are_read_as_such() {
         let triples = ["Ann knows Bob", "Bob likes Cid", "Cid knows Ann"];
-        let lines = |separator: &str, first: &str| format!("{first}{}\n", triples.map(|line| line.replace(' ', separator)).join("\n"));
+        let lines = |separator: &str, first: &str| {
+            format!("{first}{}\n", triples.map(|line| line.replace(' ', separator)).join("\n"))
+        };
         let texts = [
             lines("\t", ""),
             lines(" ", ""),
@@ -124,16 +160,25 @@ mod tests {
                 (FORMAT.read_within)(&[path], &Options::default(), limit)
             });
             let graph = graph.unwrap_or_else(|error| panic!("{text}: {error}"));
-            assert_eq!(graph.ids, NodeIds::Strings(["Ann", "Bob", "Cid"].map(str::to_owned).to_vec()), "{text}");
+            assert_eq!(
+                graph.ids,
+                NodeIds::Strings(["Ann", "Bob", "Cid"].map(str::to_owned).to_vec()),
+                "{text}"
+            );
             assert_eq!(
                 (graph.relations, graph.edges.relation, graph.edges.weight),
                 (vec!["knows".to_owned(), "likes".into()], Some(vec![0, 1, 0]), None),
                 "{text}"
             );
-            assert_eq!((graph.edges.source, graph.edges.target), (vec![0, 1, 2], vec![1, 2, 0]), "{text}");
+            assert_eq!(
+                (graph.edges.source, graph.edges.target),
+                (vec![0, 1, 2], vec![1, 2, 0]),
+                "{text}"
+            );
         }
         // Numbers with leading zeros are names, as in WN18RR.
-        let graph = read_text("00260881\t_hypernym\t00260622\n01332730\t_related\t03122748\n").unwrap();
+        let graph =
+            read_text("00260881\t_hypernym\t00260622\n01332730\t_related\t03122748\n").unwrap();
         assert_eq!((graph.relations.len(), graph.ids.len()), (2, 4));
         // Numbers behind words are weights.
         let graph = read_text("Ann Bob 3\nBob Cid 0.5\n").unwrap();
@@ -144,8 +189,10 @@ mod tests {
 
     #[test]
     fn columns_that_may_be_read_in_two_ways_are_refused_with_the_way_to_tell() {
-        let path: String = (0..40).map(|node| format!("n{node}\tn{}\tfriend\n", node + 1)).collect();
-        let purchases: String = (0..40).map(|user| format!("u{user} item{} bought\n", user % 20)).collect();
+        let path: String =
+            (0..40).map(|node| format!("n{node}\tn{}\tfriend\n", node + 1)).collect();
+        let purchases: String =
+            (0..40).map(|user| format!("u{user} item{} bought\n", user % 20)).collect();
         let numbers: String = (0..40).map(|node| format!("{node} knows {}\n", node + 1)).collect();
         for text in [&path, &purchases, &numbers] {
             for limit in [u64::MAX, 0] {
@@ -153,7 +200,10 @@ mod tests {
                 let file = folder.path().join("kg.txt");
                 std::fs::write(&file, text).unwrap();
                 let limit = Limit { memory: limit, folder: folder.path().to_path_buf() };
-                let error = (FORMAT.read_within)(&[file], &Options::default(), &limit).map(|_| ()).unwrap_err().to_string();
+                let error = (FORMAT.read_within)(&[file], &Options::default(), &limit)
+                    .map(|_| ())
+                    .unwrap_err()
+                    .to_string();
                 let said = [
                     "the three columns of the edge list may be read in two ways",
                     "kg.txt:1:1",
@@ -166,12 +216,19 @@ mod tests {
             let separator = if text.contains('\t') { "\t" } else { " " };
             let named = format!("{}\n{text}", ["source", "target", "relation"].join(separator));
             assert!(read_text(&named).is_ok(), "{named}");
-            assert!(read_text(&format!("{}\n{text}", ["head", "relation", "tail"].join(separator))).is_ok());
+            assert!(
+                read_text(&format!("{}\n{text}", ["head", "relation", "tail"].join(separator)))
+                    .is_ok()
+            );
         }
         // Numbers between words may be relations, and words behind numbers too.
         for text in ["1 2 knows\n2 3 likes\n", "x 1 y\ny 2 z\n"] {
             let error = read_text(text).unwrap_err();
-            assert!(error.hint.contains("source,target,relation") && error.hint.contains("head,relation,tail"), "{error}");
+            assert!(
+                error.hint.contains("source,target,relation")
+                    && error.hint.contains("head,relation,tail"),
+                "{error}"
+            );
         }
         let graph = read_text("head relation tail\nx 1 y\ny 2 z\n").unwrap();
         assert_eq!((graph.ids.len(), graph.relations.join(" ")), (3, "1 2".to_owned()));

@@ -4,7 +4,8 @@ use crate::raw::{TEST, TRAIN, VALIDATION};
 use proptest::prelude::*;
 
 fn shared(name: &str) -> Option<Vec<PathBuf>> {
-    let root = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), Into::into);
+    let root = std::env::var_os("WARPLOOM_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), Into::into);
     files_in(&root.join("data").join(name)).or_else(|| {
         println!("SKIPPED: {name}: no such folder under WARPLOOM_SHARED");
         None
@@ -12,28 +13,56 @@ fn shared(name: &str) -> Option<Vec<PathBuf>> {
 }
 
 fn files_in(folder: &Path) -> Option<Vec<PathBuf>> {
-    let look: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.map(|entry| entry.unwrap().path()).collect();
+    let look: Vec<PathBuf> =
+        std::fs::read_dir(folder).ok()?.map(|entry| entry.unwrap().path()).collect();
     recognise(&Look::new(&look))
 }
 
 fn named(pairs: &[(&str, &str)]) -> Options {
-    Options { kinds: pairs.iter().map(|(letter, name)| (letter.to_string(), name.to_string())).collect(), ..Options::default() }
+    Options {
+        kinds: pairs.iter().map(|(letter, name)| (letter.to_string(), name.to_string())).collect(),
+        ..Options::default()
+    }
 }
 
 type Counts = Vec<(String, usize)>;
 
-/// Kinds with their counts, relations with their counts, sizes of classes, sizes of the training parts.
+/// Kinds with their counts, relations with their counts, sizes of classes, sizes of the training
+/// parts.
 fn facts(graph: &RawGraph) -> (Counts, Counts, Vec<usize>, Vec<[usize; 3]>) {
     graph.validate().unwrap();
     let kinds = graph.kinds.as_ref().unwrap();
-    let count = |kind: usize| kinds.of_node.iter().filter(|&&found| usize::from(found) == kind).count();
-    let of_relation = |relation: usize| graph.edges.relation.iter().flatten().filter(|&&found| usize::from(found) == relation).count();
+    let count =
+        |kind: usize| kinds.of_node.iter().filter(|&&found| usize::from(found) == kind).count();
+    let of_relation = |relation: usize| {
+        graph
+            .edges
+            .relation
+            .iter()
+            .flatten()
+            .filter(|&&found| usize::from(found) == relation)
+            .count()
+    };
     let Some(Labels::Classes { class, names }) = &graph.labels else { panic!("expected classes") };
     (
         kinds.names.iter().enumerate().map(|(at, name)| (name.clone(), count(at))).collect(),
-        graph.relations.iter().enumerate().map(|(at, name)| (name.clone(), of_relation(at))).collect(),
-        (0..names.len()).map(|name| class.iter().filter(|&&class| class as usize == name).count()).collect(),
-        graph.splits.iter().map(|split| [TRAIN, VALIDATION, TEST].map(|part| split.iter().filter(|&&found| found == part).count())).collect(),
+        graph
+            .relations
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (name.clone(), of_relation(at)))
+            .collect(),
+        (0..names.len())
+            .map(|name| class.iter().filter(|&&class| class as usize == name).count())
+            .collect(),
+        graph
+            .splits
+            .iter()
+            .map(|split| {
+                [TRAIN, VALIDATION, TEST]
+                    .map(|part| split.iter().filter(|&&found| found == part).count())
+            })
+            .collect(),
     )
 }
 
@@ -58,9 +87,15 @@ fn acm_has_the_counts_of_its_source() {
     assert_eq!(classes, [1_993, 965, 1_061]);
     assert_eq!(splits, [[60, 1000, 1000], [120, 1000, 1000], [180, 1000, 1000]]);
     let kinds = graph.kinds.unwrap();
-    assert_eq!((entries(&kinds.features[1]), kinds.features[2].is_none()), ((1_902, 340_377), true));
+    assert_eq!(
+        (entries(&kinds.features[1]), kinds.features[2].is_none()),
+        ((1_902, 340_377), true)
+    );
     let NodeIds::Strings(ids) = &graph.ids else { panic!("expected words") };
-    assert_eq!((ids[0].as_str(), ids[7_167].as_str(), ids[7_167 + 12].as_str()), ("author:0000", "paper:0000", "paper:0012"));
+    assert_eq!(
+        (ids[0].as_str(), ids[7_167].as_str(), ids[7_167 + 12].as_str()),
+        ("author:0000", "paper:0000", "paper:0012")
+    );
     // The first line of pa.txt: 0 2036.
     assert_eq!((graph.edges.source[0], graph.edges.target[0]), (7_167, 2_036));
 }
@@ -84,7 +119,8 @@ fn dblp_and_the_films_have_the_counts_of_their_sources() {
 }
 
 fn fixture() -> Vec<PathBuf> {
-    files_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/arrays/hetero")).unwrap()
+    files_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/arrays/hetero"))
+        .unwrap()
 }
 
 /// The fixture, with other bytes in place of a file's.
@@ -94,7 +130,8 @@ fn changed(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Vec<PathBuf>) {
         std::fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
     }
     std::fs::write(folder.path().join(name), bytes).unwrap();
-    let files = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     (folder, files)
 }
 
@@ -102,15 +139,40 @@ fn changed(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Vec<PathBuf>) {
 fn a_small_set_is_read_whole() {
     let graph = read(&fixture(), &named(&[("p", "paper"), ("a", "author")])).unwrap();
     graph.validate().unwrap();
-    assert_eq!(graph.ids, NodeIds::Strings(["author:0", "author:1", "author:2", "paper:0", "paper:1"].map(str::to_owned).to_vec()));
-    assert_eq!((&graph.edges.source[..], &graph.edges.target[..], &graph.relations[..]), (&[4, 3, 3][..], &[1, 0, 1][..], &["paper_author".to_owned()][..]));
+    assert_eq!(
+        graph.ids,
+        NodeIds::Strings(
+            ["author:0", "author:1", "author:2", "paper:0", "paper:1"].map(str::to_owned).to_vec()
+        )
+    );
+    assert_eq!(
+        (&graph.edges.source[..], &graph.edges.target[..], &graph.relations[..]),
+        (&[4, 3, 3][..], &[1, 0, 1][..], &["paper_author".to_owned()][..])
+    );
     let none = NO_CLASS;
-    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![none, none, none, 1, 0], names: vec!["0".into(), "3".into()] }));
+    assert_eq!(
+        graph.labels,
+        Some(Labels::Classes {
+            class: vec![none, none, none, 1, 0],
+            names: vec!["0".into(), "3".into()]
+        })
+    );
     assert_eq!(graph.splits, [vec![0, 0, 0, TRAIN, TEST], vec![0, 0, 0, TEST, TRAIN]]);
     let kinds = graph.kinds.unwrap();
     // Author 2 is known by its features alone.
-    assert_eq!(kinds.features[0], Some(Features::Dense { columns: 2, values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] }));
-    assert_eq!(kinds.features[1], Some(Features::Sparse { columns: 3, offsets: vec![0, 1, 2], index: vec![2, 0], values: vec![1.0, 1.0] }));
+    assert_eq!(
+        kinds.features[0],
+        Some(Features::Dense { columns: 2, values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] })
+    );
+    assert_eq!(
+        kinds.features[1],
+        Some(Features::Sparse {
+            columns: 3,
+            offsets: vec![0, 1, 2],
+            index: vec![2, 0],
+            values: vec![1.0, 1.0]
+        })
+    );
 }
 
 #[test]
@@ -121,19 +183,51 @@ fn what_does_not_fit_is_named() {
     };
     let plain = Options::default();
     let one = |name: &str, bytes: &[u8]| what(name, bytes, &plain);
-    assert!(one("pa.txt", b"0 0\n1 3\n").contains("a node of the kind `a` is beyond the rows of"), "{}", one("pa.txt", b"0 0\n1 3\n"));
-    assert!(one("pa.txt", b"0 0\n1 x\n").contains("pa.txt:2:3"), "{}", one("pa.txt", b"0 0\n1 x\n"));
+    assert!(
+        one("pa.txt", b"0 0\n1 3\n").contains("a node of the kind `a` is beyond the rows of"),
+        "{}",
+        one("pa.txt", b"0 0\n1 3\n")
+    );
+    assert!(
+        one("pa.txt", b"0 0\n1 x\n").contains("pa.txt:2:3"),
+        "{}",
+        one("pa.txt", b"0 0\n1 x\n")
+    );
     assert!(one("pb.txt", b"0 1000000000000\n").contains("far beyond the number of edges"));
-    assert!(one("pb.txt", b"1 1\n").contains("several kinds have as many nodes as there are labels"), "{}", one("pb.txt", b"1 1\n"));
+    assert!(
+        one("pb.txt", b"1 1\n").contains("several kinds have as many nodes as there are labels"),
+        "{}",
+        one("pb.txt", b"1 1\n")
+    );
     assert!(one("pb.txt", b"0 1 0.5\n").contains("some relations have a third column"));
     assert!(one("x_feat.npy", b"").contains("x_feat.npy"));
     assert!(one("other.npy", b"").contains("this file is no part of a set of several kinds"));
-    let labels = |values: &[i64]| crate::npz::tests::array("<i8", values.len(), values.iter().flat_map(|value| value.to_le_bytes()).collect());
-    assert!(one("labels.npy", &labels(&[1; 7])).contains("= expected one of a 3, p 2, found 7 labels"), "{}", one("labels.npy", &labels(&[1; 7])));
-    assert!(one("test_20.npy", &labels(&[2])).contains("below 2, found 2"), "{}", one("test_20.npy", &labels(&[2])));
+    let labels = |values: &[i64]| {
+        crate::npz::tests::array(
+            "<i8",
+            values.len(),
+            values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        )
+    };
+    assert!(
+        one("labels.npy", &labels(&[1; 7])).contains("= expected one of a 3, p 2, found 7 labels"),
+        "{}",
+        one("labels.npy", &labels(&[1; 7]))
+    );
+    assert!(
+        one("test_20.npy", &labels(&[2])).contains("below 2, found 2"),
+        "{}",
+        one("test_20.npy", &labels(&[2]))
+    );
     assert!(one("test_20.npy", &labels(&[0])).contains("node 0 is in two parts"));
-    assert!(what("labels.npy", &labels(&[1, 2]), &named(&[("z", "zoo")])).contains("no relation has the kind `z`"));
-    assert!(what("labels.npy", &labels(&[1, 2]), &named(&[("p", "a")])).contains("two kinds have one name"));
+    assert!(
+        what("labels.npy", &labels(&[1, 2]), &named(&[("z", "zoo")]))
+            .contains("no relation has the kind `z`")
+    );
+    assert!(
+        what("labels.npy", &labels(&[1, 2]), &named(&[("p", "a")]))
+            .contains("two kinds have one name")
+    );
 }
 
 proptest! {

@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use std::fs;
 
 fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
-    read_written("a.mtx", text.as_ref(), |path| both_ways(|limit| read_by(path, options, limit, sizes)))
+    read_written("a.mtx", text.as_ref(), |path| {
+        both_ways(|limit| read_by(path, options, limit, sizes))
+    })
 }
 
 fn text(text: &str) -> Read<RawGraph> {
@@ -22,34 +24,59 @@ fn unread() -> Options {
 /// Sources and targets from 1, and weights.
 fn entries(graph: &RawGraph) -> Vec<(u32, u32, f32)> {
     let weight = |at: usize| graph.edges.weight.as_ref().map_or(1.0, |weight| weight[at]);
-    (0..graph.edges.len()).map(|at| (graph.edges.source[at] + 1, graph.edges.target[at] + 1, weight(at))).collect()
+    (0..graph.edges.len())
+        .map(|at| (graph.edges.source[at] + 1, graph.edges.target[at] + 1, weight(at)))
+        .collect()
 }
 
 #[test]
 fn every_way_to_write_the_same_entries_is_read() {
-    let expected = text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1.5\n3 1 0\n3 1 -2\n").unwrap();
-    assert_eq!((expected.ids.clone(), expected.directed), (NodeIds::Numbers(vec![1, 2, 3]), Some(true)));
+    let expected =
+        text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1.5\n3 1 0\n3 1 -2\n")
+            .unwrap();
+    assert_eq!(
+        (expected.ids.clone(), expected.directed),
+        (NodeIds::Numbers(vec![1, 2, 3]), Some(true))
+    );
     assert_eq!(entries(&expected), [(1, 2, 1.5), (3, 1, 0.0), (3, 1, -2.0)]);
     for other in [
-        "\u{feff}%%matrixmarket MATRIX Coordinate REAL General\r\n% c\r\n\r\n3 3 3\r\n1 2 1.5\r\n3 1 0\r\n3 1 -2",
-        "%%MatrixMarket matrix coordinate integer general\n%%GraphBLAS type double\n%\n 3\t3 3 \n\n%c\n 1 2 15e-1\n\n3 1 0.\n3 1 -2\n\n%",
+        "\u{feff}%%matrixmarket MATRIX Coordinate REAL General\r\n% c\r\n\r\n3 3 3\r\n1 2 \
+            1.5\r\n3 1 0\r\n3 1 -2",
+        "%%MatrixMarket matrix coordinate integer general\n%%GraphBLAS type double\n%\n 3\t3 3 \
+            \n\n%c\n 1 2 15e-1\n\n3 1 0.\n3 1 -2\n\n%",
     ] {
         for sizes in CUTS {
             assert_eq!(text_by(other, &Options::default(), sizes).unwrap(), expected, "{other:?}");
         }
     }
     let zero = Options { first_id: Some(0), ..Options::default() };
-    assert_eq!(text_by("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", &zero, SIZES).unwrap().ids, NodeIds::Count(3));
+    assert_eq!(
+        text_by("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", &zero, SIZES)
+            .unwrap()
+            .ids,
+        NodeIds::Count(3)
+    );
 }
 
 #[test]
 fn symmetric_matrices_are_listed_as_stored_and_skew_ones_both_ways() {
-    let graph = text("%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 7\n3 3 1\n1 3 5\n").unwrap();
-    assert_eq!((entries(&graph), graph.directed), (vec![(2, 1, 7.0), (3, 3, 1.0), (1, 3, 5.0)], Some(false)));
+    let graph =
+        text("%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 7\n3 3 1\n1 3 5\n")
+            .unwrap();
+    assert_eq!(
+        (entries(&graph), graph.directed),
+        (vec![(2, 1, 7.0), (3, 3, 1.0), (1, 3, 5.0)], Some(false))
+    );
     let skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 7\n3 1 -.5\n";
     let graph = text(skew).unwrap();
-    assert_eq!((entries(&graph), graph.directed), (vec![(2, 1, 7.0), (1, 2, -7.0), (3, 1, -0.5), (1, 3, 0.5)], Some(true)));
-    assert_eq!((graph.edges.len(), text_by(skew, &unread(), SIZES).unwrap().edges.weight), (4, None));
+    assert_eq!(
+        (entries(&graph), graph.directed),
+        (vec![(2, 1, 7.0), (1, 2, -7.0), (3, 1, -0.5), (1, 3, 0.5)], Some(true))
+    );
+    assert_eq!(
+        (graph.edges.len(), text_by(skew, &unread(), SIZES).unwrap().edges.weight),
+        (4, None)
+    );
     let graph = text("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n").unwrap();
     assert_eq!((graph.edges.weight, graph.directed), (None, Some(false)));
 }
@@ -57,28 +84,61 @@ fn symmetric_matrices_are_listed_as_stored_and_skew_ones_both_ways() {
 #[test]
 fn arrays_are_read_column_by_column_and_their_zeros_are_no_edges() {
     for sizes in CUTS {
-        let array =
-            |header: &str, values: &str| entries(&text_by(format!("%%MatrixMarket matrix array {header}\n{values}"), &Options::default(), sizes).unwrap());
-        assert_eq!(array("real general", "2 2\n1\n0\n\n%c\n3\n-4\n"), [(1, 1, 1.0), (1, 2, 3.0), (2, 2, -4.0)]);
-        assert_eq!(array("integer symmetric", "3 3\n1\n2\n3\n4\n5\n6\n"), [(1, 1, 1.0), (2, 1, 2.0), (3, 1, 3.0), (2, 2, 4.0), (3, 2, 5.0), (3, 3, 6.0)]);
+        let array = |header: &str, values: &str| {
+            entries(
+                &text_by(
+                    format!("%%MatrixMarket matrix array {header}\n{values}"),
+                    &Options::default(),
+                    sizes,
+                )
+                .unwrap(),
+            )
+        };
+        assert_eq!(
+            array("real general", "2 2\n1\n0\n\n%c\n3\n-4\n"),
+            [(1, 1, 1.0), (1, 2, 3.0), (2, 2, -4.0)]
+        );
+        assert_eq!(
+            array("integer symmetric", "3 3\n1\n2\n3\n4\n5\n6\n"),
+            [(1, 1, 1.0), (2, 1, 2.0), (3, 1, 3.0), (2, 2, 4.0), (3, 2, 5.0), (3, 3, 6.0)]
+        );
         let both = [(2, 1, 1.0), (1, 2, -1.0), (3, 2, 2.0), (2, 3, -2.0)];
         assert_eq!(array("real skew-symmetric", "3 3\n1\n0\n2\n"), both);
-        assert_eq!((array("real general", "0 0\n"), array("real skew-symmetric", "1 1\n")), (vec![], vec![]));
+        assert_eq!(
+            (array("real general", "0 0\n"), array("real skew-symmetric", "1 1\n")),
+            (vec![], vec![])
+        );
     }
-    let graph = text_by("%%MatrixMarket matrix array real general\n2 2\n1\n0\n3\n0\n", &unread(), SIZES).unwrap();
+    let graph =
+        text_by("%%MatrixMarket matrix array real general\n2 2\n1\n0\n3\n0\n", &unread(), SIZES)
+            .unwrap();
     assert_eq!((entries(&graph), graph.edges.weight), (vec![(1, 1, 1.0), (1, 2, 1.0)], None));
 }
 
 #[test]
 fn values_that_nobody_asks_for_may_be_anything() {
-    for (field, value) in [("real", "nan"), ("complex", "1 2"), ("integer", "1.5"), ("pattern", "")] {
-        let graph = text_by(format!("%%MatrixMarket matrix coordinate {field} general\n2 2 1\n1 2 {value}\n"), &unread(), SIZES).unwrap();
+    for (field, value) in [("real", "nan"), ("complex", "1 2"), ("integer", "1.5"), ("pattern", "")]
+    {
+        let graph = text_by(
+            format!("%%MatrixMarket matrix coordinate {field} general\n2 2 1\n1 2 {value}\n"),
+            &unread(),
+            SIZES,
+        )
+        .unwrap();
         assert_eq!((entries(&graph), graph.edges.weight), (vec![(1, 2, 1.0)], None));
     }
-    let graph = text_by("%%MatrixMarket matrix coordinate complex hermitian\n2 2 1\n2 1 1 2\n", &unread(), SIZES).unwrap();
+    let graph = text_by(
+        "%%MatrixMarket matrix coordinate complex hermitian\n2 2 1\n2 1 1 2\n",
+        &unread(),
+        SIZES,
+    )
+    .unwrap();
     assert_eq!((graph.edges.len(), graph.directed), (1, Some(false)));
     // A matrix without entries has weights all the same.
-    assert_eq!(text("%%MatrixMarket matrix coordinate real general\n2 2 0\n").unwrap().edges.weight, Some(vec![]));
+    assert_eq!(
+        text("%%MatrixMarket matrix coordinate real general\n2 2 0\n").unwrap().edges.weight,
+        Some(vec![])
+    );
 }
 
 #[test]
@@ -86,7 +146,12 @@ fn every_fault_is_named_with_its_line_and_column() {
     let coordinate = |rest: &str| format!("%%MatrixMarket matrix coordinate {rest}");
     let cases: Vec<(String, u64, u64, &str)> = vec![
         ("67 67 1\n1 1 1\n".into(), 1, 1, "no Matrix Market header"),
-        ("\n%%MatrixMarket matrix coordinate real general\n".into(), 1, 1, "no Matrix Market header"),
+        (
+            "\n%%MatrixMarket matrix coordinate real general\n".into(),
+            1,
+            1,
+            "no Matrix Market header",
+        ),
         ("%%MatrixMarket vector coordinate real general\n".into(), 1, 16, "unknown object"),
         ("%%MatrixMarket matrix sparse real general\n".into(), 1, 23, "unknown layout"),
         ("%%MatrixMarket matrix array pattern general\n".into(), 1, 29, "no pattern alone"),
@@ -121,16 +186,33 @@ fn every_fault_is_named_with_its_line_and_column() {
         (coordinate("real general\n2 2 1\n1 1 1 2\n"), 3, 7, "a column more"),
         (coordinate("pattern general\n2 2 1\n1 1 1\n"), 3, 5, "a column more"),
         (coordinate("integer general\n2 2 1\n1 1 1.5\n"), 3, 5, "not a whole number"),
-        (coordinate("integer general\n%%GraphBLAS type int8_t\n2 2 1\n1 1 -129\n"), 4, 5, "out of range"),
-        (coordinate("integer general\n%%GraphBLAS type bool\n2 2 1\n1 1 2\n"), 4, 5, "out of range"),
+        (
+            coordinate("integer general\n%%GraphBLAS type int8_t\n2 2 1\n1 1 -129\n"),
+            4,
+            5,
+            "out of range",
+        ),
+        (
+            coordinate("integer general\n%%GraphBLAS type bool\n2 2 1\n1 1 2\n"),
+            4,
+            5,
+            "out of range",
+        ),
         (coordinate("real skew-symmetric\n2 2 1\n2 2 1\n"), 3, 1, "on its diagonal"),
     ];
     for (written, line, column, what) in cases {
         for sizes in CUTS {
             let error = text_by(&written, &Options::default(), sizes).unwrap_err();
-            assert!(error.what.contains(what), "{written:?}: expected `{what}`, found `{}`", error.what);
+            assert!(
+                error.what.contains(what),
+                "{written:?}: expected `{what}`, found `{}`",
+                error.what
+            );
             // A line that ends before the fault: the caret stands behind its last word.
-            let column = if what.ends_with("missing") || what.contains("number of entries") || what.contains("unknown symmetry") {
+            let column = if what.ends_with("missing")
+                || what.contains("number of entries")
+                || what.contains("unknown symmetry")
+            {
                 column.min(written.lines().nth(line as usize - 1).unwrap().len() as u64 + 1)
             } else {
                 column
@@ -146,13 +228,25 @@ fn every_fault_is_named_with_its_line_and_column() {
 
 #[test]
 fn large_claims_cost_nothing() {
-    let graph = text("%%MatrixMarket matrix coordinate pattern general\n1000000 1000000 1\n1 1000000\n").unwrap();
+    let graph =
+        text("%%MatrixMarket matrix coordinate pattern general\n1000000 1000000 1\n1 1000000\n")
+            .unwrap();
     assert_eq!(graph.nodes(), 1_000_000);
     for sizes in ["1048577 1048577 1", "4000000000 4000000000 1", "4294967294 4294967294 1"] {
-        let error = text(&format!("%%MatrixMarket matrix coordinate pattern general\n{sizes}\n1 1\n")).unwrap_err();
-        assert!(error.what.contains("too many nodes") && error.hint.contains("edge list"), "{error}");
+        let error =
+            text(&format!("%%MatrixMarket matrix coordinate pattern general\n{sizes}\n1 1\n"))
+                .unwrap_err();
+        assert!(
+            error.what.contains("too many nodes") && error.hint.contains("edge list"),
+            "{error}"
+        );
     }
-    assert!(text("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n").unwrap_err().what.contains("fewer values"));
+    assert!(
+        text("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n")
+            .unwrap_err()
+            .what
+            .contains("fewer values")
+    );
 }
 
 #[test]
@@ -169,7 +263,10 @@ fn files_are_recognised_by_their_banner() {
 fn the_tiny_graph_is_the_same_in_this_format() {
     let path = fixture("tiny.mtx");
     let graph = read(&path, &Options::default()).unwrap();
-    assert_eq!((graph.nodes(), edges_by_id(&graph, true), graph.directed), (8, tiny_edges(true), Some(true)));
+    assert_eq!(
+        (graph.nodes(), edges_by_id(&graph, true), graph.directed),
+        (8, tiny_edges(true), Some(true))
+    );
     assert_eq!(crate::detect(Path::new(""), &[path]).unwrap().0.name, "matrix_market");
 }
 
@@ -184,15 +281,49 @@ fn real_matrices_have_the_counts_of_their_source() {
     let sets = [
         (
             "mtx_lagraph",
-            &[("bcsstk13", 2003, 42_943), ("cryg2500", 2500, 12_349), ("jagmesh7", 1138, 4294), ("olm1000", 1000, 3996), ("pushpull", 4000, 99_208)][..],
+            &[
+                ("bcsstk13", 2003, 42_943),
+                ("cryg2500", 2500, 12_349),
+                ("jagmesh7", 1138, 4294),
+                ("olm1000", 1000, 3996),
+                ("pushpull", 4000, 99_208),
+            ][..],
         ),
         (
             "mtx_lagraph",
-            &[("zenios", 2873, 15_032), ("karate", 34, 78), ("west0067", 67, 294), ("west0067_jumbled", 67, 294), ("matrix_uint64", 7, 12), ("full", 3, 9)],
+            &[
+                ("zenios", 2873, 15_032),
+                ("karate", 34, 78),
+                ("west0067", 67, 294),
+                ("west0067_jumbled", 67, 294),
+                ("matrix_uint64", 7, 12),
+                ("full", 3, 9),
+            ],
         ),
-        ("mtx_suitesparse", &[("bcspwr01", 39, 85), ("bcspwr09", 1723, 4117), ("bcspwr10", 5300, 13_571), ("dwt_992", 992, 8868), ("G51", 1000, 5909)]),
-        ("mtx_suitesparse", &[("Erdos971", 472, 1314), ("chesapeake", 39, 170), ("GD97_b", 47, 132), ("Pd", 8081, 13_036), ("bayer10", 13_436, 94_926)]),
-        ("mtx_suitesparse", &[("rajat19", 1157, 5399), ("watt_2", 1856, 11_550), ("bips98_606", 7135, 34_738)]),
+        (
+            "mtx_suitesparse",
+            &[
+                ("bcspwr01", 39, 85),
+                ("bcspwr09", 1723, 4117),
+                ("bcspwr10", 5300, 13_571),
+                ("dwt_992", 992, 8868),
+                ("G51", 1000, 5909),
+            ],
+        ),
+        (
+            "mtx_suitesparse",
+            &[
+                ("Erdos971", 472, 1314),
+                ("chesapeake", 39, 170),
+                ("GD97_b", 47, 132),
+                ("Pd", 8081, 13_036),
+                ("bayer10", 13_436, 94_926),
+            ],
+        ),
+        (
+            "mtx_suitesparse",
+            &[("rajat19", 1157, 5399), ("watt_2", 1856, 11_550), ("bips98_606", 7135, 34_738)],
+        ),
         ("tiny_gapbs", &[("4", 14, 256), ("4w", 14, 256)]),
     ];
     for (folder, files) in sets {
@@ -200,15 +331,26 @@ fn real_matrices_have_the_counts_of_their_source() {
         for &(name, nodes, stored) in files {
             let path = folder.join(format!("{name}.mtx"));
             let graph = read(&path, &Options::default()).unwrap();
-            assert_eq!((graph.nodes(), graph.edges.len(), graph.validate()), (nodes, stored, Ok(())), "{name}");
+            assert_eq!(
+                (graph.nodes(), graph.edges.len(), graph.validate()),
+                (nodes, stored, Ok(())),
+                "{name}"
+            );
             assert_eq!(body_lines(&path), stored, "{name}");
         }
     }
     if let Some(folder) = shared("tiny_gapbs") {
         let from_zero = Options { first_id: Some(0), ..Options::default() };
         for (name, list, weights) in [("4.mtx", "4.el", false), ("4w.mtx", "4.wel", true)] {
-            let (graph, listed) = (read(&folder.join(name), &from_zero).unwrap(), crate::edge_list::read(&folder.join(list), &Options::default()).unwrap());
-            assert_eq!((&graph.ids, edges_by_id(&graph, weights)), (&NodeIds::Count(14), edges_by_id(&listed, weights)), "{name}");
+            let (graph, listed) = (
+                read(&folder.join(name), &from_zero).unwrap(),
+                crate::edge_list::read(&folder.join(list), &Options::default()).unwrap(),
+            );
+            assert_eq!(
+                (&graph.ids, edges_by_id(&graph, weights)),
+                (&NodeIds::Count(14), edges_by_id(&listed, weights)),
+                "{name}"
+            );
         }
     }
     let Some(path) = shared("mtx_suitesparse/young1c.mtx") else { return };
@@ -223,20 +365,45 @@ fn test_matrices_are_read_or_refused_as_they_should() {
     let refused = |name: &str| match name {
         "empty" | "lp_afiro" | "lp_afiro_structure" | "sources_7" => Some("not square"),
         "complex" => Some("complex"),
-        "matrix_fp32" | "matrix_fp64" | "skew_fp32" | "skew_fp64" | "comments_west0067" => Some("not finite"),
+        "matrix_fp32" | "matrix_fp64" | "skew_fp32" | "skew_fp64" | "comments_west0067" => {
+            Some("not finite")
+        }
         _ => None,
     };
     let mut read_count = 0;
-    for path in fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "mtx")) {
+    for path in fs::read_dir(&folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "mtx"))
+    {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         match (read(&path, &Options::default()), refused(&name)) {
             (Ok(graph), None) => {
-                let times = if fs::read_to_string(&path).unwrap().lines().next().unwrap().contains("skew") { 2 } else { 1 };
-                assert_eq!((graph.edges.len(), graph.validate()), (times * body_lines(&path), Ok(())), "{name}");
+                let times = if fs::read_to_string(&path)
+                    .unwrap()
+                    .lines()
+                    .next()
+                    .unwrap()
+                    .contains("skew")
+                {
+                    2
+                } else {
+                    1
+                };
+                assert_eq!(
+                    (graph.edges.len(), graph.validate()),
+                    (times * body_lines(&path), Ok(())),
+                    "{name}"
+                );
                 read_count += 1;
             }
             (Err(error), Some(what)) => {
-                assert!(error.what.contains(what) && matches!(error.place, Place::Line { .. }) && !error.hint.is_empty(), "{error}");
+                assert!(
+                    error.what.contains(what)
+                        && matches!(error.place, Place::Line { .. })
+                        && !error.hint.is_empty(),
+                    "{error}"
+                );
                 if what == "not finite" {
                     assert!(read(&path, &unread()).is_ok(), "{name}");
                 }
@@ -252,12 +419,16 @@ fn malformed_matrices_are_refused_with_their_line() {
     let Some(folder) = shared("mtx_lagraph") else { return };
     let mut refused = 0;
     for part in ["malformed", "noheader"] {
-        let mut paths: Vec<PathBuf> = fs::read_dir(folder.join(part)).unwrap().map(|file| file.unwrap().path()).collect();
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(folder.join(part)).unwrap().map(|file| file.unwrap().path()).collect();
         paths.sort();
         for path in paths {
             let error = read(&path, &Options::default()).unwrap_err();
             println!("{error}\n");
-            assert!(matches!(error.place, Place::Line { .. }) && error.location().contains(".mtx:"), "{error}");
+            assert!(
+                matches!(error.place, Place::Line { .. }) && error.location().contains(".mtx:"),
+                "{error}"
+            );
             refused += 1;
         }
     }
@@ -266,14 +437,30 @@ fn malformed_matrices_are_refused_with_their_line() {
 
 #[test]
 fn the_result_does_not_depend_on_threads_or_sizes() {
-    let entry = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52, i.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 52, i as f32 / 8.0);
-    let mut written = String::from("%%MatrixMarket matrix coordinate real general\n4096 4096 20000\n");
-    (0..20_000).map(entry).for_each(|(row, column, value)| written += &format!("{} {} {value}\n", row + 1, column + 1));
+    let entry = |i: u64| {
+        (
+            i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52,
+            i.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 52,
+            i as f32 / 8.0,
+        )
+    };
+    let mut written =
+        String::from("%%MatrixMarket matrix coordinate real general\n4096 4096 20000\n");
+    (0..20_000).map(entry).for_each(|(row, column, value)| {
+        written += &format!("{} {} {value}\n", row + 1, column + 1)
+    });
     let expected = text(&written).unwrap();
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for sizes in [Sizes { block: 1000, piece: 7 }, Sizes { block: 64_000, piece: 999 }, Sizes { block: 1 << 20, piece: 1 << 14 }] {
-            assert_eq!(pool.install(|| text_by(&written, &Options::default(), sizes)).unwrap(), expected);
+        for sizes in [
+            Sizes { block: 1000, piece: 7 },
+            Sizes { block: 64_000, piece: 999 },
+            Sizes { block: 1 << 20, piece: 1 << 14 },
+        ] {
+            assert_eq!(
+                pool.install(|| text_by(&written, &Options::default(), sizes)).unwrap(),
+                expected
+            );
         }
     }
 }
@@ -281,7 +468,8 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
 const SAMPLES: [&str; 4] = [
     "%%MatrixMarket matrix coordinate real general\n% c\n4 4 3\n1 2 1.5\n3 4 -2\n4 4 0\n",
     "%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n\n3 2\n4 4\n",
-    "%%MatrixMarket matrix coordinate integer skew-symmetric\n%%GraphBLAS type int8_t\n4 4 2\n2 1 100\n3 2 -7\n",
+    "%%MatrixMarket matrix coordinate integer skew-symmetric\n%%GraphBLAS type int8_t\n4 4 2\n2 1 \
+        100\n3 2 -7\n",
     "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n0\n3\n",
 ];
 
@@ -308,7 +496,8 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read(edges in proptest::collection::vec((1u32..=50, 1u32..=50, -1e6f32..1e6), 0..60)) {
-        let body: String = edges.iter().map(|(row, column, value)| format!("{row} {column} {value}\n")).collect();
+        let body: String = edges.iter().map(|(row, column, value)| format!("{row} {column} \
+            {value}\n")).collect();
         let graph = text(&format!("%%MatrixMarket matrix coordinate real general\n50 50 {}\n{body}", edges.len())).unwrap();
         prop_assert_eq!(entries(&graph), edges);
     }

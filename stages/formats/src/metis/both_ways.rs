@@ -1,7 +1,8 @@
 //! Whether every edge stands in the lists of both its ends, as often and with the same weights.
 //!
-//! how     for each vertex two sums of hashes are equal: over its list, and over the entries of other lists that name it. O(E), 8 bytes a
-//!         vertex, whatever memory the edges take; only where sums differ the two lists are made and compared
+//! how     for each vertex two sums of hashes are equal: over its list, and over the entries of
+//!         other lists that name it. O(E), 8 bytes a vertex, whatever memory the edges take; only
+//!         where sums differ the two lists are made and compared
 //! limits  lists that differ pass with a chance of one in 2^64 a vertex
 use super::lists::Lists;
 use crate::{
@@ -32,18 +33,23 @@ fn order(a: &Entry, b: &Entry) -> Ordering {
 /// The first vertex whose list differs from what the others say of it; none: all is well.
 pub fn check(lists: &Lists) -> Read<Option<Amiss>> {
     let mut sums = vec![0u64; lists.vertices as usize];
-    spill::each(&lists.edges, lists.spilled.as_ref(), |_, Edge { source, target, weight, .. }| {
-        let (own, other) = (hash(target, weight), hash(source, weight));
-        sums[source as usize] = sums[source as usize].wrapping_add(own);
-        sums[target as usize] = sums[target as usize].wrapping_sub(other);
-    })?;
+    spill::each(
+        &lists.edges,
+        lists.spilled.as_ref(),
+        |_, Edge { source, target, weight, .. }| {
+            let (own, other) = (hash(target, weight), hash(source, weight));
+            sums[source as usize] = sums[source as usize].wrapping_add(own);
+            sums[target as usize] = sums[target as usize].wrapping_sub(other);
+        },
+    )?;
     let Some(vertex) = sums.iter().position(|&sum| sum != 0) else { return Ok(None) };
     first_amiss(lists, vertex as u32)
 }
 
 /// An entry of a list: SplitMix64 of its 64 bits.
 fn hash(neighbour: u32, weight: f32) -> u64 {
-    let mut mixed = (u64::from(neighbour) << 32 | u64::from(weight.to_bits())).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = (u64::from(neighbour) << 32 | u64::from(weight.to_bits()))
+        .wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ mixed >> 31
@@ -68,6 +74,8 @@ fn first_amiss(lists: &Lists, vertex: u32) -> Read<Option<Amiss>> {
         (Some(one), None) | (None, Some(one)) => one.0,
         (Some(one), Some(two)) => one.0.min(two.0),
     };
-    let of = |list: &[Entry]| list.iter().filter(|entry| entry.0 == neighbour).map(|entry| entry.1).collect();
+    let of = |list: &[Entry]| {
+        list.iter().filter(|entry| entry.0 == neighbour).map(|entry| entry.1).collect()
+    };
     Ok(Some(Amiss { vertex, neighbour, own: of(&own), other: of(&other) }))
 }

@@ -68,20 +68,32 @@ const NO_SIZE: &str = "the size of a vertex";
 
 /// Whether a file with the flag 100 may have no sizes.
 pub fn may_be_without_sizes(error: &ReadError) -> bool {
-    error.what.starts_with(NO_SIZE) || error.what.starts_with("a neighbour") || error.what.starts_with("the weight of")
+    error.what.starts_with(NO_SIZE)
+        || error.what.starts_with("a neighbour")
+        || error.what.starts_with("the weight of")
 }
 
 impl Lists {
     /// Reads a file. `with_sizes`: the flag 100 means vertex sizes.
     pub fn read(path: &Path, with_sizes: bool, limit: &Limit, sizes: Sizes) -> Read<Lists> {
-        let mut reader = Reader { lists: Lists::default(), sink: Sink::new(limit), with_sizes, read_header: false };
+        let mut reader = Reader {
+            lists: Lists::default(),
+            sink: Sink::new(limit),
+            with_sizes,
+            read_header: false,
+        };
         let rounded = text::parse(path, &mut reader, sizes)?;
         let Reader { mut lists, sink, read_header, .. } = reader;
         if !read_header {
-            let error = ReadError::new(path, "the METIS file has no header").expected("a line  VERTICES EDGES", "the end of the file");
+            let error = ReadError::new(path, "the METIS file has no header")
+                .expected("a line  VERTICES EDGES", "the end of the file");
             return Err(Box::new(error.hint("the file may be cut short: fetch it again")));
         }
-        lists.header.vertices.reached(path, "lists of neighbours (an empty line is one, too)", u64::from(lists.vertices))?;
+        lists.header.vertices.reached(
+            path,
+            "lists of neighbours (an empty line is one, too)",
+            u64::from(lists.vertices),
+        )?;
         lists.count = sink.count();
         lists.rounded = rounded;
         (lists.edges, lists.spilled) = sink.finish()?;
@@ -91,13 +103,15 @@ impl Lists {
         Ok(lists)
     }
 
-    /// Whether there are as many neighbours as edges claim: two for each, of a self loop perhaps one.
+    /// Whether there are as many neighbours as edges claim: two for each, of a self loop perhaps
+    /// one.
     pub fn is_count_of_header(&self, directed: bool) -> bool {
         let claimed = self.header.edges.count;
         if directed {
             return self.count == claimed;
         }
-        self.count == claimed.saturating_mul(2) || self.count + self.loops == claimed.saturating_mul(2)
+        self.count == claimed.saturating_mul(2)
+            || self.count + self.loops == claimed.saturating_mul(2)
     }
 
     /// The line of a vertex's list.
@@ -115,7 +129,8 @@ pub struct Piece {
     edges: Edges,
     numbers: Vec<i64>,
     comments: Vec<u32>,
-    /// The first empty line where weights or sizes should stand, by vertex and byte: right only behind the last vertex.
+    /// The first empty line where weights or sizes should stand, by vertex and byte: right only
+    /// behind the last vertex.
     bare: Option<(u32, usize)>,
 }
 
@@ -163,15 +178,29 @@ impl Grammar for Reader<'_> {
         if let Some((vertex, byte)) = piece.bare
             && u64::from(vertex) < left
         {
-            let fault =
-                Fault::new(byte, if lists.header.flags.sizes { NO_SIZE.to_string() + " is missing" } else { "the weight of a vertex is missing".into() });
-            return Err(fault.expected("a whole number", b"").hint("a vertex without neighbours has its weights alone in its line"));
+            let fault = Fault::new(
+                byte,
+                if lists.header.flags.sizes {
+                    NO_SIZE.to_string() + " is missing"
+                } else {
+                    "the weight of a vertex is missing".into()
+                },
+            );
+            return Err(fault
+                .expected("a whole number", b"")
+                .hint("a vertex without neighbours has its weights alone in its line"));
         }
         // Empty lines may follow the last vertex.
         if u64::from(piece.vertices) >= left {
             if let Some(byte) = list_behind(lines, left) {
-                let fault = Fault::new(byte, "the file has more lines of neighbours than its header says vertices");
-                let fault = fault.expected(format!("the end of the file behind {} of them", lists.header.vertices.count), text::first_line(&lines[byte..]));
+                let fault = Fault::new(
+                    byte,
+                    "the file has more lines of neighbours than its header says vertices",
+                );
+                let fault = fault.expected(
+                    format!("the end of the file behind {} of them", lists.header.vertices.count),
+                    text::first_line(&lines[byte..]),
+                );
                 return Err(fault.hint("correct the count in the header, if the lists are whole"));
             }
             piece.vertices = left as u32;
@@ -200,9 +229,14 @@ impl Lists {
         }
         while !scan.line_ends() {
             piece.edges.source.push(piece.vertices);
-            piece.edges.target.push(scan.row("a neighbour", 1, self.header.vertices.count as u32)?);
+            piece.edges.target.push(scan.row(
+                "a neighbour",
+                1,
+                self.header.vertices.count as u32,
+            )?);
             if let Some(weight) = &mut piece.edges.weight {
-                let hint = "fmt 1 says that each neighbour is followed by the weight of the edge; without weights it is 0";
+                let hint = "fmt 1 says that each neighbour is followed by the weight of the edge; \
+                    without weights it is 0";
                 weight.push(scan.finite("the weight of an edge", hint)?);
             }
         }
@@ -218,16 +252,32 @@ fn read_integer(scan: &mut Scan, name: &str) -> Result<i64, Fault> {
         None if word.is_empty() => "is missing",
         None => "is not a whole number",
     };
-    let hint = "the third number of the header says what lines begin with: 10 for weights, 100 for sizes, the fourth how many weights";
-    Err(Fault::new(scan.at - word.len(), format!("{name} {what}")).expected("a whole number", word).hint(hint))
+    let hint = "the third number of the header says what lines begin with: 10 for weights, 100 \
+        for sizes, the fourth how many weights";
+    Err(Fault::new(scan.at - word.len(), format!("{name} {what}"))
+        .expected("a whole number", word)
+        .hint(hint))
 }
 
 fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<Header, Fault> {
-    let claim = |scan: &mut Scan, name: &str, most: u64| Claim::read(scan, lines, before, &format!("the METIS header has no sound number of {name}"), most);
+    let claim = |scan: &mut Scan, name: &str, most: u64| {
+        Claim::read(
+            scan,
+            lines,
+            before,
+            &format!("the METIS header has no sound number of {name}"),
+            most,
+        )
+    };
     let vertices = claim(scan, "vertices", NODES_MOST)?;
     if scan.line_ends() {
-        let fault = Fault::new(scan.at.min(lines.len()), "the METIS header has one number: this is a mesh, not a graph");
-        return Err(fault.expected("VERTICES EDGES [FMT [WEIGHTS]]", b"").hint("make a graph of it:  m2gmetis FILE.mesh FILE.graph"));
+        let fault = Fault::new(
+            scan.at.min(lines.len()),
+            "the METIS header has one number: this is a mesh, not a graph",
+        );
+        return Err(fault
+            .expected("VERTICES EDGES [FMT [WEIGHTS]]", b"")
+            .hint("make a graph of it:  m2gmetis FILE.mesh FILE.graph"));
     }
     let edges = claim(scan, "edges", u64::MAX)?;
     scan.skip_blanks();
@@ -235,16 +285,28 @@ fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<Header, Fau
     if format.len() > 3 || format.iter().any(|digit| !matches!(digit, b'0' | b'1')) {
         let fault = Fault::new(start, "the third number of the METIS header is no format")
             .expected("up to three digits 0 or 1: sizes, vertex weights, edge weights", format);
-        return Err(fault.hint("is this an edge list? name its format in the catalogue's entry:  format: edge_list"));
+        return Err(fault.hint(
+            "is this an edge list? name its format in the catalogue's entry:  format: edge_list",
+        ));
     }
     let flag = |place: usize| format.len() >= place && format[format.len() - place] == b'1';
-    let weights = if scan.line_ends() { u64::from(flag(2)) } else { claim(scan, "vertex weights", u64::MAX)?.count };
-    let fits = usize::try_from(weights).ok().filter(|&weights| (weights > 0) == flag(2) || weights == 0 && !flag(2));
+    let weights = if scan.line_ends() {
+        u64::from(flag(2))
+    } else {
+        claim(scan, "vertex weights", u64::MAX)?.count
+    };
+    let fits = usize::try_from(weights)
+        .ok()
+        .filter(|&weights| (weights > 0) == flag(2) || weights == 0 && !flag(2));
     let Some(weights) = fits else {
-        let fault = Fault::new(start, "the METIS header says vertex weights and how many, and the two disagree");
-        return Err(
-            fault.expected("fmt 10 or 11 with a number from 1, or neither", format!("fmt {} and {weights}", String::from_utf8_lossy(format)).as_bytes())
+        let fault = Fault::new(
+            start,
+            "the METIS header says vertex weights and how many, and the two disagree",
         );
+        return Err(fault.expected(
+            "fmt 10 or 11 with a number from 1, or neither",
+            format!("fmt {} and {weights}", String::from_utf8_lossy(format)).as_bytes(),
+        ));
     };
     scan.end("the METIS header has too many numbers", "VERTICES EDGES [FMT [WEIGHTS]]", "")?;
     Ok(Header { vertices, edges, flags: Flags { sizes: flag(3), weights, edge_weights: flag(1) } })

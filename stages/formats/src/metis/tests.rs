@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use std::fs;
 
 fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
-    read_written("a.graph", text.as_ref(), |path| both_ways(|limit| read_by(path, options, limit, sizes)))
+    read_written("a.graph", text.as_ref(), |path| {
+        both_ways(|limit| read_by(path, options, limit, sizes))
+    })
 }
 
 fn text(text: &str) -> Read<RawGraph> {
@@ -29,21 +31,49 @@ fn every_format_of_lines_is_read() {
         ("% c\n\n4 2 0\r\n%c\n 2\r\n1 3\n% c\n\t2 \n\n\n\n", None, vec![]),
         ("4 2 1\n2 5\n1 5 3 -.5\n2 -.5\n\n", Some(vec![5.0, 5.0, -0.5, -0.5]), vec![]),
         ("4 2 010\n7 2\n8 1 3\n9 2\n10\n", None, vec![("weight", [7, 8, 9, 10])]),
-        ("4 2 10 2\n7 1 2\n8 2 1 3\n9 3 2\n10 4", None, vec![("weight_1", [7, 8, 9, 10]), ("weight_2", [1, 2, 3, 4])]),
+        (
+            "4 2 10 2\n7 1 2\n8 2 1 3\n9 3 2\n10 4",
+            None,
+            vec![("weight_1", [7, 8, 9, 10]), ("weight_2", [1, 2, 3, 4])],
+        ),
         ("4 2 100\n7 2\n8 1 3\n9 2\n10\n\n", None, vec![("size", [7, 8, 9, 10])]),
         ("4 2 000\n2\n1 3\n2\n\n", None, vec![]),
         ("4 2 001 0\n2 5\n1 5 3 -.5\n2 -.5\n\n", Some(vec![5.0, 5.0, -0.5, -0.5]), vec![]),
-        ("4 2 011\n7 2 1\n8 1 1 3 2\n9 2 2\n10\n", Some(vec![1.0, 1.0, 2.0, 2.0]), vec![("weight", [7, 8, 9, 10])]),
-        ("4 2 101\n7 2 1\n8 1 1 3 2\n9 2 2\n10\n", Some(vec![1.0, 1.0, 2.0, 2.0]), vec![("size", [7, 8, 9, 10])]),
-        ("4 2 110\n3 7 2\n3 8 1 3\n3 9 2\n3 10\n", None, vec![("size", [3, 3, 3, 3]), ("weight", [7, 8, 9, 10])]),
-        ("4 2 111 1\n3 7 2 1\n3 8 1 1 3 2\n3 9 2 2\n3 10\n", Some(vec![1.0, 1.0, 2.0, 2.0]), vec![("size", [3, 3, 3, 3]), ("weight", [7, 8, 9, 10])]),
+        (
+            "4 2 011\n7 2 1\n8 1 1 3 2\n9 2 2\n10\n",
+            Some(vec![1.0, 1.0, 2.0, 2.0]),
+            vec![("weight", [7, 8, 9, 10])],
+        ),
+        (
+            "4 2 101\n7 2 1\n8 1 1 3 2\n9 2 2\n10\n",
+            Some(vec![1.0, 1.0, 2.0, 2.0]),
+            vec![("size", [7, 8, 9, 10])],
+        ),
+        (
+            "4 2 110\n3 7 2\n3 8 1 3\n3 9 2\n3 10\n",
+            None,
+            vec![("size", [3, 3, 3, 3]), ("weight", [7, 8, 9, 10])],
+        ),
+        (
+            "4 2 111 1\n3 7 2 1\n3 8 1 1 3 2\n3 9 2 2\n3 10\n",
+            Some(vec![1.0, 1.0, 2.0, 2.0]),
+            vec![("size", [3, 3, 3, 3]), ("weight", [7, 8, 9, 10])],
+        ),
     ];
     for (written, weight, columns) in cases {
         for sizes in CUTS {
             let graph = text_by(written, &Options::default(), sizes).unwrap();
-            assert_eq!((graph.ids, graph.directed), (NodeIds::Numbers(vec![1, 2, 3, 4]), Some(false)));
-            assert_eq!((&graph.edges.source, &graph.edges.target, &graph.edges.weight), (&source, &target, &weight), "{written:?}");
-            let expected: Vec<_> = columns.iter().map(|(name, values)| (name.to_string(), integers(values))).collect();
+            assert_eq!(
+                (graph.ids, graph.directed),
+                (NodeIds::Numbers(vec![1, 2, 3, 4]), Some(false))
+            );
+            assert_eq!(
+                (&graph.edges.source, &graph.edges.target, &graph.edges.weight),
+                (&source, &target, &weight),
+                "{written:?}"
+            );
+            let expected: Vec<_> =
+                columns.iter().map(|(name, values)| (name.to_string(), integers(values))).collect();
             assert_eq!(graph.columns, expected, "{written:?}");
         }
     }
@@ -54,7 +84,8 @@ fn every_format_of_lines_is_read() {
 #[test]
 fn loops_and_repeats_are_kept() {
     // Each loop listed once or twice; 100 for "may have loops and repeats".
-    for written in ["2 2\n1 2\n1\n", "2 2\n1 1 2\n1\n", "2 2 100\n1 2\n1\n", "2 2 100\n1 1 2\n1\n"] {
+    for written in ["2 2\n1 2\n1\n", "2 2\n1 1 2\n1\n", "2 2 100\n1 2\n1\n", "2 2 100\n1 1 2\n1\n"]
+    {
         assert_eq!(text(written).unwrap().edges.target[0], 0, "{written:?}");
     }
     assert_eq!(text("2 2 1\n2 1 2 5\n1 5 1 1\n").unwrap().edges.len(), 4);
@@ -63,19 +94,62 @@ fn loops_and_repeats_are_kept() {
 #[test]
 fn lists_that_disagree_name_the_vertex() {
     let cases = [
-        ("3 1\n2\n3\n\n", "vertex 2 does not list 1 as a neighbour, but 1 lists 2", 3, "it in both lists", "it in one"),
-        ("% c\n3 2\n2\n% c\n% c\n3 1\n1\n", "vertex 1 does not list 3 as a neighbour, but 3 lists 1", 3, "it in both lists", "it in one"),
-        ("3 2\n% c\n2\n% c\n3 1\n1\n", "vertex 1 does not list 3 as a neighbour, but 3 lists 1", 3, "it in both lists", "it in one"),
-        ("2 1 1\n2 5\n1 6\n", "vertex 1 does not list its edge to 2 as 2 does", 2, "weight 6", "weight 5"),
-        ("2 2 1\n2 1 2 5\n1 1 1 1\n", "vertex 1 does not list its edge to 2 as 2 does", 2, "weight 1, 1", "weight 1, 5"),
-        ("3 2\n2 2\n1\n2\n", "vertex 1 does not list its edge to 2 as 2 does", 2, "it 1 times", "it 2 times"),
+        (
+            "3 1\n2\n3\n\n",
+            "vertex 2 does not list 1 as a neighbour, but 1 lists 2",
+            3,
+            "it in both lists",
+            "it in one",
+        ),
+        (
+            "% c\n3 2\n2\n% c\n% c\n3 1\n1\n",
+            "vertex 1 does not list 3 as a neighbour, but 3 lists 1",
+            3,
+            "it in both lists",
+            "it in one",
+        ),
+        (
+            "3 2\n% c\n2\n% c\n3 1\n1\n",
+            "vertex 1 does not list 3 as a neighbour, but 3 lists 1",
+            3,
+            "it in both lists",
+            "it in one",
+        ),
+        (
+            "2 1 1\n2 5\n1 6\n",
+            "vertex 1 does not list its edge to 2 as 2 does",
+            2,
+            "weight 6",
+            "weight 5",
+        ),
+        (
+            "2 2 1\n2 1 2 5\n1 1 1 1\n",
+            "vertex 1 does not list its edge to 2 as 2 does",
+            2,
+            "weight 1, 1",
+            "weight 1, 5",
+        ),
+        (
+            "3 2\n2 2\n1\n2\n",
+            "vertex 1 does not list its edge to 2 as 2 does",
+            2,
+            "it 1 times",
+            "it 2 times",
+        ),
     ];
     for (written, what, line, expected, found) in cases {
         for sizes in CUTS {
             let mut error = text_by(written, &Options::default(), sizes).unwrap_err();
-            assert_eq!((&*error.what, &*error.expected, &*error.found), (what, expected, found), "{written:?}");
             assert_eq!(
-                (std::mem::replace(&mut error.place, Place::File), error.hint.contains("directed: true")),
+                (&*error.what, &*error.expected, &*error.found),
+                (what, expected, found),
+                "{written:?}"
+            );
+            assert_eq!(
+                (
+                    std::mem::replace(&mut error.place, Place::File),
+                    error.hint.contains("directed: true")
+                ),
                 (Place::Line { line, column: 1 }, true),
                 "{written:?}"
             );
@@ -112,7 +186,11 @@ fn every_fault_is_named_with_its_line_and_column() {
     for (written, line, column, what) in cases {
         for sizes in CUTS {
             let error = text_by(written, &Options::default(), sizes).unwrap_err();
-            assert!(error.what.contains(what), "{written:?}: expected `{what}`, found `{}`", error.what);
+            assert!(
+                error.what.contains(what),
+                "{written:?}: expected `{what}`, found `{}`",
+                error.what
+            );
             assert_eq!(error.place, Place::Line { line, column }, "{written:?}");
             assert!(!error.expected.is_empty(), "{error}");
         }
@@ -149,8 +227,15 @@ fn real_graphs_have_the_counts_of_their_source() {
     for (name, nodes, edges, columns) in sets {
         let path = folder.join(name);
         let graph = read(&path, &Options::default()).unwrap();
-        assert_eq!((graph.nodes(), graph.edges.len(), graph.columns.len(), graph.validate()), (nodes, 2 * edges, columns, Ok(())), "{name}");
-        assert_eq!(graph.edges.weight.is_some(), ["example_weighted.graph", "tiny_02.graph", "tiny_03.graph"].contains(&name));
+        assert_eq!(
+            (graph.nodes(), graph.edges.len(), graph.columns.len(), graph.validate()),
+            (nodes, 2 * edges, columns, Ok(())),
+            "{name}"
+        );
+        assert_eq!(
+            graph.edges.weight.is_some(),
+            ["example_weighted.graph", "tiny_02.graph", "tiny_03.graph"].contains(&name)
+        );
         assert_eq!(crate::detect(&folder, &[path]).unwrap().0.name, "metis", "{name}");
     }
     let mesh = folder.join("metis.mesh");
@@ -158,7 +243,10 @@ fn real_graphs_have_the_counts_of_their_source() {
     let error = format.read(&files, &Options::default()).unwrap_err();
     assert!(error.what.contains("mesh") && error.hint.contains("m2gmetis"), "{error}");
     // Of a graph and its mesh the graph is read.
-    assert_eq!(crate::detect(&folder, &[folder.join("4elt.graph"), mesh]).unwrap().1, [folder.join("4elt.graph")]);
+    assert_eq!(
+        crate::detect(&folder, &[folder.join("4elt.graph"), mesh]).unwrap().1,
+        [folder.join("4elt.graph")]
+    );
 }
 
 #[test]
@@ -166,11 +254,20 @@ fn lists_of_successors_are_read_when_they_are_said_to_be() {
     let Some(folder) = shared("tiny_gapbs") else { return };
     for (name, weighted) in [("4.graph", false), ("4w.graph", true)] {
         let error = read(&folder.join(name), &Options::default()).unwrap_err();
-        assert!(error.what.contains("as many edges") && error.hint.contains("directed: true"), "{error}");
+        assert!(
+            error.what.contains("as many edges") && error.hint.contains("directed: true"),
+            "{error}"
+        );
         let graph = read(&folder.join(name), &directed()).unwrap();
-        assert_eq!((graph.nodes(), graph.edges.len(), graph.edges.weight.is_some(), graph.directed), (14, 53, weighted, Some(true)));
+        assert_eq!(
+            (graph.nodes(), graph.edges.len(), graph.edges.weight.is_some(), graph.directed),
+            (14, 53, weighted, Some(true))
+        );
         // 4.mtx holds the same edges, some more than once, and loops.
-        let mut others = edges_by_id(&matrix_market::read(&folder.join("4.mtx"), &Options::default()).unwrap(), false);
+        let mut others = edges_by_id(
+            &matrix_market::read(&folder.join("4.mtx"), &Options::default()).unwrap(),
+            false,
+        );
         others.retain(|(source, target, _)| source != target);
         others.dedup();
         assert_eq!(edges_by_id(&graph, false), others, "{name}");
@@ -192,12 +289,26 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for sizes in [Sizes { block: 1000, piece: 7 }, Sizes { block: 64_000, piece: 999 }] {
-            assert_eq!(pool.install(|| both_ways(|limit| read_by(&path, &Options::default(), limit, sizes))).unwrap(), expected);
+            assert_eq!(
+                pool.install(|| both_ways(|limit| read_by(
+                    &path,
+                    &Options::default(),
+                    limit,
+                    sizes
+                )))
+                .unwrap(),
+                expected
+            );
         }
     }
 }
 
-const SAMPLES: [&str; 4] = ["4 2\n2\n% c\n1 3\n2\n\n", "3 2 11\n7 2 1\n8 1 1 3 2\n9 2 2\n\n", "3 2 100 \n1 2\n1 1 3\n1 2\n", "3 3 100\n1 2\n1 3\n2\n"];
+const SAMPLES: [&str; 4] = [
+    "4 2\n2\n% c\n1 3\n2\n\n",
+    "3 2 11\n7 2 1\n8 1 1 3 2\n9 2 2\n\n",
+    "3 2 100 \n1 2\n1 1 3\n1 2\n",
+    "3 3 100\n1 2\n1 3\n2\n",
+];
 
 proptest! {
     #[test]

@@ -3,15 +3,20 @@
 //! promises  the i-th row is the i-th node; a row too many or too few is an error with both numbers
 //! never     guesses classes from numbers that are not whole
 use super::Array;
-use crate::raw::{Features, IN_NO_PART, Labels, NO_CLASS, Read, ReadError, TEST, TRAIN, VALIDATION, refuse_infinite};
+use crate::raw::{
+    Features, IN_NO_PART, Labels, NO_CLASS, Read, ReadError, TEST, TRAIN, VALIDATION,
+    refuse_infinite,
+};
 use std::fmt::Display;
 
-/// Labels: whole numbers or words are classes, other numbers are values; several in a row are rows of values.
-/// Negative numbers and NaN are no label; classes are named by their numbers, ascending, or by their words.
+/// Labels: whole numbers or words are classes, other numbers are values; several in a row are rows
+/// of values. Negative numbers and NaN are no label; classes are named by their numbers, ascending,
+/// or by their words.
 pub fn labels(array: &Array) -> Read<Labels> {
     let (rows, columns) = array.rows()?;
     if columns != 1 && rows > 0 {
-        let columns = u32::try_from(columns).map_err(|_| Box::new(array.error("a label has more than 2^32 columns")))?;
+        let columns = u32::try_from(columns)
+            .map_err(|_| Box::new(array.error("a label has more than 2^32 columns")))?;
         return Ok(Labels::Rows { columns, values: array.f32s()? });
     }
     if array.is_text() {
@@ -21,7 +26,11 @@ pub fn labels(array: &Array) -> Read<Labels> {
     if values.iter().all(|value| value.is_nan() || value.fract() == 0.0) {
         // NaN becomes a negative number, which is no class.
         let some_are_none = values.iter().any(|value| value.is_nan());
-        let whole = if some_are_none { values.iter().map(|&value| if value.is_nan() { -1 } else { value as i64 }).collect() } else { array.i64s()? };
+        let whole = if some_are_none {
+            values.iter().map(|&value| if value.is_nan() { -1 } else { value as i64 }).collect()
+        } else {
+            array.i64s()?
+        };
         return Ok(classes(whole, |&class| class >= 0));
     }
     Ok(Labels::Values(array.f32s()?))
@@ -32,7 +41,16 @@ pub fn classes<T: Ord + Clone + Display>(of_node: Vec<T>, is_one: impl Fn(&T) ->
     let mut names: Vec<T> = of_node.iter().filter(|name| is_one(name)).cloned().collect();
     names.sort_unstable();
     names.dedup();
-    let class = of_node.iter().map(|name| if is_one(name) { names.binary_search(name).map_or(NO_CLASS, |class| class as u32) } else { NO_CLASS }).collect();
+    let class = of_node
+        .iter()
+        .map(|name| {
+            if is_one(name) {
+                names.binary_search(name).map_or(NO_CLASS, |class| class as u32)
+            } else {
+                NO_CLASS
+            }
+        })
+        .collect();
     Labels::Classes { class, names: names.iter().map(T::to_string).collect() }
 }
 
@@ -42,7 +60,9 @@ pub fn named_classes(labels: &Array, names: &Array) -> Read<Labels> {
     let class = labels.i64s()?;
     if let Some(far) = class.iter().position(|&class| class >= count as i64) {
         let error = labels.error(format!("value {far} is a class without a name"));
-        return Err(Box::new(error.expected(format!("at most {}", count as i64 - 1), class[far].to_string())));
+        return Err(Box::new(
+            error.expected(format!("at most {}", count as i64 - 1), class[far].to_string()),
+        ));
     }
     let class = class.into_iter().map(|class| u32::try_from(class).unwrap_or(NO_CLASS)).collect();
     Ok(Labels::Classes { class, names: names.words()? })
@@ -52,8 +72,13 @@ pub fn named_classes(labels: &Array, names: &Array) -> Read<Labels> {
 pub fn features(array: &Array) -> Read<Features> {
     let (_, columns) = array.rows()?;
     let values = array.f32s()?;
-    refuse_infinite(&values, |at| (at / columns.max(1), at % columns.max(1)), |what| array.error(what))?;
-    let columns = u32::try_from(columns).map_err(|_| Box::new(array.error("a row has more than 2^32 numbers")))?;
+    refuse_infinite(
+        &values,
+        |at| (at / columns.max(1), at % columns.max(1)),
+        |what| array.error(what),
+    )?;
+    let columns = u32::try_from(columns)
+        .map_err(|_| Box::new(array.error("a row has more than 2^32 numbers")))?;
     Ok(Features::Dense { columns, values })
 }
 
@@ -71,25 +96,35 @@ pub fn expect_rows_of(array: &Array, count: usize, of: &str) -> Read<()> {
     if rows == count {
         return Ok(());
     }
-    let error = array.error(format!("an array does not have a row for each {of}")).expected(format!("{count} rows"), rows.to_string());
+    let error = array
+        .error(format!("an array does not have a row for each {of}"))
+        .expected(format!("{count} rows"), rows.to_string());
     Err(Box::new(error.hint(ROWS_HINT)))
 }
 
 /// Split and node of a value, from its place, the number of splits and that of nodes.
 type Placing = fn(usize, usize, usize) -> (usize, usize);
 
-/// Splits from masks, each one row or several (one a split; either extent may be the nodes), for training, validation and test.
+/// Splits from masks, each one row or several (one a split; either extent may be the nodes), for
+/// training, validation and test.
 pub fn splits_of_masks(masks: [Option<&Array>; 3], nodes: usize) -> Read<Vec<Vec<u8>>> {
     let mut splits: Vec<Vec<u8>> = Vec::new();
     for (mask, part) in masks.into_iter().zip([TRAIN, VALIDATION, TEST]) {
         let Some(mask) = mask else { continue };
         let (count, of_split): (usize, Placing) = match mask.shape[..] {
             [only] if only == nodes as u64 => (1, |at, _, _| (0, at)),
-            [count, all] if all == nodes as u64 => (count as usize, |at, _, nodes| (at / nodes, at % nodes)),
-            [all, count] if all == nodes as u64 => (count as usize, |at, count, _| (at % count, at / count)),
+            [count, all] if all == nodes as u64 => {
+                (count as usize, |at, _, nodes| (at / nodes, at % nodes))
+            }
+            [all, count] if all == nodes as u64 => {
+                (count as usize, |at, count, _| (at % count, at / count))
+            }
             _ => {
                 let error = mask.error("a mask does not have a value for each node");
-                return Err(Box::new(error.expected(format!("{nodes}, or {nodes} for each split"), format!("the shape {:?}", mask.shape))));
+                return Err(Box::new(error.expected(
+                    format!("{nodes}, or {nodes} for each split"),
+                    format!("the shape {:?}", mask.shape),
+                )));
             }
         };
         let values = mask.bools()?;
@@ -97,11 +132,16 @@ pub fn splits_of_masks(masks: [Option<&Array>; 3], nodes: usize) -> Read<Vec<Vec
             splits = vec![vec![IN_NO_PART; nodes]; count];
         }
         if splits.len() != count && !values.is_empty() {
-            return Err(Box::new(mask.error("masks differ in their number of splits").expected(splits.len().to_string(), count.to_string())));
+            return Err(Box::new(
+                mask.error("masks differ in their number of splits")
+                    .expected(splits.len().to_string(), count.to_string()),
+            ));
         }
         for at in values.iter().enumerate().filter_map(|(at, &is_in)| is_in.then_some(at)) {
             let (split, node) = of_split(at, count, nodes);
-            put(&mut splits[split][node], part).map_err(|other| in_two_parts(mask, node, (other, part), &format!(" of split {split}")))?;
+            put(&mut splits[split][node], part).map_err(|other| {
+                in_two_parts(mask, node, (other, part), &format!(" of split {split}"))
+            })?;
         }
     }
     Ok(splits)
@@ -113,7 +153,8 @@ pub fn split_of_lists(lists: [Option<&Array>; 3], nodes: usize) -> Read<Vec<u8>>
     for (list, part) in lists.into_iter().zip([TRAIN, VALIDATION, TEST]) {
         let Some(list) = list else { continue };
         for node in list.rows_below(nodes as u64)? {
-            put(&mut split[node as usize], part).map_err(|other| in_two_parts(list, node as usize, (other, part), ""))?;
+            put(&mut split[node as usize], part)
+                .map_err(|other| in_two_parts(list, node as usize, (other, part), ""))?;
         }
     }
     Ok(split)
@@ -123,8 +164,15 @@ pub fn split_of_lists(lists: [Option<&Array>; 3], nodes: usize) -> Read<Vec<u8>>
 fn in_two_parts(array: &Array, node: usize, (there, here): (u8, u8), of: &str) -> Box<ReadError> {
     let name = |part: u8| ["no part", "train", "validation", "test"][usize::from(part.min(TEST))];
     let error = array.error(format!("node {node} is in two parts{of}"));
-    let error = error.expected(format!("each node in one part at most: it is in {} already", name(there)), format!("it is in {} too", name(here)));
-    Box::new(error.hint("let masks and lists have no node in common, for example  val_mask &= ~train_mask"))
+    let error = error.expected(
+        format!("each node in one part at most: it is in {} already", name(there)),
+        format!("it is in {} too", name(here)),
+    );
+    Box::new(
+        error.hint(
+            "let masks and lists have no node in common, for example  val_mask &= ~train_mask",
+        ),
+    )
 }
 
 /// Puts a node into a part, once; the same part again does no harm, and another one comes back.
@@ -136,9 +184,14 @@ fn put(slot: &mut u8, part: u8) -> Result<(), u8> {
     Ok(())
 }
 
-/// Splits from codes: 0 in no part, 1 training, 2 validation, 3 test; several columns are several splits.
+/// Splits from codes: 0 in no part, 1 training, 2 validation, 3 test; several columns are several
+/// splits.
 pub fn splits_of_codes(array: &Array) -> Read<Vec<Vec<u8>>> {
     let (_, columns) = array.rows()?;
     let codes = array.rows_below(4)?;
-    Ok((0..columns).map(|split| codes.iter().skip(split).step_by(columns.max(1)).map(|&code| code as u8).collect()).collect())
+    Ok((0..columns)
+        .map(|split| {
+            codes.iter().skip(split).step_by(columns.max(1)).map(|&code| code as u8).collect()
+        })
+        .collect())
 }

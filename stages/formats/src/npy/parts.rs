@@ -1,7 +1,9 @@
-//! An array of numbers or words that comes in parts, so that one as large as a graph need not be held.
+//! An array of numbers or words that comes in parts, so that one as large as a graph need not be
+//! held.
 //!
 //! promises  the values and the errors that the array as a whole gives
-//! bounds    one part; arrays that are no plain run of values (Python objects, columns first but for `of_file_as_stored`) are held as a whole
+//! bounds    one part; arrays that are no plain run of values (Python objects, columns first but
+//!           for `of_file_as_stored`) are held as a whole
 use super::{Array, Data, Dtype, Header, Kind, Origin, Shape, header};
 use crate::{
     decompress::Plain,
@@ -52,7 +54,12 @@ impl Bytes<'_> {
     fn fill(&mut self, buffer: &mut Vec<u8>, most: u64) -> Read<()> {
         match self {
             Bytes::File(plain) => plain.fill(buffer, most as usize).map(|_| ()),
-            Bytes::Member { reader, archive, name } => reader.by_ref().take(most).read_to_end(buffer).map(|_| ()).map_err(|error| archive.fault(name, &error)),
+            Bytes::Member { reader, archive, name } => reader
+                .by_ref()
+                .take(most)
+                .read_to_end(buffer)
+                .map(|_| ())
+                .map_err(|error| archive.fault(name, &error)),
         }
     }
 }
@@ -60,12 +67,25 @@ impl Bytes<'_> {
 impl<'a> Parts<'a> {
     /// An array that is held.
     pub fn whole(array: Array) -> Parts<'a> {
-        Parts { shape: array.shape.clone(), by_columns: false, count: array.len() as u64, array, stream: None, at: 0 }
+        Parts {
+            shape: array.shape.clone(),
+            by_columns: false,
+            count: array.len() as u64,
+            array,
+            stream: None,
+            at: 0,
+        }
     }
 
     /// A member of an archive; `from` names it in errors.
-    pub fn of_member(archive: &'a Archive, member: &str, from: Origin, order: Order) -> Read<Parts<'a>> {
-        let bytes = Bytes::Member { reader: archive.reader(member)?, archive, name: member.to_owned() };
+    pub fn of_member(
+        archive: &'a Archive,
+        member: &str,
+        from: Origin,
+        order: Order,
+    ) -> Read<Parts<'a>> {
+        let bytes =
+            Bytes::Member { reader: archive.reader(member)?, archive, name: member.to_owned() };
         match Parts::stream(bytes, archive.bytes_of(member), &from, order)? {
             Some(parts) => Ok(parts),
             None => super::parse(from, archive.read(member)?).map(Parts::whole),
@@ -86,29 +106,63 @@ impl<'a> Parts<'a> {
     pub fn that_follow(plain: Plain, from: Origin, shape: Vec<u64>, dtype: Dtype) -> Parts<'a> {
         let count = shape.iter().product();
         let array = Array { shape: vec![0], dtype, data: Data::Bytes(Vec::new()), from, first: 0 };
-        Parts { shape, by_columns: false, array, stream: Some(Stream { bytes: Bytes::File(Box::new(plain)), ends: false }), count, at: 0 }
+        Parts {
+            shape,
+            by_columns: false,
+            array,
+            stream: Some(Stream { bytes: Bytes::File(Box::new(plain)), ends: false }),
+            count,
+            at: 0,
+        }
     }
 
-    /// None: it has to be read as a whole, if only to say what is wrong with it. `size` is what the bytes are together, where that is known.
-    fn stream(mut bytes: Bytes<'a>, size: Option<u64>, from: &Origin, order: Order) -> Read<Option<Parts<'a>>> {
+    /// None: it has to be read as a whole, if only to say what is wrong with it. `size` is what the
+    /// bytes are together, where that is known.
+    fn stream(
+        mut bytes: Bytes<'a>,
+        size: Option<u64>,
+        from: &Origin,
+        order: Order,
+    ) -> Read<Option<Parts<'a>>> {
         let mut start = Vec::new();
         bytes.fill(&mut start, BEFORE_HEADER)?;
         let more = match start[..] {
-            [_, _, _, _, _, _, 1, _, low, high, ..] => u64::from(u16::from_le_bytes([low, high])).checked_sub(2),
-            [_, _, _, _, _, _, 2 | 3, _, a, b, c, d] => Some(u64::from(u32::from_le_bytes([a, b, c, d]))),
+            [_, _, _, _, _, _, 1, _, low, high, ..] => {
+                u64::from(u16::from_le_bytes([low, high])).checked_sub(2)
+            }
+            [_, _, _, _, _, _, 2 | 3, _, a, b, c, d] => {
+                Some(u64::from(u32::from_le_bytes([a, b, c, d])))
+            }
             _ => None,
         };
         let Some(more) = more else { return Ok(None) };
         bytes.fill(&mut start, more)?;
-        let Ok((begin, Header { dtype, by_columns, shape })) = header(&start) else { return Ok(None) };
+        let Ok((begin, Header { dtype, by_columns, shape })) = header(&start) else {
+            return Ok(None);
+        };
         let count = shape.iter().try_fold(1u64, |count, extent| count.checked_mul(*extent));
-        let wanted = count.and_then(|count| count.checked_mul(dtype.width as u64)?.checked_add(begin as u64));
+        let wanted = count
+            .and_then(|count| count.checked_mul(dtype.width as u64)?.checked_add(begin as u64));
         let by_columns = by_columns && shape.len() > 1;
-        let whole = dtype.kind == Kind::Object || dtype.width == 0 || by_columns && order == Order::Rows;
+        let whole =
+            dtype.kind == Kind::Object || dtype.width == 0 || by_columns && order == Order::Rows;
         let fits = wanted.is_some() && size.is_none_or(|size| wanted == Some(size));
         let (Some(count), true, false) = (count, fits, whole) else { return Ok(None) };
-        let array = Array { shape: vec![0], dtype, data: Data::Bytes(Vec::new()), from: from.clone(), first: 0 };
-        Ok(Some(Parts { shape, by_columns, array, stream: Some(Stream { bytes, ends: true }), count, at: 0 }))
+        let array = Array {
+            shape: vec![0],
+            dtype,
+            data: Data::Bytes(Vec::new()),
+            from: from.clone(),
+            first: 0,
+        };
+        Ok(Some(Parts {
+            shape,
+            by_columns,
+            array,
+            stream: Some(Stream { bytes, ends: true }),
+            count,
+            at: 0,
+        }))
     }
 
     /// How many values there are.
@@ -118,7 +172,11 @@ impl<'a> Parts<'a> {
 
     /// Whether its values are words.
     pub fn is_text(&self) -> bool {
-        if self.stream.is_some() { matches!(self.array.dtype.kind, Kind::Bytes | Kind::Text) } else { self.array.is_text() }
+        if self.stream.is_some() {
+            matches!(self.array.dtype.kind, Kind::Bytes | Kind::Text)
+        } else {
+            self.array.is_text()
+        }
     }
 
     /// An error about the array.
@@ -141,7 +199,9 @@ impl<'a> Parts<'a> {
         let values = (self.count - self.at).min(most as u64) as usize;
         let first = self.at;
         self.at += values as u64;
-        let Some(Stream { bytes: stored, ends }) = &mut self.stream else { return Ok(self.array.part(first as usize..self.at as usize)) };
+        let Some(Stream { bytes: stored, ends }) = &mut self.stream else {
+            return Ok(self.array.part(first as usize..self.at as usize));
+        };
         let wanted = values * self.array.dtype.width;
         let mut bytes = Vec::with_capacity(wanted.min(BYTES_BELIEVED));
         stored.fill(&mut bytes, wanted as u64)?;
@@ -154,11 +214,22 @@ impl<'a> Parts<'a> {
         }
         if found != wanted {
             let error = self.array.error("an array's bytes do not fit its shape");
-            let shape = format!("values of {} for the shape {}", self.array.dtype, Shape(&self.shape));
+            let shape =
+                format!("values of {} for the shape {}", self.array.dtype, Shape(&self.shape));
             let found = if found > wanted { "more" } else { "fewer" };
-            return Err(Box::new(error.expected(shape, found).hint("was the file cut short? write it again with  numpy.save")));
+            return Err(Box::new(
+                error
+                    .expected(shape, found)
+                    .hint("was the file cut short? write it again with  numpy.save"),
+            ));
         }
-        Ok(Array { shape: vec![values as u64], data: Data::Bytes(bytes), first, from: self.array.from.clone(), dtype: self.array.dtype })
+        Ok(Array {
+            shape: vec![values as u64],
+            data: Data::Bytes(bytes),
+            first,
+            from: self.array.from.clone(),
+            dtype: self.array.dtype,
+        })
     }
 
     /// All values that are left, as an array of the whole shape.

@@ -17,7 +17,8 @@ fn bytes(header: &str, data: &[u8]) -> Read<Array> {
 
 #[test]
 fn every_type_of_number_that_numpy_writes_is_read() {
-    let names = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 int32be int64be uint16be uint64be float16be float32be float64be";
+    let names = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 \
+        int32be int64be uint16be uint64be float16be float32be float64be";
     for name in names.split(' ') {
         let array = fixture(&format!("{name}.npy")).unwrap();
         assert_eq!(array.shape, [2, 3], "{name}");
@@ -56,15 +57,26 @@ fn texts_and_python_objects_are_read() {
     assert_eq!(objects.words().unwrap(), ["ab", "c", "ab"]);
     assert_eq!(fixture("mixed.npy").unwrap().f64s().unwrap(), [1.0, 2.5, 1.0]);
     let matrix = fixture("matrix.npy").unwrap().matrix().unwrap().unwrap();
-    assert_eq!((matrix.columns, matrix.offsets, matrix.index, matrix.values), (3, vec![0, 1, 3], vec![1, 0, 2], vec![1.0, 2.0, 3.0]));
+    assert_eq!(
+        (matrix.columns, matrix.offsets, matrix.index, matrix.values),
+        (3, vec![0, 1, 3], vec![1, 0, 2], vec![1.0, 2.0, 3.0])
+    );
 }
 
 #[test]
 fn what_is_not_read_is_refused_with_its_name() {
     let what = |name: &str| fixture(name).unwrap_err().to_string();
-    assert!(what("complex.npy").contains("values of the type `<c8` are not read"), "{}", what("complex.npy"));
+    assert!(
+        what("complex.npy").contains("values of the type `<c8` are not read"),
+        "{}",
+        what("complex.npy")
+    );
     assert!(what("record.npy").contains("records with named fields are not read"));
-    assert!(what("evil.npy").contains("it names `posix.getcwd`, which is not read"), "{}", what("evil.npy"));
+    assert!(
+        what("evil.npy").contains("it names `posix.getcwd`, which is not read"),
+        "{}",
+        what("evil.npy")
+    );
 }
 
 #[test]
@@ -73,53 +85,91 @@ fn a_number_that_does_not_fit_is_named_with_its_position() {
     let data: Vec<u8> = [1i64, -5, 7].into_iter().flat_map(i64::to_le_bytes).collect();
     let array = bytes(header, &data).unwrap();
     assert_eq!(array.i64s().unwrap(), [1, -5, 7]);
-    let shown =
-        "error: value 1 is not usable here\n  --> a.npy\n       = expected whole numbers from 0, found -5\nhint: numbers of nodes, classes and rows begin at 0";
+    let shown = "error: value 1 is not usable here\n  --> a.npy\n       = expected whole numbers \
+        from 0, found -5\nhint: numbers of nodes, classes and rows begin at 0";
     assert_eq!(array.u64s().unwrap_err().to_string(), shown);
     assert!(array.rows_below(7).unwrap_err().to_string().contains("value 1"));
     assert!(array.bools().unwrap_err().to_string().contains("expected bool, or 0 and 1, found -5"));
     assert!(array.words().unwrap_err().to_string().contains("expected text, found int64"));
     let objects = fixture("objects.npy").unwrap().f32s().unwrap_err();
-    assert!(objects.found == "another object" && objects.hint.contains("numpy.array(rows, dtype='float32')"), "{objects}");
+    assert!(
+        objects.found == "another object"
+            && objects.hint.contains("numpy.array(rows, dtype='float32')"),
+        "{objects}"
+    );
     let reals: Vec<u8> = [0.5f64, 1e300].into_iter().flat_map(f64::to_le_bytes).collect();
     let array = bytes("{'descr': '<f8', 'fortran_order': False, 'shape': (2L,)}", &reals).unwrap();
     assert!(array.u64s().unwrap_err().to_string().contains("found 0.5"));
     assert!(array.f32s().unwrap_err().to_string().contains("value 1"));
-    assert!(fixture("text.npy").unwrap().u64s().unwrap_err().to_string().contains("found text (U4)"));
+    assert!(
+        fixture("text.npy").unwrap().u64s().unwrap_err().to_string().contains("found text (U4)")
+    );
 }
 
 #[test]
 fn a_shape_is_compared_with_the_bytes() {
-    let header = |shape: &str| format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+    let header =
+        |shape: &str| format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
     let error = bytes(&header("(2, 2)"), &[0; 12]).unwrap_err().to_string();
-    let shown = "error: an array's bytes do not fit its shape\n  --> a.npy: byte 69\n       = expected 16 bytes for float32 of shape (2, 2), found 12\nhint: was the file cut short? write it again with  numpy.save";
+    let shown = "error: an array's bytes do not fit its shape\n  --> a.npy: byte 69\n       = \
+        expected 16 bytes for float32 of shape (2, 2), found 12\nhint: was the file cut short? \
+        write it again with  numpy.save";
     assert_eq!(error, shown);
-    assert!(bytes(&header("(1152921504606846976,)"), &[0; 4]).unwrap_err().to_string().contains("found 4"));
-    assert!(bytes(&header("(1152921504606846976, 64)"), &[]).unwrap_err().to_string().contains("more than 2^64"));
+    assert!(
+        bytes(&header("(1152921504606846976,)"), &[0; 4])
+            .unwrap_err()
+            .to_string()
+            .contains("found 4")
+    );
+    assert!(
+        bytes(&header("(1152921504606846976, 64)"), &[])
+            .unwrap_err()
+            .to_string()
+            .contains("more than 2^64")
+    );
     // Nothing stands behind 2^60 rows of no columns: they are no rows.
     let empty = bytes(&header("(1152921504606846976, 0)"), &[]).unwrap();
     assert!(empty.rows().unwrap_err().to_string().contains("is empty or too large"));
-    let texts = bytes("{'descr': '<U0', 'fortran_order': False, 'shape': (1152921504606846976, 9), }", &[]).unwrap();
+    let texts =
+        bytes("{'descr': '<U0', 'fortran_order': False, 'shape': (1152921504606846976, 9), }", &[])
+            .unwrap();
     assert!(texts.words().is_err() && texts.is_empty());
 }
 
 #[test]
 fn a_damaged_header_is_named_with_its_byte() {
-    let fault = |bytes: &[u8]| parse(Origin::new(Path::new("a.npy"), None), bytes.to_vec()).unwrap_err().to_string();
+    let fault = |bytes: &[u8]| {
+        parse(Origin::new(Path::new("a.npy"), None), bytes.to_vec()).unwrap_err().to_string()
+    };
     assert!(fault(b"12345678901").contains("it does not begin as a `.npy` file does"));
-    assert!(fault(b"\x93NUMPY\x07\x00\x10\x00{}").contains("byte 6"), "{}", fault(b"\x93NUMPY\x07\x00\x10\x00{}"));
+    assert!(
+        fault(b"\x93NUMPY\x07\x00\x10\x00{}").contains("byte 6"),
+        "{}",
+        fault(b"\x93NUMPY\x07\x00\x10\x00{}")
+    );
     assert!(fault(b"\x93NUMPY\x01\x00\xff\x00{}").contains("the header is cut short"));
     assert!(fault(&file("{'descr': '<f4'}", b"")).contains("lacks one of"));
     assert!(fault(&file("{'descr': '<f4', 'x': 1}", b"")).contains("unknown entry `x`"));
     assert!(fault(&file("{'shape': (-1,)}", b"")).contains("no tuple of whole numbers"));
-    assert!(fault(&file(&format!("{{'shape': ({})}}", "1,".repeat(99)), b"")).contains("more than 32 extents"));
+    assert!(
+        fault(&file(&format!("{{'shape': ({})}}", "1,".repeat(99)), b""))
+            .contains("more than 32 extents")
+    );
     assert!(fault(&file("{'fortran_order': 1}", b"")).contains("neither True nor False"));
     assert!(fault(&file("[]", b"")).contains("expected `{`"));
 }
 
 /// Everything that a reader may ask of an array.
 fn use_all(array: &Array) {
-    let _ = (array.len(), array.rows().map_err(|error| error.to_string()), array.u64s(), array.i64s(), array.f32s(), array.f64s(), array.bools());
+    let _ = (
+        array.len(),
+        array.rows().map_err(|error| error.to_string()),
+        array.u64s(),
+        array.i64s(),
+        array.f32s(),
+        array.f64s(),
+        array.bools(),
+    );
     let _ = (array.words(), array.matrix(), array.rows_below(5));
 }
 
@@ -137,7 +187,8 @@ proptest! {
     ) {
         let shape: Vec<String> = shape.into_iter().chain(huge).map(|extent| format!("{extent},")).collect();
         let fortran = if by_columns { "True" } else { "False" };
-        let header = format!("{{'descr': '{order}{letter}{size}', 'fortran_order': {fortran}, 'shape': ({})}}", shape.concat());
+        let header = format!("{{'descr': '{order}{letter}{size}', 'fortran_order': {fortran}, \
+            'shape': ({})}}", shape.concat());
         let _ = bytes(&header, &data).map(|array| use_all(&array));
     }
 

@@ -1,7 +1,10 @@
-//! Sparse matrices in an archive of arrays: CSR, CSC and COO as scipy writes them, with or without a prefix.
+//! Sparse matrices in an archive of arrays: CSR, CSC and COO as scipy writes them, with or without
+//! a prefix.
 //!
-//! promises  offsets, indices and shape are compared with each other; entries keep the order of the file
-//! promises  a shape that nothing stands behind is refused: at most `EMPTY_ROWS_MOST` rows, or `ROWS_AN_ENTRY` for each entry
+//! promises  offsets, indices and shape are compared with each other; entries keep the order of the
+//!           file
+//! promises  a shape that nothing stands behind is refused: at most `EMPTY_ROWS_MOST` rows, or
+//!           `ROWS_AN_ENTRY` for each entry
 //! never     reads block or diagonal forms
 use super::Npz;
 use crate::{
@@ -66,9 +69,12 @@ pub struct Entries {
     pub rounded: Rounded,
 }
 
-/// Whether an array of this name is part of the matrix of this prefix, or says what it is (`_is_array`).
+/// Whether an array of this name is part of the matrix of this prefix, or says what it is
+/// (`_is_array`).
 pub fn is_part(prefix: &str, name: &str) -> bool {
-    name.strip_prefix(prefix).is_some_and(|name| ["data", "shape", "indices", "indptr", "row", "col", "format", "_is_array"].contains(&name))
+    name.strip_prefix(prefix).is_some_and(|name| {
+        ["data", "shape", "indices", "indptr", "row", "col", "format", "_is_array"].contains(&name)
+    })
 }
 
 /// Rows and columns as the archive claims them.
@@ -80,8 +86,8 @@ pub fn shape(npz: &impl Arrays, prefix: &str) -> Read<(u64, u64)> {
     }
 }
 
-/// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or `<prefix>row` with `<prefix>col`; a value
-/// that is NaN or infinite is an error.
+/// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or
+/// `<prefix>row` with `<prefix>col`; a value that is NaN or infinite is an error.
 pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
     let mut all = Entries::default();
     let (rows, columns) = each(npz, prefix, |part| {
@@ -96,7 +102,11 @@ pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
 }
 
 /// The same part by part, whatever the values; rows and columns come back.
-pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Read<()>) -> Read<(u32, u32)> {
+pub fn each(
+    npz: &impl Arrays,
+    prefix: &str,
+    mut take: impl FnMut(Entries) -> Read<()>,
+) -> Read<(u32, u32)> {
     let name = |name: &str| format!("{prefix}{name}");
     let (rows, columns) = shape(npz, prefix)?;
     let form = if npz.has(&name("format")) {
@@ -110,27 +120,52 @@ pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Re
     let (outer, inner) = if form == "csc" { (columns, rows) } else { (rows, columns) };
     let (mut lines, mut index) = match form.as_str() {
         "coo" => (Lines::Listed(Box::new(npz.parts(&name("row"))?)), npz.parts(&name("col"))?),
-        "csr" | "csc" => (Lines::Compressed { offsets: Vec::new(), line: 0, at: 0 }, npz.parts(&name("indices"))?),
+        "csr" | "csc" => (
+            Lines::Compressed { offsets: Vec::new(), line: 0, at: 0 },
+            npz.parts(&name("indices"))?,
+        ),
         other => {
-            let error = npz.error(format!("a sparse matrix of the form `{other}` is not read")).expected("csr, csc or coo", format!("`{other}`"));
-            return Err(Box::new(error.hint("write it again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())")));
+            let error = npz
+                .error(format!("a sparse matrix of the form `{other}` is not read"))
+                .expected("csr, csc or coo", format!("`{other}`"));
+            return Err(Box::new(
+                error.hint("write it again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())"),
+            ));
         }
     };
     if let Lines::Compressed { offsets, .. } = &mut lines {
         *offsets = read_offsets(npz, prefix, outer, index.count())?;
     }
-    let counts = (if let Lines::Listed(rows) = &lines { rows.count() } else { index.count() }, index.count());
+    let counts = (
+        if let Lines::Listed(rows) = &lines { rows.count() } else { index.count() },
+        index.count(),
+    );
     if counts != (values.count(), values.count()) {
-        let error = npz.error(format!("the parts of the sparse matrix `{prefix}data` do not fit each other"));
-        let error = error.expected(format!("{} entries", values.count()), format!("{} and {}", counts.0, counts.1));
-        return Err(Box::new(error.hint("write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX)")));
+        let error = npz
+            .error(format!("the parts of the sparse matrix `{prefix}data` do not fit each other"));
+        let error = error.expected(
+            format!("{} entries", values.count()),
+            format!("{} and {}", counts.0, counts.1),
+        );
+        return Err(Box::new(
+            error.hint("write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX)"),
+        ));
     }
-    let most = EMPTY_ROWS_MOST.max(ROWS_AN_ENTRY.saturating_mul(values.count())).min(u64::from(u32::MAX));
+    let most =
+        EMPTY_ROWS_MOST.max(ROWS_AN_ENTRY.saturating_mul(values.count())).min(u64::from(u32::MAX));
     let claim = |extent: u64, most: u64, what: &str| {
-        let error = || Box::new(npz.error(format!("a sparse matrix claims too many {what}")).expected(format!("at most {most}"), extent.to_string()));
+        let error = || {
+            Box::new(
+                npz.error(format!("a sparse matrix claims too many {what}"))
+                    .expected(format!("at most {most}"), extent.to_string()),
+            )
+        };
         u32::try_from(extent).ok().filter(|_| extent <= most).ok_or_else(error)
     };
-    let extents = (claim(rows, if form == "csr" { u64::from(u32::MAX) } else { most }, "rows")?, claim(columns, u64::from(u32::MAX), "columns")?);
+    let extents = (
+        claim(rows, if form == "csr" { u64::from(u32::MAX) } else { most }, "rows")?,
+        claim(columns, u64::from(u32::MAX), "columns")?,
+    );
     for _ in 0..values.count().div_ceil(ENTRIES_AT_ONCE as u64).max(1) {
         let value = values.next(ENTRIES_AT_ONCE)?;
         let (value, rounded) = (value.f32s()?, value.rounded()?);
@@ -176,17 +211,33 @@ impl Lines<'_> {
 fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Read<Vec<u64>> {
     let offsets_from = npz.array(&format!("{prefix}indptr"))?;
     let offsets = offsets_from.u64s()?;
-    let hint = "write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())  has offsets that fit";
-    let wrong = |what: &str, expected: String, found: String| Err(Box::new(offsets_from.error(what).expected(expected, found).hint(hint)));
+    let hint = "write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())  has offsets \
+        that fit";
+    let wrong = |what: &str, expected: String, found: String| {
+        Err(Box::new(offsets_from.error(what).expected(expected, found).hint(hint)))
+    };
     if rows.checked_add(1) != Some(offsets.len() as u64) {
-        return wrong("the offsets of a sparse matrix do not fit its shape", format!("{rows} rows and one more"), offsets.len().to_string());
+        return wrong(
+            "the offsets of a sparse matrix do not fit its shape",
+            format!("{rows} rows and one more"),
+            offsets.len().to_string(),
+        );
     }
     if offsets.first() != Some(&0) || offsets.last() != Some(&entries) {
-        let found = format!("{} to {}", offsets.first().unwrap_or(&0), offsets.last().unwrap_or(&0));
-        return wrong("the offsets of a sparse matrix do not fit its indices", format!("0 to {entries}"), found);
+        let found =
+            format!("{} to {}", offsets.first().unwrap_or(&0), offsets.last().unwrap_or(&0));
+        return wrong(
+            "the offsets of a sparse matrix do not fit its indices",
+            format!("0 to {entries}"),
+            found,
+        );
     }
     if let Some(at) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
-        return wrong("the offsets of a sparse matrix do not ascend", format!("at least {}", offsets[at]), format!("{} at {}", offsets[at + 1], at + 1));
+        return wrong(
+            "the offsets of a sparse matrix do not ascend",
+            format!("at least {}", offsets[at]),
+            format!("{} at {}", offsets[at + 1], at + 1),
+        );
     }
     Ok(offsets)
 }
@@ -194,7 +245,11 @@ fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Rea
 impl Entries {
     /// Refuses values that are NaN or infinite.
     pub fn refuse_infinite(&self, error: impl Fn(String) -> ReadError) -> Read<()> {
-        raw::refuse_infinite(&self.value, |at| (self.row[at] as usize, self.column[at] as usize), error)
+        raw::refuse_infinite(
+            &self.value,
+            |at| (self.row[at] as usize, self.column[at] as usize),
+            error,
+        )
     }
 
     /// As features: columns ascend in a row, equal ones are summed, zeros left out.
@@ -210,7 +265,11 @@ impl Entries {
             sorted[*slot as usize] = (self.column[at], self.value[at]);
             *slot += 1;
         }
-        let (mut offsets, mut index, mut values) = (Vec::with_capacity(rows + 1), Vec::<u32>::with_capacity(sorted.len()), Vec::with_capacity(sorted.len()));
+        let (mut offsets, mut index, mut values) = (
+            Vec::with_capacity(rows + 1),
+            Vec::<u32>::with_capacity(sorted.len()),
+            Vec::with_capacity(sorted.len()),
+        );
         offsets.push(0);
         for row in begin.windows(2) {
             let entries = &mut sorted[row[0] as usize..row[1] as usize];
@@ -233,6 +292,8 @@ impl Entries {
             return Ok(());
         }
         let error: ReadError = npz.error(format!("{what} do not have a row for each node"));
-        Err(Box::new(error.expected(format!("{nodes} rows"), self.rows.to_string()).hint(meaning::ROWS_HINT)))
+        Err(Box::new(
+            error.expected(format!("{nodes} rows"), self.rows.to_string()).hint(meaning::ROWS_HINT),
+        ))
     }
 }

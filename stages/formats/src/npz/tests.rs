@@ -12,7 +12,8 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn shared(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), Into::into);
+    let root = std::env::var_os("WARPLOOM_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), Into::into);
     let path = root.join("data").join(name);
     if !path.exists() {
         println!("SKIPPED: {name}: no such file under WARPLOOM_SHARED");
@@ -29,12 +30,21 @@ fn graph(path: &Path) -> RawGraph {
 fn sizes(labels: &Option<Labels>) -> Vec<usize> {
     let Some(Labels::Classes { class, names }) = labels else { panic!("expected classes") };
     assert!(!class.contains(&NO_CLASS));
-    (0..names.len()).map(|name| class.iter().filter(|&&class| class as usize == name).count()).collect()
+    (0..names.len())
+        .map(|name| class.iter().filter(|&&class| class as usize == name).count())
+        .collect()
 }
 
 fn undirected(graph: &RawGraph) -> usize {
-    let ends = graph.edges.source.iter().zip(&graph.edges.target).filter(|(source, target)| source != target);
-    ends.map(|(&source, &target)| (source.min(target), source.max(target))).collect::<std::collections::HashSet<_>>().len()
+    let ends = graph
+        .edges
+        .source
+        .iter()
+        .zip(&graph.edges.target)
+        .filter(|(source, target)| source != target);
+    ends.map(|(&source, &target)| (source.min(target), source.max(target)))
+        .collect::<std::collections::HashSet<_>>()
+        .len()
 }
 
 #[test]
@@ -43,25 +53,44 @@ fn cora_ml_has_the_counts_of_its_source() {
     let graph = graph(&path);
     assert_eq!((graph.nodes(), graph.edges.len(), undirected(&graph)), (2_995, 8_416, 8_158));
     assert!(graph.edges.weight.is_none() && graph.directed.is_none() && graph.splits.is_empty());
-    let Some(Features::Sparse { columns, index, .. }) = &graph.features else { panic!("expected sparse features") };
+    let Some(Features::Sparse { columns, index, .. }) = &graph.features else {
+        panic!("expected sparse features")
+    };
     assert_eq!((*columns, index.len()), (2_879, 151_171));
     assert_eq!(sizes(&graph.labels), [354, 402, 452, 442, 857, 193, 295]);
-    let [(name, Column::Texts(names))] = &graph.columns[..] else { panic!("expected one column of words") };
+    let [(name, Column::Texts(names))] = &graph.columns[..] else {
+        panic!("expected one column of words")
+    };
     assert_eq!(graph.passed_over, ["array `attr_names`"]);
-    assert!(name == "name" && names.len() == 2_995 && names[0].as_deref().is_some_and(|name| !name.is_empty()));
+    assert!(
+        name == "name"
+            && names.len() == 2_995
+            && names[0].as_deref().is_some_and(|name| !name.is_empty())
+    );
 }
 
 #[test]
 fn amazon_photo_is_the_same_as_npz_and_in_a_zip() {
-    let (Some(plain), Some(zipped)) = (shared("amazon_photo/amazon_co_buy_photo.npz"), shared("amazon_photo/amazon_co_buy_photo.zip")) else { return };
+    let (Some(plain), Some(zipped)) = (
+        shared("amazon_photo/amazon_co_buy_photo.npz"),
+        shared("amazon_photo/amazon_co_buy_photo.zip"),
+    ) else {
+        return;
+    };
     let photo = graph(&plain);
     assert_eq!((photo.nodes(), photo.edges.len(), undirected(&photo)), (7_650, 143_663, 119_081));
-    let Some(Features::Sparse { columns, index, .. }) = &photo.features else { panic!("expected sparse features") };
+    let Some(Features::Sparse { columns, index, .. }) = &photo.features else {
+        panic!("expected sparse features")
+    };
     assert_eq!((*columns, index.len()), (745, 1_979_909));
     assert_eq!(sizes(&photo.labels), [369, 1686, 703, 915, 882, 823, 1941, 331]);
     assert_eq!(photo, graph(&zipped));
     let folder = plain.parent().unwrap();
-    let look = |files: &[&PathBuf]| recognise(&Look::new(&files.iter().copied().cloned().chain([folder.join("SOURCE.txt")]).collect::<Vec<_>>()));
+    let look = |files: &[&PathBuf]| {
+        recognise(&Look::new(
+            &files.iter().copied().cloned().chain([folder.join("SOURCE.txt")]).collect::<Vec<_>>(),
+        ))
+    };
     assert_eq!(look(&[&plain, &zipped]), Some(vec![plain.clone()]));
     assert_eq!(look(&[&zipped]), Some(vec![zipped.clone()]));
 }
@@ -71,30 +100,55 @@ fn heterophilous_sets_have_the_counts_of_their_sources() {
     type Facts<'a> = (&'a str, u32, usize, u32, &'a [usize], [usize; 3]);
     let sets: [Facts<'_>; 3] = [
         ("minesweeper/minesweeper.npz", 10_000, 39_402, 7, &[8000, 2000], [5_000, 2_500, 2_500]),
-        ("actor/actor.npz", 7_600, 26_659, 932, &[853, 1337, 1630, 1815, 1965], [3_648, 2_432, 1_520]),
+        (
+            "actor/actor.npz",
+            7_600,
+            26_659,
+            932,
+            &[853, 1337, 1630, 1815, 1965],
+            [3_648, 2_432, 1_520],
+        ),
         ("webkb_wisconsin/wisconsin.npz", 251, 450, 1703, &[10, 70, 118, 32, 21], [120, 80, 51]),
     ];
     for (name, nodes, edges, columns, classes, parts) in sets {
         let Some(path) = shared(name) else { return };
         let graph = graph(&path);
-        assert_eq!((graph.nodes(), graph.edges.len(), undirected(&graph), graph.directed), (nodes, edges, edges, Some(false)), "{name}");
-        assert!(matches!(&graph.features, Some(Features::Dense { columns: found, .. }) if *found == columns), "{name}");
+        assert_eq!(
+            (graph.nodes(), graph.edges.len(), undirected(&graph), graph.directed),
+            (nodes, edges, edges, Some(false)),
+            "{name}"
+        );
+        assert!(
+            matches!(&graph.features, Some(Features::Dense { columns: found, .. }) if *found == columns),
+            "{name}"
+        );
         assert_eq!(sizes(&graph.labels), classes, "{name}");
         assert_eq!(graph.splits.len(), 10, "{name}");
         for split in &graph.splits {
-            assert_eq!([TRAIN, VALIDATION, TEST].map(|part| split.iter().filter(|&&found| found == part).count()), parts, "{name}");
+            assert_eq!(
+                [TRAIN, VALIDATION, TEST]
+                    .map(|part| split.iter().filter(|&&found| found == part).count()),
+                parts,
+                "{name}"
+            );
         }
     }
 }
 
 #[test]
 fn the_three_forms_of_scipy_and_the_lists_of_gnnadvisor_give_one_graph() {
-    let [csr, csc, coo, pairs] = ["csr", "csc", "coo", "gnnadvisor"].map(|name| graph(&fixture(&format!("{name}.npz"))));
+    let [csr, csc, coo, pairs] =
+        ["csr", "csc", "coo", "gnnadvisor"].map(|name| graph(&fixture(&format!("{name}.npz"))));
     assert_eq!(csr.ids, NodeIds::Count(9));
-    assert_eq!((&csr.edges.source[..], &csr.edges.target[..]), (&[1, 2, 2, 5, 8][..], &[2, 1, 3, 5, 1][..]));
+    assert_eq!(
+        (&csr.edges.source[..], &csr.edges.target[..]),
+        (&[1, 2, 2, 5, 8][..], &[2, 1, 3, 5, 1][..])
+    );
     assert_eq!(csr.edges.weight.as_deref(), Some(&[0.5, 0.5, 3.0, 3.0, -1.5][..]));
     let edges = |graph: &RawGraph| {
-        let mut edges: Vec<_> = (0..graph.edges.len()).map(|at| (graph.edges.source[at], graph.edges.target[at])).collect();
+        let mut edges: Vec<_> = (0..graph.edges.len())
+            .map(|at| (graph.edges.source[at], graph.edges.target[at]))
+            .collect();
         edges.sort_unstable();
         edges
     };
@@ -102,18 +156,38 @@ fn the_three_forms_of_scipy_and_the_lists_of_gnnadvisor_give_one_graph() {
         assert_eq!((edges(&other), other.ids), (edges(&csr), csr.ids.clone()));
     }
     // The lists keep the edge that is there twice.
-    assert_eq!((pairs.edges.source, pairs.edges.target), (vec![1, 2, 2, 2, 5, 8], vec![2, 1, 3, 3, 5, 1]));
+    assert_eq!(
+        (pairs.edges.source, pairs.edges.target),
+        (vec![1, 2, 2, 2, 5, 8], vec![2, 1, 3, 3, 5, 1])
+    );
 }
 
 #[test]
 fn attributes_labels_and_names_of_a_small_set_are_read() {
     let graph = graph(&fixture("benchmark.npz"));
     assert_eq!(graph.nodes(), 3);
-    let Some(Features::Sparse { columns, offsets, index, values }) = graph.features else { panic!("expected sparse features") };
+    let Some(Features::Sparse { columns, offsets, index, values }) = graph.features else {
+        panic!("expected sparse features")
+    };
     // The stored row 1 is (4, 1, 4), (0 stored), and both entries of column 4 are summed.
-    assert_eq!((columns, offsets, index, values), (5, vec![0, 1, 3, 3], vec![2, 1, 4], vec![1.0, 2.0, 1.5]));
-    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![1, NO_CLASS, 0], names: vec!["zebra".into(), "ant".into()] }));
-    assert_eq!(graph.columns, [("name".into(), Column::Texts(vec![Some("a".into()), Some("b".into()), Some("c".into())]))]);
+    assert_eq!(
+        (columns, offsets, index, values),
+        (5, vec![0, 1, 3, 3], vec![2, 1, 4], vec![1.0, 2.0, 1.5])
+    );
+    assert_eq!(
+        graph.labels,
+        Some(Labels::Classes {
+            class: vec![1, NO_CLASS, 0],
+            names: vec!["zebra".into(), "ant".into()]
+        })
+    );
+    assert_eq!(
+        graph.columns,
+        [(
+            "name".into(),
+            Column::Texts(vec![Some("a".into()), Some("b".into()), Some("c".into())])
+        )]
+    );
 }
 
 #[test]
@@ -135,14 +209,23 @@ fn what_is_wrong_is_said_with_both_numbers() {
         let found = what(&format!("{name}.npz"));
         assert!(found.contains(expected), "{name}: {found}");
     }
-    assert!(what("bad-id.npz").contains("= expected whole numbers from 0, below 2, found 5"), "{}", what("bad-id.npz"));
-    assert!(what("bad-claim.npz").contains("expected at most 4194304, found 1000000000000"), "{}", what("bad-claim.npz"));
+    assert!(
+        what("bad-id.npz").contains("= expected whole numbers from 0, below 2, found 5"),
+        "{}",
+        what("bad-id.npz")
+    );
+    assert!(
+        what("bad-claim.npz").contains("expected at most 4194304, found 1000000000000"),
+        "{}",
+        what("bad-claim.npz")
+    );
 }
 
 #[test]
 fn features_beside_a_graph_are_not_taken_for_one() {
     let folder = tempfile::tempdir().unwrap();
-    let (features, edges) = (folder.path().join("features.npz"), folder.path().join("adjacency.npz"));
+    let (features, edges) =
+        (folder.path().join("features.npz"), folder.path().join("adjacency.npz"));
     std::fs::copy(fixture("csr.npz"), &features).unwrap();
     assert_eq!(recognise(&Look::new(std::slice::from_ref(&features))), None);
     std::fs::copy(fixture("csr.npz"), &edges).unwrap();
@@ -165,7 +248,8 @@ proptest::proptest! {
         }
     }
 
-    /// Checksums guard an archive against nearly every change; so numbers are changed before they are packed.
+    /// Checksums guard an archive against nearly every change; so numbers are changed before they
+    /// are packed.
     #[test]
     fn any_numbers_in_a_matrix_are_read_or_refused(
         rows in 0u64..5, columns in 0u64..5, huge in proptest::option::of(proptest::num::u64::ANY), coo: bool, prefix in 0usize..2,
@@ -199,9 +283,18 @@ pub(crate) fn stored(members: &[(String, Vec<u8>)]) -> Vec<u8> {
         let mut crc = flate2::Crc::new();
         crc.update(bytes);
         let size = (bytes.len() as u32).to_le_bytes();
-        let shared = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &crc.sum().to_le_bytes(), &size, &size, &(name.len() as u16).to_le_bytes(), &[0, 0]].concat();
+        let shared = [
+            &[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
+            &crc.sum().to_le_bytes(),
+            &size,
+            &size,
+            &(name.len() as u16).to_le_bytes(),
+            &[0, 0],
+        ]
+        .concat();
         let at = (body.len() as u32).to_le_bytes();
-        directory.extend([&b"PK\x01\x02\x14\x00"[..], &shared, &[0; 10], &at, name.as_bytes()].concat());
+        directory
+            .extend([&b"PK\x01\x02\x14\x00"[..], &shared, &[0; 10], &at, name.as_bytes()].concat());
         body.extend([&b"PK\x03\x04"[..], &shared, name.as_bytes(), bytes].concat());
     }
     let count = (members.len() as u16).to_le_bytes();
@@ -211,9 +304,15 @@ pub(crate) fn stored(members: &[(String, Vec<u8>)]) -> Vec<u8> {
 
 /// Lists of ends with more arrays beside them.
 fn pairs(more: &[(&str, &[u8])]) -> Read<RawGraph> {
-    let [source, target, nodes] = [&[0, 1, 2][..], &[1, 2, 0], &[4]]
-        .map(|values| npy("<i8", values.len(), &values.iter().flat_map(|value: &i64| value.to_le_bytes()).collect::<Vec<_>>()));
-    let mut members: Vec<(&str, &[u8])> = vec![("src_li.npy", &source), ("dst_li.npy", &target), ("num_nodes.npy", &nodes)];
+    let [source, target, nodes] = [&[0, 1, 2][..], &[1, 2, 0], &[4]].map(|values| {
+        npy(
+            "<i8",
+            values.len(),
+            &values.iter().flat_map(|value: &i64| value.to_le_bytes()).collect::<Vec<_>>(),
+        )
+    });
+    let mut members: Vec<(&str, &[u8])> =
+        vec![("src_li.npy", &source), ("dst_li.npy", &target), ("num_nodes.npy", &nodes)];
     members.extend(more);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g.npz");
@@ -223,29 +322,57 @@ fn pairs(more: &[(&str, &[u8])]) -> Read<RawGraph> {
 
 fn npy(descr: &str, rows: usize, values: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows},), }}\n");
-    [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), values].concat()
+    [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), values]
+        .concat()
 }
 
 fn reals(values: &[f32]) -> Vec<u8> {
-    npy("<f4", values.len(), &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
+    npy(
+        "<f4",
+        values.len(),
+        &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>(),
+    )
 }
 
 #[test]
 fn arrays_beside_the_lists_of_gnnadvisor_are_read_or_named() {
     let labels = npy("|i1", 4, &[1, 0, 1, 1]);
-    let more = pairs(&[("features.npy", &reals(&[1.0, 2.0, 3.0, 4.0])), ("time.npy", &labels), ("weights.npy", &reals(&[0.5, 1.0, 2.0])), ("y.npy", &labels)]);
+    let more = pairs(&[
+        ("features.npy", &reals(&[1.0, 2.0, 3.0, 4.0])),
+        ("time.npy", &labels),
+        ("weights.npy", &reals(&[0.5, 1.0, 2.0])),
+        ("y.npy", &labels),
+    ]);
     let graph = more.unwrap();
     graph.validate().unwrap();
-    assert_eq!(graph.features, Some(Features::Dense { columns: 1, values: vec![1.0, 2.0, 3.0, 4.0] }));
+    assert_eq!(
+        graph.features,
+        Some(Features::Dense { columns: 1, values: vec![1.0, 2.0, 3.0, 4.0] })
+    );
     assert!(matches!(&graph.labels, Some(Labels::Classes { class, .. }) if *class == [1, 0, 1, 1]));
-    assert_eq!((graph.edges.weight.as_deref(), graph.passed_over), (Some(&[0.5, 1.0, 2.0][..]), vec!["array `time`".to_owned()]));
-    let large = npy("<i8", 3, &[1i64, 16_777_217, 1 << 40].iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>());
-    let told = "1 weights are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in edge 1";
+    assert_eq!(
+        (graph.edges.weight.as_deref(), graph.passed_over),
+        (Some(&[0.5, 1.0, 2.0][..]), vec!["array `time`".to_owned()])
+    );
+    let large = npy(
+        "<i8",
+        3,
+        &[1i64, 16_777_217, 1 << 40]
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect::<Vec<_>>(),
+    );
+    let told = "1 weights are whole numbers above 16777216 that f32 does not hold, and were \
+        rounded to 24 bits; the first is in edge 1";
     assert_eq!(pairs(&[("weight.npy", &large)]).unwrap().notes, [told]);
     for (name, array, wanted) in [
         ("x.npy", reals(&[1.0; 3]), "expected 4 rows, found 3"),
         ("x.npy", reals(&[1.0; 5]), "expected 4 rows, found 5"),
-        ("weight.npy", reals(&[1.0; 2]), "it does not have a weight for each beginning in `src_li`"),
+        (
+            "weight.npy",
+            reals(&[1.0; 2]),
+            "it does not have a weight for each beginning in `src_li`",
+        ),
         ("weight.npy", reals(&[1.0, f32::NAN, 1.0]), "edge 1 has a weight that is not finite"),
     ] {
         let said = pairs(&[(name, &array)]).unwrap_err().to_string();

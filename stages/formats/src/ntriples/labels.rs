@@ -1,6 +1,7 @@
 //! Tables of labelled entities beside the statements: tab-separated columns under a header.
 //!
-//! promises  the column that begins with `label` (or that the options name) is the label, the one that is neither a label nor `id` the entity
+//! promises  the column that begins with `label` (or that the options name) is the label, the one
+//!           that is neither a label nor `id` the entity
 //! promises  an entity has one label and one part; what two files say of it must agree
 use crate::{
     Options,
@@ -14,7 +15,10 @@ use std::collections::BTreeMap;
 pub(super) fn part_of(name: &str) -> Option<u8> {
     // BGS has `trainingSet(lith).tsv` and the like.
     let parts = [("completeDataset", IN_NO_PART), ("trainingSet", TRAIN), ("testSet", TEST)];
-    parts.into_iter().find(|(begin, _)| name.starts_with(begin) && name.ends_with(".tsv")).map(|(_, part)| part)
+    parts
+        .into_iter()
+        .find(|(begin, _)| name.starts_with(begin) && name.ends_with(".tsv"))
+        .map(|(_, part)| part)
 }
 
 /// Labels and parts by entity.
@@ -33,7 +37,9 @@ impl Labelled {
         let NodeIds::Strings(ids) = &graph.ids else { return };
         let mut names: Vec<&String> = self.of.values().map(|(label, _)| label).collect();
         // Numbers by value, words by bytes.
-        let order = |name: &&String| (name.parse::<i64>().map_or((1, 0), |number| (0, number)), name.to_string());
+        let order = |name: &&String| {
+            (name.parse::<i64>().map_or((1, 0), |number| (0, number)), name.to_string())
+        };
         names.sort_by_cached_key(order);
         names.dedup();
         let class_of: BTreeMap<&String, u32> = names.iter().copied().zip(0..).collect();
@@ -65,7 +71,8 @@ pub(super) fn read(bundle: &Bundle, options: &Options) -> Read<Option<Labelled>>
 
 fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) -> Read<()> {
     let lines = text.lines()?;
-    let header: Vec<String> = cells(lines.first()).map(|(_, cell)| String::from_utf8_lossy(cell).into_owned()).collect();
+    let header: Vec<String> =
+        cells(lines.first()).map(|(_, cell)| String::from_utf8_lossy(cell).into_owned()).collect();
     let (entity, label) = columns(&header, options).map_err(|fault| lines.fault(&fault))?;
     let path = lines.path().to_path_buf();
     let mut rows = 0;
@@ -73,28 +80,43 @@ fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) 
         for (start, line) in each(block).filter(|(_, line)| !line.is_empty()) {
             rows += 1;
             let row: Vec<(usize, &[u8])> = cells(line).collect();
-            let cell = |column: usize| row.get(column).filter(|(_, cell)| !cell.is_empty()).copied();
+            let cell =
+                |column: usize| row.get(column).filter(|(_, cell)| !cell.is_empty()).copied();
             let (Some(entity), Some(label)) = (cell(entity), cell(label)) else {
-                let fault = Fault::new(start, "the table of labels has a line without an entity or a label");
+                let fault = Fault::new(
+                    start,
+                    "the table of labels has a line without an entity or a label",
+                );
                 return Err(fault.expected(format!("the columns {}", header.join(", ")), line));
             };
-            let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
-                Ok(word) => Ok(word.to_owned()),
-                Err(_) => Err(Fault::new(start + at, "a word is not UTF-8").expected("text in UTF-8", cell)),
-            };
+            let word =
+                |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
+                    Ok(word) => Ok(word.to_owned()),
+                    Err(_) => Err(Fault::new(start + at, "a word is not UTF-8")
+                        .expected("text in UTF-8", cell)),
+                };
             let place = |disagreement| match disagreement {
                 Disagreement::Label(known) => {
                     let fault = Fault::new(start + label.0, "an entity has two labels");
-                    fault.expected(format!("the label `{known}`, as another line says of it"), label.1)
+                    fault.expected(
+                        format!("the label `{known}`, as another line says of it"),
+                        label.1,
+                    )
                 }
-                Disagreement::Part => Fault::new(start + entity.0, "an entity is to be trained on and tested").expected("each entity in one part", entity.1),
+                Disagreement::Part => {
+                    Fault::new(start + entity.0, "an entity is to be trained on and tested")
+                        .expected("each entity in one part", entity.1)
+                }
             };
             add(labelled, word(entity)?, class_name(&word(label)?), part).map_err(place)?;
         }
         Ok(())
     })?;
     if rows == 0 {
-        return Err(Box::new(ReadError::new(&path, "the table of labels names no entity").expected("a line for each labelled node", "none")));
+        return Err(Box::new(
+            ReadError::new(&path, "the table of labels names no entity")
+                .expected("a line for each labelled node", "none"),
+        ));
     }
     Ok(())
 }
@@ -102,21 +124,31 @@ fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) 
 /// The entity's column and the label's.
 fn columns(header: &[String], options: &Options) -> Result<(usize, usize), Fault> {
     let shown = header.join(", ");
-    let labels: Vec<usize> = (0..header.len()).filter(|&column| header[column].starts_with("label")).collect();
+    let labels: Vec<usize> =
+        (0..header.len()).filter(|&column| header[column].starts_with("label")).collect();
     let label = match (&options.label, &labels[..]) {
         (Some(name), _) => header.iter().position(|column| column == name),
         (None, [label]) => Some(*label),
         _ => None,
     };
     let label = label.ok_or_else(|| {
-        let expected = options.label.as_ref().map_or("one column that begins with `label`".to_owned(), |name| format!("a column `{name}`"));
-        let fault = Fault::new(0, "the table of labels has not one column of labels").expected(expected, shown.as_bytes());
+        let expected = options
+            .label
+            .as_ref()
+            .map_or("one column that begins with `label`".to_owned(), |name| {
+                format!("a column `{name}`")
+            });
+        let fault = Fault::new(0, "the table of labels has not one column of labels")
+            .expected(expected, shown.as_bytes());
         fault.hint("name it in the catalogue's entry:  read: {label: NAME}")
     })?;
-    let others: Vec<usize> = (0..header.len()).filter(|column| *column != label && !labels.contains(column) && header[*column] != "id").collect();
+    let others: Vec<usize> = (0..header.len())
+        .filter(|column| *column != label && !labels.contains(column) && header[*column] != "id")
+        .collect();
     match others[..] {
         [entity] => Ok((entity, label)),
-        _ => Err(Fault::new(0, "the table of labels has not one column of entities").expected("one column besides `id` and labels", shown.as_bytes())),
+        _ => Err(Fault::new(0, "the table of labels has not one column of entities")
+            .expected("one column besides `id` and labels", shown.as_bytes())),
     }
 }
 
@@ -133,7 +165,13 @@ fn cells(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 /// One name for `1`, `1.0` and `1.00`.
 fn class_name(label: &str) -> String {
     match label.split_once('.') {
-        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') && whole.parse::<i64>().is_ok() => whole.to_owned(),
+        Some((whole, zeros))
+            if !zeros.is_empty()
+                && zeros.bytes().all(|byte| byte == b'0')
+                && whole.parse::<i64>().is_ok() =>
+        {
+            whole.to_owned()
+        }
         _ => label.to_owned(),
     }
 }
@@ -145,7 +183,12 @@ enum Disagreement {
     Part,
 }
 
-fn add(labelled: &mut Labelled, entity: String, label: String, part: u8) -> Result<(), Disagreement> {
+fn add(
+    labelled: &mut Labelled,
+    entity: String,
+    label: String,
+    part: u8,
+) -> Result<(), Disagreement> {
     let Some((known, in_part)) = labelled.of.get_mut(&entity) else {
         labelled.of.insert(entity, (label, part));
         return Ok(());

@@ -28,7 +28,9 @@ impl Term<'_> {
         let offset = self.at + usize::from(self.kind == Kind::Iri);
         let text = std::str::from_utf8(text).map_err(|error| {
             let byte = error.valid_up_to();
-            Fault::new(offset + byte, "a term is not UTF-8").expected("text in UTF-8", &text[byte..]).hint("convert the file with  iconv")
+            Fault::new(offset + byte, "a term is not UTF-8")
+                .expected("text in UTF-8", &text[byte..])
+                .hint("convert the file with  iconv")
         })?;
         if !text.contains('\\') {
             // Language tags are the same in any case.
@@ -60,20 +62,33 @@ fn unescape(text: &str, offset: usize, short: bool) -> Result<String, Fault> {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         let wrong = || {
-            let expected = if short { "\\t \\b \\n \\r \\f \\\" \\' \\\\ \\uXXXX or \\UXXXXXXXX" } else { "\\uXXXX or \\UXXXXXXXX" };
+            let expected = if short {
+                "\\t \\b \\n \\r \\f \\\" \\' \\\\ \\uXXXX or \\UXXXXXXXX"
+            } else {
+                "\\uXXXX or \\UXXXXXXXX"
+            };
             let shown: String = rest[at..].chars().take(10).collect();
-            Fault::new(offset + text.len() - rest.len() + at, "an escape is none of N-Triples").expected(expected, shown.as_bytes())
+            Fault::new(offset + text.len() - rest.len() + at, "an escape is none of N-Triples")
+                .expected(expected, shown.as_bytes())
         };
         word.push_str(&rest[..at]);
         let escape = rest[at..].chars().nth(1).ok_or_else(wrong)?;
         let (character, length) = match escape {
             'u' | 'U' => {
                 let digits = if escape == 'u' { 4 } else { 8 };
-                let hex = rest.get(at + 2..at + 2 + digits).filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit())).ok_or_else(wrong)?;
-                (u32::from_str_radix(hex, 16).ok().and_then(char::from_u32).ok_or_else(wrong)?, 2 + digits)
+                let hex = rest
+                    .get(at + 2..at + 2 + digits)
+                    .filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                    .ok_or_else(wrong)?;
+                (
+                    u32::from_str_radix(hex, 16).ok().and_then(char::from_u32).ok_or_else(wrong)?,
+                    2 + digits,
+                )
             }
             _ if short => {
-                let plain = "tbnrf\"'\\".find(escape).and_then(|at| "\t\u{8}\n\r\u{c}\"'\\".chars().nth(at));
+                let plain = "tbnrf\"'\\"
+                    .find(escape)
+                    .and_then(|at| "\t\u{8}\n\r\u{c}\"'\\".chars().nth(at));
                 (plain.ok_or_else(wrong)?, 2)
             }
             _ => return Err(wrong()),
@@ -112,17 +127,28 @@ impl<'a> Terms<'a> {
     pub fn statement(&mut self) -> Result<(Term<'a>, Term<'a>, Term<'a>), Fault> {
         let subject = self.term("the subject", "<IRI> or _:name", &[Kind::Iri, Kind::Blank])?;
         let predicate = self.term("the relation", "<IRI>", &[Kind::Iri])?;
-        let object = self.term("the object", "<IRI>, _:name or \"literal\"", &[Kind::Iri, Kind::Blank, Kind::Literal])?;
+        let object = self.term(
+            "the object",
+            "<IRI>, _:name or \"literal\"",
+            &[Kind::Iri, Kind::Blank, Kind::Literal],
+        )?;
         if self.at_end() || self.rest().first() != Some(&b'.') {
-            let fault = Fault::new(self.at, "a statement does not end in a full stop").expected("` .` behind the object", self.rest());
-            return Err(fault.hint("end each line with  ` .` ; if the last line is cut short, download the file again"));
+            let fault = Fault::new(self.at, "a statement does not end in a full stop")
+                .expected("` .` behind the object", self.rest());
+            return Err(fault.hint(
+                "end each line with  ` .` ; if the last line is cut short, download the file again",
+            ));
         }
         self.at += 1;
         match self.at_end() {
             true => Ok((subject, predicate, object)),
             false => {
-                let fault = Fault::new(self.at, "a line goes on behind its full stop").expected("the end of the line, or a comment", self.rest());
-                Err(fault.hint("a statement has three terms; if this is N-Quads or Turtle, convert it:  rapper -i turtle -o ntriples FILE"))
+                let fault = Fault::new(self.at, "a line goes on behind its full stop")
+                    .expected("the end of the line, or a comment", self.rest());
+                Err(fault.hint(
+                    "a statement has three terms; if this is N-Quads or Turtle, \
+                    convert it:  rapper -i turtle -o ntriples FILE",
+                ))
             }
         }
     }
@@ -130,7 +156,8 @@ impl<'a> Terms<'a> {
     fn term(&mut self, what: &str, expected: &str, kinds: &[Kind]) -> Result<Term<'a>, Fault> {
         let ended = self.at_end();
         let wrong = |at: usize, found: &[u8]| {
-            let fault = Fault::new(at, format!("{what} of a statement is none of N-Triples")).expected(expected, found);
+            let fault = Fault::new(at, format!("{what} of a statement is none of N-Triples"))
+                .expected(expected, found);
             fault.hint("if this is Turtle or RDF/XML, convert it:  rapper -g -o ntriples FILE")
         };
         let rest = self.rest();
@@ -141,7 +168,9 @@ impl<'a> Terms<'a> {
             [b'"', ..] => (Kind::Literal, literal(rest)),
             _ => return Err(wrong(self.at, rest)),
         };
-        let Some(length) = length.filter(|_| kinds.contains(&kind)) else { return Err(wrong(self.at, rest)) };
+        let Some(length) = length.filter(|_| kinds.contains(&kind)) else {
+            return Err(wrong(self.at, rest));
+        };
         let term = Term { kind, spelling: &rest[..length], at: self.at };
         self.at += length;
         Ok(term)
@@ -150,14 +179,18 @@ impl<'a> Terms<'a> {
 
 /// The length of `<...>`.
 fn iri(text: &[u8]) -> Option<usize> {
-    let end = text.iter().skip(1).position(|byte| matches!(byte, b'>' | b'<' | b'"' | 0..=b' '))? + 1;
+    let end =
+        text.iter().skip(1).position(|byte| matches!(byte, b'>' | b'<' | b'"' | 0..=b' '))? + 1;
     // An IRI that looks like a blank node would be taken for it.
     (text[end] == b'>' && end > 1 && !text.starts_with(b"<_:")).then_some(end + 1)
 }
 
 /// The length of `_:name`; a full stop at its end is the statement's.
 fn blank(text: &[u8]) -> Option<usize> {
-    let end = text.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'<' | b'"')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| matches!(byte, b' ' | b'\t' | b'<' | b'"'))
+        .unwrap_or(text.len());
     let end = if text[..end].ends_with(b".") { end - 1 } else { end };
     (end > 2).then_some(end)
 }
@@ -175,7 +208,10 @@ fn literal(text: &[u8]) -> Option<usize> {
     end += 1;
     match &text[end..] {
         [b'@', tag @ ..] => {
-            let length = tag.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'-')).unwrap_or(tag.len());
+            let length = tag
+                .iter()
+                .position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'-'))
+                .unwrap_or(tag.len());
             (length > 0).then_some(end + 1 + length)
         }
         [b'^', b'^', kind @ ..] if kind.first() == Some(&b'<') => Some(end + 2 + iri(kind)?),

@@ -1,6 +1,7 @@
 //! `split/NAME/{train, valid, test}.csv`: rows of nodes or graphs, one a line.
 //!
-//! promises  one split a folder, by ascending name; a row in two parts, or twice in one, is an error
+//! promises  one split a folder, by ascending name; a row in two parts, or twice in one, is an
+//!           error
 use crate::{
     bundle::Bundle,
     number_table::Table,
@@ -37,13 +38,19 @@ fn one(bundle: &Bundle, parts: &[(u8, usize)], rows: usize, what: &str) -> Read<
         for (row, &member) in table.values.iter().enumerate() {
             match split.get_mut(member as usize) {
                 None => {
-                    let error = table.error(row, format!("the split lists a {what} that does not exist"));
-                    return Err(Box::new(error.expected(format!("a {what} from 0 to {}", rows.saturating_sub(1)), member.to_string())));
+                    let error =
+                        table.error(row, format!("the split lists a {what} that does not exist"));
+                    return Err(Box::new(error.expected(
+                        format!("a {what} from 0 to {}", rows.saturating_sub(1)),
+                        member.to_string(),
+                    )));
                 }
                 Some(free @ &mut IN_NO_PART) => *free = part,
                 Some(_) => {
                     let error = table.error(row, format!("the split lists a {what} twice"));
-                    return Err(Box::new(error.expected(format!("each {what} in one part"), member.to_string())));
+                    return Err(Box::new(
+                        error.expected(format!("each {what} in one part"), member.to_string()),
+                    ));
                 }
             }
         }

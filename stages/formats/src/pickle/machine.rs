@@ -1,7 +1,8 @@
 //! The stack machine of pickle: one opcode after the other until `STOP`.
 //!
 //! promises  every length is compared with the bytes that are left before anything is made
-//! never     makes more than one object an opcode; follows persistent ids, extension codes or buffers outside the file
+//! never     makes more than one object an opcode; follows persistent ids, extension codes or
+//!           buffers outside the file
 use super::{
     Object, Value,
     numpy::{self, Global},
@@ -16,7 +17,15 @@ pub struct Fault {
 
 /// Objects and the value of the whole.
 pub fn run(bytes: &[u8]) -> Result<(Vec<Object>, Value), Fault> {
-    let mut machine = Machine { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new(), objects: Vec::new(), encoded: 0 };
+    let mut machine = Machine {
+        bytes,
+        at: 0,
+        stack: Vec::new(),
+        marks: Vec::new(),
+        memo: HashMap::new(),
+        objects: Vec::new(),
+        encoded: 0,
+    };
     loop {
         let byte = machine.at;
         match machine.step() {
@@ -82,12 +91,18 @@ impl<'a> Machine<'a> {
             b'c' | 0x93 | b'R' | b'b' | 0x81 | 0x92 => self.construct(code)?,
             0x80 => match self.take(1)?[0] {
                 0..=5 => {}
-                other => return Err(format!("unknown protocol: expected at most 5, found {other}")),
+                other => {
+                    return Err(format!("unknown protocol: expected at most 5, found {other}"));
+                }
             },
             // A frame says how much to read ahead; all is there already.
             0x95 => drop(self.take(8)?),
-            b'P' | b'Q' => return Err("it names an object outside the file (a persistent id)".into()),
-            b'i' | b'o' => return Err("it makes an object of a class of its own, which is not read".into()),
+            b'P' | b'Q' => {
+                return Err("it names an object outside the file (a persistent id)".into());
+            }
+            b'i' | b'o' => {
+                return Err("it makes an object of a class of its own, which is not read".into());
+            }
             0x82..=0x84 => return Err("it uses an extension code, which is not read".into()),
             0x97 | 0x98 => return Err("it needs a buffer outside the file".into()),
             other => return Err(format!("unknown opcode 0x{other:02x}")),
@@ -98,7 +113,10 @@ impl<'a> Machine<'a> {
     fn take(&mut self, count: usize) -> Step<&'a [u8]> {
         let rest = &self.bytes[self.at..];
         if count > rest.len() {
-            return Err(format!("it is cut short: expected {count} more bytes, found {}", rest.len()));
+            return Err(format!(
+                "it is cut short: expected {count} more bytes, found {}",
+                rest.len()
+            ));
         }
         self.at += count;
         Ok(&rest[..count])
@@ -106,13 +124,17 @@ impl<'a> Machine<'a> {
 
     /// A length in little-endian bytes.
     fn length(&mut self, width: usize) -> Step<usize> {
-        let length = self.take(width)?.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+        let length =
+            self.take(width)?.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
         usize::try_from(length).map_err(|_| format!("a length of {length} is too large"))
     }
 
     /// A line without its end, as protocol 0 has them.
     fn raw_line(&mut self) -> Step<&'a [u8]> {
-        let length = self.bytes[self.at..].iter().position(|&byte| byte == b'\n').ok_or("it is cut short: a line has no end")?;
+        let length = self.bytes[self.at..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .ok_or("it is cut short: a line has no end")?;
         Ok(&self.take(length + 1)?[..length])
     }
 
@@ -146,7 +168,9 @@ impl<'a> Machine<'a> {
     }
 
     fn number(&mut self, code: u8) -> Step<Value> {
-        let little = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+        let little = |bytes: &[u8]| {
+            bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte))
+        };
         Ok(match code {
             b'K' => Value::Integer(i64::from(self.take(1)?[0])),
             b'M' => Value::Integer(little(self.take(2)?) as i64),
@@ -159,13 +183,21 @@ impl<'a> Machine<'a> {
                     return Err("a whole number is larger than 64 bits".into());
                 }
                 let unused = 64 - 8 * length as u32;
-                Value::Integer(if length == 0 { 0 } else { ((little(bytes) << unused) as i64) >> unused })
+                Value::Integer(if length == 0 {
+                    0
+                } else {
+                    ((little(bytes) << unused) as i64) >> unused
+                })
             }
             b'F' => Value::Real(self.line()?.trim().parse().map_err(|_| "a number is none")?),
             _ => match self.line()?.trim() {
                 "01" => Value::Bool(true),
                 "00" => Value::Bool(false),
-                line => Value::Integer(line.trim_end_matches('L').parse().map_err(|_| "a whole number is none, or larger than 64 bits")?),
+                line => Value::Integer(
+                    line.trim_end_matches('L')
+                        .parse()
+                        .map_err(|_| "a whole number is none, or larger than 64 bits")?,
+                ),
             },
         })
     }
@@ -227,7 +259,9 @@ impl<'a> Machine<'a> {
 
     fn top(&mut self) -> Step<&mut Object> {
         match self.stack.last() {
-            Some(Value::Object(index)) => self.objects.get_mut(*index as usize).ok_or_else(|| "an object is missing".into()),
+            Some(Value::Object(index)) => {
+                self.objects.get_mut(*index as usize).ok_or_else(|| "an object is missing".into())
+            }
             _ => Err("there is no object on the stack".into()),
         }
     }
@@ -235,13 +269,19 @@ impl<'a> Machine<'a> {
     /// Moves values between the stack and the memo.
     fn remember(&mut self, code: u8) -> Step<()> {
         let index = match code {
-            b'p' | b'g' => self.line()?.trim().parse().map_err(|_| "a place in the memo is no number")?,
+            b'p' | b'g' => {
+                self.line()?.trim().parse().map_err(|_| "a place in the memo is no number")?
+            }
             b'q' | b'h' => u32::from(self.take(1)?[0]),
             0x94 => self.memo.len() as u32,
             _ => self.length(4)? as u32,
         };
         if matches!(code, b'g' | b'h' | b'j') {
-            let value = self.memo.get(&index).copied().ok_or_else(|| format!("nothing is remembered at {index}"))?;
+            let value = self
+                .memo
+                .get(&index)
+                .copied()
+                .ok_or_else(|| format!("nothing is remembered at {index}"))?;
             self.stack.push(value);
         } else {
             let value = *self.stack.last().ok_or("the stack is empty")?;
@@ -261,7 +301,9 @@ impl<'a> Machine<'a> {
             0x93 => {
                 let names = self.pop_many(2)?;
                 let global = match (self.object(names[0]), self.object(names[1])) {
-                    (Some(Object::Text(module)), Some(Object::Text(name))) => Global::named(module, name)?,
+                    (Some(Object::Text(module)), Some(Object::Text(name))) => {
+                        Global::named(module, name)?
+                    }
                     _ => return Err("a class is named by something that is no text".into()),
                 };
                 self.push(Object::Global(global));
@@ -304,7 +346,10 @@ impl<'a> Machine<'a> {
 /// The bytes of a quoted string of protocol 0, as Python's `repr` writes it.
 fn unquote(line: &str) -> Step<Vec<u8>> {
     let line = line.trim();
-    let quoted = ['\'', '"'].into_iter().find_map(|quote| line.strip_prefix(quote)?.strip_suffix(quote)).ok_or("a string is not quoted")?;
+    let quoted = ['\'', '"']
+        .into_iter()
+        .find_map(|quote| line.strip_prefix(quote)?.strip_suffix(quote))
+        .ok_or("a string is not quoted")?;
     let mut bytes = Vec::with_capacity(quoted.len());
     let mut rest = quoted.as_bytes();
     while let Some((&first, more)) = rest.split_first() {
@@ -320,9 +365,13 @@ fn unquote(line: &str) -> Step<Vec<u8>> {
             b't' => b'\t',
             b'r' => b'\r',
             b'x' => {
-                let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or("an escape in a string is cut short")?;
+                let digits = rest
+                    .get(..2)
+                    .and_then(|digits| std::str::from_utf8(digits).ok())
+                    .ok_or("an escape in a string is cut short")?;
                 rest = &rest[2..];
-                u8::from_str_radix(digits, 16).map_err(|_| "an escape in a string is not hexadecimal")?
+                u8::from_str_radix(digits, 16)
+                    .map_err(|_| "an escape in a string is not hexadecimal")?
             }
             other => other,
         });
@@ -344,7 +393,9 @@ fn unescape_unicode(line: &[u8]) -> Step<String> {
                 continue;
             }
         };
-        let code = more.get(1..=digits).and_then(|digits| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let code = more
+            .get(1..=digits)
+            .and_then(|digits| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         let code = code.ok_or("an escape in a text is not hexadecimal")?;
         text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
         rest = &more[digits + 1..];

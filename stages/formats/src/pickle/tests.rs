@@ -6,7 +6,8 @@ fn read(bytes: &[u8]) -> Result<Pickle, String> {
     load(Path::new("p"), bytes).map_err(|error| error.to_string())
 }
 
-/// `[1, -2, 3.5, 'a\0\n', u'bä', None, True, 2**40, (1, 2, 3, 4), {1: [2]}]` as Python 2 writes it, assembled by hand; Python 3.11 loads both.
+/// `[1, -2, 3.5, 'a\0\n', u'bä', None, True, 2**40, (1, 2, 3, 4), {1: [2]}]` as Python 2 writes it,
+/// assembled by hand; Python 3.11 loads both.
 const PROTOCOL_0: &[u8] =
     b"(lp0\nI1\naI-2\naF3.5\naS'a\\x00\\n'\np1\naVb\\u00e4\np2\naNaI01\naL1099511627776L\na(I1\nI2\nI3\nI4\ntp3\na(dp4\nI1\n(lp5\nI2\nasa.";
 const PROTOCOL_2: &[u8] = b"\x80\x02]q\x00(K\x01J\xfe\xff\xff\xffG@\x0c\x00\x00\x00\x00\x00\x00U\x03a\x00\nq\x01X\x03\x00\x00\x00b\xc3\xa4q\x02N\x88\x8a\x06\x00\x00\x00\x00\x00\x01(K\x01K\x02K\x03K\x04tq\x03}q\x04K\x01]q\x05K\x02ase.";
@@ -21,13 +22,17 @@ fn plain_values_of_every_kind_are_read() {
         assert_eq!(items[5..8], [Value::None, Value::Bool(true), Value::Integer(1 << 40)]);
         assert_eq!(pickle.sequence(items[8]).unwrap().len(), 4);
         let pairs = pickle.dict(items[9]).unwrap();
-        assert_eq!((pairs[0].0, pickle.sequence(pairs[0].1).unwrap()), (Value::Integer(1), &[Value::Integer(2)][..]));
+        assert_eq!(
+            (pairs[0].0, pickle.sequence(pairs[0].1).unwrap()),
+            (Value::Integer(1), &[Value::Integer(2)][..])
+        );
     }
 }
 
 /// A pickle that Python 3.11, numpy 2.4 and scipy 1.17 wrote: tests/graphs/README.md.
 fn written(name: &str, protocol: u32) -> Pickle {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/graphs/pickle/{name}.{protocol}"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("../../tests/graphs/pickle/{name}.{protocol}"));
     load(&path, &std::fs::read(&path).unwrap()).unwrap()
 }
 
@@ -37,9 +42,16 @@ fn what_python_3_writes_is_read_in_every_protocol() {
         let pickle = written("values", protocol);
         let items = pickle.sequence(pickle.root()).unwrap().to_vec();
         assert_eq!(items[..3], [Value::Integer(1), Value::Integer(-2), Value::Real(3.5)]);
-        assert_eq!((pickle.text(items[3]), pickle.text(items[4])), (Some("bä€\\"), Some("a\0\n")), "{protocol}");
+        assert_eq!(
+            (pickle.text(items[3]), pickle.text(items[4])),
+            (Some("bä€\\"), Some("a\0\n")),
+            "{protocol}"
+        );
         assert_eq!(items[5..8], [Value::None, Value::Bool(true), Value::Integer(1 << 40)]);
-        assert_eq!((pickle.sequence(items[8]).unwrap().len(), pickle.dict(items[9]).unwrap().len()), (4, 1));
+        assert_eq!(
+            (pickle.sequence(items[8]).unwrap().len(), pickle.dict(items[9]).unwrap().len()),
+            (4, 1)
+        );
     }
 }
 
@@ -48,23 +60,43 @@ fn what_numpy_and_scipy_write_is_read_in_every_protocol() {
     for protocol in 0..=5 {
         for name in ["array_c", "array_f"] {
             let pickle = written(name, protocol);
-            assert_eq!(pickle.array(pickle.root()), Ok(Array { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] }), "{name}.{protocol}");
+            assert_eq!(
+                pickle.array(pickle.root()),
+                Ok(Array { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] }),
+                "{name}.{protocol}"
+            );
         }
         let pickle = written("csr", protocol);
-        let expected = Matrix { columns: 3, offsets: vec![0, 1, 3], index: vec![1, 0, 2], values: vec![2.5, 1.0, -1.0] };
+        let expected = Matrix {
+            columns: 3,
+            offsets: vec![0, 1, 3],
+            index: vec![1, 0, 2],
+            values: vec![2.5, 1.0, -1.0],
+        };
         assert_eq!(pickle.matrix(pickle.root()), Ok(expected), "{protocol}");
         let pickle = written("graph", protocol);
-        let lists: Vec<_> = pickle.dict(pickle.root()).unwrap().iter().map(|&(node, list)| (node, pickle.sequence(list).unwrap())).collect();
+        let lists: Vec<_> = pickle
+            .dict(pickle.root())
+            .unwrap()
+            .iter()
+            .map(|&(node, list)| (node, pickle.sequence(list).unwrap()))
+            .collect();
         let one = [Value::Integer(1), Value::Integer(2)];
-        assert_eq!(lists, [(Value::Integer(0), &one[..]), (Value::Integer(1), &[Value::Integer(0)][..])], "{protocol}");
+        assert_eq!(
+            lists,
+            [(Value::Integer(0), &one[..]), (Value::Integer(1), &[Value::Integer(0)][..])],
+            "{protocol}"
+        );
     }
 }
 
 #[test]
 fn a_foreign_name_is_an_error_that_names_it() {
-    for (bytes, name) in
-        [(&b"cos\nsystem\n(S'true'\ntR."[..], "os.system"), (b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93.", "builtins.eval"), (b"cnumpy\nload\n.", "numpy.load")]
-    {
+    for (bytes, name) in [
+        (&b"cos\nsystem\n(S'true'\ntR."[..], "os.system"),
+        (b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93.", "builtins.eval"),
+        (b"cnumpy\nload\n.", "numpy.load"),
+    ] {
         let error = read(bytes).unwrap_err();
         assert!(error.contains(&format!("`{name}`")), "{error}");
     }
@@ -160,7 +192,8 @@ fn any_pieces() -> impl Strategy<Value = Vec<u8>> {
         b"cnumpy.core.numeric\n_frombuffer\n",
         b"ccopy_reg\n_reconstructor\n",
     ];
-    proptest::collection::vec(proptest::sample::select(words), 0..60).prop_map(|words| words.concat())
+    proptest::collection::vec(proptest::sample::select(words), 0..60)
+        .prop_map(|words| words.concat())
 }
 
 proptest! {

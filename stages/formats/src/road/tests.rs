@@ -27,7 +27,10 @@ fn the_small_graph_with_coordinates() {
     assert_eq!(crate::detect(&folder, &files).unwrap().0.name, "road");
     let graph = read(&files, &Options::default()).unwrap();
     assert_eq!(graph.ids, NodeIds::Numbers(vec![1, 2, 3, 5, 8]));
-    assert_eq!((&graph.edges.source, &graph.edges.target), (&vec![0, 1, 1, 1, 3, 4], &vec![1, 0, 2, 2, 3, 0]));
+    assert_eq!(
+        (&graph.edges.source, &graph.edges.target),
+        (&vec![0, 1, 1, 1, 3, 4], &vec![1, 0, 2, 2, 3, 0])
+    );
     assert_eq!(graph.edges.weight, Some(vec![0.5, 0.5, 1.0, 2.0, 3.0, -1.5]));
     let x = [0.5, 1.0, 2.0, -7.25, 0.0].map(Some).to_vec();
     assert_eq!(graph.columns[0], ("x".to_owned(), Column::Reals(x)));
@@ -54,10 +57,20 @@ fn faults_have_their_file_and_place() {
         ("0 1 1\nx 2 2\n", "0 0 0 1\n", "a.cnode", (2, 1), "no whole number"),
     ] {
         let error = read_texts(nodes, edges).unwrap_err();
-        assert!(error.what.contains(what) && error.path.ends_with(file) && error.place == Place::Line { line, column }, "{error}");
+        assert!(
+            error.what.contains(what)
+                && error.path.ends_with(file)
+                && error.place == Place::Line { line, column },
+            "{error}"
+        );
         assert!(!error.hint.is_empty());
     }
-    assert!(read(&[PathBuf::from("a.cnode")], &Options::default()).unwrap_err().what.contains("a file of nodes and one of edges"));
+    assert!(
+        read(&[PathBuf::from("a.cnode")], &Options::default())
+            .unwrap_err()
+            .what
+            .contains("a file of nodes and one of edges")
+    );
 }
 
 proptest! {

@@ -1,7 +1,9 @@
-//! Edges in the data set's own ids on their way into a file: the rows of their ends are known once all ids are.
+//! Edges in the data set's own ids on their way into a file: the rows of their ends are known once
+//! all ids are.
 //!
 //! promises  the nodes and edges that the reader makes in memory, in the same order
-//! promises  memory for nodes alone: a bit for each id below `Limit::memory` x 2, 8 to 16 bytes for each distinct id above, words once
+//! promises  memory for nodes alone: a bit for each id below `Limit::memory` x 2, 8 to 16 bytes for
+//!           each distinct id above, words once
 use super::{Limit, Spill, Spilled, each_stored, unwritten};
 use crate::raw::{NODES_MOST, NodeIds, Read, ReadError};
 use rayon::prelude::*;
@@ -50,7 +52,8 @@ impl Words {
 
     /// All words in the order in which they came.
     fn into_list(self) -> Vec<String> {
-        let mut list: Vec<(u32, String)> = self.0.into_iter().map(|(word, place)| (place, word)).collect();
+        let mut list: Vec<(u32, String)> =
+            self.0.into_iter().map(|(word, place)| (place, word)).collect();
         list.sort_unstable();
         list.into_iter().map(|(_, word)| word).collect()
     }
@@ -106,9 +109,18 @@ impl Collected {
             }
         }
         numbers.extend_from_slice(&large);
-        let rank = bits.iter().scan(0, |before: &mut u32, word| Some(std::mem::replace(before, *before + word.count_ones()))).collect();
+        let rank = bits
+            .iter()
+            .scan(0, |before: &mut u32, word| {
+                Some(std::mem::replace(before, *before + word.count_ones()))
+            })
+            .collect();
         let ids = NodeIds::from_ascending(numbers);
-        let rows = if matches!(ids, NodeIds::Count(_)) { Rows::Same } else { Rows::Ranked { bits, rank, small: small as u32, large } };
+        let rows = if matches!(ids, NodeIds::Count(_)) {
+            Rows::Same
+        } else {
+            Rows::Ranked { bits, rank, small: small as u32, large }
+        };
         Ok((ids, rows))
     }
 }
@@ -117,28 +129,52 @@ fn refuse_too_many(path: &Path, nodes: u64) -> Read<()> {
     if nodes <= NODES_MOST {
         return Ok(());
     }
-    Err(Box::new(ReadError::new(path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), nodes.to_string())))
+    Err(Box::new(
+        ReadError::new(path, "the graph has too many nodes")
+            .expected(format!("at most {NODES_MOST}"), nodes.to_string()),
+    ))
 }
 
 impl OwnIds {
     /// For edges of this file.
     pub fn new(path: &Path, limit: &Limit) -> Read<OwnIds> {
         let ids = Collected::new(BITS_LEAST.max(limit.memory.saturating_mul(2)));
-        Ok(OwnIds { path: path.to_path_buf(), spill: Spill::new(limit)?, ids, words: Words::default(), relations: Words::default() })
+        Ok(OwnIds {
+            path: path.to_path_buf(),
+            spill: Spill::new(limit)?,
+            ids,
+            words: Words::default(),
+            relations: Words::default(),
+        })
     }
 
     /// More edges whose ends are numbers; `wide`: some need more than 32 bits.
-    pub fn take_numbers(&mut self, wide: bool, pairs: impl ExactSizeIterator<Item = [u64; 2]>, told: Told) -> Read<()> {
+    pub fn take_numbers(
+        &mut self,
+        wide: bool,
+        pairs: impl ExactSizeIterator<Item = [u64; 2]>,
+        told: Told,
+    ) -> Read<()> {
         let relation = self.relation(told);
         let pairs = pairs.inspect(|pair| pair.iter().for_each(|&id| self.ids.add(id)));
         self.spill.write(wide, pairs, told.weight, &relation)
     }
 
     /// More edges whose ends are words, by their places in `words`.
-    pub fn take_words(&mut self, words: &[String], pairs: impl ExactSizeIterator<Item = [u32; 2]>, told: Told) -> Read<()> {
+    pub fn take_words(
+        &mut self,
+        words: &[String],
+        pairs: impl ExactSizeIterator<Item = [u32; 2]>,
+        told: Told,
+    ) -> Read<()> {
         let relation = self.relation(told);
         let place: Vec<u64> = words.iter().map(|word| u64::from(self.words.place(word))).collect();
-        self.spill.write(false, pairs.map(|pair| pair.map(|word| place[word as usize])), told.weight, &relation)
+        self.spill.write(
+            false,
+            pairs.map(|pair| pair.map(|word| place[word as usize])),
+            told.weight,
+            &relation,
+        )
     }
 
     /// Features of edges, behind those of all edges before.
@@ -148,18 +184,24 @@ impl OwnIds {
 
     /// Relations by the order in which they came; too many of them are refused once all are there.
     fn relation(&mut self, told: Told) -> Vec<u16> {
-        let place: Vec<u16> = told.relations.iter().map(|name| self.relations.place(name) as u16).collect();
+        let place: Vec<u16> =
+            told.relations.iter().map(|name| self.relations.place(name) as u16).collect();
         told.relation.iter().map(|&relation| place[relation as usize]).collect()
     }
 
-    /// All ids, the names of relations in the order in which they came, and the edges. `skip_first` leaves the first edge out, which was
-    /// a line of counts: its ids go, unless others have them.
+    /// All ids, the names of relations in the order in which they came, and the edges. `skip_first`
+    /// leaves the first edge out, which was a line of counts: its ids go, unless others have them.
     pub fn finish(mut self, skip_first: bool) -> Read<(NodeIds, Vec<String>, Spilled)> {
         if skip_first {
-            // Such a line's ids are told from all others by `first_edge_counts`; whether another edge has them is known from all edges.
+            // Such a line's ids are told from all others by `first_edge_counts`; whether another
+            // edge has them is known from all edges.
             self.ids = self.ids_of_all_but_the_first()?;
         }
-        let (ids, rows) = if self.words.0.is_empty() { self.ids.finish(&self.path)? } else { by_words(&self.path, self.words)? };
+        let (ids, rows) = if self.words.0.is_empty() {
+            self.ids.finish(&self.path)?
+        } else {
+            by_words(&self.path, self.words)?
+        };
         let mut spilled = self.spill.finish(rows)?;
         spilled.skip_first = skip_first;
         spilled.edges -= u64::from(skip_first);
@@ -221,7 +263,9 @@ impl Rows {
             // What is gone stays so.
             Rows::Moved(rows, moved) => moved.get(rows.of(id) as usize).copied().unwrap_or(GONE),
             Rows::Ranked { bits, rank, small, large } => match bits.get((id / 64) as usize) {
-                Some(word) if word >> (id % 64) & 1 == 1 => rank[(id / 64) as usize] + (word & ((1 << (id % 64)) - 1)).count_ones(),
+                Some(word) if word >> (id % 64) & 1 == 1 => {
+                    rank[(id / 64) as usize] + (word & ((1 << (id % 64)) - 1)).count_ones()
+                }
                 _ => small + large.partition_point(|&known| known < id) as u32,
             },
         }
@@ -237,7 +281,9 @@ pub(crate) fn rows_among(ids: &NodeIds, nodes: &NodeIds) -> Vec<Option<u32>> {
     let row = |row: usize| match (ids, nodes) {
         (NodeIds::Strings(words), NodeIds::Strings(nodes)) => nodes.binary_search(&words[row]).ok(),
         (NodeIds::Strings(_), _) | (_, NodeIds::Strings(_)) => None,
-        (_, NodeIds::Count(nodes)) => usize::try_from(number(row)).ok().filter(|&id| id < *nodes as usize),
+        (_, NodeIds::Count(nodes)) => {
+            usize::try_from(number(row)).ok().filter(|&id| id < *nodes as usize)
+        }
         (_, NodeIds::Numbers(nodes)) => nodes.binary_search(&number(row)).ok(),
     };
     (0..ids.len()).map(|id| row(id).map(|row| row as u32)).collect()

@@ -1,9 +1,11 @@
 //! The edge table: ends, weight, relation, features.
 //!
-//! promises  edges in the order of the rows of the parts; row groups are read at the same time, the result is the same for any number of threads
+//! promises  edges in the order of the rows of the parts; row groups are read at the same time, the
+//!           result is the same for any number of threads
 //! never     takes a column for an end or a weight whose name does not say so
-//! bounds    16 bytes an edge while it is read, 8 afterwards; 4 more each for weight, relation and a feature. Beyond a share of the limit row
-//!           groups are read one after the other, batch by batch, and edges go to a file
+//! bounds    16 bytes an edge while it is read, 8 afterwards; 4 more each for weight, relation and
+//!           a feature. Beyond a share of the limit row groups are read one after the other, batch
+//!           by batch, and edges go to a file
 use super::{
     column::{self, Sort},
     ends::{self, Ids, Index, Words},
@@ -71,12 +73,20 @@ struct Piece {
 
 /// The column of one of these names, in any case of letters.
 pub fn find(source: &Source, names: &[&str]) -> Option<usize> {
-    names.iter().find_map(|name| source.schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name)))
+    names.iter().find_map(|name| {
+        source.schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))
+    })
 }
 
 /// The column that options name: it must be there.
 fn asked(source: &Source, name: &str) -> Read<usize> {
-    let missing = || Box::new(source.error(format!("the table has no column `{name}`")).expected(format!("`{name}`"), source.names()));
+    let missing = || {
+        Box::new(
+            source
+                .error(format!("the table has no column `{name}`"))
+                .expected(format!("`{name}`"), source.names()),
+        )
+    };
     find(source, &[name]).ok_or_else(missing)
 }
 
@@ -88,8 +98,13 @@ pub fn is_edges(source: &Source) -> bool {
 fn sort_of(source: &Source, column: usize) -> Read<Sort> {
     let field = source.schema.field(column);
     let refused = || {
-        let error = source.error(format!("the column `{}` has a type that is not read", field.name()));
-        Box::new(error.expected("numbers, words or lists of numbers", field.data_type().to_string()).hint("write the table without this column"))
+        let error =
+            source.error(format!("the column `{}` has a type that is not read", field.name()));
+        Box::new(
+            error
+                .expected("numbers, words or lists of numbers", field.data_type().to_string())
+                .hint("write the table without this column"),
+        )
     };
     column::sort(field.data_type()).ok_or_else(refused)
 }
@@ -98,23 +113,48 @@ impl Columns {
     fn find(source: &Source, options: &Options) -> Read<Columns> {
         let pair = match (&options.source, &options.target) {
             (Some(from), Some(to)) => Some((asked(source, from)?, asked(source, to)?)),
-            (Some(from), None) => Some((asked(source, from)?, ENDS.iter().find_map(|(_, to)| find(source, to)).ok_or_else(|| no_ends(source))?)),
-            (None, Some(to)) => Some((ENDS.iter().find_map(|(from, _)| find(source, from)).ok_or_else(|| no_ends(source))?, asked(source, to)?)),
-            (None, None) => ENDS.iter().find_map(|(from, to)| Some((find(source, from)?, find(source, to)?))),
+            (Some(from), None) => Some((
+                asked(source, from)?,
+                ENDS.iter().find_map(|(_, to)| find(source, to)).ok_or_else(|| no_ends(source))?,
+            )),
+            (None, Some(to)) => Some((
+                ENDS.iter()
+                    .find_map(|(from, _)| find(source, from))
+                    .ok_or_else(|| no_ends(source))?,
+                asked(source, to)?,
+            )),
+            (None, None) => {
+                ENDS.iter().find_map(|(from, to)| Some((find(source, from)?, find(source, to)?)))
+            }
         };
         let (from, to) = pair.ok_or_else(|| no_ends(source))?;
         let (sort, other) = (sort_of(source, from)?, sort_of(source, to)?);
         if sort != other || sort == Sort::Lists {
-            let types = format!("{} and {}", source.schema.field(from).data_type(), source.schema.field(to).data_type());
-            return Err(Box::new(source.error("the ends of edges are not of one kind").expected("numbers in both, or words in both", types)));
+            let types = format!(
+                "{} and {}",
+                source.schema.field(from).data_type(),
+                source.schema.field(to).data_type()
+            );
+            return Err(Box::new(
+                source
+                    .error("the ends of edges are not of one kind")
+                    .expected("numbers in both, or words in both", types),
+            ));
         }
         let weight = match options.weight.as_deref() {
             Some("none") => None,
             Some(name) => Some(asked(source, name)?),
             None => find(source, WEIGHTS),
         };
-        let in_path = |names: &[&str]| source.constants.iter().position(|(name, _)| names.iter().any(|known| name.eq_ignore_ascii_case(known)));
-        let column = |column: usize| Ok::<_, Box<ReadError>>(Place::Column(column, sort_of(source, column)?));
+        let in_path = |names: &[&str]| {
+            source
+                .constants
+                .iter()
+                .position(|(name, _)| names.iter().any(|known| name.eq_ignore_ascii_case(known)))
+        };
+        let column = |column: usize| {
+            Ok::<_, Box<ReadError>>(Place::Column(column, sort_of(source, column)?))
+        };
         let relation = match options.relation.as_deref() {
             Some("none") => None,
             Some(name) => Some(match in_path(&[name]) {
@@ -126,21 +166,32 @@ impl Columns {
                 None => in_path(RELATIONS).map(Place::Path),
             },
         };
-        let features = options.edge_features.iter().map(|name| asked(source, name)).collect::<Read<_>>()?;
+        let features =
+            options.edge_features.iter().map(|name| asked(source, name)).collect::<Read<_>>()?;
         Ok(Columns { source: from, target: to, weight, relation, features, sort })
     }
 
     fn all(&self) -> Vec<usize> {
-        let relation = self.relation.and_then(|place| if let Place::Column(column, _) = place { Some(column) } else { None });
-        [self.source, self.target].into_iter().chain(self.weight).chain(relation).chain(self.features.iter().copied()).collect()
+        let relation = self.relation.and_then(|place| {
+            if let Place::Column(column, _) = place { Some(column) } else { None }
+        });
+        [self.source, self.target]
+            .into_iter()
+            .chain(self.weight)
+            .chain(relation)
+            .chain(self.features.iter().copied())
+            .collect()
     }
 }
 
 /// What no edge has of the parts, each name once; what options set aside is not missed.
 fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Vec<String> {
-    let is_one_of = |name: &str, names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_one_of =
+        |name: &str, names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
     let is_set_aside = |name: &str| {
-        let is_none = |option: &Option<String>, names: &[&str]| option.as_deref() == Some("none") && is_one_of(name, names);
+        let is_none = |option: &Option<String>, names: &[&str]| {
+            option.as_deref() == Some("none") && is_one_of(name, names)
+        };
         is_none(&options.weight, WEIGHTS) || is_none(&options.relation, RELATIONS)
     };
     let mut unread = Vec::new();
@@ -148,11 +199,25 @@ fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Ve
         let taken = columns.all();
         // The index that pandas writes says nothing of edges.
         let is_index = |name: &str| name.starts_with("__index_level_");
-        let fields = source.schema.fields().iter().enumerate().filter(|(column, field)| !taken.contains(column) && !is_index(field.name()));
-        let of_columns = fields.filter(|(_, field)| !is_set_aside(field.name())).map(|(_, field)| unread_of_edges(field.name()));
-        let of_path = |at: usize| matches!(columns.relation, Some(Place::Path(relation)) if relation == at);
-        let constants = source.constants.iter().enumerate().filter(|(at, (name, _))| !of_path(*at) && !is_set_aside(name));
-        for what in of_columns.chain(constants.map(|(_, (name, _))| format!("`{name}=` in the names of the edges' folders"))) {
+        let fields = source
+            .schema
+            .fields()
+            .iter()
+            .enumerate()
+            .filter(|(column, field)| !taken.contains(column) && !is_index(field.name()));
+        let of_columns = fields
+            .filter(|(_, field)| !is_set_aside(field.name()))
+            .map(|(_, field)| unread_of_edges(field.name()));
+        let of_path =
+            |at: usize| matches!(columns.relation, Some(Place::Path(relation)) if relation == at);
+        let constants = source
+            .constants
+            .iter()
+            .enumerate()
+            .filter(|(at, (name, _))| !of_path(*at) && !is_set_aside(name));
+        for what in of_columns.chain(
+            constants.map(|(_, (name, _))| format!("`{name}=` in the names of the edges' folders")),
+        ) {
             if !unread.contains(&what) {
                 unread.push(what);
             }
@@ -162,9 +227,15 @@ fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Ve
 }
 
 fn no_ends(source: &Source) -> Box<ReadError> {
-    let error = source.error("the columns of the edge table do not say which are the ends of an edge");
-    let expected = "source and target, src and dst, from and to, u and v, head and tail, or start and end";
-    Box::new(error.expected(expected, source.names()).hint("name them in the catalogue's entry:  read: {source: NAME, target: NAME}"))
+    let error =
+        source.error("the columns of the edge table do not say which are the ends of an edge");
+    let expected =
+        "source and target, src and dst, from and to, u and v, head and tail, or start and end";
+    Box::new(
+        error
+            .expected(expected, source.names())
+            .hint("name them in the catalogue's entry:  read: {source: NAME, target: NAME}"),
+    )
 }
 
 /// The nodes, where a table of them was read.
@@ -197,27 +268,60 @@ struct Parts<'a> {
 }
 
 /// Reads all parts. Without a table of nodes, nodes are those that edges name.
-pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: &Limit) -> Read<Found> {
-    let columns: Vec<Columns> = sources.iter().map(|source| Columns::find(source, options)).collect::<Read<_>>()?;
-    let Some((first, path)) = columns.first().zip(sources.first().map(|source| source.path.as_path())) else {
-        return Err(Box::new(ReadError::new(Path::new("edges.parquet"), "there is no edge table").expected("edges.parquet or edges.arrow", "none")));
+pub fn read(
+    sources: &[Source],
+    options: &Options,
+    nodes: Option<Nodes>,
+    limit: &Limit,
+) -> Read<Found> {
+    let columns: Vec<Columns> =
+        sources.iter().map(|source| Columns::find(source, options)).collect::<Read<_>>()?;
+    let Some((first, path)) =
+        columns.first().zip(sources.first().map(|source| source.path.as_path()))
+    else {
+        return Err(Box::new(
+            ReadError::new(Path::new("edges.parquet"), "there is no edge table")
+                .expected("edges.parquet or edges.arrow", "none"),
+        ));
     };
     for (source, other) in sources.iter().zip(&columns) {
         if other.sort != first.sort {
-            return Err(of_other_types(&sources[0], source, sources[0].schema.field(first.source).name()));
+            return Err(of_other_types(
+                &sources[0],
+                source,
+                sources[0].schema.field(first.source).name(),
+            ));
         }
-        if other.weight.is_some() != first.weight.is_some() || other.relation.is_some() != first.relation.is_some() {
-            let error = source.error(format!("the columns of this part are not those of {}", path.display()));
-            return Err(Box::new(error.expected(sources[0].names(), source.names()).hint(PARTS_HINT)));
+        if other.weight.is_some() != first.weight.is_some()
+            || other.relation.is_some() != first.relation.is_some()
+        {
+            let error = source
+                .error(format!("the columns of this part are not those of {}", path.display()));
+            return Err(Box::new(
+                error.expected(sources[0].names(), source.names()).hint(PARTS_HINT),
+            ));
         }
     }
-    let (typed, weighted, width) = (first.relation.is_some(), first.weight.is_some(), first.features.len());
+    let (typed, weighted, width) =
+        (first.relation.is_some(), first.weight.is_some(), first.features.len());
     let parts = Parts { sources, columns, path, limit };
     let (mut found, seen, rounded) = match nodes {
         Some(Nodes { ids, by_row }) => {
             let counted = NodeIds::Count(ids.len() as u32);
-            let (edges, spilled, seen, rounded) = parts.onto(&Index::new(if by_row { &counted } else { &ids }))?;
-            (Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() }, seen, rounded)
+            let (edges, spilled, seen, rounded) =
+                parts.onto(&Index::new(if by_row { &counted } else { &ids }))?;
+            (
+                Found {
+                    ids,
+                    edges,
+                    spilled,
+                    relations: Vec::new(),
+                    passed_over: Vec::new(),
+                    notes: Vec::new(),
+                },
+                seen,
+                rounded,
+            )
         }
         None => parts.among_themselves()?,
     };
@@ -225,7 +329,12 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
     found.notes = rounded.note("weights", "row").into_iter().collect();
     if typed {
         let (names, places) = relations(path, &seen)?;
-        found.edges.relation.get_or_insert_default().iter_mut().for_each(|relation| *relation = places[usize::from(*relation)]);
+        found
+            .edges
+            .relation
+            .get_or_insert_default()
+            .iter_mut()
+            .for_each(|relation| *relation = places[usize::from(*relation)]);
         found.spilled.iter_mut().for_each(|spilled| spilled.name_relations(&places));
         found.relations = names;
     }
@@ -234,7 +343,10 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
         found.edges.weight.get_or_insert_default();
     }
     if width > 0 && found.spilled.is_none() {
-        found.edges.features.get_or_insert_with(|| EdgeFeatures { columns: width as u32, values: Vec::new() });
+        found
+            .edges
+            .features
+            .get_or_insert_with(|| EdgeFeatures { columns: width as u32, values: Vec::new() });
     }
     Ok(found)
 }
@@ -246,7 +358,8 @@ impl Parts<'_> {
         let rounded = self.each(
             |piece| piece.into_edges(index, self),
             |(mut edges, relation, names): (Edges, Vec<u32>, Words)| {
-                edges.relation = self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
+                edges.relation =
+                    self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
                 sink.take(edges);
                 sink.settle()
             },
@@ -257,7 +370,8 @@ impl Parts<'_> {
 
     /// Edges of the nodes that they name, and their relations in the order in which they came.
     fn among_themselves(&self) -> Read<(Found, Vec<String>, Rounded)> {
-        let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) = (Vec::new(), 0, None);
+        let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) =
+            (Vec::new(), 0, None);
         let rounded = self.each(Ok, |piece: Piece| {
             held += piece.bytes();
             pieces.push(piece);
@@ -268,12 +382,21 @@ impl Parts<'_> {
                 Some(spill) => spill,
                 none => none.insert(OwnIds::new(self.path, self.limit)?),
             };
-            pieces.drain(..).try_for_each(|piece| piece.write(spill, self.columns[0].features.len() as u32))
+            pieces
+                .drain(..)
+                .try_for_each(|piece| piece.write(spill, self.columns[0].features.len() as u32))
         })?;
         if let Some(spill) = spill {
             let (ids, seen, spilled) = spill.finish(false)?;
             return Ok((
-                Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() },
+                Found {
+                    ids,
+                    edges: Edges::default(),
+                    spilled: Some(spilled),
+                    relations: Vec::new(),
+                    passed_over: Vec::new(),
+                    notes: Vec::new(),
+                },
                 seen,
                 rounded,
             ));
@@ -282,21 +405,44 @@ impl Parts<'_> {
         let index = Index::new(&ids);
         let (limit, mut seen) = (Limit::none(), Words::default());
         let mut sink = Sink::new(&limit);
-        let rows: Vec<Read<(Edges, Vec<u32>, Words)>> = pieces.into_par_iter().map(|piece| piece.into_edges(&index, self)).collect();
+        let rows: Vec<Read<(Edges, Vec<u32>, Words)>> =
+            pieces.into_par_iter().map(|piece| piece.into_edges(&index, self)).collect();
         for rows in rows {
             let (mut edges, relation, names) = rows?;
-            edges.relation = self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
+            edges.relation =
+                self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
             sink.take(edges);
         }
         let (edges, spilled) = sink.finish()?;
-        Ok((Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() }, seen.list, rounded))
+        Ok((
+            Found {
+                ids,
+                edges,
+                spilled,
+                relations: Vec::new(),
+                passed_over: Vec::new(),
+                notes: Vec::new(),
+            },
+            seen.list,
+            rounded,
+        ))
     }
 
-    /// Reads pieces, several at once where that fits the limit, and hands what `parse` makes of them over in their order. A piece that
-    /// does not fit comes in several. Weights that were rounded come back, by row.
-    fn each<T: Send>(&self, parse: impl Fn(Piece) -> Read<T> + Sync, mut take: impl FnMut(T) -> Read<()>) -> Read<Rounded> {
+    /// Reads pieces, several at once where that fits the limit, and hands what `parse` makes of
+    /// them over in their order. A piece that does not fit comes in several. Weights that were
+    /// rounded come back, by row.
+    fn each<T: Send>(
+        &self,
+        parse: impl Fn(Piece) -> Read<T> + Sync,
+        mut take: impl FnMut(T) -> Read<()>,
+    ) -> Read<Rounded> {
         let mut rounded = Rounded::default();
-        let jobs: Vec<(usize, usize)> = self.sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
+        let jobs: Vec<(usize, usize)> = self
+            .sources
+            .iter()
+            .enumerate()
+            .flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece)))
+            .collect();
         let size = |&(of, piece): &(usize, usize)| self.sources[of].size(piece);
         let mut jobs = &jobs[..];
         while let Some(first) = jobs.first() {
@@ -331,7 +477,11 @@ impl Parts<'_> {
     }
 
     /// Reads a piece batch by batch.
-    fn read_in_order(&self, (of, piece): (usize, usize), take: &mut dyn FnMut(Piece) -> Read<()>) -> Read<()> {
+    fn read_in_order(
+        &self,
+        (of, piece): (usize, usize),
+        take: &mut dyn FnMut(Piece) -> Read<()>,
+    ) -> Read<()> {
         let (source, columns) = (&self.sources[of], &self.columns[of]);
         source.read(piece, &columns.all(), &mut |first, batch| {
             let mut read = Piece::empty(of, first, columns.sort);
@@ -341,7 +491,8 @@ impl Parts<'_> {
     }
 }
 
-/// Relations by their places among all that were seen; too many of them are refused once all are known.
+/// Relations by their places among all that were seen; too many of them are refused once all are
+/// known.
 fn named(seen: &mut Words, relation: &[u32], names: &[String]) -> Vec<u16> {
     let places: Vec<u16> = names.iter().map(|name| seen.place(name) as u16).collect();
     relation.iter().map(|&relation| places[relation as usize]).collect()
@@ -375,8 +526,12 @@ impl Piece {
 
     /// What it takes.
     fn bytes(&self) -> u64 {
-        let words: usize = self.words.list.iter().map(|word| 2 * (word.len() + size_of::<String>())).sum();
-        (words + self.source.bytes() + self.target.bytes() + 4 * (self.weight.len() + self.relation.len() + self.features.len())) as u64
+        let words: usize =
+            self.words.list.iter().map(|word| 2 * (word.len() + size_of::<String>())).sum();
+        (words
+            + self.source.bytes()
+            + self.target.bytes()
+            + 4 * (self.weight.len() + self.relation.len() + self.features.len())) as u64
     }
 
     /// Writes it to a file in its own ids.
@@ -384,15 +539,25 @@ impl Piece {
         if width > 0 {
             spill.take_features(width, &self.features)?;
         }
-        let told = Told { weight: &self.weight, relation: &self.relation, relations: &self.relations.list };
+        let told = Told {
+            weight: &self.weight,
+            relation: &self.relation,
+            relations: &self.relations.list,
+        };
         match (&self.source, &self.target) {
             (Ids::Numbers(source), Ids::Numbers(target)) => {
                 let wide = source.iter().chain(target).any(|&id| id > u64::from(u32::MAX));
-                spill.take_numbers(wide, source.iter().zip(target).map(|(&source, &target)| [source, target]), told)
+                spill.take_numbers(
+                    wide,
+                    source.iter().zip(target).map(|(&source, &target)| [source, target]),
+                    told,
+                )
             }
-            (Ids::Words(source), Ids::Words(target)) => {
-                spill.take_words(&self.words.list, source.iter().zip(target).map(|(&source, &target)| [source, target]), told)
-            }
+            (Ids::Words(source), Ids::Words(target)) => spill.take_words(
+                &self.words.list,
+                source.iter().zip(target).map(|(&source, &target)| [source, target]),
+                told,
+            ),
             // Both ends are of one sort: `Columns::find` compared them.
             _ => Ok(()),
         }
@@ -409,16 +574,39 @@ impl Piece {
         Ok((Edges { source, target, weight, relation: None, features }, relation, relations))
     }
 
-    fn extend(&mut self, source: &Source, columns: &Columns, first: u64, batch: &RecordBatch) -> Read<()> {
+    fn extend(
+        &mut self,
+        source: &Source,
+        columns: &Columns,
+        first: u64,
+        batch: &RecordBatch,
+    ) -> Read<()> {
         let name = |column: usize| source.schema.field(column).name().as_str();
         let array = |column: usize| {
-            let missing = || Box::new(source.error(format!("a part of the table has no column `{}`", name(column))));
+            let missing = || {
+                Box::new(
+                    source.error(format!("a part of the table has no column `{}`", name(column))),
+                )
+            };
             batch.column_by_name(name(column)).ok_or_else(missing)
         };
-        self.source.extend(source, name(columns.source), first, array(columns.source)?, &mut self.words)?;
-        self.target.extend(source, name(columns.target), first, array(columns.target)?, &mut self.words)?;
+        self.source.extend(
+            source,
+            name(columns.source),
+            first,
+            array(columns.source)?,
+            &mut self.words,
+        )?;
+        self.target.extend(
+            source,
+            name(columns.target),
+            first,
+            array(columns.target)?,
+            &mut self.words,
+        )?;
         if let Some(weight) = columns.weight {
-            self.rounded.join(finite(source, name(weight), first, array(weight)?, &mut self.weight)?, 0);
+            self.rounded
+                .join(finite(source, name(weight), first, array(weight)?, &mut self.weight)?, 0);
         }
         match columns.relation {
             None => {}
@@ -426,22 +614,35 @@ impl Piece {
                 let place = self.relations.place(&source.constants[at].1);
                 self.relation.resize(self.relation.len() + batch.num_rows(), place);
             }
-            Some(Place::Column(column, sort)) => self.extend_relations(source, name(column), first, array(column)?, sort)?,
+            Some(Place::Column(column, sort)) => {
+                self.extend_relations(source, name(column), first, array(column)?, sort)?
+            }
         }
         if !columns.features.is_empty() {
             let mut features = vec![Vec::with_capacity(batch.num_rows()); columns.features.len()];
             for (values, &column) in features.iter_mut().zip(&columns.features) {
                 finite(source, name(column), first, array(column)?, values)?;
             }
-            self.features.extend((0..batch.num_rows()).flat_map(|row| features.iter().map(move |values| values[row])));
+            self.features.extend(
+                (0..batch.num_rows())
+                    .flat_map(|row| features.iter().map(move |values| values[row])),
+            );
         }
         Ok(())
     }
 
-    fn extend_relations(&mut self, source: &Source, name: &str, first: u64, array: &dyn arrow_array::Array, sort: Sort) -> Read<()> {
+    fn extend_relations(
+        &mut self,
+        source: &Source,
+        name: &str,
+        first: u64,
+        array: &dyn arrow_array::Array,
+        sort: Sort,
+    ) -> Read<()> {
         let wrong = |what: String| Box::new(source.error(format!("the column `{name}`: {what}")));
         let null = |row: usize| {
-            let error = source.error(format!("the column `{name}` of row {} is no relation", first + row as u64));
+            let error = source
+                .error(format!("the column `{name}` of row {} is no relation", first + row as u64));
             Box::new(error.expected("a whole number or a word", "null"))
         };
         if sort == Sort::Words {
@@ -465,17 +666,33 @@ impl Piece {
         Ok(())
     }
 
-    fn rows(&self, index: &Index<'_>, source: &Source, columns: &Columns) -> Read<(Vec<u32>, Vec<u32>)> {
+    fn rows(
+        &self,
+        index: &Index<'_>,
+        source: &Source,
+        columns: &Columns,
+    ) -> Read<(Vec<u32>, Vec<u32>)> {
         let name = |column: usize| source.schema.field(column).name();
         let missing = |column: usize, row: usize, id: String| {
-            let error = source.error(format!("the column `{}` of row {} is no node", name(column), self.first.saturating_add(row as u64)));
-            let hint = "add the node to the table of nodes, take the edge out, or leave the table away: nodes are then those that edges name";
+            let error = source.error(format!(
+                "the column `{}` of row {} is no node",
+                name(column),
+                self.first.saturating_add(row as u64)
+            ));
+            let hint = "add the node to the table of nodes, take the edge out, or leave the table \
+                away: nodes are then those that edges name";
             Box::new(error.expected("an id of the node table", format!("`{id}`")).hint(hint))
         };
         let words: Vec<Option<u32>> = self.words.list.iter().map(|word| index.word(word)).collect();
         let rows = |ids: &Ids, column: usize| -> Read<Vec<u32>> {
             match ids {
-                Ids::Numbers(ids) => ids.iter().enumerate().map(|(row, &id)| index.number(id).ok_or_else(|| missing(column, row, id.to_string()))).collect(),
+                Ids::Numbers(ids) => ids
+                    .iter()
+                    .enumerate()
+                    .map(|(row, &id)| {
+                        index.number(id).ok_or_else(|| missing(column, row, id.to_string()))
+                    })
+                    .collect(),
                 Ids::Words(places) => {
                     let row = |(row, &place): (usize, &u32)| {
                         let word = || missing(column, row, self.words.list[place as usize].clone());
@@ -490,15 +707,32 @@ impl Piece {
 }
 
 /// Appends numbers that must be there and be finite; the rows of those that are rounded come back.
-fn finite(source: &Source, name: &str, first: u64, array: &dyn arrow_array::Array, values: &mut Vec<f32>) -> Read<Rounded> {
+fn finite(
+    source: &Source,
+    name: &str,
+    first: u64,
+    array: &dyn arrow_array::Array,
+    values: &mut Vec<f32>,
+) -> Read<Rounded> {
     let mut rounded = Rounded::default();
-    for (row, number) in column::numbers(array).map_err(|what| source.error(format!("the column `{name}`: {what}")))?.into_iter().enumerate() {
+    for (row, number) in column::numbers(array)
+        .map_err(|what| source.error(format!("the column `{name}`: {what}")))?
+        .into_iter()
+        .enumerate()
+    {
         let value = number.and_then(Number::single).filter(|value| value.is_finite());
         rounded.add(first + row as u64, number.is_some_and(Number::is_rounded));
         values.push(value.ok_or_else(|| {
-            let error = source.error(format!("the column `{name}` of row {} is not usable", first + row as u64));
-            let error = error.expected("a finite number of 32 bits", number.map_or("null".into(), |number| number.to_string()));
-            Box::new(error.hint("write a number in every row, or leave the column out: of weights with  --set ingest.weights=drop"))
+            let error = source
+                .error(format!("the column `{name}` of row {} is not usable", first + row as u64));
+            let error = error.expected(
+                "a finite number of 32 bits",
+                number.map_or("null".into(), |number| number.to_string()),
+            );
+            Box::new(error.hint(
+                "write a number in every row, or leave the column out: of weights \
+                with  --set ingest.weights=drop",
+            ))
         })?);
     }
     Ok(rounded)
@@ -506,12 +740,19 @@ fn finite(source: &Source, name: &str, first: u64, array: &dyn arrow_array::Arra
 
 fn distinct(path: &Path, pieces: &[Piece], sort: Sort) -> Read<NodeIds> {
     if sort == Sort::Words {
-        return ends::distinct_words(path, &pieces.iter().map(|piece| &piece.words.list[..]).collect::<Vec<_>>());
+        return ends::distinct_words(
+            path,
+            &pieces.iter().map(|piece| &piece.words.list[..]).collect::<Vec<_>>(),
+        );
     }
     fn numbers(ids: &Ids) -> Option<&[u64]> {
         if let Ids::Numbers(numbers) = ids { Some(numbers) } else { None }
     }
-    let columns: Vec<&[u64]> = pieces.iter().flat_map(|piece| [&piece.source, &piece.target]).filter_map(numbers).collect();
+    let columns: Vec<&[u64]> = pieces
+        .iter()
+        .flat_map(|piece| [&piece.source, &piece.target])
+        .filter_map(numbers)
+        .collect();
     ends::distinct_numbers(path, &columns)
 }
 
@@ -523,9 +764,17 @@ fn relations(path: &Path, seen: &[String]) -> Read<(Vec<String>, Vec<u16>)> {
         names.sort_by_key(|name| name.parse::<i64>().unwrap_or_default());
     }
     if names.len() > usize::from(u16::MAX) {
-        let error = ReadError::new(path, "the edges have too many relations").expected(format!("at most {}", u16::MAX), names.len().to_string());
-        return Err(Box::new(error.hint("is the right column read? say it in the catalogue's entry:  read: {relation: NAME}  or  read: {relation: none}")));
+        let error = ReadError::new(path, "the edges have too many relations")
+            .expected(format!("at most {}", u16::MAX), names.len().to_string());
+        return Err(Box::new(error.hint(
+            "is the right column read? say it in the catalogue's \
+            entry:  read: {relation: NAME}  or  read: {relation: none}",
+        )));
     }
-    let places: std::collections::HashMap<&String, u16> = names.iter().enumerate().map(|(at, name)| (*name, at as u16)).collect();
-    Ok((names.iter().map(|name| (*name).clone()).collect(), seen.iter().map(|name| places[name]).collect()))
+    let places: std::collections::HashMap<&String, u16> =
+        names.iter().enumerate().map(|(at, name)| (*name, at as u16)).collect();
+    Ok((
+        names.iter().map(|name| (*name).clone()).collect(),
+        seen.iter().map(|name| places[name]).collect(),
+    ))
 }

@@ -1,7 +1,9 @@
 //! Ids in tables, and the rows that they become.
 //!
-//! promises  the same rows for any cut into pieces; an id that no node has is an error with its place
-//! bounds    8 bytes an id, words once in each piece; a bitmap where ids are small (at most 8 bytes for each end of an edge, or 8 MiB)
+//! promises  the same rows for any cut into pieces; an id that no node has is an error with its
+//!           place
+//! bounds    8 bytes an id, words once in each piece; a bitmap where ids are small (at most 8 bytes
+//!           for each end of an edge, or 8 MiB)
 use super::{
     column::{self, Sort},
     open::Source,
@@ -62,16 +64,27 @@ impl Ids {
     }
 
     /// Appends a batch; `first` is the number of its first row in the file.
-    pub fn extend(&mut self, source: &Source, name: &str, first: u64, array: &dyn Array, words: &mut Words) -> Read<()> {
+    pub fn extend(
+        &mut self,
+        source: &Source,
+        name: &str,
+        first: u64,
+        array: &dyn Array,
+        words: &mut Words,
+    ) -> Read<()> {
         let wrong = |row: usize, found: String| {
             let hint = match found.as_str() {
                 "null" => "drop rows without ids:  table.dropna()".to_owned(),
                 negative if negative.starts_with('-') => {
-                    format!("if the ids are names, write them as words:  table['{name}'].astype(str) ; else take such rows out")
+                    format!(
+                        "if the ids are names, write them as words:  table['{name}'].astype(str) \
+                            ; else take such rows out"
+                    )
                 }
                 _ => format!("write whole numbers as integers:  table['{name}'].astype('int64')"),
             };
-            let error = source.error(format!("the column `{name}` of row {} is no id", first + row as u64));
+            let error =
+                source.error(format!("the column `{name}` of row {} is no id", first + row as u64));
             Box::new(error.expected("a whole number from 0, or a word", found).hint(hint))
         };
         match self {
@@ -79,9 +92,15 @@ impl Ids {
                 if array.null_count() == 0 && extend_plain(numbers, array) {
                     return Ok(());
                 }
-                for (row, number) in column::numbers(array).map_err(|what| source.error(format!("the column `{name}`: {what}")))?.into_iter().enumerate() {
+                for (row, number) in column::numbers(array)
+                    .map_err(|what| source.error(format!("the column `{name}`: {what}")))?
+                    .into_iter()
+                    .enumerate()
+                {
                     let id = number.and_then(Number::unsigned);
-                    numbers.push(id.ok_or_else(|| wrong(row, number.map_or("null".into(), |number| number.to_string())))?);
+                    numbers.push(id.ok_or_else(|| {
+                        wrong(row, number.map_or("null".into(), |number| number.to_string()))
+                    })?);
                 }
                 Ok(())
             }
@@ -107,7 +126,10 @@ fn extend_plain(numbers: &mut Vec<u64>, array: &dyn Array) -> bool {
         numbers.extend(values.values().iter().map(|&value| u64::from(value)));
     } else if let Some(values) = array.as_primitive_opt::<UInt64Type>() {
         numbers.extend_from_slice(values.values());
-    } else if let Some(values) = array.as_primitive_opt::<Int64Type>().filter(|values| values.values().iter().all(|&value| value >= 0)) {
+    } else if let Some(values) = array
+        .as_primitive_opt::<Int64Type>()
+        .filter(|values| values.values().iter().all(|&value| value >= 0))
+    {
         numbers.extend(values.values().iter().map(|&value| value as u64));
     } else {
         return false;
@@ -125,11 +147,18 @@ pub struct Index<'a> {
 impl<'a> Index<'a> {
     pub fn new(ids: &'a NodeIds) -> Index<'a> {
         let bitmap = match ids {
-            NodeIds::Numbers(numbers) => numbers.last().filter(|&&last| is_small(last, numbers.len())).map(|&last| {
-                let bits = bits(last, numbers.iter().copied());
-                let before = bits.iter().scan(0, |before, word| Some(std::mem::replace(before, *before + word.count_ones()))).collect();
-                (bits, before)
-            }),
+            NodeIds::Numbers(numbers) => {
+                numbers.last().filter(|&&last| is_small(last, numbers.len())).map(|&last| {
+                    let bits = bits(last, numbers.iter().copied());
+                    let before = bits
+                        .iter()
+                        .scan(0, |before, word| {
+                            Some(std::mem::replace(before, *before + word.count_ones()))
+                        })
+                        .collect();
+                    (bits, before)
+                })
+            }
             _ => None,
         };
         Index { ids, bitmap }
@@ -142,9 +171,12 @@ impl<'a> Index<'a> {
             (_, Some((bits, before))) => {
                 let word = bits.get((id / 64) as usize)?;
                 let bit = 1u64 << (id % 64);
-                (word & bit != 0).then(|| before[(id / 64) as usize] + (word & (bit - 1)).count_ones())
+                (word & bit != 0)
+                    .then(|| before[(id / 64) as usize] + (word & (bit - 1)).count_ones())
             }
-            (NodeIds::Numbers(numbers), None) => numbers.binary_search(&id).ok().map(|row| row as u32),
+            (NodeIds::Numbers(numbers), None) => {
+                numbers.binary_search(&id).ok().map(|row| row as u32)
+            }
             (NodeIds::Strings(_), _) => None,
         }
     }
@@ -152,7 +184,9 @@ impl<'a> Index<'a> {
     /// The row of a word.
     pub fn word(&self, word: &str) -> Option<u32> {
         match self.ids {
-            NodeIds::Strings(words) => words.binary_search_by(|known| known.as_str().cmp(word)).ok().map(|row| row as u32),
+            NodeIds::Strings(words) => {
+                words.binary_search_by(|known| known.as_str().cmp(word)).ok().map(|row| row as u32)
+            }
             _ => None,
         }
     }
@@ -177,7 +211,9 @@ pub fn distinct_numbers(path: &Path, columns: &[&[u64]]) -> Read<NodeIds> {
         let bits = bits(most, all());
         let count: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
         within(path, count)?;
-        let ones = |(at, &word): (usize, &u64)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u64 * 64 + bit);
+        let ones = |(at, &word): (usize, &u64)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u64 * 64 + bit)
+        };
         bits.iter().enumerate().flat_map(ones).collect()
     } else {
         let mut ids: Vec<u64> = all().collect();
@@ -203,5 +239,8 @@ pub fn within(path: &Path, nodes: u64) -> Read<()> {
     if nodes <= NODES_MOST {
         return Ok(());
     }
-    Err(Box::new(ReadError::new(path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), nodes.to_string())))
+    Err(Box::new(
+        ReadError::new(path, "the graph has too many nodes")
+            .expected(format!("at most {NODES_MOST}"), nodes.to_string()),
+    ))
 }

@@ -1,7 +1,8 @@
 //! Which files are which table, and in which order.
 //!
-//! promises  a table is a file (`edges.parquet`), or a folder of parts (`edges/`, `edges.parquet/`) as Spark, Dask and DuckDB write it;
-//!           parts come in the order of their names, numbers in them by value; `type=follows/` in a path is a column of its parts
+//! promises  a table is a file (`edges.parquet`), or a folder of parts (`edges/`, `edges.parquet/`)
+//!           as Spark, Dask and DuckDB write it; parts come in the order of their names, numbers in
+//!           them by value; `type=follows/` in a path is a column of its parts
 //! never     reads what writers leave beside (`_SUCCESS`, `_metadata`, `.part-0.crc`)
 use crate::raw::{Read, ReadError};
 use std::{
@@ -58,7 +59,9 @@ fn role_of(name: &str) -> Option<Role> {
     let name = name.to_lowercase();
     let stem = ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     match stem {
-        "edges" | "edge" | "edge_list" | "edgelist" | "links" | "relationships" => Some(Role::Edges),
+        "edges" | "edge" | "edge_list" | "edgelist" | "links" | "relationships" => {
+            Some(Role::Edges)
+        }
         "nodes" | "node" | "vertices" | "vertex" => Some(Role::Nodes),
         "graphs" => Some(Role::Graphs),
         "features" => Some(Role::Features),
@@ -66,14 +69,21 @@ fn role_of(name: &str) -> Option<Role> {
     }
 }
 
-/// The role of a file by its own name, else by that of the folder it is a part in; `name=value` folders lie between.
+/// The role of a file by its own name, else by that of the folder it is a part in; `name=value`
+/// folders lie between.
 fn role_of_path(path: &Path) -> Option<Role> {
-    let mut names = path.ancestors().take(LEVELS_MOST).filter_map(|step| Some(step.file_name()?.to_string_lossy().into_owned()));
+    let mut names = path
+        .ancestors()
+        .take(LEVELS_MOST)
+        .filter_map(|step| Some(step.file_name()?.to_string_lossy().into_owned()));
     let own = names.next()?;
     let folder = names.find(|name| !name.contains('='))?;
-    // Folders of data sets are called `graphs` for other reasons than that they are a table of graphs.
+    // Folders of data sets are called `graphs` for other reasons than that they are a table of
+    // graphs.
     let is_table = ENDS.iter().any(|end| folder.to_lowercase().ends_with(end));
-    role_of(&own).or_else(|| role_of(&folder).filter(|role| is_table || matches!(role, Role::Edges | Role::Nodes)))
+    role_of(&own).or_else(|| {
+        role_of(&folder).filter(|role| is_table || matches!(role, Role::Edges | Role::Nodes))
+    })
 }
 
 /// Sorts files into tables.
@@ -94,8 +104,8 @@ pub fn layout(files: &[PathBuf]) -> Layout {
     layout
 }
 
-/// All files at or below a path, as far as a folder of parts goes. A folder that cannot be listed is an error: a table without some of its
-/// parts would be taken for whole.
+/// All files at or below a path, as far as a folder of parts goes. A folder that cannot be listed
+/// is an error: a table without some of its parts would be taken for whole.
 pub fn below(path: &Path) -> Read<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut open = vec![(path.to_path_buf(), 0)];
@@ -103,7 +113,11 @@ pub fn below(path: &Path) -> Read<Vec<PathBuf>> {
         if !path.is_dir() {
             files.push(path);
         } else if depth < LEVELS_MOST {
-            let list = || fs::read_dir(&path)?.map(|entry| Ok((entry?.path(), depth + 1))).collect::<io::Result<Vec<_>>>();
+            let list = || {
+                fs::read_dir(&path)?
+                    .map(|entry| Ok((entry?.path(), depth + 1)))
+                    .collect::<io::Result<Vec<_>>>()
+            };
             open.extend(list().map_err(|error| ReadError::from_io(&path, &error))?);
         }
     }
@@ -131,7 +145,8 @@ fn constants(path: &Path) -> Vec<(String, String)> {
     let named = folders.filter_map(|folder| {
         let name = folder.file_name()?.to_string_lossy().into_owned();
         let (name, value) = name.split_once('=')?;
-        let value = if value == "__HIVE_DEFAULT_PARTITION__" { String::new() } else { unescaped(value) };
+        let value =
+            if value == "__HIVE_DEFAULT_PARTITION__" { String::new() } else { unescaped(value) };
         Some((name.to_owned(), value))
     });
     named.collect()
@@ -141,7 +156,10 @@ fn constants(path: &Path) -> Vec<(String, String)> {
 fn unescaped(value: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(value.len()), value.as_bytes());
     while let Some((&first, more)) = rest.split_first() {
-        let code = more.get(..2).filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let code = more
+            .get(..2)
+            .filter(|_| first == b'%')
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         bytes.push(code.unwrap_or(first));
         rest = if code.is_some() { &more[2..] } else { more };
     }
@@ -164,18 +182,30 @@ mod tests {
             "d/x.parquet",
         ];
         let layout = layout(&files.map(PathBuf::from));
-        let names = |parts: &[Part]| parts.iter().map(|part| part.path.to_string_lossy().into_owned()).collect::<Vec<_>>();
-        assert_eq!(names(&layout.edges), ["d/edges.parquet/part.9.parquet", "d/edges.parquet/part.10.parquet"]);
+        let names = |parts: &[Part]| {
+            parts.iter().map(|part| part.path.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(&layout.edges),
+            ["d/edges.parquet/part.9.parquet", "d/edges.parquet/part.10.parquet"]
+        );
         assert_eq!(
             (names(&layout.nodes), names(&layout.others)),
-            (vec!["d/nodes.feather".to_owned()], vec!["d/graphs/x.parquet".to_owned(), "d/x.parquet".to_owned()])
+            (
+                vec!["d/nodes.feather".to_owned()],
+                vec!["d/graphs/x.parquet".to_owned(), "d/x.parquet".to_owned()]
+            )
         );
     }
 
     #[test]
     fn folders_say_columns() {
-        let found = constants(Path::new("edges/type=a%20b/year=__HIVE_DEFAULT_PARTITION__/data_0.parquet"));
-        assert_eq!(found, [("year".to_owned(), String::new()), ("type".to_owned(), "a b".to_owned())]);
+        let found =
+            constants(Path::new("edges/type=a%20b/year=__HIVE_DEFAULT_PARTITION__/data_0.parquet"));
+        assert_eq!(
+            found,
+            [("year".to_owned(), String::new()), ("type".to_owned(), "a b".to_owned())]
+        );
         assert_eq!(unescaped("100%"), "100%");
     }
 }

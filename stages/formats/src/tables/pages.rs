@@ -1,7 +1,9 @@
 //! The headers of the pages of a Parquet column: how large each page says it becomes.
 //!
-//! promises  a page that claims more than its codec can reach is refused before its decoder makes room for it
-//! never     reads what pages hold; judges headers that the decoder itself judges (types, counts, checksums)
+//! promises  a page that claims more than its codec can reach is refused before its decoder makes
+//!           room for it
+//! never     reads what pages hold; judges headers that the decoder itself judges (types, counts,
+//!           checksums)
 //! source    github.com/apache/parquet-format, PageHeader; Thrift's compact protocol
 use std::{
     fs::File,
@@ -32,7 +34,9 @@ pub fn judge(file: &mut File, begin: u64, end: u64) -> io::Result<Result<(), Str
             return Ok(Err(format!("the header of a page at byte {at} is damaged")));
         };
         if unpacked < 0 || packed < 0 || unpacked > packed.saturating_mul(RATIO_MOST) + ALWAYS {
-            return Ok(Err(format!("a page of {packed} bytes at byte {at} claims to unpack to {unpacked}")));
+            return Ok(Err(format!(
+                "a page of {packed} bytes at byte {at} claims to unpack to {unpacked}"
+            )));
         }
         at += length as u64 + packed as u64;
         most = FIRST;
@@ -40,7 +44,8 @@ pub fn judge(file: &mut File, begin: u64, end: u64) -> io::Result<Result<(), Str
     Ok(Ok(()))
 }
 
-/// Bytes of a page unpacked and packed, and those of its header; none: the header is damaged or goes on.
+/// Bytes of a page unpacked and packed, and those of its header; none: the header is damaged or
+/// goes on.
 fn header(bytes: &[u8]) -> Option<(i64, i64, usize)> {
     let mut fields = Fields { bytes, at: 0 };
     let (mut unpacked, mut packed) = (None, None);
@@ -73,7 +78,10 @@ impl Fields<'_> {
     }
 
     fn pass(&mut self, count: u64) -> Option<()> {
-        self.at = self.at.checked_add(usize::try_from(count).ok()?).filter(|at| *at <= self.bytes.len())?;
+        self.at = self
+            .at
+            .checked_add(usize::try_from(count).ok()?)
+            .filter(|at| *at <= self.bytes.len())?;
         Some(())
     }
 
@@ -94,7 +102,8 @@ impl Fields<'_> {
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// Passes over a value; truths have their value in the field's head, but a byte of their own in a list.
+    /// Passes over a value; truths have their value in the field's head, but a byte of their own in
+    /// a list.
     fn skip(&mut self, kind: u8, in_list: bool, depth: u32) -> Option<()> {
         if depth > DEPTH_MOST {
             return None;
@@ -145,7 +154,8 @@ mod tests {
             [bytes, vec![value as u8]].concat()
         };
         let rest = [0x2c, 0x15, 2, 0x19, 0x21, 1, 2, 0x11, 0x18, 2, b'a', b'b', 0, 0];
-        [&[0x15, 0][..], &[0x15], &varint(unpacked << 1), &[0x15], &varint(packed << 1), &rest].concat()
+        [&[0x15, 0][..], &[0x15], &varint(unpacked << 1), &[0x15], &varint(packed << 1), &rest]
+            .concat()
     }
 
     fn judged(bytes: &[u8]) -> Result<(), String> {
@@ -160,8 +170,17 @@ mod tests {
         let sound = [page(100, 3), vec![1; 3], page(5, 0), page(7, 7), vec![9; 7]].concat();
         assert_eq!(judged(&sound), Ok(()));
         let claim = [page(100, 3), vec![1; 3], page(2_147_483_647, 3), vec![1; 3]].concat();
-        assert_eq!(judged(&claim), Err("a page of 3 bytes at byte 24 claims to unpack to 2147483647".into()));
-        assert!(judged(&sound[..5]).unwrap_err().contains("the header of a page at byte 0 is damaged"));
-        assert!(judged(&[0x1b; 400]).is_err() && judged(&[0xff; 400]).is_err() && judged(&[0x1c; 400]).is_err());
+        assert_eq!(
+            judged(&claim),
+            Err("a page of 3 bytes at byte 24 claims to unpack to 2147483647".into())
+        );
+        assert!(
+            judged(&sound[..5]).unwrap_err().contains("the header of a page at byte 0 is damaged")
+        );
+        assert!(
+            judged(&[0x1b; 400]).is_err()
+                && judged(&[0xff; 400]).is_err()
+                && judged(&[0x1c; 400]).is_err()
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! The numbered form of OpenKE: `entity2id.txt` and `relation2id.txt` name what the statements count.
+//! The numbered form of OpenKE: `entity2id.txt` and `relation2id.txt` name what the statements
+//! count.
 //!
-//! promises  numbers are 0, 1, 2, ... each once, in any order of lines; the line with their number agrees with what follows
+//! promises  numbers are 0, 1, 2, ... each once, in any order of lines; the line with their number
+//!           agrees with what follows
 use super::{lacks, name_of};
 use crate::{
     Part,
@@ -48,27 +50,51 @@ pub(super) fn read(bundle: &Bundle, wanted: &[Part], limit: &Limit) -> Read<Foun
     entities.place.iter().zip(0..).for_each(|(&row, number)| ids[row as usize] = Some(number));
     let columns = vec![("number".into(), Column::Integers(ids))];
     let ids = NodeIds::Strings(entities.words);
-    Ok((RawGraph { ids, edges, directed: Some(true), columns, relations: relations.words, ..RawGraph::default() }, spilled))
+    Ok((
+        RawGraph {
+            ids,
+            edges,
+            directed: Some(true),
+            columns,
+            relations: relations.words,
+            ..RawGraph::default()
+        },
+        spilled,
+    ))
 }
 
 fn open<'a>(bundle: &'a Bundle, file: &str) -> Read<(Lines<'a>, u32)> {
-    let index = bundle.only(&format!("`{file}2id`"), |name| is(name, file))?.ok_or_else(|| lacks(bundle, &format!("{file}2id.txt")))?;
+    let index = bundle
+        .only(&format!("`{file}2id`"), |name| is(name, file))?
+        .ok_or_else(|| lacks(bundle, &format!("{file}2id.txt")))?;
     let lines = bundle.text(index)?.lines()?;
     match u32::read(lines.first().trim_ascii()) {
         Some(count) => Ok((lines.skip_first()?, count)),
         None => {
-            let fault = Fault::new(0, format!("{file}2id does not begin with the number of its lines"));
+            let fault =
+                Fault::new(0, format!("{file}2id does not begin with the number of its lines"));
             Err(lines.fault(&fault.expected(u32::EXPECTED, lines.first())))
         }
     }
 }
 
 fn disagrees(path: &std::path::Path, claimed: u32, found: usize) -> Box<ReadError> {
-    let error = ReadError::new(path, "the first line says another number of lines than follow").at_line(1, 1, claimed.to_string().as_bytes());
-    Box::new(error.expected(format!("{claimed} lines"), found.to_string()).hint("download it again: remove the file, then  warploom data fetch"))
+    let error = ReadError::new(path, "the first line says another number of lines than follow")
+        .at_line(1, 1, claimed.to_string().as_bytes());
+    Box::new(
+        error
+            .expected(format!("{claimed} lines"), found.to_string())
+            .hint("download it again: remove the file, then  warploom data fetch"),
+    )
 }
 
-fn add(bundle: &Bundle, part: &str, entities: &Names, relations: &Names, sink: &mut Sink) -> Read<()> {
+fn add(
+    bundle: &Bundle,
+    part: &str,
+    entities: &Names,
+    relations: &Names,
+    sink: &mut Sink,
+) -> Read<()> {
     let (lines, claimed) = open(bundle, part)?;
     let table: Table<u32> = Table::read_lines(lines, 1, "statements", Some(3))?;
     if table.rows() != claimed as usize {
@@ -76,8 +102,14 @@ fn add(bundle: &Bundle, part: &str, entities: &Names, relations: &Names, sink: &
     }
     let place = |names: &Names, row: usize, number: u32| {
         names.place.get(number as usize).copied().ok_or_else(|| {
-            let error = table.error(row, format!("a statement has a number that `{}` does not name", names.path.display()));
-            let error = error.expected(format!("a number from 0 to {}", names.place.len().saturating_sub(1)), number.to_string());
+            let error = table.error(
+                row,
+                format!("a statement has a number that `{}` does not name", names.path.display()),
+            );
+            let error = error.expected(
+                format!("a number from 0 to {}", names.place.len().saturating_sub(1)),
+                number.to_string(),
+            );
             Box::new(error.hint("the order of columns is  HEAD TAIL RELATION"))
         })
     };
@@ -102,7 +134,8 @@ fn names(bundle: &Bundle, file: &str, most: usize) -> Read<Names> {
     lines.pieces(parse_names, |piece| {
         found.extend(piece);
         match found.len() > most {
-            true => Err(Fault::new(0, "here or soon behind, there are too many names").expected(format!("at most {most}"), b"more")),
+            true => Err(Fault::new(0, "here or soon behind, there are too many names")
+                .expected(format!("at most {most}"), b"more")),
             false => Ok(()),
         }
     })?;
@@ -111,15 +144,22 @@ fn names(bundle: &Bundle, file: &str, most: usize) -> Read<Names> {
     }
     found.sort_unstable();
     if let Some(pair) = found.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(Box::new(ReadError::new(&path, "a name stands twice").expected("names that differ", format!("`{}`", pair[0].0))));
+        return Err(Box::new(
+            ReadError::new(&path, "a name stands twice")
+                .expected("names that differ", format!("`{}`", pair[0].0)),
+        ));
     }
     let mut place = vec![u32::MAX; found.len()];
     for ((name, number), row) in found.iter().zip(0..) {
         match place.get_mut(*number as usize) {
             Some(free @ &mut u32::MAX) => *free = row,
             taken => {
-                let what = if taken.is_some() { "a number stands twice" } else { "a number is too large" };
-                let error = ReadError::new(&path, what).expected(format!("each number from 0 to {} once", found.len() - 1), format!("`{name}` with {number}"));
+                let what =
+                    if taken.is_some() { "a number stands twice" } else { "a number is too large" };
+                let error = ReadError::new(&path, what).expected(
+                    format!("each number from 0 to {} once", found.len() - 1),
+                    format!("`{name}` with {number}"),
+                );
                 return Err(Box::new(error));
             }
         }
@@ -133,11 +173,16 @@ fn parse_names(text: &[u8]) -> Result<Vec<(String, u32)>, Fault> {
         let end = line.trim_ascii_end();
         // The last column is the number: names may hold blanks.
         let split = end.iter().rposition(|byte| matches!(byte, b'\t' | b' '));
-        let pair = split.and_then(|at| Some((end[..at].trim_ascii(), u32::read(&end[at + 1..])?))).filter(|(name, _)| !name.is_empty());
+        let pair = split
+            .and_then(|at| Some((end[..at].trim_ascii(), u32::read(&end[at + 1..])?)))
+            .filter(|(name, _)| !name.is_empty());
         let Some((name, number)) = pair else {
-            return Err(Fault::new(start, "a line does not give a name its number").expected("NAME NUMBER", line));
+            return Err(Fault::new(start, "a line does not give a name its number")
+                .expected("NAME NUMBER", line));
         };
-        let name = std::str::from_utf8(name).map_err(|_| Fault::new(start, "a name is not UTF-8").expected("text in UTF-8", name))?;
+        let name = std::str::from_utf8(name).map_err(|_| {
+            Fault::new(start, "a name is not UTF-8").expected("text in UTF-8", name)
+        })?;
         names.push((name.to_owned(), number));
     }
     Ok(names)

@@ -1,8 +1,12 @@
-//! A file of types of entities beside triples: `ENTITY TYPE` a line, an entity on several lines or with several types on one.
+//! A file of types of entities beside triples: `ENTITY TYPE` a line, an entity on several lines or
+//! with several types on one.
 //!
-//! promises  types are numbered by the bytes of their names; an entity's types ascend, each once, whatever the order of the lines
-//! promises  an entity that no statement names is passed over and counted, so that a table of a larger set serves a smaller one
-//! reads     columns divided by tabs; `entity2type.txt`, `entity_types.tsv` and the like, or the file that `read: {types: NAME}` names
+//! promises  types are numbered by the bytes of their names; an entity's types ascend, each once,
+//!           whatever the order of the lines
+//! promises  an entity that no statement names is passed over and counted, so that a table of a
+//!           larger set serves a smaller one
+//! reads     columns divided by tabs; `entity2type.txt`, `entity_types.tsv` and the like, or the
+//!           file that `read: {types: NAME}` names
 use crate::{
     Options,
     bundle::{Bundle, last},
@@ -11,8 +15,10 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names without `_`, `-` and the end, in lower case. The last is the part to train on of sets where types are to be foretold.
-const STEMS: [&str; 5] = ["entity2type", "entity2types", "entitytype", "entitytypes", "entitytypetrain"];
+/// Names without `_`, `-` and the end, in lower case. The last is the part to train on of sets
+/// where types are to be foretold.
+const STEMS: [&str; 5] =
+    ["entity2type", "entity2types", "entitytype", "entitytypes", "entitytypetrain"];
 
 /// Whether a file has the name of such a table.
 pub(super) fn is(name: &str) -> bool {
@@ -39,23 +45,35 @@ pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> R
     };
     let mut table = Table::new();
     bundle.text(index)?.lines()?.pieces(parse, |lines| {
-        lines.into_iter().for_each(|(entity, types)| table.entry(entity).or_default().extend(types));
+        lines
+            .into_iter()
+            .for_each(|(entity, types)| table.entry(entity).or_default().extend(types));
         Ok(())
     })?;
     if table.is_empty() {
-        let error = ReadError::new(bundle.path(index), "the table of types names no entity").expected("at least one line  ENTITY TYPE", "none");
+        let error = ReadError::new(bundle.path(index), "the table of types names no entity")
+            .expected("at least one line  ENTITY TYPE", "none");
         return Err(Box::new(error));
     }
     let NodeIds::Strings(ids) = &graph.ids else { return Ok(()) };
     let entities = table.len();
-    let known: Vec<(u32, BTreeSet<String>)> = table.into_iter().filter_map(|(entity, types)| Some((ids.binary_search(&entity).ok()? as u32, types))).collect();
+    let known: Vec<(u32, BTreeSet<String>)> = table
+        .into_iter()
+        .filter_map(|(entity, types)| Some((ids.binary_search(&entity).ok()? as u32, types)))
+        .collect();
     if known.len() < entities {
         let name = last(bundle.path(index).to_str().unwrap_or_default()).to_owned();
-        graph.passed_over.push(format!("{} entities of {name} that the set does not have", entities - known.len()));
+        graph.passed_over.push(format!(
+            "{} entities of {name} that the set does not have",
+            entities - known.len()
+        ));
     }
     let names: BTreeSet<&String> = known.iter().flat_map(|(_, types)| types).collect();
     let number: BTreeMap<&String, u32> = names.iter().copied().zip(0..).collect();
-    let of_nodes = known.iter().flat_map(|(node, types)| types.iter().map(|name| (*node, number[name]))).collect();
+    let of_nodes = known
+        .iter()
+        .flat_map(|(node, types)| types.iter().map(|name| (*node, number[name])))
+        .collect();
     graph.types = Some(Types { of_nodes, names: names.into_iter().cloned().collect() });
     Ok(())
 }
@@ -65,16 +83,22 @@ fn parse(text: &[u8]) -> Result<Vec<(String, Vec<String>)>, Fault> {
     let mut entities = Vec::new();
     for (start, line) in each(text).filter(|(_, line)| !line.is_empty()) {
         let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
-            Ok("") => Err(Fault::new(at, "a line of types has an empty column").expected("ENTITY and TYPE with a tab between", b"")),
+            Ok("") => Err(Fault::new(at, "a line of types has an empty column")
+                .expected("ENTITY and TYPE with a tab between", b"")),
             Ok(word) => Ok(word.to_owned()),
-            Err(_) => Err(Fault::new(at, "a name is not UTF-8").expected("text in UTF-8", cell).hint("convert the file with  iconv")),
+            Err(_) => Err(Fault::new(at, "a name is not UTF-8")
+                .expected("text in UTF-8", cell)
+                .hint("convert the file with  iconv")),
         };
         let mut words = super::cells(start, line).map(word);
         let entity = words.next().transpose()?.unwrap_or_default();
         let types = words.collect::<Result<Vec<String>, Fault>>()?;
         if types.is_empty() {
-            let fault = Fault::new(start + line.len(), "an entity has no type").expected("ENTITY and TYPE with a tab between", line);
-            return Err(fault.hint("columns are divided by tabs; leave out entities without a type"));
+            let fault = Fault::new(start + line.len(), "an entity has no type")
+                .expected("ENTITY and TYPE with a tab between", line);
+            return Err(
+                fault.hint("columns are divided by tabs; leave out entities without a type")
+            );
         }
         entities.push((entity, types));
     }

@@ -1,6 +1,8 @@
-//! Communities of a graph that comes without any: cells around random nodes, then some rounds of the best neighbour.
+//! Communities of a graph that comes without any: cells around random nodes, then some rounds of
+//! the best neighbour.
 //!
-//! promises  the same communities for any number of threads, and whether neighbours are in memory or in a file; O(edges) for graphs whose cells are a few steps wide
+//! promises  the same communities for any number of threads, and whether neighbours are in memory
+//!           or in a file; O(edges) for graphs whose cells are a few steps wide
 //! never     claims to be good clustering: it gives made-up labels something that follows the edges
 use crate::{
     generate::counter::{Counter, mix},
@@ -28,9 +30,13 @@ const BLOCK_LEAST: u64 = 1 << 10;
 
 /// The community of each node, numbered from 0 without gaps; about `mean` nodes each.
 pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64, told: Told<'_>) -> Vec<u32> {
-    let bare = Edges { source: edges.source.clone(), target: edges.target.clone(), ..Edges::default() };
+    let bare =
+        Edges { source: edges.source.clone(), target: edges.target.clone(), ..Edges::default() };
     let edges = transform::symmetrize(bare, nodes);
-    let graph = Neighbours { offsets: transform::offsets(&edges.source, nodes), target: Targets::Held(edges.target) };
+    let graph = Neighbours {
+        offsets: transform::offsets(&edges.source, nodes),
+        target: Targets::Held(edges.target),
+    };
     find_in(&graph, mean, seed, told).expect("neighbours in memory are read without a file")
 }
 
@@ -70,7 +76,11 @@ impl Listing {
     /// Of so many nodes, none listed yet.
     pub fn new(nodes: u32, limit: &Limit) -> io::Result<Listing> {
         let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
-        Ok(Listing { offsets: vec![0; nodes as usize + 1], file, block: (limit.memory / 16).max(BLOCK_LEAST) })
+        Ok(Listing {
+            offsets: vec![0; nodes as usize + 1],
+            file,
+            block: (limit.memory / 16).max(BLOCK_LEAST),
+        })
     }
 
     /// The next neighbour; nodes come in ascending order.
@@ -87,7 +97,13 @@ impl Listing {
             before += *count;
             *count = before;
         });
-        Ok(Neighbours { offsets, target: Targets::File { file: file.into_inner().map_err(io::IntoInnerError::into_error)?, block } })
+        Ok(Neighbours {
+            offsets,
+            target: Targets::File {
+                file: file.into_inner().map_err(io::IntoInnerError::into_error)?,
+                block,
+            },
+        })
     }
 }
 
@@ -102,7 +118,8 @@ struct Block<'a> {
 
 impl Block<'_> {
     fn of(&self, node: u32) -> &[u32] {
-        &self.target[(self.offsets[node as usize] - self.first) as usize..(self.offsets[node as usize + 1] - self.first) as usize]
+        &self.target[(self.offsets[node as usize] - self.first) as usize
+            ..(self.offsets[node as usize + 1] - self.first) as usize]
     }
 }
 
@@ -128,11 +145,17 @@ impl Neighbours {
         while begin < self.nodes() {
             let first = self.offsets[begin as usize];
             // At least one node, whatever it has.
-            let end = (self.offsets.partition_point(|&offset| offset <= first + most) as u32).saturating_sub(1).clamp(begin + 1, self.nodes());
+            let end = (self.offsets.partition_point(|&offset| offset <= first + most) as u32)
+                .saturating_sub(1)
+                .clamp(begin + 1, self.nodes());
             bytes.resize((self.offsets[end as usize] - first) as usize * 4, 0);
             file.read_exact_at(&mut bytes, first * 4)?;
             target.clear();
-            target.extend(bytes.chunks_exact(4).map(|four| u32::from_le_bytes(std::array::from_fn(|byte| four[byte]))));
+            target.extend(
+                bytes
+                    .chunks_exact(4)
+                    .map(|four| u32::from_le_bytes(std::array::from_fn(|byte| four[byte]))),
+            );
             take(begin..end, Block { offsets: &self.offsets, target: &target, first });
             begin = end;
         }
@@ -140,21 +163,31 @@ impl Neighbours {
     }
 }
 
-/// One node in `mean` is a centre; every other joins a cell that a neighbour was in one step before.
+/// One node in `mean` is a centre; every other joins a cell that a neighbour was in one step
+/// before.
 fn grow(graph: &Neighbours, mean: u32, counter: Counter, told: Told<'_>) -> io::Result<Vec<u32>> {
     let nodes = graph.nodes();
     let is_centre = |node: u32| counter.below(u64::from(node), u64::from(mean.max(1))) == 0;
-    let mut cell: Vec<u32> = (0..nodes).into_par_iter().map(|node| if is_centre(node) { node } else { NONE }).collect();
+    let mut cell: Vec<u32> =
+        (0..nodes).into_par_iter().map(|node| if is_centre(node) { node } else { NONE }).collect();
     let mut open: Vec<u32> = (0..nodes).filter(|&node| cell[node as usize] == NONE).collect();
     for _ in 0..STEPS_MOST {
         let mut joined: Vec<u32> = Vec::with_capacity(open.len());
         graph.blocks(|range, block| {
             let join = |&node: &u32| {
                 tell_of(told, node as usize);
-                let near = block.of(node).iter().map(|&neighbour| cell[neighbour as usize]).filter(|&cell| cell != NONE);
-                near.min_by_key(|&cell| (counter.bits(mix(u64::from(cell) << 32 | u64::from(node))), cell)).unwrap_or(NONE)
+                let near = block
+                    .of(node)
+                    .iter()
+                    .map(|&neighbour| cell[neighbour as usize])
+                    .filter(|&cell| cell != NONE);
+                near.min_by_key(|&cell| {
+                    (counter.bits(mix(u64::from(cell) << 32 | u64::from(node))), cell)
+                })
+                .unwrap_or(NONE)
             };
-            let own = open.partition_point(|&node| node < range.start)..open.partition_point(|&node| node < range.end);
+            let own = open.partition_point(|&node| node < range.start)
+                ..open.partition_point(|&node| node < range.end);
             joined.par_extend(open[own].par_iter().map(join));
         })?;
         let before = open.len();
@@ -168,10 +201,18 @@ fn grow(graph: &Neighbours, mean: u32, counter: Counter, told: Told<'_>) -> io::
     Ok(cell)
 }
 
-/// Half of the nodes join the cell with the best score among their own and their neighbours'; of equal ones the own, else one by chance.
+/// Half of the nodes join the cell with the best score among their own and their neighbours'; of
+/// equal ones the own, else one by chance.
 ///
-/// The score is the number of neighbours in the cell, less a share of all neighbours that grows with the cell (modularity with a resolution).
-fn join_best(graph: &Neighbours, cell: &[u32], mean: u32, counter: Counter, told: Told<'_>) -> io::Result<Vec<u32>> {
+/// The score is the number of neighbours in the cell, less a share of all neighbours that grows
+/// with the cell (modularity with a resolution).
+fn join_best(
+    graph: &Neighbours,
+    cell: &[u32],
+    mean: u32,
+    counter: Counter,
+    told: Told<'_>,
+) -> io::Result<Vec<u32>> {
     let mut volume = vec![0u64; cell.len()];
     cell.iter().enumerate().for_each(|(node, &cell)| volume[cell as usize] += graph.degree(node));
     let (edges, nodes) = (graph.offsets.last().copied().unwrap_or(0) as i128, cell.len() as i128);
@@ -187,8 +228,13 @@ fn join_best(graph: &Neighbours, cell: &[u32], mean: u32, counter: Counter, told
             near.extend(block.of(node).iter().map(|&neighbour| cell[neighbour as usize]));
             let degree = near.len() as i128;
             near.sort_unstable();
-            let score = |run: &[u32]| run.len() as i128 * edges * SIZE_MOST * i128::from(mean) - degree * nodes * i128::from(volume[run[0] as usize]);
-            near.chunk_by(|a, b| a == b).max_by_key(|run| (score(run), run[0] == own, counter.bits(u64::from(run[0])))).map_or(own, |run| run[0])
+            let score = |run: &[u32]| {
+                run.len() as i128 * edges * SIZE_MOST * i128::from(mean)
+                    - degree * nodes * i128::from(volume[run[0] as usize])
+            };
+            near.chunk_by(|a, b| a == b)
+                .max_by_key(|run| (score(run), run[0] == own, counter.bits(u64::from(run[0]))))
+                .map_or(own, |run| run[0])
         };
         joined.par_extend(range.into_par_iter().map_init(Vec::new, choose));
     })?;
@@ -216,10 +262,24 @@ mod tests {
 
     #[test]
     fn communities_follow_the_edges_and_no_one_takes_all() {
-        let recipe = Recipe { nodes: 20_000, edges: 240_000, loops: 0, symmetric: true, max_degree: 500, community: 128, inside: 0.7, seed: 3 };
+        let recipe = Recipe {
+            nodes: 20_000,
+            edges: 240_000,
+            loops: 0,
+            symmetric: true,
+            max_degree: 500,
+            community: 128,
+            inside: 0.7,
+            seed: 3,
+        };
         let edges = generate(&recipe).unwrap().edges;
         let found = find(&edges, recipe.nodes, 128, 9, &|_| {});
-        let inside = edges.source.iter().zip(&edges.target).filter(|&(&source, &target)| found[source as usize] == found[target as usize]).count();
+        let inside = edges
+            .source
+            .iter()
+            .zip(&edges.target)
+            .filter(|&(&source, &target)| found[source as usize] == found[target as usize])
+            .count();
         println!("{:.3} of the edges inside", inside as f64 / edges.len() as f64);
         assert!(inside * 10 > edges.len() * 3, "{inside} of {}", edges.len());
         let count = *found.iter().max().unwrap() as usize + 1;
@@ -234,17 +294,36 @@ mod tests {
 
     #[test]
     fn neighbours_in_a_file_have_the_communities_of_those_in_memory() {
-        let recipe = Recipe { nodes: 3000, edges: 30_000, loops: 0, symmetric: true, max_degree: 400, community: 64, inside: 0.7, seed: 3 };
+        let recipe = Recipe {
+            nodes: 3000,
+            edges: 30_000,
+            loops: 0,
+            symmetric: true,
+            max_degree: 400,
+            community: 64,
+            inside: 0.7,
+            seed: 3,
+        };
         let edges = transform::symmetrize(generate(&recipe).unwrap().edges, recipe.nodes);
         let folder = tempfile::tempdir().unwrap();
         let limit = Limit { memory: 0, folder: folder.path().to_path_buf() };
         let mut list = Listing::new(recipe.nodes, &limit).unwrap();
-        edges.source.iter().zip(&edges.target).for_each(|(&source, &target)| list.push(source, target).unwrap());
+        edges
+            .source
+            .iter()
+            .zip(&edges.target)
+            .for_each(|(&source, &target)| list.push(source, target).unwrap());
         let mut graph = list.finish().unwrap();
         for block in [1, 7, BLOCK_LEAST, u64::from(u32::MAX)] {
-            let Targets::File { block: own, .. } = &mut graph.target else { panic!("expected a file") };
+            let Targets::File { block: own, .. } = &mut graph.target else {
+                panic!("expected a file")
+            };
             *own = block;
-            assert!(find_in(&graph, 64, 5, &|_| {}).unwrap() == find(&edges, recipe.nodes, 64, 5, &|_| {}), "{block}");
+            assert!(
+                find_in(&graph, 64, 5, &|_| {}).unwrap()
+                    == find(&edges, recipe.nodes, 64, 5, &|_| {}),
+                "{block}"
+            );
         }
     }
 
@@ -252,7 +331,8 @@ mod tests {
     fn degenerate_graphs_have_communities_too() {
         assert!(find(&Edges::default(), 0, 128, 1, &|_| {}).is_empty());
         assert_eq!(find(&Edges::default(), 3, 128, 1, &|_| {}), [0, 1, 2]);
-        let path = Edges { source: (0..999).collect(), target: (1..1000).collect(), ..Edges::default() };
+        let path =
+            Edges { source: (0..999).collect(), target: (1..1000).collect(), ..Edges::default() };
         assert!(find(&path, 1000, 16, 1, &|_| {}).iter().max().unwrap() < &200);
     }
 }

@@ -7,26 +7,34 @@ use rayon::prelude::*;
 use warploom_contract::stage::{Told, tell_of};
 use warploom_formats::raw::{Edges, Features, Labels, NO_CLASS};
 
-/// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22 classes of width 96 the nearest centre of one
-/// row is right for 0.40 of them, that of the mean of twelve rows for all (the test below).
+/// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22
+/// classes of width 96 the nearest centre of one row is right for 0.40 of them, that of the mean of
+/// twelve rows for all (the test below).
 const SIGNAL: f32 = 1.5;
 
 /// A centre for each class plus noise for each node; nodes without a class have noise alone.
 pub fn around_classes(class: &[u32], columns: u32, seed: u64, told: Told<'_>) -> Features {
-    let classes = class.iter().filter(|&&class| class != NO_CLASS).max().map_or(0, |&most| most as usize + 1);
+    let classes =
+        class.iter().filter(|&&class| class != NO_CLASS).max().map_or(0, |&most| most as usize + 1);
     let width = columns as usize;
     let scale = SIGNAL / (columns.max(1) as f32).sqrt();
-    let (centre, noise) = (Counter::new(seed, "centres of classes"), Counter::new(seed, "noise of features"));
-    let centres: Vec<f32> = (0..classes * width).map(|at| scale * centre.normal(at as u64)).collect();
+    let (centre, noise) =
+        (Counter::new(seed, "centres of classes"), Counter::new(seed, "noise of features"));
+    let centres: Vec<f32> =
+        (0..classes * width).map(|at| scale * centre.normal(at as u64)).collect();
     let mut values = vec![0.0; class.len() * width];
-    values.par_chunks_mut(width.max(1)).zip(class).enumerate().with_min_len(256).for_each(|(node, (row, &class))| {
-        tell_of(told, node);
-        let first = (node * width) as u64;
-        row.iter_mut().zip(first..).for_each(|(value, at)| *value = noise.normal(at));
-        if class != NO_CLASS {
-            row.iter_mut().zip(&centres[class as usize * width..]).for_each(|(value, centre)| *value += centre);
-        }
-    });
+    values.par_chunks_mut(width.max(1)).zip(class).enumerate().with_min_len(256).for_each(
+        |(node, (row, &class))| {
+            tell_of(told, node);
+            let first = (node * width) as u64;
+            row.iter_mut().zip(first..).for_each(|(value, at)| *value = noise.normal(at));
+            if class != NO_CLASS {
+                row.iter_mut()
+                    .zip(&centres[class as usize * width..])
+                    .for_each(|(value, centre)| *value += centre);
+            }
+        },
+    );
     Features::Dense { columns, values }
 }
 
@@ -43,7 +51,10 @@ pub fn constant(nodes: u32, columns: u32) -> Features {
 /// How many edges end at each node.
 pub fn in_degrees(edges: &Edges, nodes: u32) -> Vec<u32> {
     let mut degrees = vec![0u32; nodes as usize];
-    edges.target.iter().for_each(|&target| degrees[target as usize] = degrees[target as usize].saturating_add(1));
+    edges
+        .target
+        .iter()
+        .for_each(|&target| degrees[target as usize] = degrees[target as usize].saturating_add(1));
     degrees
 }
 
@@ -65,7 +76,8 @@ pub fn one_hot_label(labels: &Labels) -> Option<Features> {
 /// Two sets of features of the same nodes, side by side.
 pub fn beside(left: Features, right: Features) -> Features {
     let (nodes, columns) = (rows(&left).max(rows(&right)), left.columns() + right.columns());
-    let (mut offsets, mut index, mut values) = (Vec::with_capacity(nodes + 1), Vec::new(), Vec::new());
+    let (mut offsets, mut index, mut values) =
+        (Vec::with_capacity(nodes + 1), Vec::new(), Vec::new());
     offsets.push(0);
     for row in 0..nodes {
         let mut push = |column: u32, value: f32| {
@@ -81,7 +93,9 @@ pub fn beside(left: Features, right: Features) -> Features {
 
 fn rows(features: &Features) -> usize {
     match features {
-        Features::Dense { columns, values } => values.len().checked_div(*columns as usize).unwrap_or(0),
+        Features::Dense { columns, values } => {
+            values.len().checked_div(*columns as usize).unwrap_or(0)
+        }
         Features::Sparse { offsets, .. } => offsets.len() - 1,
     }
 }
@@ -91,11 +105,17 @@ fn each(features: &Features, row: usize, push: &mut impl FnMut(u32, f32)) {
     match features {
         Features::Dense { columns, values } => {
             let values = &values[row * *columns as usize..][..*columns as usize];
-            (0..).zip(values).filter(|(_, value)| **value != 0.0).for_each(|(column, &value)| push(column, value));
+            (0..)
+                .zip(values)
+                .filter(|(_, value)| **value != 0.0)
+                .for_each(|(column, &value)| push(column, value));
         }
         Features::Sparse { offsets, index, values, .. } => {
             let entries = offsets[row] as usize..offsets[row + 1] as usize;
-            index[entries.clone()].iter().zip(&values[entries]).for_each(|(&column, &value)| push(column, value));
+            index[entries.clone()]
+                .iter()
+                .zip(&values[entries])
+                .for_each(|(&column, &value)| push(column, value));
         }
     }
 }
@@ -107,7 +127,12 @@ fn one_hot(column: &[u32], columns: u32) -> Features {
         *end += u64::from(column != NO_CLASS);
         Some(*end)
     });
-    Features::Sparse { columns, offsets: std::iter::once(0).chain(ends).collect(), values: vec![1.0; index.len()], index }
+    Features::Sparse {
+        columns,
+        offsets: std::iter::once(0).chain(ends).collect(),
+        values: vec![1.0; index.len()],
+        index,
+    }
 }
 
 /// Divides each row by the sum of its absolute values; a row of zeros stays.
@@ -119,7 +144,9 @@ pub fn normalize_rows(features: &mut Features) {
         }
     };
     match features {
-        Features::Dense { columns, values } => values.par_chunks_mut((*columns).max(1) as usize).with_min_len(256).for_each(normalize),
+        Features::Dense { columns, values } => {
+            values.par_chunks_mut((*columns).max(1) as usize).with_min_len(256).for_each(normalize)
+        }
         Features::Sparse { offsets, values, .. } => {
             let mut rest = &mut values[..];
             for row in offsets.windows(2) {
@@ -142,22 +169,41 @@ mod tests {
         }
     }
 
-    /// Share of nodes whose row, averaged over `rows` nodes of the same class, lies nearest to its class's mean.
+    /// Share of nodes whose row, averaged over `rows` nodes of the same class, lies nearest to its
+    /// class's mean.
     fn told_apart(features: &Features, class: &[u32], classes: usize, rows: usize) -> f64 {
         let width = features.columns() as usize;
         let values = dense(features);
         let mut means = vec![0.0f64; classes * width];
-        let members: Vec<Vec<usize>> = (0..classes).map(|wanted| (0..class.len()).filter(|&node| class[node] as usize == wanted).collect()).collect();
+        let members: Vec<Vec<usize>> = (0..classes)
+            .map(|wanted| (0..class.len()).filter(|&node| class[node] as usize == wanted).collect())
+            .collect();
         for (class, members) in members.iter().enumerate() {
-            members.iter().for_each(|node| (0..width).for_each(|at| means[class * width + at] += f64::from(values[node * width + at]) / members.len() as f64));
+            members.iter().for_each(|node| {
+                (0..width).for_each(|at| {
+                    means[class * width + at] +=
+                        f64::from(values[node * width + at]) / members.len() as f64
+                })
+            });
         }
         let mut right = 0;
         let mut all = 0;
         for (class, members) in members.iter().enumerate() {
             for group in members.chunks_exact(rows) {
-                let mean: Vec<f64> = (0..width).map(|at| group.iter().map(|node| f64::from(values[node * width + at])).sum::<f64>() / rows as f64).collect();
-                let distance = |class: usize| mean.iter().zip(&means[class * width..]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-                let nearest = (0..classes).min_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap();
+                let mean: Vec<f64> = (0..width)
+                    .map(|at| {
+                        group.iter().map(|node| f64::from(values[node * width + at])).sum::<f64>()
+                            / rows as f64
+                    })
+                    .collect();
+                let distance = |class: usize| {
+                    mean.iter()
+                        .zip(&means[class * width..])
+                        .map(|(a, b)| (a - b) * (a - b))
+                        .sum::<f64>()
+                };
+                let nearest =
+                    (0..classes).min_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap();
                 right += usize::from(nearest == class);
                 all += 1;
             }
@@ -169,7 +215,8 @@ mod tests {
     fn one_row_tells_its_class_sometimes_and_a_mean_of_rows_nearly_always() {
         let class: Vec<u32> = (0..22 * 300).map(|node| node % 22).collect();
         let features = around_classes(&class, 96, 7, &|_| {});
-        let (alone, together) = (told_apart(&features, &class, 22, 1), told_apart(&features, &class, 22, 12));
+        let (alone, together) =
+            (told_apart(&features, &class, 22, 1), told_apart(&features, &class, 22, 12));
         println!("told apart: {alone:.2} alone, {together:.2} together");
         assert!((0.2..0.75).contains(&alone) && together > 0.95, "{alone} {together}");
         for threads in [1, 8] {
@@ -181,31 +228,71 @@ mod tests {
 
     #[test]
     fn degrees_and_labels_become_columns() {
-        let edges = Edges { source: vec![0, 1, 2, 3], target: vec![1, 1, 1, 0], ..Edges::default() };
-        let expected = |columns, index: Vec<u32>| Features::Sparse { columns, offsets: vec![0, 1, 2, 3, 4], values: vec![1.0; 4], index };
+        let edges =
+            Edges { source: vec![0, 1, 2, 3], target: vec![1, 1, 1, 0], ..Edges::default() };
+        let expected = |columns, index: Vec<u32>| Features::Sparse {
+            columns,
+            offsets: vec![0, 1, 2, 3, 4],
+            values: vec![1.0; 4],
+            index,
+        };
         assert_eq!(degree(&in_degrees(&edges, 4), 100), expected(4, vec![1, 3, 0, 0]));
         assert_eq!(degree(&in_degrees(&edges, 4), 2), expected(3, vec![1, 2, 0, 0]));
-        let labels = Labels::Classes { class: vec![1, NO_CLASS, 0], names: vec!["a".into(), "b".into()] };
-        assert_eq!(one_hot_label(&labels), Some(Features::Sparse { columns: 2, offsets: vec![0, 1, 1, 2], values: vec![1.0; 2], index: vec![1, 0] }));
-        assert_eq!(degree(&in_degrees(&Edges::default(), 0), 5), Features::Sparse { columns: 1, offsets: vec![0], values: vec![], index: vec![] });
-        assert_eq!((dense(&constant(2, 1)), dense(&random(0, 3, 1)), dense(&random(3, 0, 1))), (&[1.0, 1.0][..], &[][..], &[][..]));
+        let labels =
+            Labels::Classes { class: vec![1, NO_CLASS, 0], names: vec!["a".into(), "b".into()] };
+        assert_eq!(
+            one_hot_label(&labels),
+            Some(Features::Sparse {
+                columns: 2,
+                offsets: vec![0, 1, 1, 2],
+                values: vec![1.0; 2],
+                index: vec![1, 0]
+            })
+        );
+        assert_eq!(
+            degree(&in_degrees(&Edges::default(), 0), 5),
+            Features::Sparse { columns: 1, offsets: vec![0], values: vec![], index: vec![] }
+        );
+        assert_eq!(
+            (dense(&constant(2, 1)), dense(&random(0, 3, 1)), dense(&random(3, 0, 1))),
+            (&[1.0, 1.0][..], &[][..], &[][..])
+        );
     }
 
     #[test]
     fn features_stand_side_by_side() {
         let left = Features::Dense { columns: 2, values: vec![1.0, 0.0, 2.0, 3.0] };
         let right = one_hot(&[1, NO_CLASS], 3);
-        let expected = Features::Sparse { columns: 5, offsets: vec![0, 2, 4], index: vec![0, 3, 0, 1], values: vec![1.0, 1.0, 2.0, 3.0] };
+        let expected = Features::Sparse {
+            columns: 5,
+            offsets: vec![0, 2, 4],
+            index: vec![0, 3, 0, 1],
+            values: vec![1.0, 1.0, 2.0, 3.0],
+        };
         assert_eq!(beside(left, right), expected);
     }
 
     #[test]
     fn rows_sum_to_one_and_zeros_stay() {
-        let mut features = Features::Dense { columns: 2, values: vec![1.0, 3.0, 0.0, 0.0, -1.0, 1.0] };
+        let mut features =
+            Features::Dense { columns: 2, values: vec![1.0, 3.0, 0.0, 0.0, -1.0, 1.0] };
         normalize_rows(&mut features);
         assert_eq!(dense(&features), [0.25, 0.75, 0.0, 0.0, -0.5, 0.5]);
-        let mut features = Features::Sparse { columns: 9, offsets: vec![0, 2, 2, 3], index: vec![1, 4, 0], values: vec![1.0, 1.0, 5.0] };
+        let mut features = Features::Sparse {
+            columns: 9,
+            offsets: vec![0, 2, 2, 3],
+            index: vec![1, 4, 0],
+            values: vec![1.0, 1.0, 5.0],
+        };
         normalize_rows(&mut features);
-        assert_eq!(features, Features::Sparse { columns: 9, offsets: vec![0, 2, 2, 3], index: vec![1, 4, 0], values: vec![0.5, 0.5, 1.0] });
+        assert_eq!(
+            features,
+            Features::Sparse {
+                columns: 9,
+                offsets: vec![0, 2, 2, 3],
+                index: vec![1, 4, 0],
+                values: vec![0.5, 0.5, 1.0]
+            }
+        );
     }
 }

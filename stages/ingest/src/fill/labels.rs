@@ -1,6 +1,7 @@
 //! Made-up labels: each community gets a class, and a tenth of the nodes any class.
 //!
-//! promises  classes of nearly equal size, as far as communities allow; a part of the labels that no model can learn
+//! promises  classes of nearly equal size, as far as communities allow; a part of the labels that
+//!           no model can learn
 //! never     gives a class beyond `classes`
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
@@ -10,14 +11,16 @@ use warploom_formats::raw::{Labels, NO_CLASS};
 /// Share of nodes whose label says nothing: a perfect model reaches 0.9 and a little.
 const NOISE: f64 = 0.1;
 
-/// The class that each node's community has: the largest communities first, each to the class with the fewest nodes.
+/// The class that each node's community has: the largest communities first, each to the class with
+/// the fewest nodes.
 pub fn planted_classes(community: &[u32], classes: u32) -> Vec<u32> {
     let count = community.iter().max().map_or(0, |&most| most as usize + 1);
     let mut sizes = vec![0u64; count];
     community.iter().for_each(|&community| sizes[community as usize] += 1);
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|&community| (Reverse(sizes[community]), community));
-    let mut room: BinaryHeap<Reverse<(u64, u32)>> = (0..classes).map(|class| Reverse((0, class))).collect();
+    let mut room: BinaryHeap<Reverse<(u64, u32)>> =
+        (0..classes).map(|class| Reverse((0, class))).collect();
     let mut class_of = vec![NO_CLASS; count];
     for community in order {
         let Some(Reverse((filled, class))) = room.pop() else { break };
@@ -31,7 +34,11 @@ pub fn planted_classes(community: &[u32], classes: u32) -> Vec<u32> {
 pub fn noisy(planted: &[u32], classes: u32, seed: u64) -> Labels {
     let (whether, which) = (Counter::new(seed, "label noise"), Counter::new(seed, "noisy label"));
     let one = |(node, &class): (usize, &u32)| {
-        if class == NO_CLASS || whether.unit(node as u64) >= NOISE { class } else { which.below(node as u64, u64::from(classes)) as u32 }
+        if class == NO_CLASS || whether.unit(node as u64) >= NOISE {
+            class
+        } else {
+            which.below(node as u64, u64::from(classes)) as u32
+        }
     };
     let class = planted.par_iter().enumerate().map(one).collect();
     Labels::Classes { class, names: (0..classes).map(|class| class.to_string()).collect() }
@@ -43,7 +50,9 @@ pub fn of_some(labels: Labels, count: u32, seed: u64) -> Labels {
     let counter = Counter::new(seed, "who has a label");
     let mut order: Vec<u32> = (0..class.len() as u32).collect();
     if (count as usize) < order.len() {
-        order.select_nth_unstable_by_key(count as usize, |&node| (counter.bits(u64::from(node)), node));
+        order.select_nth_unstable_by_key(count as usize, |&node| {
+            (counter.bits(u64::from(node)), node)
+        });
         order[count as usize..].iter().for_each(|&node| class[node as usize] = NO_CLASS);
     }
     Labels::Classes { class, names }
@@ -57,20 +66,33 @@ mod tests {
     fn classes_are_even_and_a_tenth_is_noise() {
         let community: Vec<u32> = (0..60_000u32).map(|node| node / 7 % 470).collect();
         let planted = planted_classes(&community, 22);
-        let Labels::Classes { class, names } = noisy(&planted, 22, 5) else { panic!("expected classes") };
+        let Labels::Classes { class, names } = noisy(&planted, 22, 5) else {
+            panic!("expected classes")
+        };
         let mut sizes = [0; 22];
         class.iter().for_each(|&class| sizes[class as usize] += 1);
-        assert!(names.len() == 22 && sizes.iter().all(|&size| (2_300..3_200).contains(&size)), "{sizes:?}");
+        assert!(
+            names.len() == 22 && sizes.iter().all(|&size| (2_300..3_200).contains(&size)),
+            "{sizes:?}"
+        );
         let changed = class.iter().zip(&planted).filter(|(a, b)| a != b).count();
         assert!((5_000..6_500).contains(&changed), "{changed}");
-        assert!(planted.iter().zip(&community).all(|(&class, &community)| class == planted[community as usize * 7]));
+        assert!(
+            planted
+                .iter()
+                .zip(&community)
+                .all(|(&class, &community)| class == planted[community as usize * 7])
+        );
     }
 
     #[test]
     fn degenerate_sizes_are_no_fault() {
         assert!(planted_classes(&[], 3).is_empty());
         assert_eq!(planted_classes(&[0, 1], 0), [NO_CLASS, NO_CLASS]);
-        assert_eq!(noisy(&[NO_CLASS], 0, 1), Labels::Classes { class: vec![NO_CLASS], names: vec![] });
+        assert_eq!(
+            noisy(&[NO_CLASS], 0, 1),
+            Labels::Classes { class: vec![NO_CLASS], names: vec![] }
+        );
         assert_eq!(planted_classes(&[0, 1, 1], 1), [0, 0, 0]);
     }
 }

@@ -1,6 +1,7 @@
 //! Seeded splits of nodes into train, validation and test.
 //!
-//! promises  only nodes with a label are in a part; no node is in two; the same parts for the same seed
+//! promises  only nodes with a label are in a part; no node is in two; the same parts for the same
+//!           seed
 //! never     changes a published split
 use crate::generate::counter::Counter;
 use warploom_formats::raw::{IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
@@ -42,7 +43,8 @@ pub const EIGHTY_TEN_TEN: Fractions = Fractions { train: 0.8, validation: 0.1, t
 pub fn usual(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
     let classes = if let Labels::Classes { names, .. } = labels { names.len() } else { 0 };
     let count = shuffled(labels, nodes, seed).len();
-    let least = classes * PLANETOID.train as usize + (PLANETOID.validation + PLANETOID.test) as usize;
+    let least =
+        classes * PLANETOID.train as usize + (PLANETOID.validation + PLANETOID.test) as usize;
     if classes > 0 && count >= least && count <= SMALL_NODES {
         per_class(labels, nodes, &PLANETOID, seed)
     } else {
@@ -54,7 +56,9 @@ pub fn usual(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
 pub fn per_class(labels: &Labels, nodes: u32, rule: &PerClass, seed: u64) -> Vec<u8> {
     let mut split = vec![IN_NO_PART; nodes as usize];
     let order = shuffled(labels, nodes, seed);
-    let class = |node: u32| if let Labels::Classes { class, .. } = labels { class[node as usize] as usize } else { 0 };
+    let class = |node: u32| {
+        if let Labels::Classes { class, .. } = labels { class[node as usize] as usize } else { 0 }
+    };
     let classes = order.iter().map(|&node| class(node) + 1).max().unwrap_or(0);
     let mut taken = vec![0; classes];
     let mut rest = Vec::with_capacity(order.len());
@@ -73,20 +77,29 @@ pub fn per_class(labels: &Labels, nodes: u32, rule: &PerClass, seed: u64) -> Vec
     split
 }
 
-/// What a split by class could not take as it was told, a line each: classes with fewer nodes than training wants, by name, and parts that
-/// are shorter than they should be. `of` is what has the labels.
+/// What a split by class could not take as it was told, a line each: classes with fewer nodes than
+/// training wants, by name, and parts that are shorter than they should be. `of` is what has the
+/// labels.
 pub fn shortages(labels: &Labels, split: &[u8], rule: &PerClass, of: &str) -> Vec<String> {
     let mut short = Vec::new();
     if let Labels::Classes { class, names } = labels {
         let mut sizes = vec![0u32; names.len()];
-        class.iter().filter(|&&class| class != NO_CLASS).for_each(|&class| sizes[class as usize] += 1);
+        class
+            .iter()
+            .filter(|&&class| class != NO_CLASS)
+            .for_each(|&class| sizes[class as usize] += 1);
         let few = names.iter().zip(sizes).filter(|(_, size)| *size < rule.train);
         short.extend(few.map(|(name, size)| match size {
             0 => format!("class `{name}` has no {of}: none of {} for training", rule.train),
-            size => format!("class `{name}` has {size} {of}s, all of them for training, which wants {}", rule.train),
+            size => format!(
+                "class `{name}` has {size} {of}s, all of them for training, which wants {}",
+                rule.train
+            ),
         }));
     }
-    for (part, name, wanted) in [(VALIDATION, "validation", rule.validation), (TEST, "test", rule.test)] {
+    for (part, name, wanted) in
+        [(VALIDATION, "validation", rule.validation), (TEST, "test", rule.test)]
+    {
         let taken = split.iter().filter(|&&found| found == part).count();
         if taken < wanted as usize {
             short.push(format!("{name} has {taken} of {wanted} {of}s: no more are left"));
@@ -95,7 +108,8 @@ pub fn shortages(labels: &Labels, split: &[u8], rule: &PerClass, of: &str) -> Ve
     short
 }
 
-/// The parts of drawn splits that nothing is in, a line each, where they are wanted: of train, validation and test. `of` is what has the labels.
+/// The parts of drawn splits that nothing is in, a line each, where they are wanted: of train,
+/// validation and test. `of` is what has the labels.
 pub fn empty_parts(splits: &[Vec<u8>], wanted: [bool; 3], of: &str) -> Vec<String> {
     let mut empty = Vec::new();
     for (index, split) in splits.iter().enumerate() {
@@ -116,7 +130,14 @@ pub fn small_classes(labels: &Labels, folds: u32, of: &str) -> Vec<String> {
     let mut sizes = vec![0u32; names.len()];
     class.iter().filter(|&&class| class != NO_CLASS).for_each(|&class| sizes[class as usize] += 1);
     let small = names.iter().zip(sizes).filter(|(_, size)| (1..folds).contains(size));
-    small.map(|(name, size)| format!("class `{name}` has {size} {of}s for {folds} folds: {} have none of it", folds - size)).collect()
+    small
+        .map(|(name, size)| {
+            format!(
+                "class `{name}` has {size} {of}s for {folds} folds: {} have none of it",
+                folds - size
+            )
+        })
+        .collect()
 }
 
 /// Parts by share, rounded to whole nodes so that shares that sum to 1 leave none over.
@@ -124,14 +145,19 @@ pub fn fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Ve
     let mut split = vec![IN_NO_PART; nodes as usize];
     let order = shuffled(labels, nodes, seed);
     let end = |share: f64| ((order.len() as f64 * share).round() as usize).min(order.len());
-    let (first, second, third) = (end(rule.train), end(rule.train + rule.validation), end(rule.train + rule.validation + rule.test));
+    let (first, second, third) = (
+        end(rule.train),
+        end(rule.train + rule.validation),
+        end(rule.train + rule.validation + rule.test),
+    );
     order[..first].iter().for_each(|&node| split[node as usize] = TRAIN);
     order[first..second].iter().for_each(|&node| split[node as usize] = VALIDATION);
     order[second..third].iter().for_each(|&node| split[node as usize] = TEST);
     split
 }
 
-/// Folds with even classes: split `i` tests on fold `i`, chooses by fold `i + 1` and trains on the others.
+/// Folds with even classes: split `i` tests on fold `i`, chooses by fold `i + 1` and trains on the
+/// others.
 pub fn folds(labels: &Labels, nodes: u32, count: u32, seed: u64) -> Vec<Vec<u8>> {
     let count = count.max(1) as usize;
     let mut order = shuffled(labels, nodes, seed);
@@ -155,7 +181,10 @@ fn shuffled(labels: &Labels, nodes: u32, seed: u64) -> Vec<u32> {
     let has_label = |node: &u32| match labels {
         Labels::Classes { class, .. } => class[*node as usize] != NO_CLASS,
         Labels::Values(values) => !values[*node as usize].is_nan(),
-        Labels::Rows { columns, values } => !values[*node as usize * *columns as usize..].iter().take(*columns as usize).any(|value| value.is_nan()),
+        Labels::Rows { columns, values } => !values[*node as usize * *columns as usize..]
+            .iter()
+            .take(*columns as usize)
+            .any(|value| value.is_nan()),
     };
     let mut order: Vec<u32> = (0..nodes).filter(has_label).collect();
     Counter::new(seed, "split").shuffle(&mut order);
@@ -168,7 +197,10 @@ mod tests {
 
     #[test]
     fn what_is_short_is_named() {
-        let labels = Labels::Classes { class: vec![0, 0, 0, 1, NO_CLASS, 0], names: ["a", "b", "c"].map(str::to_owned).to_vec() };
+        let labels = Labels::Classes {
+            class: vec![0, 0, 0, 1, NO_CLASS, 0],
+            names: ["a", "b", "c"].map(str::to_owned).to_vec(),
+        };
         let rule = PerClass { train: 2, validation: 1, test: 3 };
         let short = shortages(&labels, &per_class(&labels, 6, &rule, 7), &rule, "node");
         let expected = [
@@ -178,7 +210,8 @@ mod tests {
         ];
         assert_eq!(short, expected);
         let enough = PerClass { train: 1, validation: 1, test: 2 };
-        let whole = Labels::Classes { class: vec![0, 0, 1, 1, 0], names: vec!["a".into(), "b".into()] };
+        let whole =
+            Labels::Classes { class: vec![0, 0, 1, 1, 0], names: vec!["a".into(), "b".into()] };
         assert!(shortages(&whole, &per_class(&whole, 5, &enough, 7), &enough, "node").is_empty());
     }
 
@@ -189,21 +222,40 @@ mod tests {
         let split = vec![fractions(&three, 3, &shares, 1)];
         assert_eq!(count(&split[0]).iter().sum::<usize>(), 3);
         let empty = empty_parts(&split, [true; 3], "node");
-        assert!(!empty.is_empty() && empty.iter().all(|line| line.ends_with(" is empty: 3 nodes in all parts")), "{empty:?}");
+        assert!(
+            !empty.is_empty()
+                && empty.iter().all(|line| line.ends_with(" is empty: 3 nodes in all parts")),
+            "{empty:?}"
+        );
         assert!(empty_parts(&split, [false; 3], "node").is_empty());
         let folded = folds(&three, 3, 5, 1);
         let empty = empty_parts(&folded, [true; 3], "graph");
-        assert!(empty.contains(&"test of split 4 is empty: 3 graphs in all parts".to_owned()), "{empty:?}");
+        assert!(
+            empty.contains(&"test of split 4 is empty: 3 graphs in all parts".to_owned()),
+            "{empty:?}"
+        );
         let few = small_classes(&three, 3, "graph");
-        assert_eq!(few, ["class `a` has 2 graphs for 3 folds: 1 have none of it", "class `b` has 1 graphs for 3 folds: 2 have none of it"]);
+        assert_eq!(
+            few,
+            [
+                "class `a` has 2 graphs for 3 folds: 1 have none of it",
+                "class `b` has 1 graphs for 3 folds: 2 have none of it"
+            ]
+        );
         assert!(
             small_classes(&three, 1, "graph").is_empty()
-                && empty_parts(&[fractions(&labels(10, 2), 10, &SIXTY_TWENTY_TWENTY, 1)], [true; 3], "node").is_empty()
+                && empty_parts(
+                    &[fractions(&labels(10, 2), 10, &SIXTY_TWENTY_TWENTY, 1)],
+                    [true; 3],
+                    "node"
+                )
+                .is_empty()
         );
     }
 
     fn labels(nodes: u32, classes: u32) -> Labels {
-        let class = (0..nodes).map(|node| if node % 10 == 9 { NO_CLASS } else { node % classes }).collect();
+        let class =
+            (0..nodes).map(|node| if node % 10 == 9 { NO_CLASS } else { node % classes }).collect();
         Labels::Classes { class, names: (0..classes).map(|class| class.to_string()).collect() }
     }
 
@@ -220,18 +272,36 @@ mod tests {
         assert_eq!(count(&split), [3000 - 140 - 1500, 140, 500, 1000]);
         let Labels::Classes { class, .. } = &labels else { unreachable!() };
         for wanted in 0..7 {
-            assert_eq!(split.iter().zip(class).filter(|&(&part, &class)| part == TRAIN && class == wanted).count(), 20);
+            assert_eq!(
+                split
+                    .iter()
+                    .zip(class)
+                    .filter(|&(&part, &class)| part == TRAIN && class == wanted)
+                    .count(),
+                20
+            );
         }
-        assert!(split.iter().zip(class).all(|(&part, &class)| part == IN_NO_PART || class != NO_CLASS));
+        assert!(
+            split.iter().zip(class).all(|(&part, &class)| part == IN_NO_PART || class != NO_CLASS)
+        );
         assert!(usual(&labels, 3000, 2) != split && usual(&labels, 3000, 1) == split);
     }
 
     #[test]
     fn other_sets_are_split_by_share() {
-        assert_eq!(count(&usual(&labels(100_000, 22), 100_000, 1)), [10_000, 54_000, 18_000, 18_000]);
+        assert_eq!(
+            count(&usual(&labels(100_000, 22), 100_000, 1)),
+            [10_000, 54_000, 18_000, 18_000]
+        );
         assert_eq!(count(&usual(&labels(100, 7), 100, 1)), [10, 54, 18, 18]);
-        assert_eq!(count(&usual(&Labels::Values(vec![f32::NAN, 1.0, 2.0, 3.0, 4.0, 5.0]), 6, 1)), [1, 3, 1, 1]);
-        assert_eq!(count(&usual(&Labels::Rows { columns: 2, values: vec![0.0; 20] }, 10, 1)), [0, 6, 2, 2]);
+        assert_eq!(
+            count(&usual(&Labels::Values(vec![f32::NAN, 1.0, 2.0, 3.0, 4.0, 5.0]), 6, 1)),
+            [1, 3, 1, 1]
+        );
+        assert_eq!(
+            count(&usual(&Labels::Rows { columns: 2, values: vec![0.0; 20] }, 10, 1)),
+            [0, 6, 2, 2]
+        );
     }
 
     #[test]
@@ -245,7 +315,11 @@ mod tests {
         }
         for split in &splits {
             for wanted in 0..4 {
-                let count = split.iter().zip(class).filter(|&(&part, &class)| part == TEST && class == wanted).count();
+                let count = split
+                    .iter()
+                    .zip(class)
+                    .filter(|&(&part, &class)| part == TEST && class == wanted)
+                    .count();
                 assert!((3..=6).contains(&count), "{count}");
             }
         }
@@ -256,6 +330,14 @@ mod tests {
     fn few_nodes_are_no_fault() {
         assert!(usual(&labels(0, 3), 0, 1).is_empty());
         assert_eq!(count(&per_class(&labels(10, 2), 10, &PLANETOID, 1)), [1, 9, 0, 0]);
-        assert_eq!(count(&per_class(&labels(40, 2), 40, &PerClass { train: 4, validation: 8, test: 100 }, 1)), [4, 8, 8, 20]);
+        assert_eq!(
+            count(&per_class(
+                &labels(40, 2),
+                40,
+                &PerClass { train: 4, validation: 8, test: 100 },
+                1
+            )),
+            [4, 8, 8, 20]
+        );
     }
 }

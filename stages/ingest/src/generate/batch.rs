@@ -1,12 +1,17 @@
-//! Many small graphs in one: each of its own size, together exactly as many nodes and edges as asked.
+//! Many small graphs in one: each of its own size, together exactly as many nodes and edges as
+//! asked.
 //!
-//! promises  exact counts of graphs, nodes and distinct edges; no edge between graphs; no repeat; the same bytes for any number of threads; O(edges)
+//! promises  exact counts of graphs, nodes and distinct edges; no edge between graphs; no repeat;
+//!           the same bytes for any number of threads; O(edges)
 //! promises  every graph is connected, as far as the edges suffice for that in all of them
-//! promises  one node has the largest degree that is asked, and none has more, as far as sizes and edges allow: exact counts go before it
-//! how       Sizes spread around the mean with a deviation of about a half of it. A graph is a tree whose nodes hang on near ones, as in a molecule,
-//!           and further pairs, half of them near each other; where more than half of the pairs are asked, pairs are left out instead. The largest
-//!           graph, which has room for it, has the hub.
-//! limits    nodes of a graph are neighbours in number, as in the files of such sets: ids are not shuffled
+//! promises  one node has the largest degree that is asked, and none has more, as far as sizes and
+//!           edges allow: exact counts go before it
+//! how       Sizes spread around the mean with a deviation of about a half of it. A graph is a tree
+//!           whose nodes hang on near ones, as in a molecule, and further pairs, half of them near
+//!           each other; where more than half of the pairs are asked, pairs are left out instead.
+//!           The largest graph, which has room for it, has the hub.
+//! limits    nodes of a graph are neighbours in number, as in the files of such sets: ids are not
+//!           shuffled
 use rayon::prelude::*;
 use warploom_formats::raw::Edges;
 
@@ -49,9 +54,15 @@ pub struct Batch {
 
 /// Makes the graphs of a recipe.
 pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
-    let most = |what, possible, asked| if asked > possible { Err(Impossible { what, possible, asked }) } else { Ok(()) };
+    let most = |what, possible, asked| {
+        if asked > possible { Err(Impossible { what, possible, asked }) } else { Ok(()) }
+    };
     most("graphs of so many nodes", u64::from(recipe.nodes), u64::from(recipe.graphs))?;
-    most("nodes without a graph", if recipe.graphs == 0 { 0 } else { u64::MAX }, u64::from(recipe.nodes))?;
+    most(
+        "nodes without a graph",
+        if recipe.graphs == 0 { 0 } else { u64::MAX },
+        u64::from(recipe.nodes),
+    )?;
     most("self loops among so many edges", recipe.edges, recipe.loops)?;
     let loops = recipe.loops + (recipe.edges - recipe.loops) % 2;
     most("self loops of so many nodes", u64::from(recipe.nodes), loops)?;
@@ -60,18 +71,36 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
     let rooms = |cap: u32| -> Vec<u64> { sizes.iter().map(|&size| room(size, cap)).collect() };
     most("pairs within so many graphs", rooms(u32::MAX).iter().sum(), pairs)?;
     // A cap that leaves too little room says nothing of these graphs.
-    let cap = if recipe.max_degree > 1 && rooms(recipe.max_degree).iter().sum::<u64>() >= pairs { recipe.max_degree } else { u32::MAX };
+    let cap = if recipe.max_degree > 1 && rooms(recipe.max_degree).iter().sum::<u64>() >= pairs {
+        recipe.max_degree
+    } else {
+        u32::MAX
+    };
     let rooms = rooms(cap);
     let counts = pair_counts(&sizes, &rooms, pairs);
     let mut first = 0u32;
-    let looped = |node: u64| (node + 1) * loops / u64::from(recipe.nodes) - node * loops / u64::from(recipe.nodes);
+    let looped = |node: u64| {
+        (node + 1) * loops / u64::from(recipe.nodes) - node * loops / u64::from(recipe.nodes)
+    };
     let begin = |size: u32| {
         first += size;
         first - size
     };
-    let tasks: Vec<(u32, u32, u64)> = sizes.iter().copied().map(begin).zip(&sizes).zip(&counts).map(|((first, &size), &count)| (first, size, count)).collect();
-    let edges_of = |&(first, size, count): &(u32, u32, u64)| 2 * count + looped_between(first, size, looped);
-    let mut edges = Edges { source: vec![0; recipe.edges as usize], target: vec![0; recipe.edges as usize], ..Edges::default() };
+    let tasks: Vec<(u32, u32, u64)> = sizes
+        .iter()
+        .copied()
+        .map(begin)
+        .zip(&sizes)
+        .zip(&counts)
+        .map(|((first, &size), &count)| (first, size, count))
+        .collect();
+    let edges_of =
+        |&(first, size, count): &(u32, u32, u64)| 2 * count + looped_between(first, size, looped);
+    let mut edges = Edges {
+        source: vec![0; recipe.edges as usize],
+        target: vec![0; recipe.edges as usize],
+        ..Edges::default()
+    };
     let (mut sources, mut targets) = (&mut edges.source[..], &mut edges.target[..]);
     let mut jobs = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
@@ -84,7 +113,8 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
     let counter = Counter::new(recipe.seed, "batch");
     jobs.into_par_iter().with_min_len(16).for_each_init(
         Default::default,
-        |(bits, degrees): &mut (Vec<u64>, Vec<u32>), (index, &(first, size, count), sources, targets)| {
+        |(bits, degrees): &mut (Vec<u64>, Vec<u32>),
+         (index, &(first, size, count), sources, targets)| {
             let mut pairs = Pairs::with(std::mem::take(bits), size as usize);
             degrees.clear();
             degrees.extend((0..size).map(|node| looped(u64::from(first + node)) as u32));
@@ -103,7 +133,11 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
             *bits = pairs.into_bits();
         },
     );
-    let graph = tasks.iter().enumerate().flat_map(|(index, &(_, size, _))| std::iter::repeat_n(index as u32, size as usize)).collect();
+    let graph = tasks
+        .iter()
+        .enumerate()
+        .flat_map(|(index, &(_, size, _))| std::iter::repeat_n(index as u32, size as usize))
+        .collect();
     Ok(Batch { edges, graph })
 }
 
@@ -117,7 +151,8 @@ fn room(size: u32, cap: u32) -> u64 {
     (size * (size - 1) / 2).min(size.saturating_mul(u64::from(cap)) / 2)
 }
 
-/// The size of each graph, at least 1, 2 where all can have it; and the graph that has room for the largest degree, if one can have it.
+/// The size of each graph, at least 1, 2 where all can have it; and the graph that has room for the
+/// largest degree, if one can have it.
 fn sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
     let counter = Counter::new(recipe.seed, "sizes of graphs");
     let graphs = u64::from(recipe.graphs);
@@ -125,11 +160,20 @@ fn sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
     let least = if u64::from(recipe.nodes) >= 2 * graphs { 2 } else { 1 };
     // The mean of exp(x / 2) for a normal x is exp(1 / 8).
     let scale = mean / 0.125f64.exp();
-    let draw = |index: u64| ((scale * (f64::from(counter.normal(index)) / 2.0).exp()).clamp(mean * SPREAD.0, mean * SPREAD.1).round() as u32).max(least);
+    let draw = |index: u64| {
+        ((scale * (f64::from(counter.normal(index)) / 2.0).exp())
+            .clamp(mean * SPREAD.0, mean * SPREAD.1)
+            .round() as u32)
+            .max(least)
+    };
     let mut sizes: Vec<u32> = (0..graphs).map(draw).collect();
     let wanted = u64::from(recipe.max_degree) + 1;
-    let fits = graphs > 1 && wanted > 2 && wanted + u64::from(least) * (graphs - 1) <= u64::from(recipe.nodes);
-    let hub = (0..sizes.len()).max_by_key(|&graph| (sizes[graph], std::cmp::Reverse(graph))).filter(|_| fits);
+    let fits = graphs > 1
+        && wanted > 2
+        && wanted + u64::from(least) * (graphs - 1) <= u64::from(recipe.nodes);
+    let hub = (0..sizes.len())
+        .max_by_key(|&graph| (sizes[graph], std::cmp::Reverse(graph)))
+        .filter(|_| fits);
     if let Some(hub) = hub {
         sizes[hub] = sizes[hub].max(wanted as u32);
     }
@@ -148,22 +192,30 @@ fn sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
     (sizes, hub)
 }
 
-/// How many pairs each graph gets: enough to be connected, the rest by its nodes, and what finds no room by the room that others have.
+/// How many pairs each graph gets: enough to be connected, the rest by its nodes, and what finds no
+/// room by the room that others have.
 fn pair_counts(sizes: &[u32], rooms: &[u64], pairs: u64) -> Vec<u64> {
     let trees: Vec<u64> = sizes.iter().map(|&size| u64::from(size) - 1).collect();
     let needed: u64 = trees.iter().sum();
     if pairs <= needed {
         return shares(&trees, pairs);
     }
-    let by_nodes = shares(&sizes.iter().map(|&size| u64::from(size)).collect::<Vec<_>>(), pairs - needed);
-    let mut counts: Vec<u64> = trees.iter().zip(by_nodes).zip(rooms).map(|((tree, more), &room)| (tree + more).min(room)).collect();
+    let by_nodes =
+        shares(&sizes.iter().map(|&size| u64::from(size)).collect::<Vec<_>>(), pairs - needed);
+    let mut counts: Vec<u64> = trees
+        .iter()
+        .zip(by_nodes)
+        .zip(rooms)
+        .map(|((tree, more), &room)| (tree + more).min(room))
+        .collect();
     let missing = pairs - counts.iter().sum::<u64>();
     let free: Vec<u64> = rooms.iter().zip(&counts).map(|(room, count)| room - count).collect();
     counts.iter_mut().zip(shares(&free, missing)).for_each(|(count, more)| *count += more);
     counts
 }
 
-/// Whole numbers in proportion to the weights, with this sum; none is above its weight if the sum is not above theirs.
+/// Whole numbers in proportion to the weights, with this sum; none is above its weight if the sum
+/// is not above theirs.
 fn shares(weights: &[u64], sum: u64) -> Vec<u64> {
     let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
     let mut before = 0u128;
@@ -201,19 +253,24 @@ impl Joined<'_> {
         new
     }
 
-    /// A tree: every node hangs on a near one before it; the first of them on node 0, if that is to have the degree `hub`.
+    /// A tree: every node hangs on a near one before it; the first of them on node 0, if that is to
+    /// have the degree `hub`.
     fn tree(&mut self, hub: Option<u32>, counter: Counter) {
         let size = self.degrees.len() as u64;
-        let around = hub.map_or(0, |hub| u64::from(hub.saturating_sub(self.degrees[0])).min(size - 1));
+        let around =
+            hub.map_or(0, |hub| u64::from(hub.saturating_sub(self.degrees[0])).min(size - 1));
         for node in 1..size.min(self.left + 1) {
             let near = node.min(NEAR);
             let drawn = counter.below(node, near);
-            let candidates = (0..near).map(|step| node - 1 - (drawn + step) % near).chain((0..node - near).rev());
+            let candidates = (0..near)
+                .map(|step| node - 1 - (drawn + step) % near)
+                .chain((0..node - near).rev());
             let parent = match node <= around {
                 true => 0,
-                false => {
-                    candidates.map(|parent| parent as u32).find(|&parent| self.has_room(parent) && (hub.is_none() || parent != 0)).unwrap_or(node as u32 - 1)
-                }
+                false => candidates
+                    .map(|parent| parent as u32)
+                    .find(|&parent| self.has_room(parent) && (hub.is_none() || parent != 0))
+                    .unwrap_or(node as u32 - 1),
             };
             self.both(node as u32, parent);
         }
@@ -239,23 +296,35 @@ impl Joined<'_> {
             drawn += 2;
             let one = counter.below(drawn, size);
             let near = counter.bits(drawn) & 1 == 1;
-            let two = if near { (one + 1 + counter.below(drawn + 1, RING)) % size } else { counter.below(drawn + 1, size) };
-            let new = self.has_room(one as u32) && self.has_room(two as u32) && self.both(one as u32, two as u32);
+            let two = if near {
+                (one + 1 + counter.below(drawn + 1, RING)) % size
+            } else {
+                counter.below(drawn + 1, size)
+            };
+            let new = self.has_room(one as u32)
+                && self.has_room(two as u32)
+                && self.both(one as u32, two as u32);
             failed = if new { 0 } else { failed + 1 };
         }
     }
 
-    /// Selection sampling: of the pairs that are still free, each is taken with the chance that makes the count exact.
+    /// Selection sampling: of the pairs that are still free, each is taken with the chance that
+    /// makes the count exact.
     fn select(&mut self, counter: Counter) {
         let size = self.degrees.len() as u32;
-        let taken: u64 = (0..size).map(|head| (head + 1..size).filter(|&tail| self.pairs.has(head, tail)).count() as u64).sum();
+        let taken: u64 = (0..size)
+            .map(|head| (head + 1..size).filter(|&tail| self.pairs.has(head, tail)).count() as u64)
+            .sum();
         let mut free = u64::from(size) * (u64::from(size) - 1) / 2 - taken;
         for head in 0..size {
             for tail in head + 1..size {
                 if self.pairs.has(head, tail) {
                     continue;
                 }
-                if counter.below(u64::from(head) << 32 | u64::from(tail), free) < self.left && self.has_room(head) && self.has_room(tail) {
+                if counter.below(u64::from(head) << 32 | u64::from(tail), free) < self.left
+                    && self.has_room(head)
+                    && self.has_room(tail)
+                {
                     self.both(head, tail);
                 }
                 free -= 1;
@@ -263,7 +332,8 @@ impl Joined<'_> {
         }
     }
 
-    /// What found no room by chance goes wherever there is some, and at last beyond the largest degree.
+    /// What found no room by chance goes wherever there is some, and at last beyond the largest
+    /// degree.
     fn complete(&mut self) {
         let size = self.degrees.len() as u32;
         for cap in [self.cap, u32::MAX] {
@@ -288,14 +358,25 @@ mod tests {
     /// Checks what is promised of any recipe; returns the number of connected parts.
     fn verify(recipe: &Recipe) -> usize {
         let made = generate(recipe).unwrap();
-        let edges: Vec<(u32, u32)> = made.edges.source.iter().copied().zip(made.edges.target.iter().copied()).collect();
-        assert_eq!((edges.len() as u64, made.graph.len()), (recipe.edges, recipe.nodes as usize), "{recipe:?}");
+        let edges: Vec<(u32, u32)> =
+            made.edges.source.iter().copied().zip(made.edges.target.iter().copied()).collect();
+        assert_eq!(
+            (edges.len() as u64, made.graph.len()),
+            (recipe.edges, recipe.nodes as usize),
+            "{recipe:?}"
+        );
         assert!(edges.is_sorted_by(|a, b| a < b), "{recipe:?}");
-        assert!(edges.iter().all(|&(source, target)| edges.binary_search(&(target, source)).is_ok()));
+        assert!(
+            edges.iter().all(|&(source, target)| edges.binary_search(&(target, source)).is_ok())
+        );
         assert!(edges.iter().all(|&(source, target)| made.graph[source as usize] == made.graph[target as usize]));
         let loops = edges.iter().filter(|(source, target)| source == target).count() as u64;
         assert_eq!(loops, recipe.loops + (recipe.edges - recipe.loops) % 2);
-        assert!(made.graph.is_sorted() && made.graph.iter().collect::<std::collections::BTreeSet<_>>().len() == recipe.graphs as usize);
+        assert!(
+            made.graph.is_sorted()
+                && made.graph.iter().collect::<std::collections::BTreeSet<_>>().len()
+                    == recipe.graphs as usize
+        );
         let mut part: Vec<u32> = (0..recipe.nodes).collect();
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -310,7 +391,12 @@ mod tests {
 
     #[test]
     fn published_sizes_are_exact() {
-        for (graphs, nodes, edges, loops) in [(1113, 43_471, 162_088, 0), (188, 3371, 7442, 0), (1000, 19_773, 193_062, 0), (500, 37_247, 2_457_499, 283)] {
+        for (graphs, nodes, edges, loops) in [
+            (1113, 43_471, 162_088, 0),
+            (188, 3371, 7442, 0),
+            (1000, 19_773, 193_062, 0),
+            (500, 37_247, 2_457_499, 283),
+        ] {
             let recipe = Recipe { graphs, nodes, edges, loops, max_degree: u32::MAX, seed: 7 };
             let parts = verify(&recipe);
             assert!(parts == graphs as usize, "{recipe:?} has {parts} parts");
@@ -354,14 +440,26 @@ mod tests {
         ] {
             verify(&Recipe { graphs, nodes, edges, loops, max_degree: u32::MAX, seed: 1 });
         }
-        for (graphs, nodes, edges, loops) in [(2, 1, 0, 0), (0, 1, 0, 0), (5, 5, 2, 0), (1, 2, 5, 0), (1, 2, 3, 3)] {
-            assert!(generate(&Recipe { graphs, nodes, edges, loops, max_degree: 3, seed: 1 }).is_err(), "{graphs} {nodes} {edges} {loops}");
+        for (graphs, nodes, edges, loops) in
+            [(2, 1, 0, 0), (0, 1, 0, 0), (5, 5, 2, 0), (1, 2, 5, 0), (1, 2, 3, 3)]
+        {
+            assert!(
+                generate(&Recipe { graphs, nodes, edges, loops, max_degree: 3, seed: 1 }).is_err(),
+                "{graphs} {nodes} {edges} {loops}"
+            );
         }
     }
 
     #[test]
     fn the_bytes_do_not_depend_on_threads_but_on_the_seed() {
-        let recipe = Recipe { graphs: 5000, nodes: 150_000, edges: 400_000, loops: 10, max_degree: 30, seed: 3 };
+        let recipe = Recipe {
+            graphs: 5000,
+            nodes: 150_000,
+            edges: 400_000,
+            loops: 10,
+            max_degree: 30,
+            seed: 3,
+        };
         let expected = generate(&recipe).unwrap();
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

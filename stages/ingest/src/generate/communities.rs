@@ -1,11 +1,16 @@
-//! Graphs with planted communities and power-law degrees, of exactly as many nodes and edges as asked.
+//! Graphs with planted communities and power-law degrees, of exactly as many nodes and edges as
+//! asked.
 //!
-//! promises  exact counts of nodes and of distinct edges; the same bytes for any number of threads; O(edges)
-//! promises  no repeated edge; as many self loops as asked, and one more where a symmetric graph has an odd number of edges without it
-//! never     gives a node more than `max_degree` edges in one direction (self loops apart), unless a quarter of all possible edges is asked,
-//!           or nearly `max_degree` for all
-//! how       Every node gets a degree from a bounded Pareto distribution (exponent 2.5) and that many stubs. A share of the stubs is paired inside
-//!           the node's community (`inside.rs`), the rest between communities (`outside.rs`). Dense graphs take pairs in random order instead.
+//! promises  exact counts of nodes and of distinct edges; the same bytes for any number of threads;
+//!           O(edges)
+//! promises  no repeated edge; as many self loops as asked, and one more where a symmetric graph
+//!           has an odd number of edges without it
+//! never     gives a node more than `max_degree` edges in one direction (self loops apart), unless
+//!           a quarter of all possible edges is asked, or nearly `max_degree` for all
+//! how       Every node gets a degree from a bounded Pareto distribution (exponent 2.5) and that
+//!           many stubs. A share of the stubs is paired inside the node's community (`inside.rs`),
+//!           the rest between communities (`outside.rs`). Dense graphs take pairs in random order
+//!           instead.
 //! ladder    all pairs sorted by random keys, repeats found by sorting
 //!           communities by bit sets in the cache, only pairs between them sorted        <- this file
 //! limits    2^32 - 2 nodes; edges come out in no order: `transform` sorts them
@@ -65,7 +70,11 @@ pub struct Impossible {
 
 impl fmt::Display for Impossible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no graph fits the recipe: {}: expected at most {}, found {}", self.what, self.possible, self.asked)
+        write!(
+            f,
+            "no graph fits the recipe: {}: expected at most {}, found {}",
+            self.what, self.possible, self.asked
+        )
     }
 }
 
@@ -103,12 +112,25 @@ pub fn generate_told(recipe: &Recipe, told: Told<'_>) -> Result<Generated, Impos
     let ids = shuffled((0..nodes).collect(), Counter::new(recipe.seed, "ids"));
     let mut planted = vec![0; nodes as usize];
     ids.iter().zip(&community).for_each(|(&id, &community)| planted[id as usize] = community);
-    let looped = if loops == 0 { Vec::new() } else { shuffled((0..nodes).collect(), Counter::new(recipe.seed, "loops")) };
-    Ok(Generated { edges: written(recipe, &lists, (&ids, &looped[..loops as usize]), told), community: planted })
+    let looped = if loops == 0 {
+        Vec::new()
+    } else {
+        shuffled((0..nodes).collect(), Counter::new(recipe.seed, "loops"))
+    };
+    Ok(Generated {
+        edges: written(recipe, &lists, (&ids, &looped[..loops as usize]), told),
+        community: planted,
+    })
 }
 
-/// All edges: each list's pairs under their ids, symmetric ones in both directions, then the self loops.
-fn written(recipe: &Recipe, lists: &[Vec<u64>], (ids, looped): (&[u32], &[u32]), told: Told<'_>) -> Edges {
+/// All edges: each list's pairs under their ids, symmetric ones in both directions, then the self
+/// loops.
+fn written(
+    recipe: &Recipe,
+    lists: &[Vec<u64>],
+    (ids, looped): (&[u32], &[u32]),
+    told: Told<'_>,
+) -> Edges {
     let copies = if recipe.symmetric { 2 } else { 1 };
     let total = lists.iter().map(Vec::len).sum::<usize>() * copies + looped.len();
     let (mut source, mut target) = (vec![0u32; total], vec![0u32; total]);
@@ -142,7 +164,9 @@ fn pack(head: u32, tail: u32) -> u64 {
 /// Pairs and self loops that are asked, and how many pairs are possible.
 fn check(recipe: &Recipe) -> Result<(u64, u64, u64), Impossible> {
     let nodes = u64::from(recipe.nodes);
-    let most = |what, possible, asked| if asked > possible { Err(Impossible { what, possible, asked }) } else { Ok(()) };
+    let most = |what, possible, asked| {
+        if asked > possible { Err(Impossible { what, possible, asked }) } else { Ok(()) }
+    };
     most("nodes", NODES_MOST, nodes)?;
     most("self loops among so many edges", recipe.edges, recipe.loops)?;
     let odd = u64::from(recipe.symmetric && (recipe.edges - recipe.loops) % 2 == 1);
@@ -150,7 +174,11 @@ fn check(recipe: &Recipe) -> Result<(u64, u64, u64), Impossible> {
     most("self loops of so many nodes", nodes, loops)?;
     let all = nodes * nodes.saturating_sub(1);
     most("distinct edges between so many nodes", all + loops, recipe.edges)?;
-    most("edges that so many nodes of the largest degree have", nodes * u64::from(recipe.max_degree) + loops, recipe.edges)?;
+    most(
+        "edges that so many nodes of the largest degree have",
+        nodes * u64::from(recipe.max_degree) + loops,
+        recipe.edges,
+    )?;
     let between = recipe.edges - loops;
     Ok(if recipe.symmetric { (between / 2, loops, all / 2) } else { (between, loops, all) })
 }
@@ -190,7 +218,9 @@ fn dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
             rayon::iter::Either::Right(drawn(key))
         }
     });
-    let wanted = ((pairs as f64 * recipe.inside).round() as usize).max((pairs as usize).saturating_sub(outside.len())).min(inside.len());
+    let wanted = ((pairs as f64 * recipe.inside).round() as usize)
+        .max((pairs as usize).saturating_sub(outside.len()))
+        .min(inside.len());
     let take = |list: &mut Vec<(u64, u64)>, count: usize| {
         if count < list.len() {
             list.select_nth_unstable(count);
@@ -206,7 +236,12 @@ fn dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
 /// Pairs stubs inside communities, then between them; lists without a pair in common.
 fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec<Vec<u64>> {
     let stubs = if recipe.symmetric { 2 * pairs } else { pairs };
-    let degrees = degrees::degrees(recipe.nodes, recipe.max_degree.min(recipe.nodes - 1), stubs, Counter::new(recipe.seed, "degrees"));
+    let degrees = degrees::degrees(
+        recipe.nodes,
+        recipe.max_degree.min(recipe.nodes - 1),
+        stubs,
+        Counter::new(recipe.seed, "degrees"),
+    );
     let ends = starts.iter().skip(1).copied().chain([recipe.nodes]);
     let communities: Vec<_> = starts.iter().copied().zip(ends).collect();
     let counter = Counter::new(recipe.seed, "inside");
@@ -214,21 +249,36 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
     let pair = |scratch: &mut inside::Scratch, (start, end): (u32, u32)| {
         let degrees = &degrees[start as usize..end as usize];
         let counter = counter.part(u64::from(start));
-        inside::pair(scratch, &inside::Task { degrees, start, share, room: room(degrees.len()), symmetric: recipe.symmetric, counter })
+        inside::pair(
+            scratch,
+            &inside::Task {
+                degrees,
+                start,
+                share,
+                room: room(degrees.len()),
+                symmetric: recipe.symmetric,
+                counter,
+            },
+        )
     };
-    let local: Vec<inside::Paired> = communities.into_par_iter().map_init(inside::Scratch::default, pair).collect();
-    let (mut lists, mut heads, mut tails) = (Vec::with_capacity(local.len() + 2), Vec::new(), Vec::new());
+    let local: Vec<inside::Paired> =
+        communities.into_par_iter().map_init(inside::Scratch::default, pair).collect();
+    let (mut lists, mut heads, mut tails) =
+        (Vec::with_capacity(local.len() + 2), Vec::new(), Vec::new());
     for community in local {
         lists.push(community.accepted);
         heads.extend(community.heads);
         tails.extend(community.tails);
     }
-    let (mut between, changes) = outside::pair(outside::Task { recipe, community, degrees, inside: &lists }, heads, tails);
+    let (mut between, changes) =
+        outside::pair(outside::Task { recipe, community, degrees, inside: &lists }, heads, tails);
     if !changes.removed.is_empty() {
         between.retain(|key| !changes.removed.contains(key));
     }
     if !changes.removed_inside.is_empty() {
-        lists.par_iter_mut().for_each(|list| list.retain(|key| !changes.removed_inside.contains(key)));
+        lists
+            .par_iter_mut()
+            .for_each(|list| list.retain(|key| !changes.removed_inside.contains(key)));
     }
     lists.push(between);
     lists.push(changes.added);
@@ -240,17 +290,22 @@ fn room(size: usize) -> f64 {
     ((size - 1) as f64 * FULL).floor()
 }
 
-/// The share of each node's stubs to pair inside, so that all together are `recipe.inside` of all: large nodes find too little room.
+/// The share of each node's stubs to pair inside, so that all together are `recipe.inside` of all:
+/// large nodes find too little room.
 fn share_inside(recipe: &Recipe, degrees: &[u32], communities: &[(u32, u32)]) -> f64 {
     // Sums of whole numbers: the same for any number of threads.
     let inside = |share: f64| -> u64 {
         let one = |&(start, end): &(u32, u32)| -> u64 {
             let most = room((end - start) as usize);
-            degrees[start as usize..end as usize].iter().map(|&degree| (64.0 * (f64::from(degree) * share).min(most)) as u64).sum()
+            degrees[start as usize..end as usize]
+                .iter()
+                .map(|&degree| (64.0 * (f64::from(degree) * share).min(most)) as u64)
+                .sum()
         };
         communities.par_iter().map(one).sum()
     };
-    let wanted = 64.0 * recipe.inside * degrees.iter().map(|&degree| f64::from(degree)).sum::<f64>();
+    let wanted =
+        64.0 * recipe.inside * degrees.iter().map(|&degree| f64::from(degree)).sum::<f64>();
     let (mut low, mut high) = (recipe.inside, 1.0);
     for _ in 0..12 {
         let middle = (low + high) / 2.0;

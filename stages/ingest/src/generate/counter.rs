@@ -1,8 +1,10 @@
 //! Random numbers that are computed from where they are used, not drawn in turn.
 //!
-//! promises  number `index` of a stream depends on (seed, stream, index) alone: any thread may ask in any order
+//! promises  number `index` of a stream depends on (seed, stream, index) alone: any thread may ask
+//!           in any order
 //! never     keeps state; is fit for secrets
-//! paper     SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014), its finaliser used as a hash of a counter
+//! paper     SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014),
+//!           its finaliser used as a hash of a counter
 
 /// A stream of random numbers that is addressed by index.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +25,9 @@ pub fn mix(value: u64) -> u64 {
 impl Counter {
     /// The stream of this name; equal seeds and names give equal streams.
     pub fn new(seed: u64, stream: &str) -> Self {
-        let named = stream.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let named = stream.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         Counter { key: mix(mix(seed.wrapping_add(STEP)) ^ named) }
     }
 
@@ -71,7 +75,11 @@ mod tests {
     fn streams_differ_and_repeat() {
         let one = Counter::new(1, "a");
         assert_eq!(one.bits(7), Counter::new(1, "a").bits(7));
-        assert!(one.bits(7) != Counter::new(2, "a").bits(7) && one.bits(7) != Counter::new(1, "b").bits(7) && one.bits(7) != one.part(0).bits(7));
+        assert!(
+            one.bits(7) != Counter::new(2, "a").bits(7)
+                && one.bits(7) != Counter::new(1, "b").bits(7)
+                && one.bits(7) != one.part(0).bits(7)
+        );
     }
 
     #[test]
@@ -84,7 +92,9 @@ mod tests {
         let mean = values.iter().sum::<f64>() / 1e5;
         let spread = values.iter().map(|value| value * value).sum::<f64>() / 1e5;
         assert!(mean.abs() < 0.02 && (spread - 1.0).abs() < 0.02, "{mean} {spread}");
-        assert!((0..1000).all(|i| counter.below(i, 0) == 0 && counter.below(i, 1) == 0 && (0.0..1.0).contains(&counter.unit(i))));
+        assert!((0..1000).all(|i| counter.below(i, 0) == 0
+            && counter.below(i, 1) == 0
+            && (0.0..1.0).contains(&counter.unit(i))));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Seeded graphs: those that stand in for ones that cannot be had, and those that are asked for by name.
+//! Seeded graphs: those that stand in for ones that cannot be had, and those that are asked for by
+//! name.
 //!
 //! promises  the same bytes for the same recipe, for any number of threads
 //! never     reads a file or the clock

@@ -1,7 +1,8 @@
 //! Which pairs of a small set of nodes are joined already.
 //!
 //! promises  constant time to ask and to join; what is joined comes out in ascending order
-//! limits    a bit for each possible pair up to 8,192 nodes (8 MiB), a set of those that are joined beyond
+//! limits    a bit for each possible pair up to 8,192 nodes (8 MiB), a set of those that are joined
+//!           beyond
 use std::collections::HashSet;
 
 /// Sets of more nodes are kept as sets of pairs.
@@ -42,7 +43,8 @@ impl Pairs {
         if self.row == 0 {
             return self.set.contains(&key(head, tail));
         }
-        self.bits[head as usize * self.row + tail as usize / WORD] >> (tail as usize % WORD) & 1 == 1
+        self.bits[head as usize * self.row + tail as usize / WORD] >> (tail as usize % WORD) & 1
+            == 1
     }
 
     /// Joins the pair; whether it was not.
@@ -62,7 +64,8 @@ impl Pairs {
         if self.row == 0 {
             self.set.remove(&key(head, tail));
         } else {
-            self.bits[head as usize * self.row + tail as usize / WORD] &= !(1 << (tail as usize % WORD));
+            self.bits[head as usize * self.row + tail as usize / WORD] &=
+                !(1 << (tail as usize % WORD));
         }
     }
 
@@ -75,7 +78,8 @@ impl Pairs {
             return;
         }
         for head in 0..self.nodes {
-            for (at, &word) in self.bits[head * self.row..(head + 1) * self.row].iter().enumerate() {
+            for (at, &word) in self.bits[head * self.row..(head + 1) * self.row].iter().enumerate()
+            {
                 let mut rest = word;
                 while rest != 0 {
                     each(head as u32, (at * WORD) as u32 + rest.trailing_zeros());
@@ -99,7 +103,13 @@ mod tests {
         for nodes in [4, 64, 65, BITS_NODES_MOST + 1] {
             let mut pairs = Pairs::new(nodes);
             let last = nodes as u32 - 1;
-            assert!(pairs.join(last, 0) && pairs.join(0, last) && !pairs.join(0, last) && pairs.join(1, 1) && pairs.join(0, 2));
+            assert!(
+                pairs.join(last, 0)
+                    && pairs.join(0, last)
+                    && !pairs.join(0, last)
+                    && pairs.join(1, 1)
+                    && pairs.join(0, 2)
+            );
             pairs.part(0, 2);
             assert!(pairs.has(last, 0) && pairs.has(1, 1) && !pairs.has(0, 2) && !pairs.has(2, 0));
             let mut all = Vec::new();

@@ -1,6 +1,8 @@
-//! Relations for edges that have none: few are frequent, most are rare, and half follow the community that an edge ends in.
+//! Relations for edges that have none: few are frequent, most are rare, and half follow the
+//! community that an edge ends in.
 //!
-//! promises  every relation occurs if there are as many edges; the same bytes for any number of threads; O(edges)
+//! promises  every relation occurs if there are as many edges; the same bytes for any number of
+//!           threads; O(edges)
 //! never     adds or moves an edge
 use rayon::prelude::*;
 use warploom_formats::raw::Edges;
@@ -12,7 +14,11 @@ const PIECE_EDGES: usize = 1 << 14;
 
 /// The relation of each edge: relation `r` is drawn in proportion to 1 / (r + 1).
 pub fn draw(edges: &Edges, community: &[u32], relations: u16, seed: u64) -> Vec<u16> {
-    let (coin, own, shared) = (Counter::new(seed, "whose relation"), Counter::new(seed, "relation"), Counter::new(seed, "relation of a community"));
+    let (coin, own, shared) = (
+        Counter::new(seed, "whose relation"),
+        Counter::new(seed, "relation"),
+        Counter::new(seed, "relation of a community"),
+    );
     let mut sum = 0.0;
     let ends: Vec<f64> = (0..relations)
         .map(|relation| {
@@ -20,14 +26,20 @@ pub fn draw(edges: &Edges, community: &[u32], relations: u16, seed: u64) -> Vec<
             sum
         })
         .collect();
-    let pick = |unit: f64| (ends.partition_point(|&end| end <= unit * sum) as u16).min(relations.saturating_sub(1));
+    let pick = |unit: f64| {
+        (ends.partition_point(|&end| end <= unit * sum) as u16).min(relations.saturating_sub(1))
+    };
     let count = edges.len();
     let mut drawn: Vec<u16> = (0..count)
         .into_par_iter()
         .with_min_len(PIECE_EDGES)
         .map(|edge| {
             let follows = coin.bits(edge as u64) & 1 == 1;
-            pick(if follows { shared.unit(u64::from(community[edges.target[edge] as usize])) } else { own.unit(edge as u64) })
+            pick(if follows {
+                shared.unit(u64::from(community[edges.target[edge] as usize]))
+            } else {
+                own.unit(edge as u64)
+            })
         })
         .collect();
     // One edge of each, spread over the list.
@@ -49,19 +61,33 @@ mod tests {
 
     #[test]
     fn every_relation_occurs_and_few_are_frequent() {
-        let edges = Edges { source: vec![0; 100_000], target: (0..100_000).map(|edge| edge % 5000).collect(), ..Edges::default() };
+        let edges = Edges {
+            source: vec![0; 100_000],
+            target: (0..100_000).map(|edge| edge % 5000).collect(),
+            ..Edges::default()
+        };
         let community: Vec<u32> = (0..5000).map(|node| node / 50).collect();
         let drawn = draw(&edges, &community, 133, 1);
         let mut counts = vec![0; 133];
         drawn.iter().for_each(|&relation| counts[usize::from(relation)] += 1);
-        assert!(counts.iter().all(|&count| count > 0) && counts[0] > 20 * counts[132], "{counts:?}");
+        assert!(
+            counts.iter().all(|&count| count > 0) && counts[0] > 20 * counts[132],
+            "{counts:?}"
+        );
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             assert_eq!(pool.install(|| draw(&edges, &community, 133, 1)), drawn);
         }
         assert_eq!(draw(&Edges::default(), &[], 3, 1), Vec::<u16>::new());
-        assert_eq!(draw(&Edges { source: vec![0, 0], target: vec![0, 0], ..Edges::default() }, &[0], 3, 1).len(), 2);
-        assert_eq!((names(11)[10].as_str(), names(11)[2].as_str(), names(1)[0].as_str()), ("relation-10", "relation-02", "relation-0"));
+        assert_eq!(
+            draw(&Edges { source: vec![0, 0], target: vec![0, 0], ..Edges::default() }, &[0], 3, 1)
+                .len(),
+            2
+        );
+        assert_eq!(
+            (names(11)[10].as_str(), names(11)[2].as_str(), names(1)[0].as_str()),
+            ("relation-10", "relation-02", "relation-0")
+        );
         assert!(names(133).is_sorted());
     }
 }

@@ -1,8 +1,10 @@
 //! Graphs of a plain rule: R-MAT, random, grid, star, cliques.
 //!
-//! promises  exactly as many edges as the rule says, the same for any number of threads; an edge depends on its number and the seed alone
+//! promises  exactly as many edges as the rule says, the same for any number of threads; an edge
+//!           depends on its number and the seed alone
 //! never     merges the repeats that R-MAT and random draw: options do
-//! paper     Chakrabarti, Zhan, Faloutsos: R-MAT (2004); a 0.57, b 0.19, c 0.19, d 0.05 as in Graph500, without its noise
+//! paper     Chakrabarti, Zhan, Faloutsos: R-MAT (2004); a 0.57, b 0.19, c 0.19, d 0.05 as in
+//!           Graph500, without its noise
 use rayon::prelude::*;
 use warploom_contract::stage::{Told, tell_of};
 use warploom_formats::raw::Edges;
@@ -11,7 +13,8 @@ use super::counter::Counter;
 
 /// Edges that one task makes.
 const PIECE_EDGES: usize = 1 << 14;
-/// Out of 2^16: the chance that both ends are in the lower half, that only the target is in the upper, that only the source is.
+/// Out of 2^16: the chance that both ends are in the lower half, that only the target is in the
+/// upper, that only the source is.
 const QUARTERS: [u64; 3] = [37_356, 12_452, 12_452];
 /// Chances that fit in 64 bits.
 const CHANCES: u32 = 4;
@@ -24,21 +27,25 @@ fn each(count: u64, told: Told<'_>, edge: impl Fn(u64) -> (u32, u32) + Sync) -> 
         tell_of(told, at);
         edge(at as u64)
     };
-    let (source, target) = (0..count as usize).into_par_iter().with_min_len(PIECE_EDGES).map(made).unzip();
+    let (source, target) =
+        (0..count as usize).into_par_iter().with_min_len(PIECE_EDGES).map(made).unzip();
     Edges { source, target, ..Edges::default() }
 }
 
-/// R-MAT: in each of log2(nodes) steps a quarter of the matrix is chosen. Repeats and self loops stay.
+/// R-MAT: in each of log2(nodes) steps a quarter of the matrix is chosen. Repeats and self loops
+/// stay.
 pub fn rmat(nodes: u32, edges: u64, seed: u64, told: Told<'_>) -> Edges {
     let scale = u32::BITS - nodes.saturating_sub(1).leading_zeros();
     let counter = Counter::new(seed, "rmat");
     let words = u64::from(scale.div_ceil(CHANCES));
     each(edges, told, |edge| {
         let drawn = (0..TRIES).map(|attempt| quarters(counter.part(attempt), edge * words, scale));
-        drawn.into_iter().find(|&(source, target)| source < nodes && target < nodes).unwrap_or_else(|| {
-            let (source, target) = quarters(counter, edge * words, scale);
-            (source % nodes, target % nodes)
-        })
+        drawn.into_iter().find(|&(source, target)| source < nodes && target < nodes).unwrap_or_else(
+            || {
+                let (source, target) = quarters(counter, edge * words, scale);
+                (source % nodes, target % nodes)
+            },
+        )
     })
 }
 
@@ -51,7 +58,10 @@ fn quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
         let chance = bits & 0xffff;
         bits >>= 16;
         let upper_source = u32::from(chance >= QUARTERS[0] + QUARTERS[1]);
-        let upper_target = u32::from(chance >= QUARTERS[0] && chance < QUARTERS[0] + QUARTERS[1] || chance >= QUARTERS.iter().sum());
+        let upper_target = u32::from(
+            chance >= QUARTERS[0] && chance < QUARTERS[0] + QUARTERS[1]
+                || chance >= QUARTERS.iter().sum(),
+        );
         (source, target) = (source << 1 | upper_source, target << 1 | upper_target);
     }
     (source, target)
@@ -67,7 +77,8 @@ pub fn random(nodes: u32, edges: u64, seed: u64, told: Told<'_>) -> Edges {
     })
 }
 
-/// Node `row * width + column` is joined with those beside, above and below it, in both directions; sorted by (source, target).
+/// Node `row * width + column` is joined with those beside, above and below it, in both directions;
+/// sorted by (source, target).
 pub fn grid(width: u32, height: u32, told: Told<'_>) -> Edges {
     let neighbours = |node: u32| {
         tell_of(&|nodes| told(4 * nodes), node as usize);
@@ -80,17 +91,24 @@ pub fn grid(width: u32, height: u32, told: Told<'_>) -> Edges {
         ];
         all.into_iter().filter(|(is_there, _)| *is_there).map(move |(_, other)| (node, other))
     };
-    let (source, target) = (0..width * height).into_par_iter().with_min_len(PIECE_EDGES).flat_map_iter(neighbours).unzip();
+    let (source, target) = (0..width * height)
+        .into_par_iter()
+        .with_min_len(PIECE_EDGES)
+        .flat_map_iter(neighbours)
+        .unzip();
     Edges { source, target, ..Edges::default() }
 }
 
 /// Node 0 is joined with all others, in both directions; sorted by (source, target).
 pub fn star(nodes: u32, told: Told<'_>) -> Edges {
     let leaves = u64::from(nodes.saturating_sub(1));
-    each(2 * leaves, told, |edge| if edge < leaves { (0, edge as u32 + 1) } else { ((edge - leaves) as u32 + 1, 0) })
+    each(2 * leaves, told, |edge| {
+        if edge < leaves { (0, edge as u32 + 1) } else { ((edge - leaves) as u32 + 1, 0) }
+    })
 }
 
-/// `count` graphs of `size` nodes, in each of which every node is joined with every other; sorted by (source, target).
+/// `count` graphs of `size` nodes, in each of which every node is joined with every other; sorted
+/// by (source, target).
 pub fn cliques(count: u32, size: u32, told: Told<'_>) -> Edges {
     let row = u64::from(size.saturating_sub(1));
     each(u64::from(count) * u64::from(size) * row, told, |edge| {
@@ -110,10 +128,29 @@ mod tests {
 
     #[test]
     fn small_shapes_are_as_drawn_by_hand() {
-        assert_eq!(pairs(&grid(2, 2, &|_| {})), [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]);
+        assert_eq!(
+            pairs(&grid(2, 2, &|_| {})),
+            [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]
+        );
         assert_eq!(pairs(&grid(3, 1, &|_| {})), [(0, 1), (1, 0), (1, 2), (2, 1)]);
         assert_eq!(pairs(&star(4, &|_| {})), [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)]);
-        assert_eq!(pairs(&cliques(2, 3, &|_| {})), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (3, 4), (3, 5), (4, 3), (4, 5), (5, 3), (5, 4)]);
+        assert_eq!(
+            pairs(&cliques(2, 3, &|_| {})),
+            [
+                (0, 1),
+                (0, 2),
+                (1, 0),
+                (1, 2),
+                (2, 0),
+                (2, 1),
+                (3, 4),
+                (3, 5),
+                (4, 3),
+                (4, 5),
+                (5, 3),
+                (5, 4)
+            ]
+        );
         assert!(
             star(1, &|_| {}).is_empty()
                 && star(0, &|_| {}).is_empty()
@@ -130,15 +167,27 @@ mod tests {
             edges.target.iter().for_each(|&target| degrees[target as usize] += 1);
             degrees.into_iter().max().unwrap()
         };
-        let (skewed, flat) = (rmat(1 << 14, 1 << 18, 5, &|_| ()), random(1 << 14, 1 << 18, 5, &|_| ()));
-        assert!(skewed.len() == 1 << 18 && largest(&skewed, 1 << 14) > 1000 && largest(&flat, 1 << 14) < 50);
+        let (skewed, flat) =
+            (rmat(1 << 14, 1 << 18, 5, &|_| ()), random(1 << 14, 1 << 18, 5, &|_| ()));
+        assert!(
+            skewed.len() == 1 << 18
+                && largest(&skewed, 1 << 14) > 1000
+                && largest(&flat, 1 << 14) < 50
+        );
         assert!(pairs(&flat).iter().all(|(source, target)| source != target));
         // The share of each quarter of the matrix.
         let half = 1 << 13;
-        let lower = pairs(&skewed).iter().filter(|&&(source, target)| source < half && target < half).count() as f64 / f64::from(1 << 18);
+        let lower = pairs(&skewed)
+            .iter()
+            .filter(|&&(source, target)| source < half && target < half)
+            .count() as f64
+            / f64::from(1 << 18);
         assert!((lower - 0.57).abs() < 0.005, "{lower}");
         let odd = rmat(1000, 5000, 5, &|_| ());
-        assert!(odd.len() == 5000 && pairs(&odd).iter().all(|&(source, target)| source < 1000 && target < 1000));
+        assert!(
+            odd.len() == 5000
+                && pairs(&odd).iter().all(|&(source, target)| source < 1000 && target < 1000)
+        );
     }
 
     #[test]
@@ -150,6 +199,9 @@ mod tests {
                     && pool.install(|| grid(300, 200, &|_| {})) == grid(300, 200, &|_| {})
             );
         }
-        assert!(rmat(5000, 100_000, 1, &|_| ()) != rmat(5000, 100_000, 2, &|_| ()) && random(50, 100, 1, &|_| ()) != random(50, 100, 2, &|_| ()));
+        assert!(
+            rmat(5000, 100_000, 1, &|_| ()) != rmat(5000, 100_000, 2, &|_| ())
+                && random(50, 100, 1, &|_| ()) != random(50, 100, 2, &|_| ())
+        );
     }
 }

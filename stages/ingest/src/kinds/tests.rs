@@ -1,4 +1,5 @@
-//! Kinds from types: rules, what goes with the statements, faults; and the published sets against a count of their lines.
+//! Kinds from types: rules, what goes with the statements, faults; and the published sets against a
+//! count of their lines.
 use super::*;
 use std::{
     collections::BTreeMap,
@@ -13,8 +14,14 @@ use warploom_formats::{
 
 /// `a` is b and c, `b` is c, `c` knows a literal, `d` knows a; the third relation is the type.
 fn graph() -> RawGraph {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-    let edges = Edges { source: vec![1, 1, 2, 3, 4], target: vec![3, 2, 3, 0, 1], relation: Some(vec![2, 2, 2, 0, 3]), ..Edges::default() };
+    let words =
+        |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let edges = Edges {
+        source: vec![1, 1, 2, 3, 4],
+        target: vec![3, 2, 3, 0, 1],
+        relation: Some(vec![2, 2, 2, 0, 3]),
+        ..Edges::default()
+    };
     RawGraph {
         ids: NodeIds::Strings(words(&["\"x\"", "a", "t#b", "t#c", "z"])),
         edges,
@@ -24,7 +31,12 @@ fn graph() -> RawGraph {
 }
 
 fn of_rdf() -> Rule {
-    Rule { relation: ntriples::TYPE.to_owned(), order: Vec::new(), keeps_edges: true, literals: true }
+    Rule {
+        relation: ntriples::TYPE.to_owned(),
+        order: Vec::new(),
+        keeps_edges: true,
+        literals: true,
+    }
 }
 
 /// The kind of each node, by its name.
@@ -46,7 +58,10 @@ fn the_first_of_several_types_is_the_kind() {
     assert_eq!(plain.kinds.as_ref().unwrap().names, ["entity", "literal", "t#b", "t#c"]);
     assert_eq!((&plain.edges, &plain.relations), (&graph().edges, &graph().relations));
     for order in [&["c"][..], &["t#c"], &["t#c", "b"]] {
-        let ordered = made(graph(), &Rule { order: order.iter().map(|name| (*name).to_owned()).collect(), ..of_rdf() });
+        let ordered = made(
+            graph(),
+            &Rule { order: order.iter().map(|name| (*name).to_owned()).collect(), ..of_rdf() },
+        );
         assert_eq!(kinds_of(&ordered), ["literal", "t#c", "t#c", "entity", "entity"], "{order:?}");
     }
     let words = made(graph(), &Rule { literals: false, ..of_rdf() });
@@ -63,22 +78,39 @@ fn statements_of_types_can_go_with_what_is_nothing_but_a_type() {
     let dropped = made(graph(), &Rule { keeps_edges: false, ..of_rdf() });
     // `t#b` has a type, `t#c` another statement.
     assert_eq!(dropped.ids, graph().ids);
-    assert_eq!((&dropped.edges.source, &dropped.edges.target, &dropped.edges.relation), (&vec![3, 4], &vec![0, 1], &Some(vec![0, 2])));
+    assert_eq!(
+        (&dropped.edges.source, &dropped.edges.target, &dropped.edges.relation),
+        (&vec![3, 4], &vec![0, 1], &Some(vec![0, 2]))
+    );
     assert_eq!(dropped.relations, ["has", "never", "t/knows"]);
     let mut bare = graph();
-    bare.edges = Edges { source: vec![1, 4], target: vec![3, 1], relation: Some(vec![2, 3]), ..Edges::default() };
+    bare.edges = Edges {
+        source: vec![1, 4],
+        target: vec![3, 1],
+        relation: Some(vec![2, 3]),
+        ..Edges::default()
+    };
     let dropped = made(bare.clone(), &Rule { keeps_edges: false, ..of_rdf() });
     // `"x"` and `t#b` had no edge before either: the files name them.
-    assert_eq!((dropped.ids.len(), kinds_of(&dropped)), (4, vec!["literal", "t#c", "entity", "entity"]));
+    assert_eq!(
+        (dropped.ids.len(), kinds_of(&dropped)),
+        (4, vec!["literal", "t#c", "entity", "entity"])
+    );
     assert_eq!((&dropped.edges.source, &dropped.edges.target), (&vec![3], &vec![1]));
-    bare.labels = Some(Labels::Classes { class: vec![NO_CLASS, NO_CLASS, NO_CLASS, 0, NO_CLASS], names: vec!["l".to_owned()] });
+    bare.labels = Some(Labels::Classes {
+        class: vec![NO_CLASS, NO_CLASS, NO_CLASS, 0, NO_CLASS],
+        names: vec!["l".to_owned()],
+    });
     assert_eq!(made(bare, &Rule { keeps_edges: false, ..of_rdf() }).ids.len(), 5);
 }
 
 #[test]
 fn a_table_of_types_and_statements_go_together() {
     let mut told = graph();
-    told.types = Some(Table { of_nodes: vec![(3, 1), (4, 0), (4, 1)], names: vec!["s".to_owned(), "t#a".to_owned()] });
+    told.types = Some(Table {
+        of_nodes: vec![(3, 1), (4, 0), (4, 1)],
+        names: vec!["s".to_owned(), "t#a".to_owned()],
+    });
     assert_eq!(kinds_of(&made(told.clone(), &of_rdf())), ["literal", "t#b", "t#c", "t#a", "s"]);
     let only_table = RawGraph { relations: vec!["r".into(); 4], ..told };
     assert_eq!(kinds_of(&made(only_table, &of_rdf())), ["literal", "entity", "entity", "t#a", "s"]);
@@ -88,17 +120,29 @@ fn a_table_of_types_and_statements_go_together() {
 fn what_cannot_be_is_refused() {
     let refused = |graph: RawGraph, rule: Rule| of_types(graph, &rule).unwrap_err();
     let named = |relation: &str| Rule { relation: relation.to_owned(), ..of_rdf() };
-    assert!(matches!(refused(graph(), named("is")), Refused::NoRelation(name, known) if name == "is" && known.len() == 4));
+    assert!(
+        matches!(refused(graph(), named("is")), Refused::NoRelation(name, known) if name == "is" && known.len() == 4)
+    );
     assert!(matches!(refused(RawGraph::default(), of_rdf()), Refused::NoRelation(..)));
-    let twice = RawGraph { relations: ["a#is", "b/is", "c", "d"].map(String::from).to_vec(), ..graph() };
-    assert_eq!(refused(twice.clone(), named("is")), Refused::SeveralRelations("is".to_owned(), vec!["a#is".to_owned(), "b/is".to_owned()]));
+    let twice =
+        RawGraph { relations: ["a#is", "b/is", "c", "d"].map(String::from).to_vec(), ..graph() };
+    assert_eq!(
+        refused(twice.clone(), named("is")),
+        Refused::SeveralRelations("is".to_owned(), vec!["a#is".to_owned(), "b/is".to_owned()])
+    );
     // A table does not make up for a relation that was named.
     let table = RawGraph { types: Some(Table::default()), ..twice };
     assert!(matches!(refused(table, named("was")), Refused::NoRelation(..)));
     let order = Rule { order: vec!["t#d".to_owned()], ..of_rdf() };
-    assert_eq!(refused(graph(), order), Refused::NoType("t#d".to_owned(), vec!["t#b".to_owned(), "t#c".to_owned()]));
+    assert_eq!(
+        refused(graph(), order),
+        Refused::NoType("t#d".to_owned(), vec!["t#b".to_owned(), "t#c".to_owned()])
+    );
     let kinds = Kinds { of_node: vec![0; 5], names: vec!["k".to_owned()], features: vec![None] };
-    assert_eq!(refused(RawGraph { kinds: Some(kinds), ..graph() }, of_rdf()), Refused::OwnKinds(vec!["k".to_owned()]));
+    assert_eq!(
+        refused(RawGraph { kinds: Some(kinds), ..graph() }, of_rdf()),
+        Refused::OwnKinds(vec!["k".to_owned()])
+    );
 }
 
 #[test]
@@ -106,27 +150,36 @@ fn kinds_are_named_plainly_and_their_own_names_are_kept() {
     let mut typed = made(graph(), &of_rdf());
     let fact = name_plainly(&mut typed).unwrap();
     assert_eq!(typed.kinds.as_ref().unwrap().names, ["entity", "literal", "b", "c"]);
-    assert_eq!(fact, serde_json::json!({"entity": "entity", "literal": "literal", "b": "t#b", "c": "t#c"}));
+    assert_eq!(
+        fact,
+        serde_json::json!({"entity": "entity", "literal": "literal", "b": "t#b", "c": "t#c"})
+    );
     assert_eq!((name_plainly(&mut typed), name_plainly(&mut graph())), (None, None));
 }
 
 /// A folder of real data; none, with a line that says so, if it is not there.
 fn shared(name: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("WARPLOOM_SHARED").map_or(beside, PathBuf::from).join("data").join(name);
+    let folder =
+        std::env::var_os("WARPLOOM_SHARED").map_or(beside, PathBuf::from).join("data").join(name);
     if folder.is_dir() {
         return Some(folder);
     }
-    println!("SKIPPED: {name} because {} is not there (WARPLOOM_SHARED names its folder)", folder.display());
+    println!(
+        "SKIPPED: {name} because {} is not there (WARPLOOM_SHARED names its folder)",
+        folder.display()
+    );
     None
 }
 
-/// How many nodes each kind has, by lines and sets alone: N-Triples without escapes that matter here.
+/// How many nodes each kind has, by lines and sets alone: N-Triples without escapes that matter
+/// here.
 fn counted(text: &str) -> BTreeMap<String, usize> {
     let mut types: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
         let mut words = line.splitn(3, ' ');
-        let (subject, relation, object) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
+        let (subject, relation, object) =
+            (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
         let object = object.strip_suffix('.').unwrap().trim_end();
         types.entry(object).or_default();
         let known = types.entry(subject).or_default();
@@ -137,27 +190,36 @@ fn counted(text: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for (node, kind) in types {
         let usual = if node.starts_with('"') { "literal" } else { "entity" };
-        *counts.entry(kind.map_or(usual.to_owned(), |kind| kind.trim_matches(['<', '>']).to_owned())).or_default() += 1;
+        *counts
+            .entry(kind.map_or(usual.to_owned(), |kind| kind.trim_matches(['<', '>']).to_owned()))
+            .or_default() += 1;
     }
     counts
 }
 
 #[test]
 fn published_sets_have_the_kinds_that_their_lines_say() {
-    // Kinds, nodes of the largest, literals, entities without a type; and nodes and edges without statements of types.
+    // Kinds, nodes of the largest, literals, entities without a type; and nodes and edges without
+    // statements of types.
     for (name, file, [kinds, most, literals, entities], without) in [
         ("rdf_aifb", "aifb_stripped.nt.gz", [29, 5450, 5450, 6], [8279, 24_919]),
         ("rdf_mutag", "mutag_stripped.nt.gz", [115, 6781, 1104, 6], [23_640, 51_693]),
     ] {
         let Some(folder) = shared(name) else { continue };
         let mut text = String::new();
-        flate2::read::MultiGzDecoder::new(std::fs::File::open(folder.join(file)).unwrap()).read_to_string(&mut text).unwrap();
-        let graph = ntriples::read(&[folder.join(file)], &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        flate2::read::MultiGzDecoder::new(std::fs::File::open(folder.join(file)).unwrap())
+            .read_to_string(&mut text)
+            .unwrap();
+        let graph = ntriples::read(&[folder.join(file)], &Options::default())
+            .unwrap_or_else(|error| panic!("{error}"));
         let typed = made(graph.clone(), &of_rdf());
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
-        kinds_of(&typed).into_iter().for_each(|kind| *found.entry(kind.to_owned()).or_default() += 1);
+        kinds_of(&typed)
+            .into_iter()
+            .for_each(|kind| *found.entry(kind.to_owned()).or_default() += 1);
         assert_eq!(found, counted(&text), "{name}");
-        let figures = [found.len(), *found.values().max().unwrap(), found["literal"], found["entity"]];
+        let figures =
+            [found.len(), *found.values().max().unwrap(), found["literal"], found["entity"]];
         assert_eq!(figures, [kinds, most, literals, entities], "{name}");
         assert_eq!((typed.ids, typed.edges), (graph.ids.clone(), graph.edges.clone()));
         let dropped = made(graph, &Rule { keeps_edges: false, ..of_rdf() });
@@ -168,20 +230,33 @@ fn published_sets_have_the_kinds_that_their_lines_say() {
 #[test]
 fn a_table_beside_triples_gives_kinds() {
     let Some(folder) = shared("kg_WN18RR") else { return };
-    // The names of synsets of WN18RR are numbers of eight digits; the first says something like the part of speech.
+    // The names of synsets of WN18RR are numbers of eight digits; the first says something like the
+    // part of speech.
     let own = tempfile::tempdir().unwrap();
-    let mut files: Vec<PathBuf> = ["train.txt", "valid.txt", "test.txt"].map(|file| folder.join(file)).to_vec();
+    let mut files: Vec<PathBuf> =
+        ["train.txt", "valid.txt", "test.txt"].map(|file| folder.join(file)).to_vec();
     let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-    let entities: BTreeSet<&str> = text.lines().flat_map(|line| [line.split('\t').next().unwrap(), line.split('\t').nth(2).unwrap()]).collect();
-    let lines = entities.iter().filter(|entity| !entity.starts_with("00")).map(|entity| format!("{entity}\tstarts_{}\n", &entity[..1]));
+    let entities: BTreeSet<&str> = text
+        .lines()
+        .flat_map(|line| [line.split('\t').next().unwrap(), line.split('\t').nth(2).unwrap()])
+        .collect();
+    let lines = entities
+        .iter()
+        .filter(|entity| !entity.starts_with("00"))
+        .map(|entity| format!("{entity}\tstarts_{}\n", &entity[..1]));
     files.push(own.path().join("entity2type.txt"));
     std::fs::write(&files[3], lines.collect::<String>() + "elsewhere\tlost\n").unwrap();
-    let graph = triples::read(&files, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let graph =
+        triples::read(&files, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(graph.passed_over[0], "1 entities of entity2type.txt that the set does not have");
     let typed = made(graph, &of_rdf());
     let mut expected: BTreeMap<String, usize> = BTreeMap::new();
     for entity in entities {
-        let kind = if entity.starts_with("00") { "entity".to_owned() } else { format!("starts_{}", &entity[..1]) };
+        let kind = if entity.starts_with("00") {
+            "entity".to_owned()
+        } else {
+            format!("starts_{}", &entity[..1])
+        };
         *expected.entry(kind).or_default() += 1;
     }
     let mut found: BTreeMap<String, usize> = BTreeMap::new();

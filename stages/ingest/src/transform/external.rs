@@ -1,7 +1,10 @@
-//! The transform for edges that do not fit the memory that may be used: runs are sorted in memory, kept in a file, and merged.
+//! The transform for edges that do not fit the memory that may be used: runs are sorted in memory,
+//! kept in a file, and merged.
 //!
-//! promises  the same edges in the same order as the transform in memory, whatever the size of runs and the number of threads
-//! promises  memory of `memory` bytes at most, beside what belongs to the nodes; files have no name and go with the process
+//! promises  the same edges in the same order as the transform in memory, whatever the size of runs
+//!           and the number of threads
+//! promises  memory of `memory` bytes at most, beside what belongs to the nodes; files have no name
+//!           and go with the process
 //! never     sees features of edges: `Listed` says whose they are
 use super::{
     Counts, Duplicates, Options, SelfLoops,
@@ -67,7 +70,8 @@ impl Stored for Listed {
     }
 }
 
-/// Edges in a nameless file, as sorted runs; with their reverses in runs of their own, if they are wanted.
+/// Edges in a nameless file, as sorted runs; with their reverses in runs of their own, if they are
+/// wanted.
 pub struct Runs<C> {
     layout: Layout,
     nodes: u32,
@@ -85,11 +89,29 @@ pub struct Runs<C> {
 
 impl<C: Stored> Runs<C> {
     /// No edges yet.
-    pub(crate) fn new(layout: Layout, nodes: u32, options: Options, limit: &Limit) -> io::Result<Runs<C>> {
-        let run_edges = usize::try_from(limit.memory / 8 * 3 / SORT_BYTES).unwrap_or(usize::MAX).max(RUN_LEAST);
+    pub(crate) fn new(
+        layout: Layout,
+        nodes: u32,
+        options: Options,
+        limit: &Limit,
+    ) -> io::Result<Runs<C>> {
+        let run_edges =
+            usize::try_from(limit.memory / 8 * 3 / SORT_BYTES).unwrap_or(usize::MAX).max(RUN_LEAST);
         let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
         let pending = (Ends::default(), Vec::new());
-        Ok(Runs { layout, nodes, options, memory: limit.memory, run_edges, pending, file, written: 0, edges: Vec::new(), reverses: Vec::new(), listed: 0 })
+        Ok(Runs {
+            layout,
+            nodes,
+            options,
+            memory: limit.memory,
+            run_edges,
+            pending,
+            file,
+            written: 0,
+            edges: Vec::new(),
+            reverses: Vec::new(),
+            listed: 0,
+        })
     }
 
     /// One more edge, behind all others; its weight is what `carried` says.
@@ -109,8 +131,17 @@ impl<C: Stored> Runs<C> {
     fn flush(&mut self) -> io::Result<()> {
         let (ends, carried) = std::mem::take(&mut self.pending);
         if self.options.symmetrize {
-            let reverse = Ends { source: ends.target.clone(), target: ends.source.clone(), relation: ends.relation.clone() };
-            let run = self.write(&Sorted::new(reverse, carried.clone(), (self.layout, self.nodes), &|_| {}))?;
+            let reverse = Ends {
+                source: ends.target.clone(),
+                target: ends.source.clone(),
+                relation: ends.relation.clone(),
+            };
+            let run = self.write(&Sorted::new(
+                reverse,
+                carried.clone(),
+                (self.layout, self.nodes),
+                &|_| {},
+            ))?;
             self.reverses.push(run);
         }
         let run = self.write(&Sorted::new(ends, carried, (self.layout, self.nodes), &|_| {}))?;
@@ -135,8 +166,12 @@ impl<C: Stored> Runs<C> {
         Ok(start..self.written)
     }
 
-    /// Merges all runs, applies the options, and hands over the edges in order: source, target, relation and what the edge carries.
-    pub fn merge<E: From<io::Error>>(mut self, mut emit: impl FnMut(u32, u32, u16, C) -> Result<(), E>) -> Result<Counts, E> {
+    /// Merges all runs, applies the options, and hands over the edges in order: source, target,
+    /// relation and what the edge carries.
+    pub fn merge<E: From<io::Error>>(
+        mut self,
+        mut emit: impl FnMut(u32, u32, u16, C) -> Result<(), E>,
+    ) -> Result<Counts, E> {
         if !self.pending.1.is_empty() {
             self.flush()?;
         }
@@ -145,19 +180,26 @@ impl<C: Stored> Runs<C> {
         let buffer = usize::try_from(self.memory / 8).unwrap_or(usize::MAX) / runs;
         let buffer = buffer.clamp(READ_LEAST, READ_MOST) / (8 + C::BYTES) * (8 + C::BYTES);
         let mut edges = Merge::<C>::new(&file, &self.edges, buffer)?;
-        let mut reverses = if self.options.symmetrize { Some(Merge::<C>::new(&file, &self.reverses, buffer)?) } else { None };
+        let mut reverses = if self.options.symmetrize {
+            Some(Merge::<C>::new(&file, &self.reverses, buffer)?)
+        } else {
+            None
+        };
         let layout = self.layout;
         let mut steps = Steps {
             layout,
             nodes: self.nodes,
             options: self.options,
             next_loop: 0,
-            emit: |key, carried| emit(layout.source(key), layout.target(key), layout.relation(key), carried),
+            emit: |key, carried| {
+                emit(layout.source(key), layout.target(key), layout.relation(key), carried)
+            },
         };
         let mut counts = Counts { listed: self.listed, ..Counts::default() };
         let (mut own, mut other, mut symmetric) = (Vec::new(), Vec::new(), 0);
         loop {
-            let next = [edges.peek(), reverses.as_ref().and_then(Merge::peek)].into_iter().flatten().min();
+            let next =
+                [edges.peek(), reverses.as_ref().and_then(Merge::peek)].into_iter().flatten().min();
             let Some(key) = next else { break };
             edges.take(key, &mut own)?;
             if let Some(reverses) = &mut reverses {
@@ -197,7 +239,9 @@ impl<F> Steps<F> {
     where
         F: FnMut(u64, C) -> Result<(), E>,
     {
-        if self.layout.is_loop(key) && matches!(self.options.self_loops, SelfLoops::Drop | SelfLoops::Replace) {
+        if self.layout.is_loop(key)
+            && matches!(self.options.self_loops, SelfLoops::Drop | SelfLoops::Replace)
+        {
             return Ok(());
         }
         if self.adds_loops() {
@@ -216,7 +260,9 @@ impl<F> Steps<F> {
     where
         F: FnMut(u64, C) -> Result<(), E>,
     {
-        while self.next_loop < self.nodes && self.layout.key(self.next_loop, self.next_loop, 0) < key {
+        while self.next_loop < self.nodes
+            && self.layout.key(self.next_loop, self.next_loop, 0) < key
+        {
             (self.emit)(self.layout.key(self.next_loop, self.next_loop, 0), C::ADDED)?;
             self.next_loop += 1;
         }
@@ -254,8 +300,18 @@ struct Run<C> {
 
 impl<'a, C: Stored> Merge<'a, C> {
     fn new(file: &'a File, runs: &[Range<u64>], buffer: usize) -> io::Result<Self> {
-        let run = |left: &Range<u64>| Run { left: left.clone(), buffer: Vec::new(), at: 0, most: buffer, carried: C::default() };
-        let mut merge = Merge { file, runs: runs.iter().map(run).collect(), heap: BinaryHeap::with_capacity(runs.len()) };
+        let run = |left: &Range<u64>| Run {
+            left: left.clone(),
+            buffer: Vec::new(),
+            at: 0,
+            most: buffer,
+            carried: C::default(),
+        };
+        let mut merge = Merge {
+            file,
+            runs: runs.iter().map(run).collect(),
+            heap: BinaryHeap::with_capacity(runs.len()),
+        };
         for index in 0..merge.runs.len() {
             if let Some(key) = merge.runs[index].next(file)? {
                 merge.heap.push(Reverse((key, index)));

@@ -1,14 +1,20 @@
 //! From the edges as listed to the edges of the artifact: self loops, reverses, repeats, order.
 //!
 //! order     1. self loops are taken out (drop, replace)   2. reverses are added (symmetrize)   3. repeats are joined (duplicates)
-//!           4. self loops are put in (add, replace)       5. edges are sorted by (source, target, relation), repeats in the order of the file
-//!           Reverses come before repeats are joined, so that a weight listed as `u v 1`, `v u 1`, `u v 2` sums to 3 in both directions.
-//! promises  the same edges for any number of threads; O(E); a set that lists every edge in both directions gets no reverse and no doubled weight
-//! relations an edge is another one under another relation: only equal source, target and relation are repeats, and a reverse has
+//!           4. self loops are put in (add, replace) 5. edges are sorted by (source, target,
+//!              relation), repeats in the order of the file
+//!           Reverses come before repeats are joined, so that a weight listed as `u v 1`, `v u 1`,
+//!           `u v 2` sums to 3 in both directions.
+//! promises  the same edges for any number of threads; O(E); a set that lists every edge in both
+//!           directions gets no reverse and no doubled weight
+//! relations an edge is another one under another relation: only equal source, target and relation
+//! are repeats, and a reverse has
 //!           the relation of its edge
-//! features  a reverse has those of its edge, a joined edge those of the first in the file, an added self loop zeros
+//! features  a reverse has those of its edge, a joined edge those of the first in the file, an
+//!           added self loop zeros
 //! never     renumbers a node; changes the weight of an edge that is not joined with another
-//! limits    33 bytes an edge at the peak, input and result included; 50 with weights (measured on 4.9 M edges, symmetrize and merge)
+//! limits    33 bytes an edge at the peak, input and result included; 50 with weights (measured on
+//!           4.9 M edges, symmetrize and merge)
 pub mod external;
 mod repeats;
 pub(crate) mod sort;
@@ -53,7 +59,8 @@ pub enum Duplicates {
     Keep,
     /// They become one edge; weights are summed.
     Merge,
-    /// They become one edge; weights are summed, and a graph without weights gets how many there were.
+    /// They become one edge; weights are summed, and a graph without weights gets how many there
+    /// were.
     Sum,
     /// They become one edge with the smallest weight.
     Min,
@@ -97,7 +104,8 @@ pub struct Counts {
     pub distinct: u64,
     /// Distinct self loops.
     pub loops: u64,
-    /// Distinct pairs once every edge has its reverse, self loops counted once; known only if reverses were added.
+    /// Distinct pairs once every edge has its reverse, self loops counted once; known only if
+    /// reverses were added.
     pub symmetric: Option<u64>,
 }
 
@@ -108,13 +116,24 @@ pub fn passes(options: &Options) -> u64 {
     sort::PASSES + if options.symmetrize { sort::PASSES + 1 } else { 0 } + merging + of_loops
 }
 
-/// Applies the options to the edges of a graph with `nodes` nodes and, if edges have any, `relations` relations.
-pub fn transform(edges: Edges, nodes: u32, relations: usize, options: &Options) -> Result<Transformed, Refused> {
+/// Applies the options to the edges of a graph with `nodes` nodes and, if edges have any,
+/// `relations` relations.
+pub fn transform(
+    edges: Edges,
+    nodes: u32,
+    relations: usize,
+    options: &Options,
+) -> Result<Transformed, Refused> {
     transform_told(edges, (nodes, relations), options, &|_| {})
 }
 
 /// The same, and tells of edges in each pass.
-pub fn transform_told(edges: Edges, (nodes, relations): (u32, usize), options: &Options, told: Told<'_>) -> Result<Transformed, Refused> {
+pub fn transform_told(
+    edges: Edges,
+    (nodes, relations): (u32, usize),
+    options: &Options,
+    told: Told<'_>,
+) -> Result<Transformed, Refused> {
     let layout = layout(nodes, relations, edges.relation.is_some(), options)?;
     let Edges { source, target, weight, relation, features } = edges;
     let typed = relation.is_some();
@@ -122,22 +141,35 @@ pub fn transform_told(edges: Edges, (nodes, relations): (u32, usize), options: &
         return Err(Refused::TooManyWithFeatures);
     }
     // How often an edge stands in a list without weights is a sum of ones.
-    let weight = if options.duplicates == Duplicates::Sum && weight.is_none() { Some(vec![1.0; source.len()]) } else { weight };
+    let weight = if options.duplicates == Duplicates::Sum && weight.is_none() {
+        Some(vec![1.0; source.len()])
+    } else {
+        weight
+    };
     let count = source.len();
     let ends = Ends { source, target, relation };
     let (edges, counts) = match (features, weight) {
         (None, None) => {
-            let ((edges, _), counts) = apply(Sorted::new(ends, vec![(); count], (layout, nodes), told), typed, (options, told));
+            let ((edges, _), counts) = apply(
+                Sorted::new(ends, vec![(); count], (layout, nodes), told),
+                typed,
+                (options, told),
+            );
             (edges, counts)
         }
         (None, Some(weight)) => {
-            let ((edges, weight), counts) = apply(Sorted::new(ends, weight, (layout, nodes), told), typed, (options, told));
+            let ((edges, weight), counts) =
+                apply(Sorted::new(ends, weight, (layout, nodes), told), typed, (options, told));
             (Edges { weight: Some(weight), ..edges }, counts)
         }
         (Some(features), weight) => {
-            let listed = |at: usize| Listed { weight: weight.as_ref().map_or(1.0, |weight| weight[at]), at: at as u32 };
+            let listed = |at: usize| Listed {
+                weight: weight.as_ref().map_or(1.0, |weight| weight[at]),
+                at: at as u32,
+            };
             let carried = (0..count).map(listed).collect();
-            let ((edges, listed), counts) = apply(Sorted::new(ends, carried, (layout, nodes), told), typed, (options, told));
+            let ((edges, listed), counts) =
+                apply(Sorted::new(ends, carried, (layout, nodes), told), typed, (options, told));
             let weight = weight.map(|_| listed.iter().map(|listed| listed.weight).collect());
             (Edges { weight, features: Some(gather(&features, &listed)), ..edges }, counts)
         }
@@ -146,7 +178,12 @@ pub fn transform_told(edges: Edges, (nodes, relations): (u32, usize), options: &
 }
 
 /// The key of edges that the options can be applied to; `typed`: they have relations.
-pub(crate) fn layout(nodes: u32, relations: usize, typed: bool, options: &Options) -> Result<Layout, Refused> {
+pub(crate) fn layout(
+    nodes: u32,
+    relations: usize,
+    typed: bool,
+    options: &Options,
+) -> Result<Layout, Refused> {
     let layout = Layout::new(nodes, relations).ok_or(Refused::TooMany { nodes, relations })?;
     if typed && matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
         return Err(Refused::LoopOfNoRelation);
@@ -155,7 +192,11 @@ pub(crate) fn layout(nodes: u32, relations: usize, typed: bool, options: &Option
 }
 
 /// The steps in their order.
-fn apply<C: Carried>(mut sorted: Sorted<C>, typed: bool, (options, told): (&Options, Told<'_>)) -> ((Edges, Vec<C>), Counts) {
+fn apply<C: Carried>(
+    mut sorted: Sorted<C>,
+    typed: bool,
+    (options, told): (&Options, Told<'_>),
+) -> ((Edges, Vec<C>), Counts) {
     let listed = sorted.keys.len() as u64;
     let (distinct, loops) = sorted.count();
     if matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace) && loops > 0 {
@@ -164,7 +205,11 @@ fn apply<C: Carried>(mut sorted: Sorted<C>, typed: bool, (options, told): (&Opti
     let mut symmetric = None;
     if options.symmetrize {
         sorted = symmetrize::symmetrize(sorted, told);
-        let dropped = if matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace) { loops } else { 0 };
+        let dropped = if matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace) {
+            loops
+        } else {
+            0
+        };
         symmetric = Some(sorted.count().0 + dropped);
     }
     sorted = repeats::join(sorted, options.duplicates, told);
@@ -179,11 +224,17 @@ fn gather(features: &EdgeFeatures, listed: &[Listed]) -> EdgeFeatures {
     let columns = features.columns as usize;
     let mut values = vec![0.0; listed.len() * columns];
     if columns > 0 {
-        values.par_chunks_mut(columns).zip(listed).with_min_len(PIECE_EDGES / columns + 1).for_each(|(row, listed)| {
-            if listed.at != NOT_LISTED {
-                row.copy_from_slice(&features.values[listed.at as usize * columns..][..columns]);
-            }
-        });
+        values
+            .par_chunks_mut(columns)
+            .zip(listed)
+            .with_min_len(PIECE_EDGES / columns + 1)
+            .for_each(|(row, listed)| {
+                if listed.at != NOT_LISTED {
+                    row.copy_from_slice(
+                        &features.values[listed.at as usize * columns..][..columns],
+                    );
+                }
+            });
     }
     EdgeFeatures { columns: features.columns, values }
 }
@@ -200,12 +251,17 @@ pub fn sort(edges: Edges, nodes: u32) -> Edges {
 
 fn plain(edges: Edges, nodes: u32, symmetrize: bool) -> Edges {
     // Any number of nodes fits a key when there are no relations.
-    transform(edges, nodes, 0, &Options { symmetrize, ..Options::default() }).map(|transformed| transformed.edges).unwrap_or_default()
+    transform(edges, nodes, 0, &Options { symmetrize, ..Options::default() })
+        .map(|transformed| transformed.edges)
+        .unwrap_or_default()
 }
 
 /// Where the edges of each source begin, for edges sorted by source: `nodes + 1` numbers.
 pub fn offsets(source: &[u32], nodes: u32) -> Vec<u64> {
-    (0..u64::from(nodes) + 1).into_par_iter().map(|node| source.partition_point(|&source| u64::from(source) < node) as u64).collect()
+    (0..u64::from(nodes) + 1)
+        .into_par_iter()
+        .map(|node| source.partition_point(|&source| u64::from(source) < node) as u64)
+        .collect()
 }
 
 #[cfg(test)]

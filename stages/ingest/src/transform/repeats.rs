@@ -1,6 +1,7 @@
 //! Joins repeated edges, and takes self loops out or puts them in.
 //!
-//! promises  the order of the edges that stay is kept; sums of weights are taken in float64, in the order of the file
+//! promises  the order of the edges that stay is kept; sums of weights are taken in float64, in the
+//!           order of the file
 use super::{
     Duplicates,
     sort::{Carried, Listed, NOT_LISTED, Part, Sorted},
@@ -14,7 +15,9 @@ pub fn drop_loops<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
     let one = |piece: Range<usize>| {
         told(piece.len() as u64);
         let mut part = Part::with_capacity(piece.len());
-        piece.filter(|&at| !sorted.layout.is_loop(sorted.keys[at])).for_each(|at| part.push(sorted.keys[at], sorted.carried[at]));
+        piece
+            .filter(|&at| !sorted.layout.is_loop(sorted.keys[at]))
+            .for_each(|at| part.push(sorted.keys[at], sorted.carried[at]));
         part
     };
     sorted.with(sorted.pieces().into_par_iter().map(one).collect())
@@ -32,7 +35,8 @@ pub fn join<C: Carried>(sorted: Sorted<C>, duplicates: Duplicates, told: Told<'_
         let mut start = piece.start;
         while start < piece.end {
             let key = sorted.keys[start];
-            let same = sorted.keys[start..piece.end].iter().take_while(|&&other| other == key).count();
+            let same =
+                sorted.keys[start..piece.end].iter().take_while(|&&other| other == key).count();
             part.push(key, C::join(&sorted.carried[start..start + same], duplicates));
             start += same;
         }
@@ -60,15 +64,23 @@ impl Carried for Listed {
     const ADDED: Listed = Listed { weight: 1.0, at: NOT_LISTED };
 
     fn join(same: &[Listed], duplicates: Duplicates) -> Listed {
-        Listed { weight: joined(same.iter().map(|listed| listed.weight), duplicates), at: same[0].at }
+        Listed {
+            weight: joined(same.iter().map(|listed| listed.weight), duplicates),
+            at: same[0].at,
+        }
     }
 }
 
 /// The weight of edges that become one; a sum beyond float32 stays at its largest value.
 fn joined(mut weights: impl ExactSizeIterator<Item = f32>, duplicates: Duplicates) -> f32 {
     match duplicates {
-        Duplicates::Merge | Duplicates::Sum if weights.len() > 1 => weights.map(f64::from).sum::<f64>().clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32,
-        Duplicates::Keep | Duplicates::First | Duplicates::Merge | Duplicates::Sum => weights.next().unwrap_or(1.0),
+        Duplicates::Merge | Duplicates::Sum if weights.len() > 1 => {
+            weights.map(f64::from).sum::<f64>().clamp(f64::from(f32::MIN), f64::from(f32::MAX))
+                as f32
+        }
+        Duplicates::Keep | Duplicates::First | Duplicates::Merge | Duplicates::Sum => {
+            weights.next().unwrap_or(1.0)
+        }
         Duplicates::Min => weights.fold(f32::INFINITY, f32::min),
         Duplicates::Max => weights.fold(f32::NEG_INFINITY, f32::max),
     }
@@ -80,7 +92,8 @@ const NODES_AT_ONCE: u32 = 1 << 14;
 /// Gives every node without a self loop one of weight 1; for graphs without relations.
 pub fn add_loops<C: Carried>(sorted: Sorted<C>) -> Sorted<C> {
     let layout = sorted.layout;
-    let first_edge = |node: u64| sorted.keys.partition_point(|&key| u64::from(layout.source(key)) < node);
+    let first_edge =
+        |node: u64| sorted.keys.partition_point(|&key| u64::from(layout.source(key)) < node);
     let one = |first: u32| {
         let last = first.saturating_add(NODES_AT_ONCE).min(sorted.nodes);
         let mut at = first_edge(u64::from(first));

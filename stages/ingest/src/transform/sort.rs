@@ -3,14 +3,16 @@
 //! ladder    comparison sort of (source, target, position)   20 steps an edge, most of them cache misses
 //!           one counting sort a digit over all edges        5 passes, each scattering over the whole array
 //!           one pass into buckets of about 16 thousand      then the rest of the digits inside a bucket, in the second-level cache      <- this file
-//! promises  a stable sort, so one result for any number of threads; O(edges); nothing is moved if the edges are sorted already
+//! promises  a stable sort, so one result for any number of threads; O(edges); nothing is moved if
+//!           the edges are sorted already
 use super::Duplicates;
 use rayon::prelude::*;
 use std::ops::Range;
 use warploom_contract::stage::Told;
 use warploom_formats::raw::Edges;
 
-/// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the edge as listed.
+/// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the
+/// edge as listed.
 pub trait Carried: Copy + Default + PartialEq + Send + Sync {
     /// What a self loop carries that was not listed.
     const ADDED: Self;
@@ -39,11 +41,18 @@ pub struct Ends {
 
 impl Ends {
     fn at(&self, at: usize) -> (u32, u32, u16) {
-        (self.source[at], self.target[at], self.relation.as_ref().map_or(0, |relation| relation[at]))
+        (
+            self.source[at],
+            self.target[at],
+            self.relation.as_ref().map_or(0, |relation| relation[at]),
+        )
     }
 
     fn ascending(&self) -> bool {
-        (1..self.source.len()).into_par_iter().with_min_len(PIECE_EDGES).all(|at| self.at(at - 1) <= self.at(at))
+        (1..self.source.len())
+            .into_par_iter()
+            .with_min_len(PIECE_EDGES)
+            .all(|at| self.at(at - 1) <= self.at(at))
     }
 
     fn keys(&self, range: Range<usize>, layout: Layout) -> Vec<u64> {
@@ -57,7 +66,11 @@ impl Ends {
     /// The edges from `start` on; what they took is given back.
     fn cut(&mut self, start: usize) -> Ends {
         let relation = self.relation.as_mut().map(|relation| cut(relation, start));
-        Ends { source: cut(&mut self.source, start), target: cut(&mut self.target, start), relation }
+        Ends {
+            source: cut(&mut self.source, start),
+            target: cut(&mut self.target, start),
+            relation,
+        }
     }
 }
 
@@ -129,7 +142,8 @@ impl Layout {
     }
 }
 
-/// Edges that one task distributes, and that a bucket should hold: 8 + 4 bytes each stay within a 256 KiB share of cache.
+/// Edges that one task distributes, and that a bucket should hold: 8 + 4 bytes each stay within a
+/// 256 KiB share of cache.
 const CHUNK_EDGES: usize = 1 << 19;
 const BUCKET_EDGES: usize = 1 << 14;
 /// Each bucket is a page of its own that a task writes to: there should not be too many.
@@ -143,9 +157,19 @@ pub const PIECE_EDGES: usize = 1 << 17;
 
 impl<C: Carried> Sorted<C> {
     /// Sorts edges of a graph with `nodes` nodes.
-    pub fn new(ends: Ends, carried: Vec<C>, (layout, nodes): (Layout, u32), told: Told<'_>) -> Sorted<C> {
+    pub fn new(
+        ends: Ends,
+        carried: Vec<C>,
+        (layout, nodes): (Layout, u32),
+        told: Told<'_>,
+    ) -> Sorted<C> {
         if ends.ascending() {
-            return Sorted { keys: ends.keys(0..ends.source.len(), layout), carried, layout, nodes };
+            return Sorted {
+                keys: ends.keys(0..ends.source.len(), layout),
+                carried,
+                layout,
+                nodes,
+            };
         }
         let (bucket_bits, low_bits) = digits(carried.len(), layout.bits());
         let chunks = chunks((ends, carried), layout, (1 << bucket_bits, low_bits), told);
@@ -228,7 +252,12 @@ fn concat<T: Copy + Default + Send + Sync>(lists: &[&[T]]) -> Vec<T> {
 }
 
 /// Sorts keys of `bits` bits, and the payload with them; equal keys keep their order.
-pub fn sort_stable<T: Copy + Default + Send + Sync>(keys: &mut Vec<u64>, payload: Option<&mut Vec<T>>, bits: u32, told: Told<'_>) {
+pub fn sort_stable<T: Copy + Default + Send + Sync>(
+    keys: &mut Vec<u64>,
+    payload: Option<&mut Vec<T>>,
+    bits: u32,
+    told: Told<'_>,
+) {
     let ascending = keys.par_windows(2).with_min_len(PIECE_EDGES).all(|pair| pair[0] <= pair[1]);
     if ascending {
         return;
@@ -236,7 +265,9 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(keys: &mut Vec<u64>, payload
     let (bucket_bits, low_bits) = digits(keys.len(), bits);
     match payload {
         None => *keys = sort_with(keys, &vec![(); keys.len()], (bucket_bits, low_bits), told).0,
-        Some(payload) => (*keys, *payload) = sort_with(keys, payload, (bucket_bits, low_bits), told),
+        Some(payload) => {
+            (*keys, *payload) = sort_with(keys, payload, (bucket_bits, low_bits), told)
+        }
     }
 }
 
@@ -248,7 +279,12 @@ fn digits(keys: usize, bits: u32) -> (u32, u32) {
 }
 
 /// Distributes by the upper bits, then sorts each bucket by the lower ones.
-fn sort_with<T: Copy + Default + Send + Sync>(keys: &[u64], payload: &[T], (bucket_bits, low_bits): (u32, u32), told: Told<'_>) -> (Vec<u64>, Vec<T>) {
+fn sort_with<T: Copy + Default + Send + Sync>(
+    keys: &[u64],
+    payload: &[T],
+    (bucket_bits, low_bits): (u32, u32),
+    told: Told<'_>,
+) -> (Vec<u64>, Vec<T>) {
     let buckets = 1 << bucket_bits;
     let both = keys.par_chunks(CHUNK_EDGES).zip(payload.par_chunks(CHUNK_EDGES));
     let chunk = |(keys, payload): (&[u64], &[T])| {
@@ -258,8 +294,14 @@ fn sort_with<T: Copy + Default + Send + Sync>(keys: &[u64], payload: &[T], (buck
     gather(both.map(chunk).collect(), buckets, low_bits, told)
 }
 
-/// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks grow.
-fn chunks<C: Carried>((mut ends, mut carried): (Ends, Vec<C>), layout: Layout, (buckets, low_bits): (usize, u32), told: Told<'_>) -> Vec<Chunk<C>> {
+/// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks
+/// grow.
+fn chunks<C: Carried>(
+    (mut ends, mut carried): (Ends, Vec<C>),
+    layout: Layout,
+    (buckets, low_bits): (usize, u32),
+    told: Told<'_>,
+) -> Vec<Chunk<C>> {
     let mut chunks = Vec::with_capacity(carried.len() / CHUNK_EDGES + 1);
     let at_once = CHUNK_EDGES * rayon::current_num_threads();
     while !carried.is_empty() {
@@ -280,7 +322,12 @@ fn chunks<C: Carried>((mut ends, mut carried): (Ends, Vec<C>), layout: Layout, (
 }
 
 /// Puts the buckets of all chunks together and sorts each.
-fn gather<T: Copy + Default + Send + Sync>(chunks: Vec<Chunk<T>>, buckets: usize, low_bits: u32, told: Told<'_>) -> (Vec<u64>, Vec<T>) {
+fn gather<T: Copy + Default + Send + Sync>(
+    chunks: Vec<Chunk<T>>,
+    buckets: usize,
+    low_bits: u32,
+    told: Told<'_>,
+) -> (Vec<u64>, Vec<T>) {
     let edges = chunks.iter().map(|chunk| chunk.keys.len()).sum();
     let (mut sorted_keys, mut sorted_payload) = (vec![0; edges], vec![T::default(); edges]);
     let (mut more_keys, mut more_payload) = (&mut sorted_keys[..], &mut sorted_payload[..]);
@@ -322,14 +369,23 @@ impl<T> Chunk<T> {
     }
 }
 
-fn distribute<T: Copy + Default>(keys: &[u64], payload: &[T], buckets: usize, low_bits: u32) -> Chunk<T> {
+fn distribute<T: Copy + Default>(
+    keys: &[u64],
+    payload: &[T],
+    buckets: usize,
+    low_bits: u32,
+) -> Chunk<T> {
     // With one bucket and 64 bits there is nothing to shift.
     let bucket = |key: u64| key.checked_shr(low_bits).unwrap_or(0) as usize;
     let mut next = vec![0u32; buckets];
     keys.iter().for_each(|&key| next[bucket(key)] += 1);
     let mut start = 0;
     next.iter_mut().for_each(|count| (*count, start) = (start, start + *count));
-    let mut chunk = Chunk { keys: vec![0; keys.len()], payload: vec![T::default(); keys.len()], ends: Vec::new() };
+    let mut chunk = Chunk {
+        keys: vec![0; keys.len()],
+        payload: vec![T::default(); keys.len()],
+        ends: Vec::new(),
+    };
     for (&key, &payload) in keys.iter().zip(payload) {
         let slot = &mut next[bucket(key)];
         chunk.keys[*slot as usize] = key;
@@ -346,14 +402,21 @@ struct Scratch<T> {
     payload: Vec<T>,
 }
 
-/// Sorts one bucket by its lower bits, a digit at a time; digits in which all keys agree are passed over.
-fn sort_bucket<T: Copy + Default>(keys: &mut [u64], payload: &mut [T], low_bits: u32, scratch: &mut Scratch<T>) {
+/// Sorts one bucket by its lower bits, a digit at a time; digits in which all keys agree are passed
+/// over.
+fn sort_bucket<T: Copy + Default>(
+    keys: &mut [u64],
+    payload: &mut [T],
+    low_bits: u32,
+    scratch: &mut Scratch<T>,
+) {
     if size_of::<T>() == 0 && keys.len() < 256 {
         keys.sort_unstable();
         return;
     }
     let Some(&any) = keys.first() else { return };
-    let differing = keys.iter().fold(0, |bits, key| bits | (key ^ any)) & 1u64.checked_shl(low_bits).map_or(u64::MAX, |bit| bit - 1);
+    let differing = keys.iter().fold(0, |bits, key| bits | (key ^ any))
+        & 1u64.checked_shl(low_bits).map_or(u64::MAX, |bit| bit - 1);
     scratch.keys.resize(keys.len(), 0);
     scratch.payload.resize(keys.len(), T::default());
     let (mut from_keys, mut to_keys) = (keys, &mut scratch.keys[..]);

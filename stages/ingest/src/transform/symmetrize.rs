@@ -1,25 +1,42 @@
 //! Adds reverses until both directions of every pair hold as many edges.
 //!
-//! promises  of a edges u -> v and b edges v -> u both become max(a, b): the first min(a, b) are taken as each other's reverse,
-//!           and the k-th added edge carries the weight of the k-th that lacked one; self loops stay as they are; a second call adds nothing
-//! how       the edges and their reverses, both sorted, are merged: no search, and the result is sorted
+//! promises  of a edges u -> v and b edges v -> u both become max(a, b): the first min(a, b) are
+//!           taken as each other's reverse, and the k-th added edge carries the weight of the k-th
+//!           that lacked one; self loops stay as they are; a second call adds nothing
+//! how       the edges and their reverses, both sorted, are merged: no search, and the result is
+//!           sorted
 use super::sort::{Carried, PIECE_EDGES, Part, Sorted, sort_stable};
 use rayon::prelude::*;
 use warploom_contract::stage::Told;
 
 pub fn symmetrize<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
     let mut reverse_carried = sorted.carried.clone();
-    let mut reverse: Vec<u64> = sorted.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| sorted.layout.reverse(key)).collect();
+    let mut reverse: Vec<u64> = sorted
+        .keys
+        .par_iter()
+        .with_min_len(PIECE_EDGES)
+        .map(|&key| sorted.layout.reverse(key))
+        .collect();
     sort_stable(&mut reverse, Some(&mut reverse_carried), sorted.layout.bits(), told);
     if reverse == sorted.keys {
         return sorted;
     }
     let pieces = sorted.pieces();
     // Reverses that sort before the first edge of a piece belong to the piece before it.
-    let starts: Vec<usize> =
-        pieces.iter().enumerate().map(|(at, piece)| if at == 0 { 0 } else { reverse.partition_point(|&key| key < sorted.keys[piece.start]) }).collect();
-    let bounds: Vec<_> =
-        pieces.iter().enumerate().map(|(at, piece)| (piece.clone(), starts[at]..starts.get(at + 1).copied().unwrap_or(reverse.len()))).collect();
+    let starts: Vec<usize> = pieces
+        .iter()
+        .enumerate()
+        .map(|(at, piece)| {
+            if at == 0 { 0 } else { reverse.partition_point(|&key| key < sorted.keys[piece.start]) }
+        })
+        .collect();
+    let bounds: Vec<_> = pieces
+        .iter()
+        .enumerate()
+        .map(|(at, piece)| {
+            (piece.clone(), starts[at]..starts.get(at + 1).copied().unwrap_or(reverse.len()))
+        })
+        .collect();
     let reverses = List { keys: &reverse, carried: &reverse_carried };
     let edges = List { keys: &sorted.keys, carried: &sorted.carried };
     let parts = bounds
@@ -39,7 +56,12 @@ struct List<'a, C> {
 }
 
 /// For each key: all own edges, then the reverses beyond that number.
-fn merge<C: Carried>(edges: List<C>, own: std::ops::Range<usize>, reverses: List<C>, others: std::ops::Range<usize>) -> Part<C> {
+fn merge<C: Carried>(
+    edges: List<C>,
+    own: std::ops::Range<usize>,
+    reverses: List<C>,
+    others: std::ops::Range<usize>,
+) -> Part<C> {
     let mut part = Part::with_capacity(own.len() + others.len() / 2);
     let (mut at, mut other) = (own.start, others.start);
     while at < own.end || other < others.end {

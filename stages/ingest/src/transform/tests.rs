@@ -35,7 +35,9 @@ fn slow(list: &[(u32, u32, f32)], nodes: u32, options: &Options) -> Vec<(u32, u3
     for weights in pairs.values_mut() {
         match options.duplicates {
             Duplicates::Keep => {}
-            Duplicates::Merge | Duplicates::Sum => *weights = vec![weights.iter().map(|&weight| f64::from(weight)).sum::<f64>() as f32],
+            Duplicates::Merge | Duplicates::Sum => {
+                *weights = vec![weights.iter().map(|&weight| f64::from(weight)).sum::<f64>() as f32]
+            }
             Duplicates::Min => *weights = vec![weights.iter().copied().reduce(f32::min).unwrap()],
             Duplicates::Max => *weights = vec![weights.iter().copied().reduce(f32::max).unwrap()],
             Duplicates::First => weights.truncate(1),
@@ -46,11 +48,21 @@ fn slow(list: &[(u32, u32, f32)], nodes: u32, options: &Options) -> Vec<(u32, u3
             pairs.entry((node, node)).or_insert_with(|| vec![1.0]);
         });
     }
-    pairs.into_iter().flat_map(|((source, target), weights)| weights.into_iter().map(move |weight| (source, target, weight))).collect()
+    pairs
+        .into_iter()
+        .flat_map(|((source, target), weights)| {
+            weights.into_iter().map(move |weight| (source, target, weight))
+        })
+        .collect()
 }
 
 fn any_options() -> impl Strategy<Value = Options> {
-    let loops = prop_oneof![Just(SelfLoops::Keep), Just(SelfLoops::Drop), Just(SelfLoops::Add), Just(SelfLoops::Replace)];
+    let loops = prop_oneof![
+        Just(SelfLoops::Keep),
+        Just(SelfLoops::Drop),
+        Just(SelfLoops::Add),
+        Just(SelfLoops::Replace)
+    ];
     let duplicates = prop_oneof![
         Just(Duplicates::Keep),
         Just(Duplicates::Merge),
@@ -59,7 +71,11 @@ fn any_options() -> impl Strategy<Value = Options> {
         Just(Duplicates::Max),
         Just(Duplicates::First)
     ];
-    (any::<bool>(), loops, duplicates).prop_map(|(symmetrize, self_loops, duplicates)| Options { symmetrize, self_loops, duplicates })
+    (any::<bool>(), loops, duplicates).prop_map(|(symmetrize, self_loops, duplicates)| Options {
+        symmetrize,
+        self_loops,
+        duplicates,
+    })
 }
 
 proptest! {
@@ -143,8 +159,17 @@ proptest! {
 #[test]
 fn both_directions_listed_add_nothing_and_double_nothing() {
     let list = [(1, 0, 2.5), (0, 1, 2.5), (2, 2, 4.0), (1, 2, 1.0), (2, 1, 1.0)];
-    let merged = transform(edges(&list), 3, 0, &Options { symmetrize: true, duplicates: Duplicates::Merge, ..Options::default() }).unwrap();
-    assert_eq!(listed(&merged.edges), [(0, 1, 2.5), (1, 0, 2.5), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 4.0)]);
+    let merged = transform(
+        edges(&list),
+        3,
+        0,
+        &Options { symmetrize: true, duplicates: Duplicates::Merge, ..Options::default() },
+    )
+    .unwrap();
+    assert_eq!(
+        listed(&merged.edges),
+        [(0, 1, 2.5), (1, 0, 2.5), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 4.0)]
+    );
     assert_eq!(merged.counts, Counts { listed: 5, distinct: 5, loops: 1, symmetric: Some(5) });
 }
 
@@ -152,25 +177,44 @@ fn both_directions_listed_add_nothing_and_double_nothing() {
 fn the_kth_reverse_carries_the_weight_of_the_kth_that_lacked_one() {
     let list = [(0, 1, 1.0), (0, 1, 2.0), (1, 0, 9.0), (0, 1, 3.0)];
     let both = symmetrize(edges(&list), 2);
-    assert_eq!(listed(&both), [(0, 1, 1.0), (0, 1, 2.0), (0, 1, 3.0), (1, 0, 9.0), (1, 0, 2.0), (1, 0, 3.0)]);
+    assert_eq!(
+        listed(&both),
+        [(0, 1, 1.0), (0, 1, 2.0), (0, 1, 3.0), (1, 0, 9.0), (1, 0, 2.0), (1, 0, 3.0)]
+    );
     let list = [(0, 1, 1.0), (1, 0, 1.0), (0, 1, 2.0)];
-    let summed = transform(edges(&list), 2, 0, &Options { symmetrize: true, duplicates: Duplicates::Sum, ..Options::default() }).unwrap();
+    let summed = transform(
+        edges(&list),
+        2,
+        0,
+        &Options { symmetrize: true, duplicates: Duplicates::Sum, ..Options::default() },
+    )
+    .unwrap();
     assert_eq!(listed(&summed.edges), [(0, 1, 3.0), (1, 0, 3.0)]);
 }
 
 #[test]
 fn multiplicities_become_weights_and_loops_have_weight_one() {
     let bare = Edges { source: vec![0, 0, 1, 0], target: vec![1, 1, 1, 1], ..Edges::default() };
-    let result = transform(bare, 3, 0, &Options { duplicates: Duplicates::Sum, self_loops: SelfLoops::Add, ..Options::default() }).unwrap();
+    let result = transform(
+        bare,
+        3,
+        0,
+        &Options { duplicates: Duplicates::Sum, self_loops: SelfLoops::Add, ..Options::default() },
+    )
+    .unwrap();
     assert_eq!(listed(&result.edges), [(0, 0, 1.0), (0, 1, 3.0), (1, 1, 1.0), (2, 2, 1.0)]);
 }
 
 #[test]
 fn degenerate_graphs_stay_what_they_are() {
-    let all = Options { symmetrize: true, self_loops: SelfLoops::Replace, duplicates: Duplicates::Sum };
+    let all =
+        Options { symmetrize: true, self_loops: SelfLoops::Replace, duplicates: Duplicates::Sum };
     assert!(transform(Edges::default(), 0, 0, &all).unwrap().edges.is_empty());
     assert_eq!(listed(&transform(edges(&[(0, 0, 5.0)]), 1, 0, &all).unwrap().edges), [(0, 0, 1.0)]);
-    assert_eq!(listed(&transform(edges(&[]), 2, 0, &all).unwrap().edges), [(0, 0, 1.0), (1, 1, 1.0)]);
+    assert_eq!(
+        listed(&transform(edges(&[]), 2, 0, &all).unwrap().edges),
+        [(0, 0, 1.0), (1, 1, 1.0)]
+    );
     let most = u32::MAX - 2;
     let far = edges(&[(most, 0, 1.0), (0, most, 2.0), (most, most, 3.0)]);
     assert_eq!(listed(&sort(far, most + 1)), [(0, most, 2.0), (most, 0, 1.0), (most, most, 3.0)]);
@@ -178,17 +222,22 @@ fn degenerate_graphs_stay_what_they_are() {
 
 #[test]
 fn what_cannot_be_done_is_refused() {
-    let typed = || Edges { source: vec![0], target: vec![1], relation: Some(vec![0]), ..Edges::default() };
+    let typed =
+        || Edges { source: vec![0], target: vec![1], relation: Some(vec![0]), ..Edges::default() };
     let add = Options { self_loops: SelfLoops::Add, ..Options::default() };
     assert_eq!(transform(typed(), 2, 1, &add), Err(Refused::LoopOfNoRelation));
-    assert_eq!(transform(typed(), u32::MAX - 1, 2, &Options::default()), Err(Refused::TooMany { nodes: u32::MAX - 1, relations: 2 }));
+    assert_eq!(
+        transform(typed(), u32::MAX - 1, 2, &Options::default()),
+        Err(Refused::TooMany { nodes: u32::MAX - 1, relations: 2 })
+    );
     assert!(transform(typed(), 1 << 24, 1 << 16, &Options::default()).is_ok());
 }
 
 /// Edges with a star, repeats and both directions, enough for several chunks, buckets and pieces.
 fn large(count: u32, nodes: u32) -> Edges {
     let bits = |i: u32| crate::generate::counter::mix(u64::from(i));
-    let source = |i: u32| if i.is_multiple_of(5) { 7 } else { (bits(i / 2) % u64::from(nodes)) as u32 };
+    let source =
+        |i: u32| if i.is_multiple_of(5) { 7 } else { (bits(i / 2) % u64::from(nodes)) as u32 };
     let target = |i: u32| (bits(i / 3) >> 32) as u32 % nodes;
     Edges {
         source: (0..count).map(source).collect(),
@@ -200,13 +249,17 @@ fn large(count: u32, nodes: u32) -> Edges {
 
 #[test]
 fn the_result_does_not_depend_on_threads() {
-    let options = Options { symmetrize: true, self_loops: SelfLoops::Add, duplicates: Duplicates::Keep };
+    let options =
+        Options { symmetrize: true, self_loops: SelfLoops::Add, duplicates: Duplicates::Keep };
     let (count, nodes) = (1_300_000, 70_000);
     let expected = transform(large(count, nodes), nodes, 0, &options).unwrap();
     assert!(expected.edges.source.is_sorted() && expected.edges.len() > 1_400_000);
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert!(pool.install(|| transform(large(count, nodes), nodes, 0, &options).unwrap()) == expected);
+        assert!(
+            pool.install(|| transform(large(count, nodes), nodes, 0, &options).unwrap())
+                == expected
+        );
     }
 }
 

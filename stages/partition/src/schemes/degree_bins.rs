@@ -1,8 +1,11 @@
-//! Scheme `degree-bins`: rows by powers of two of their degree, so that one launch serves rows that cost about the same.
+//! Scheme `degree-bins`: rows by powers of two of their degree, so that one launch serves rows that
+//! cost about the same.
 //!
-//! promises  bin 0 has the rows without neighbours, bin b those of 2^(b-1) to 2^b - 1; inside a bin rows stand by number
+//! promises  bin 0 has the rows without neighbours, bin b those of 2^(b-1) to 2^b - 1; inside a bin
+//!           rows stand by number
 //! never     reads an edge
-//! limits    O(rows), at most 65 bins; padding is what lies idle if each row of a bin gets the places of its longest
+//! limits    O(rows), at most 65 bins; padding is what lies idle if each row of a bin gets the
+//!           places of its longest
 use warploom_contract::{
     Violation,
     kinds::{
@@ -62,7 +65,8 @@ pub fn outline(csr: &Csr) -> Outline {
 /// The tables of one direction: count, add up, put down.
 pub fn build(side: Side<'_>) -> Vec<Table> {
     let counts = count(side);
-    let (mut starts, mut rows) = (Cells::room(Width::U32, counts.len() as u64 + 1), Cells::zeros(Width::U32, side.nodes()));
+    let (mut starts, mut rows) =
+        (Cells::room(Width::U32, counts.len() as u64 + 1), Cells::zeros(Width::U32, side.nodes()));
     let mut heads = Vec::with_capacity(counts.len());
     let mut before = 0;
     starts.push(0);
@@ -85,21 +89,34 @@ pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violati
     let rows = tables.only(&name)?;
     rows_once(&name, rows.iter(), side.rows.len())?;
     let ends = starts.iter().next().zip(starts.last());
-    if ends != Some((0, side.nodes())) || starts.iter().zip(starts.iter().skip(1)).any(|(from, to)| from > to) {
-        return Err(Violation::new(format!("{}: expected bins one behind the other from 0 to {}, found {ends:?}", side.named("bins"), side.nodes())));
+    if ends != Some((0, side.nodes()))
+        || starts.iter().zip(starts.iter().skip(1)).any(|(from, to)| from > to)
+    {
+        return Err(Violation::new(format!(
+            "{}: expected bins one behind the other from 0 to {}, found {ends:?}",
+            side.named("bins"),
+            side.nodes()
+        )));
     }
     let mut found = Vec::new();
     for bin in 0..starts.len().saturating_sub(1) {
-        let (least, most) = if bin == 0 { (0, 0) } else { (1u64 << (bin - 1), u64::MAX >> (64 - bin)) };
+        let (least, most) =
+            if bin == 0 { (0, 0) } else { (1u64 << (bin - 1), u64::MAX >> (64 - bin)) };
         let mut largest = 0;
         for at in starts.get(bin)..starts.get(bin + 1) {
             let row = rows.get(at as usize) as usize;
             let degree = side.rows.row(row).len() as u64;
             if !(least..=most).contains(&degree) {
-                return Err(Violation::new(format!("{name}, place {at}: row {row} has degree {degree}, and bin {bin} those of {least} to {most}")));
+                return Err(Violation::new(format!(
+                    "{name}, place {at}: row {row} has degree {degree}, and bin {bin} those of \
+                        {least} to {most}"
+                )));
             }
             if at > starts.get(bin) && rows.get(at as usize - 1) >= row as u64 {
-                return Err(Violation::new(format!("{name}, place {at}: row {row} stands behind row {} in bin {bin}", rows.get(at as usize - 1))));
+                return Err(Violation::new(format!(
+                    "{name}, place {at}: row {row} stands behind row {} in bin {bin}",
+                    rows.get(at as usize - 1)
+                )));
             }
             largest = degree.max(largest);
         }

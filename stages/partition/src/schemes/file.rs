@@ -1,8 +1,11 @@
-//! Scheme `file`: a user's own division of the in-edges, in the order in which it is to be launched.
+//! Scheme `file`: a user's own division of the in-edges, in the order in which it is to be
+//! launched.
 //!
-//! reads     a Parquet table with the columns `node` (a row of the csr that this stage reads), `start` and `end` (neighbours of the node, 0 to its degree),
-//!           whole numbers of any width; further columns are passed over
-//! promises  every in-edge is in exactly one group, or an error names file, row, what was expected and what was found
+//! reads     a Parquet table with the columns `node` (a row of the csr that this stage reads),
+//!           `start` and `end` (neighbours of the node, 0 to its degree), whole numbers of any
+//!           width; further columns are passed over
+//! promises  every in-edge is in exactly one group, or an error names file, row, what was expected
+//!           and what was found
 //! never     orders or joins groups
 //! limits    48 bytes a group and a bit an edge beside the table
 use std::path::Path;
@@ -34,7 +37,8 @@ fn named(request: &PartitionRequest) -> Result<(&Path, &str), StageError> {
 
 /// An error of the file's contents.
 fn fault(path: &Path, row: Option<usize>, what: String) -> StageError {
-    let place = row.map_or_else(|| path.display().to_string(), |row| format!("{}, row {row}", path.display()));
+    let place = row
+        .map_or_else(|| path.display().to_string(), |row| format!("{}, row {row}", path.display()));
     StageError::new(ErrorKind::Data, what).at(place).hint(HINT)
 }
 
@@ -47,9 +51,15 @@ pub fn outline(request: &PartitionRequest, csr: &Csr) -> Result<Outline, StageEr
     let (path, digest) = named(request)?;
     let (groups, _) = describe(path).map_err(|error| of_reader(path, error))?;
     let slots = Width::of(csr.edges() as u64);
-    let table = TableFacts::new(NAME, groups, &[("node", Width::U32), ("start", slots), ("end", slots)]);
+    let table =
+        TableFacts::new(NAME, groups, &[("node", Width::U32), ("start", slots), ("end", slots)]);
     let scratch_bytes = groups.saturating_mul(48).saturating_add(csr.edges() as u64 / 8);
-    Ok(Outline { scheme: Scheme::File { blake3: digest.to_owned() }, tables: vec![table], padding: None, scratch_bytes })
+    Ok(Outline {
+        scheme: Scheme::File { blake3: digest.to_owned() },
+        tables: vec![table],
+        padding: None,
+        scratch_bytes,
+    })
 }
 
 /// The table, with slots in place of neighbours.
@@ -57,15 +67,34 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
     let (path, digest) = named(request)?;
     let table = read_table(path, Some(&COLUMNS)).map_err(|error| of_reader(path, error))?;
     let column = |name: &str| {
-        let found = table.batch.schema().fields().iter().map(|field| format!("`{}`", field.name())).collect::<Vec<_>>().join(", ");
-        let missing = || fault(path, None, format!("expected the columns `node`, `start` and `end`, found no `{name}` beside {found}"));
+        let found = table
+            .batch
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| format!("`{}`", field.name()))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let missing = || {
+            fault(
+                path,
+                None,
+                format!(
+                    "expected the columns `node`, `start` and `end`, found no `{name}` beside \
+                        {found}"
+                ),
+            )
+        };
         wholes(path, name, table.column(name).ok_or_else(missing)?)
     };
     let groups = divide(path, csr, [&column("node")?, &column("start")?, &column("end")?])?;
-    let now = Digest::of_file(path).map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error))?;
+    let now = Digest::of_file(path)
+        .map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error))?;
     if now.as_str() != digest {
         let what = "the table of groups has changed since this stage began";
-        return Err(StageError::new(ErrorKind::Input, what).at(path.display()).hint("start again; with  --verify  its digest is made anew"));
+        return Err(StageError::new(ErrorKind::Input, what)
+            .at(path.display())
+            .hint("start again; with  --verify  its digest is made anew"));
     }
     Ok(vec![groups])
 }
@@ -74,22 +103,37 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
 fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Table, StageError> {
     let (rows, slots) = (csr.incoming.rows(), Width::of(csr.edges() as u64));
     let count = node.len() as u64;
-    let (mut nodes, mut starts, mut ends) = (Cells::room(Width::U32, count), Cells::room(slots, count), Cells::room(slots, count));
+    let (mut nodes, mut starts, mut ends) =
+        (Cells::room(Width::U32, count), Cells::room(slots, count), Cells::room(slots, count));
     let mut told = vec![0u64; csr.edges().div_ceil(64)];
     for row in 0..node.len() {
         let (own, from, to) = (node[row], start[row], end[row]);
         if own >= csr.nodes() as u64 {
-            return Err(fault(path, Some(row), format!("`node`: expected a row of the csr, 0 to {}, found {own}", csr.nodes() as i64 - 1)));
+            return Err(fault(
+                path,
+                Some(row),
+                format!(
+                    "`node`: expected a row of the csr, 0 to {}, found {own}",
+                    csr.nodes() as i64 - 1
+                ),
+            ));
         }
         let (first, degree) = (rows.offsets[own as usize], rows.row(own as usize).len() as u64);
         if from >= to || to > degree {
-            let what = format!("expected `start` below `end`, and both within the {degree} in-neighbours of node {own}, found {from} to {to}");
+            let what = format!(
+                "expected `start` below `end`, and both within the {degree} in-neighbours of node \
+                    {own}, found {from} to {to}"
+            );
             return Err(fault(path, Some(row), what));
         }
         for slot in first + from..first + to {
             let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
             if told[word] & bit != 0 {
-                let what = format!("expected in-neighbour {} of node {own} in one group, found it in a row before too", slot - first);
+                let what = format!(
+                    "expected in-neighbour {} of node {own} in one group, found it in a row \
+                        before too",
+                    slot - first
+                );
                 return Err(fault(path, Some(row), what));
             }
             told[word] |= bit;
@@ -101,7 +145,11 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
     if let Some(slot) = (0..csr.edges()).find(|&slot| told[slot / 64] & (1 << (slot % 64)) == 0) {
         let own = rows.offsets.partition_point(|&offset| offset <= slot as u64) - 1;
         let (neighbour, degree) = (slot as u64 - rows.offsets[own], rows.row(own).len());
-        let what = format!("expected each of {} in-edges in one group, found in-neighbour {neighbour} of the {degree} of node {own} in none", csr.edges());
+        let what = format!(
+            "expected each of {} in-edges in one group, found in-neighbour {neighbour} of the \
+                {degree} of node {own} in none",
+            csr.edges()
+        );
         return Err(fault(path, None, what));
     }
     Ok(Table::new(NAME, vec![("node", nodes), ("start", starts), ("end", ends)]))
@@ -114,10 +162,15 @@ fn wholes(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageE
             let numbers = column.as_primitive::<$type>();
             let number = |row: usize| {
                 let found = numbers.is_valid(row).then(|| numbers.value(row));
-                let shown = found.map_or_else(|| "nothing".to_owned(), |found| format!("`{found}`"));
-                found
-                    .and_then(|found| u64::try_from(found).ok())
-                    .ok_or_else(|| fault(path, Some(row), format!("`{name}`: expected a whole number from 0 on, found {shown}")))
+                let shown =
+                    found.map_or_else(|| "nothing".to_owned(), |found| format!("`{found}`"));
+                found.and_then(|found| u64::try_from(found).ok()).ok_or_else(|| {
+                    fault(
+                        path,
+                        Some(row),
+                        format!("`{name}`: expected a whole number from 0 on, found {shown}"),
+                    )
+                })
             };
             (0..numbers.len()).map(number).collect()
         }};
@@ -131,7 +184,11 @@ fn wholes(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageE
         DataType::UInt16 => of!(types::UInt16Type),
         DataType::UInt32 => of!(types::UInt32Type),
         DataType::UInt64 => of!(types::UInt64Type),
-        other => Err(fault(path, None, format!("column `{name}`: expected whole numbers, found {other}"))),
+        other => Err(fault(
+            path,
+            None,
+            format!("column `{name}`: expected whole numbers, found {other}"),
+        )),
     }
 }
 
@@ -142,7 +199,10 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let mut cover = Cover::of(NAME, csr.incoming.rows());
     for group in 0..node.len() {
         if start.get(group) >= end.get(group) {
-            return Err(cover.wrong(group, format!("the slots {} to {} are none", start.get(group), end.get(group))));
+            return Err(cover.wrong(
+                group,
+                format!("the slots {} to {} are none", start.get(group), end.get(group)),
+            ));
         }
         cover.run(group, node.get(group), start.get(group)..end.get(group))?;
     }
@@ -165,12 +225,22 @@ mod tests {
 
     /// 0 has the in-neighbours 1, 2, 2; 2 has 0.
     fn graph() -> Csr {
-        both_directions(3, &EdgeTable { source: vec![1, 2, 2, 0], target: vec![0, 0, 0, 2], ..EdgeTable::default() }).into()
+        both_directions(
+            3,
+            &EdgeTable {
+                source: vec![1, 2, 2, 0],
+                target: vec![0, 0, 0, 2],
+                ..EdgeTable::default()
+            },
+        )
+        .into()
     }
 
     fn written(folder: &TempDir, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
         let path = folder.path().join("groups.parquet");
-        let fields = columns.into_iter().map(|(name, array)| (Field::new(name, array.data_type().clone(), true), array));
+        let fields = columns
+            .into_iter()
+            .map(|(name, array)| (Field::new(name, array.data_type().clone(), true), array));
         write_table(&path, fields.collect()).unwrap();
         path
     }
@@ -179,7 +249,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = written(&folder, columns);
         let digest = Digest::of_file(&path).unwrap().as_str().to_owned();
-        let request = PartitionRequest { spec: PartitionSpec { groups: Some(path), ..PartitionSpec::default() }, groups_digest: Some(digest) };
+        let request = PartitionRequest {
+            spec: PartitionSpec { groups: Some(path), ..PartitionSpec::default() },
+            groups_digest: Some(digest),
+        };
         let outline = outline(&request, &graph())?;
         let tables = build(&graph(), &request)?;
         assert_eq!(outline.tables, [tables[0].facts()]);
@@ -205,7 +278,10 @@ mod tests {
         ];
         for table in [of(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap(), divided(narrow).unwrap()] {
             let column = |name: &str| table.column(name).unwrap().iter().collect::<Vec<u64>>();
-            assert_eq!([column("node"), column("start"), column("end")], [vec![0, 2, 0], vec![1, 3, 0], vec![3, 4, 1]]);
+            assert_eq!(
+                [column("node"), column("start"), column("end")],
+                [vec![0, 2, 0], vec![1, 3, 0], vec![3, 4, 1]]
+            );
         }
     }
 
@@ -213,9 +289,15 @@ mod tests {
     fn no_number_can_be_changed_unseen() {
         let table = of(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap();
         for (column, row) in (0..3).flat_map(|column| (0..3).map(move |row| (column, row))) {
-            for number in [0, 1, 2, 3, 4, 5].into_iter().filter(|&number| number != table.columns()[column].1.get(row)) {
+            for number in [0, 1, 2, 3, 4, 5]
+                .into_iter()
+                .filter(|&number| number != table.columns()[column].1.get(row))
+            {
                 let other = super::super::tests::tampered(&table, column, row, number);
-                assert!(prove(&graph(), &std::iter::once(other).collect()).is_err(), "column {column}, row {row}: {number}");
+                assert!(
+                    prove(&graph(), &std::iter::once(other).collect()).is_err(),
+                    "column {column}, row {row}: {number}"
+                );
             }
         }
     }
@@ -225,18 +307,48 @@ mod tests {
         let left_out: Result<Table, StageError> = of(&[0, 2], &[0, 0], &[2, 1]);
         let reals: ArrayRef = Arc::new(Float64Array::from(vec![0.0]));
         for (found, place, what) in [
-            (of(&[0, 3], &[0, 0], &[3, 1]), "groups.parquet, row 1", "`node`: expected a row of the csr, 0 to 2, found 3"),
-            (of(&[0, -1], &[0, 0], &[3, 1]), "groups.parquet, row 1", "`node`: expected a whole number from 0 on, found `-1`"),
-            (of(&[0, 2], &[0, 0], &[4, 1]), "groups.parquet, row 0", "within the 3 in-neighbours of node 0, found 0 to 4"),
+            (
+                of(&[0, 3], &[0, 0], &[3, 1]),
+                "groups.parquet, row 1",
+                "`node`: expected a row of the csr, 0 to 2, found 3",
+            ),
+            (
+                of(&[0, -1], &[0, 0], &[3, 1]),
+                "groups.parquet, row 1",
+                "`node`: expected a whole number from 0 on, found `-1`",
+            ),
+            (
+                of(&[0, 2], &[0, 0], &[4, 1]),
+                "groups.parquet, row 0",
+                "within the 3 in-neighbours of node 0, found 0 to 4",
+            ),
             (
                 of(&[0, 2], &[0, 1], &[3, 1]),
                 "groups.parquet, row 1",
-                "expected `start` below `end`, and both within the 1 in-neighbours of node 2, found 1 to 1",
+                "expected `start` below `end`, and both within the 1 in-neighbours of node 2, \
+                    found 1 to 1",
             ),
-            (of(&[0, 2, 0], &[0, 0, 2], &[3, 1, 3]), "groups.parquet, row 2", "expected in-neighbour 2 of node 0 in one group, found it in a row before too"),
-            (left_out, "groups.parquet", "expected each of 4 in-edges in one group, found in-neighbour 2 of the 3 of node 0 in none"),
-            (of(&[], &[], &[]), "groups.parquet", "found in-neighbour 0 of the 3 of node 0 in none"),
-            (divided(vec![("node", wide(&[0])), ("start", wide(&[0]))]), "groups.parquet", "expected the columns `node`, `start` and `end`, found no `end`"),
+            (
+                of(&[0, 2, 0], &[0, 0, 2], &[3, 1, 3]),
+                "groups.parquet, row 2",
+                "expected in-neighbour 2 of node 0 in one group, found it in a row before too",
+            ),
+            (
+                left_out,
+                "groups.parquet",
+                "expected each of 4 in-edges in one group, found in-neighbour 2 of the 3 of node \
+                    0 in none",
+            ),
+            (
+                of(&[], &[], &[]),
+                "groups.parquet",
+                "found in-neighbour 0 of the 3 of node 0 in none",
+            ),
+            (
+                divided(vec![("node", wide(&[0])), ("start", wide(&[0]))]),
+                "groups.parquet",
+                "expected the columns `node`, `start` and `end`, found no `end`",
+            ),
             (
                 divided(vec![("node", reals), ("start", wide(&[0])), ("end", wide(&[1]))]),
                 "groups.parquet",
@@ -245,7 +357,12 @@ mod tests {
         ] {
             let error = found.unwrap_err();
             assert_eq!(error.kind, ErrorKind::Data, "{error}");
-            assert!(error.place.as_ref().is_some_and(|found| found.ends_with(place)) && error.what.contains(what) && error.hint.is_some(), "{error}");
+            assert!(
+                error.place.as_ref().is_some_and(|found| found.ends_with(place))
+                    && error.what.contains(what)
+                    && error.hint.is_some(),
+                "{error}"
+            );
         }
     }
 
@@ -257,9 +374,21 @@ mod tests {
         let spec = PartitionSpec { groups: Some(path.clone()), ..PartitionSpec::default() };
         let request = PartitionRequest { spec, groups_digest: Some("0".repeat(64)) };
         let error = outline(&request, &graph()).unwrap_err();
-        assert!(error.kind == ErrorKind::Data && error.place.as_ref().is_some_and(|place| place.ends_with("groups.parquet")), "{error}");
+        assert!(
+            error.kind == ErrorKind::Data
+                && error.place.as_ref().is_some_and(|place| place.ends_with("groups.parquet")),
+            "{error}"
+        );
         std::fs::remove_file(&path).unwrap();
-        written(&folder, vec![("node", wide(&[0, 2])), ("start", wide(&[0, 0])), ("end", wide(&[3, 1]))]);
-        assert!(build(&graph(), &request).unwrap_err().what.contains("has changed since this stage began"));
+        written(
+            &folder,
+            vec![("node", wide(&[0, 2])), ("start", wide(&[0, 0])), ("end", wide(&[3, 1]))],
+        );
+        assert!(
+            build(&graph(), &request)
+                .unwrap_err()
+                .what
+                .contains("has changed since this stage began")
+        );
     }
 }

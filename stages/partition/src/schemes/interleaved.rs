@@ -1,9 +1,12 @@
-//! Scheme `interleaved`: a message buffer that a warp reads in one piece: vertices in groups of `lanes`, inside a group column by column, each vertex a lane,
-//! as long as the group's longest; one group behind the other (document 004, section 4.2.2).
+//! Scheme `interleaved`: a message buffer that a warp reads in one piece: vertices in groups of
+//! `lanes`, inside a group column by column, each vertex a lane, as long as the group's longest;
+//! one group behind the other (document 004, section 4.2.2).
 //!
-//! promises  message k of lane l of a group lies at the group's first place + k * lanes + l; lanes of the last group that have no vertex are there too
+//! promises  message k of lane l of a group lies at the group's first place + k * lanes + l; lanes
+//!           of the last group that have no vertex are there too
 //! never     moves a vertex: it saves most behind an order by degree
-//! limits    O(edges); twice the table of places on the way; u64 places where the padded buffer passes 2^32
+//! limits    O(edges); twice the table of places on the way; u64 places where the padded buffer
+//!           passes 2^32
 use warploom_contract::{
     Violation,
     kinds::{
@@ -67,11 +70,17 @@ pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, 
     for (at, place) in tables.only(PLACES)?.iter().enumerate() {
         // The group is found by the target, not by the place, so that a wrong first place shows.
         let group = u64::from(csr.outgoing.neighbours[at]) / lanes;
-        let first = if group as usize + 1 < groups.len() { groups.get(group as usize) } else { u64::MAX };
-        let inside =
-            place.checked_sub(first).ok_or_else(|| arrivals.cover.wrong(at, format!("place {place} lies before group {group}, which starts at {first}")))?;
+        let first =
+            if group as usize + 1 < groups.len() { groups.get(group as usize) } else { u64::MAX };
+        let inside = place.checked_sub(first).ok_or_else(|| {
+            arrivals.cover.wrong(
+                at,
+                format!("place {place} lies before group {group}, which starts at {first}"),
+            )
+        })?;
         let (column, row) = (inside / lanes, group * lanes + inside % lanes);
-        let in_slot = offsets.get(row as usize).map_or(u64::MAX, |first| first.saturating_add(column));
+        let in_slot =
+            offsets.get(row as usize).map_or(u64::MAX, |first| first.saturating_add(column));
         arrivals.message(at, in_slot)?;
         longest[group as usize] = (column + 1).max(longest[group as usize]);
     }
@@ -81,7 +90,11 @@ pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, 
         same(|| format!("{GROUPS}, group {group}"), before, groups.get(group))?;
         before += lanes * longest;
     }
-    same(|| format!("{GROUPS}: groups"), (csr.nodes() as u64).div_ceil(lanes), longest.len() as u64)?;
+    same(
+        || format!("{GROUPS}: groups"),
+        (csr.nodes() as u64).div_ceil(lanes),
+        longest.len() as u64,
+    )?;
     same(|| format!("{GROUPS}: places"), before, groups.last().unwrap_or(u64::MAX))?;
     Ok(Some(Padding { places: before, empty: before - csr.edges() as u64 }))
 }

@@ -1,6 +1,8 @@
-//! Scheme `merge-path`: rows and nonzeros together in equal chunks, wherever rows end (Merrill and Garland 2016).
+//! Scheme `merge-path`: rows and nonzeros together in equal chunks, wherever rows end (Merrill and
+//! Garland 2016).
 //!
-//! promises  a row costs its nonzeros and one more; all chunks cost the same but the last, whatever a hub has
+//! promises  a row costs its nonzeros and one more; all chunks cost the same but the last, whatever
+//!           a hub has
 //! never     looks at a nonzero
 //! limits    O(chunks log rows)
 use rayon::prelude::*;
@@ -25,22 +27,35 @@ fn chunks(side: Side<'_>, merge_items: u64) -> u64 {
 /// What it will take.
 pub fn outline(csr: &Csr, merge_items: u64) -> Outline {
     let slots = Width::of(csr.edges() as u64);
-    let facts = |side: Side<'_>| TableFacts::new(side.named("merge_path"), chunks(side, merge_items) + 1, &[("row", Width::U32), ("slot", slots)]);
+    let facts = |side: Side<'_>| {
+        TableFacts::new(
+            side.named("merge_path"),
+            chunks(side, merge_items) + 1,
+            &[("row", Width::U32), ("slot", slots)],
+        )
+    };
     let sides = both(csr);
     let starts: u64 = sides.iter().map(|side| 8 * (chunks(*side, merge_items) + 1)).sum();
-    Outline { scheme: Scheme::MergePath { merge_items }, tables: sides.map(facts).into(), padding: None, scratch_bytes: starts }
+    Outline {
+        scheme: Scheme::MergePath { merge_items },
+        tables: sides.map(facts).into(),
+        padding: None,
+        scratch_bytes: starts,
+    }
 }
 
 /// Where each chunk starts, and where the last ends.
 pub fn build(side: Side<'_>, merge_items: u64) -> Vec<Table> {
     let (count, all) = (chunks(side, merge_items), side.nodes() + side.edges());
-    // Row `r` ends behind its nonzeros and the ends of the rows before it: the rows that are over at a place are those that end before it.
+    // Row `r` ends behind its nonzeros and the ends of the rows before it: the rows that are over
+    // at a place are those that end before it.
     let ended = |chunk: u64| {
         let place = all.min(chunk * merge_items);
         rows_ended(side.rows.offsets, place)
     };
     let rows: Vec<u64> = (0..count + 1).into_par_iter().map(ended).collect();
-    let (mut row, mut slot) = (Cells::room(Width::U32, count + 1), Cells::room(Width::of(side.edges()), count + 1));
+    let (mut row, mut slot) =
+        (Cells::room(Width::U32, count + 1), Cells::room(Width::of(side.edges()), count + 1));
     for (chunk, ended) in (0..).zip(rows) {
         row.push(ended);
         slot.push(all.min(chunk * merge_items) - ended);
@@ -62,7 +77,11 @@ fn rows_ended(offsets: &[u64], place: u64) -> u64 {
 }
 
 /// The other road: one step after the other along the path.
-pub fn prove(side: Side<'_>, tables: &Tables, merge_items: u64) -> Result<Option<Padding>, Violation> {
+pub fn prove(
+    side: Side<'_>,
+    tables: &Tables,
+    merge_items: u64,
+) -> Result<Option<Padding>, Violation> {
     let name = side.named("merge_path");
     let (row, slot) = (tables.column(&name, "row")?, tables.column(&name, "slot")?);
     let (nodes, edges, offsets) = (side.nodes(), side.edges(), side.rows.offsets);

@@ -1,6 +1,8 @@
-//! The ways to divide, one file each: what a scheme will take (`outline`), its tables (`build`), and their proof (`prove`).
+//! The ways to divide, one file each: what a scheme will take (`outline`), its tables (`build`),
+//! and their proof (`prove`).
 //!
-//! promises  an outline allocates nothing that grows with the edges without asking for room first; what is built has the sizes of the outline
+//! promises  an outline allocates nothing that grows with the edges without asking for room first;
+//!           what is built has the sizes of the outline
 //! never     writes a file
 pub mod degree_bins;
 pub mod file;
@@ -33,7 +35,12 @@ use crate::{
 };
 
 /// What a scheme will take.
-pub fn outline(asked: Asked, csr: &Csr, request: &PartitionRequest, room: Room) -> Result<Outline, StageError> {
+pub fn outline(
+    asked: Asked,
+    csr: &Csr,
+    request: &PartitionRequest,
+    room: Room,
+) -> Result<Outline, StageError> {
     let spec = &request.spec;
     let outline = match asked {
         Asked::Auto | Asked::Rows => rows::outline(csr, spec.unit_edges),
@@ -55,13 +62,25 @@ pub fn outline(asked: Asked, csr: &Csr, request: &PartitionRequest, room: Room) 
 }
 
 /// The tables of a scheme.
-pub fn build(scheme: &Scheme, csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageError> {
+pub fn build(
+    scheme: &Scheme,
+    csr: &Csr,
+    request: &PartitionRequest,
+) -> Result<Vec<Table>, StageError> {
     Ok(match scheme {
         Scheme::Rows { unit_edges, .. } => tables(csr, |side| rows::build(side, *unit_edges)),
-        Scheme::NeighbourGroups { ngs, block_threads, .. } => tables(csr, |side| neighbour_groups::build(side, (*ngs, *block_threads))),
-        Scheme::MergePath { merge_items } => tables(csr, |side| merge_path::build(side, *merge_items)),
-        Scheme::WarpTiles { warp_tile, .. } => tables(csr, |side| tiles::build(side, tiles::OF_WARPS, *warp_tile)),
-        Scheme::BlockTiles { block_tile, .. } => tables(csr, |side| tiles::build(side, tiles::OF_BLOCKS, *block_tile)),
+        Scheme::NeighbourGroups { ngs, block_threads, .. } => {
+            tables(csr, |side| neighbour_groups::build(side, (*ngs, *block_threads)))
+        }
+        Scheme::MergePath { merge_items } => {
+            tables(csr, |side| merge_path::build(side, *merge_items))
+        }
+        Scheme::WarpTiles { warp_tile, .. } => {
+            tables(csr, |side| tiles::build(side, tiles::OF_WARPS, *warp_tile))
+        }
+        Scheme::BlockTiles { block_tile, .. } => {
+            tables(csr, |side| tiles::build(side, tiles::OF_BLOCKS, *block_tile))
+        }
         Scheme::DegreeBins { .. } => tables(csr, degree_bins::build),
         Scheme::SortedColumns {} => sorted_columns::build(csr),
         Scheme::Interleaved { lanes } => interleaved::build(csr, *lanes),
@@ -73,14 +92,25 @@ pub fn build(scheme: &Scheme, csr: &Csr, request: &PartitionRequest) -> Result<V
     })
 }
 
-/// Expands a scheme's tables to edges and compares them with the csr; gives the padding that was found.
+/// Expands a scheme's tables to edges and compares them with the csr; gives the padding that was
+/// found.
 pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     match scheme {
-        Scheme::Rows { unit_edges, units, unit_edges_max } => rows::prove(csr, tables, (*unit_edges, *units, *unit_edges_max)),
-        Scheme::NeighbourGroups { ngs, block_threads, .. } => prove_both(csr, |side| neighbour_groups::prove(side, tables, (*ngs, *block_threads))),
-        Scheme::MergePath { merge_items } => prove_both(csr, |side| merge_path::prove(side, tables, *merge_items)),
-        Scheme::WarpTiles { warp_tile, .. } => prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_WARPS, *warp_tile))),
-        Scheme::BlockTiles { block_tile, .. } => prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_BLOCKS, *block_tile))),
+        Scheme::Rows { unit_edges, units, unit_edges_max } => {
+            rows::prove(csr, tables, (*unit_edges, *units, *unit_edges_max))
+        }
+        Scheme::NeighbourGroups { ngs, block_threads, .. } => {
+            prove_both(csr, |side| neighbour_groups::prove(side, tables, (*ngs, *block_threads)))
+        }
+        Scheme::MergePath { merge_items } => {
+            prove_both(csr, |side| merge_path::prove(side, tables, *merge_items))
+        }
+        Scheme::WarpTiles { warp_tile, .. } => {
+            prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_WARPS, *warp_tile)))
+        }
+        Scheme::BlockTiles { block_tile, .. } => {
+            prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_BLOCKS, *block_tile)))
+        }
         Scheme::DegreeBins { .. } => prove_both(csr, |side| degree_bins::prove(side, tables)),
         Scheme::SortedColumns {} => prove_both(csr, |side| sorted_columns::prove(side, tables)),
         Scheme::Interleaved { lanes } => interleaved::prove(csr, tables, *lanes),

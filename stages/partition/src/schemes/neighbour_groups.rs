@@ -1,9 +1,13 @@
-//! Scheme `neighbour-groups`: each row in groups of at most `ngs` neighbours, a warp for each (document 000, sections 3.2.1 and 3.3.2).
+//! Scheme `neighbour-groups`: each row in groups of at most `ngs` neighbours, a warp for each
+//! (document 000, sections 3.2.1 and 3.3.2).
 //!
-//! promises  a group serves one node; inside a block of so many warps the groups of a node share one place in shared memory, counted from 0, and
-//!           the first of them leads: it alone writes the place out. What algorithm 3-1 prints is mended: `place` is a number that a kernel
-//!           multiplies with the width in all three branches, and whoever does not lead says so
-//! never     needs atomics: nodes whose groups lie in several blocks are listed, for a second pass in the order of blocks
+//! promises  a group serves one node; inside a block of so many warps the groups of a node share
+//!           one place in shared memory, counted from 0, and the first of them leads: it alone
+//!           writes the place out. What algorithm 3-1 prints is mended: `place` is a number that a
+//!           kernel multiplies with the width in all three branches, and whoever does not lead says
+//!           so
+//! never     needs atomics: nodes whose groups lie in several blocks are listed, for a second pass
+//!           in the order of blocks
 //! limits    O(rows + groups)
 use warploom_contract::{
     Violation,
@@ -45,7 +49,13 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
     let counts = sides.map(|side| count(side, ngs, block_threads / WARP));
     let slots = Width::of(csr.edges() as u64);
     let facts = |(side, (groups, spans)): (Side<'_>, (u64, u64))| {
-        let record = [("node", Width::U32), ("start", slots), ("end", slots), ("place", Width::U16), ("leads", Width::U8)];
+        let record = [
+            ("node", Width::U32),
+            ("start", slots),
+            ("end", slots),
+            ("place", Width::U16),
+            ("leads", Width::U8),
+        ];
         [
             TableFacts::new(side.named("groups"), groups, &record),
             TableFacts::single(side.named("group_first"), side.nodes() + 1, Width::of(groups)),
@@ -54,7 +64,12 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
     };
     let places = (counts[0].0 + counts[1].0) * ngs;
     Outline {
-        scheme: Scheme::NeighbourGroups { ngs, dw, block_threads, spanning: counts.map(|(_, spans)| spans) },
+        scheme: Scheme::NeighbourGroups {
+            ngs,
+            dw,
+            block_threads,
+            spanning: counts.map(|(_, spans)| spans),
+        },
         tables: sides.into_iter().zip(counts).flat_map(facts).collect(),
         padding: Some(Padding { places, empty: places - 2 * csr.edges() as u64 }),
         scratch_bytes: 0,
@@ -66,9 +81,11 @@ pub fn build(side: Side<'_>, (ngs, block_threads): (u64, u64)) -> Vec<Table> {
     let warps = block_threads / WARP;
     let (groups, spans) = count(side, ngs, warps);
     let slots = Width::of(side.edges());
-    let (mut node, mut starts, mut ends) = (Cells::room(Width::U32, groups), Cells::room(slots, groups), Cells::room(slots, groups));
+    let (mut node, mut starts, mut ends) =
+        (Cells::room(Width::U32, groups), Cells::room(slots, groups), Cells::room(slots, groups));
     let (mut places, mut leads) = (Cells::room(Width::U16, groups), Cells::room(Width::U8, groups));
-    let (mut first, mut spread) = (Cells::room(Width::of(groups), side.nodes() + 1), Cells::room(Width::U32, spans));
+    let (mut first, mut spread) =
+        (Cells::room(Width::of(groups), side.nodes() + 1), Cells::room(Width::U32, spans));
     let (mut group, mut place) = (0, 0);
     first.push(0);
     for (row, from, to) in side.spans() {
@@ -89,29 +106,58 @@ pub fn build(side: Side<'_>, (ngs, block_threads): (u64, u64)) -> Vec<Table> {
         }
     }
     vec![
-        Table::new(side.named("groups"), vec![("node", node), ("start", starts), ("end", ends), ("place", places), ("leads", leads)]),
+        Table::new(
+            side.named("groups"),
+            vec![
+                ("node", node),
+                ("start", starts),
+                ("end", ends),
+                ("place", places),
+                ("leads", leads),
+            ],
+        ),
         Table::single(side.named("group_first"), first),
         Table::single(side.named("group_spans"), spread),
     ]
 }
 
 /// The other road: from groups to edges, and block by block from the nodes that are in it.
-pub fn prove(side: Side<'_>, tables: &Tables, (ngs, block_threads): (u64, u64)) -> Result<Option<Padding>, Violation> {
+pub fn prove(
+    side: Side<'_>,
+    tables: &Tables,
+    (ngs, block_threads): (u64, u64),
+) -> Result<Option<Padding>, Violation> {
     let name = side.named("groups");
     let groups = tables.get(&name)?;
     let column = |column: &str| groups.column(column);
-    let (node, start, end, place, leads) = (column("node")?, column("start")?, column("end")?, column("place")?, column("leads")?);
+    let (node, start, end, place, leads) =
+        (column("node")?, column("start")?, column("end")?, column("place")?, column("leads")?);
     let mut cover = Cover::of(&name, side.rows);
     for at in 0..groups.rows() {
         let slots = start.get(at)..end.get(at);
         let ends_row = side.rows.offsets.get(node.get(at) as usize + 1) == Some(&slots.end);
-        if slots.is_empty() || slots.end - slots.start > ngs || !ends_row && slots.end - slots.start < ngs {
-            return Err(cover.wrong(at, format!("expected {ngs} neighbours, or what is left of node {}, found the slots {slots:?}", node.get(at))));
+        if slots.is_empty()
+            || slots.end - slots.start > ngs
+            || !ends_row && slots.end - slots.start < ngs
+        {
+            return Err(cover.wrong(
+                at,
+                format!(
+                    "expected {ngs} neighbours, or what is left of \
+                node {}, found the slots {slots:?}",
+                    node.get(at)
+                ),
+            ));
         }
         cover.run(at, node.get(at), slots)?;
     }
     cover.done()?;
-    firsts(&side.named("group_first"), tables.only(&side.named("group_first"))?.iter(), node.iter(), side.rows.len())?;
+    firsts(
+        &side.named("group_first"),
+        tables.only(&side.named("group_first"))?.iter(),
+        node.iter(),
+        side.rows.len(),
+    )?;
     let warps = (block_threads / WARP) as usize;
     // The first block of each node, and whether it was seen in another.
     let mut block_of = vec![usize::MAX; side.rows.len()];
@@ -121,8 +167,16 @@ pub fn prove(side: Side<'_>, tables: &Tables, (ngs, block_threads): (u64, u64)) 
         for at in block * warps..groups.rows().min((block + 1) * warps) {
             let row = node.get(at);
             let known = here.iter().position(|&other| other == row);
-            same(|| format!("{name}, entry {at}: place"), known.unwrap_or(here.len()) as u64, place.get(at))?;
-            same(|| format!("{name}, entry {at}: leads"), u64::from(known.is_none()), leads.get(at))?;
+            same(
+                || format!("{name}, entry {at}: place"),
+                known.unwrap_or(here.len()) as u64,
+                place.get(at),
+            )?;
+            same(
+                || format!("{name}, entry {at}: leads"),
+                u64::from(known.is_none()),
+                leads.get(at),
+            )?;
             if known.is_none() {
                 here.push(row);
                 spread[row as usize] |= block_of[row as usize] != usize::MAX;
@@ -133,7 +187,10 @@ pub fn prove(side: Side<'_>, tables: &Tables, (ngs, block_threads): (u64, u64)) 
     let listed = tables.only(&side.named("group_spans"))?.iter();
     let expected = spread.iter().zip(0u64..).filter(|(spread, _)| **spread).map(|(_, row)| row);
     if !listed.eq(expected) {
-        return Err(Violation::new(format!("{}: these are not the nodes whose groups lie in several blocks", side.named("group_spans"))));
+        return Err(Violation::new(format!(
+            "{}: these are not the nodes whose groups lie in several blocks",
+            side.named("group_spans")
+        )));
     }
     let places = groups.rows() as u64 * ngs;
     Ok(Some(Padding { places, empty: places - side.edges() }))

@@ -1,9 +1,12 @@
-//! Scheme `packed-graphs`: whole graphs of a set of many packed into blocks by their sizes, so that small ones share a block (what document 000 names as its
-//! future work).
+//! Scheme `packed-graphs`: whole graphs of a set of many packed into blocks by their sizes, so that
+//! small ones share a block (what document 000 names as its future work).
 //!
-//! promises  graphs go by falling size, those of a size by number, each into the block with the least room that is enough (the first of such), else into a new
-//!           one; a graph that is larger than a block has one of its own; inside a block graphs stand as they came, inside a graph rows by number
-//! never     parts a graph; needs the rows of a graph to lie side by side; takes a graph with edges into another
+//! promises  graphs go by falling size, those of a size by number, each into the block with the
+//!           least room that is enough (the first of such), else into a new one; a graph that is
+//!           larger than a block has one of its own; inside a block graphs stand as they came,
+//!           inside a graph rows by number
+//! never     parts a graph; needs the rows of a graph to lie side by side; takes a graph with edges
+//!           into another
 //! limits    O(edges + graphs log blocks); 56 bytes a graph beside the tables
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,13 +29,16 @@ const NAME: &str = "packed-graphs";
 const BLOCKS: &str = "graph_blocks";
 const GRAPHS: &str = "block_graphs";
 const ROWS: &str = "block_rows";
-/// Bytes a graph while they are packed: size, order, block and its entry in the set of blocks with room.
+/// Bytes a graph while they are packed: size, order, block and its entry in the set of blocks with
+/// room.
 const PACKING_BYTES: u64 = 56;
 
 /// The graph of each row, or an error.
 fn graphs_of(csr: &Csr) -> Result<&[u32], StageError> {
     csr.graphs.as_deref().ok_or_else(|| {
-        let what = format!("scheme `{NAME}` packs the graphs of a set of many, and this data set is one graph");
+        let what = format!(
+            "scheme `{NAME}` packs the graphs of a set of many, and this data set is one graph"
+        );
         let hint = format!("leave `{NAME}` out of  partition.scheme");
         StageError::new(ErrorKind::Specification, what).at("partition.scheme").hint(hint)
     })
@@ -79,7 +85,13 @@ fn pack(graphs: &[u32], block_nodes: u64) -> Packing {
 /// An edge between two graphs.
 fn between(csr: &Csr, graphs: &[u32]) -> Option<(u32, u32)> {
     let rows = csr.incoming.rows();
-    let astray = |row: usize| rows.row(row).iter().copied().find(|&source| graphs[source as usize] != graphs[row]).map(|source| (source, row as u32));
+    let astray = |row: usize| {
+        rows.row(row)
+            .iter()
+            .copied()
+            .find(|&source| graphs[source as usize] != graphs[row])
+            .map(|source| (source, row as u32))
+    };
     (0..rows.len()).into_par_iter().find_map_first(astray)
 }
 
@@ -95,18 +107,35 @@ pub fn outline(csr: &Csr, block_nodes: u64, room: Room) -> Result<Outline, Stage
     room.refuse_beyond(NAME, scratch_bytes)?;
     if let Some((source, target)) = between(csr, graphs) {
         let (from, to) = (graphs[source as usize], graphs[target as usize]);
-        let what = format!("scheme `{NAME}`: expected edges inside graphs, found one from node {source} of graph {from} to node {target} of graph {to}");
-        return Err(StageError::new(ErrorKind::Data, what).hint(format!("leave `{NAME}` out of  partition.scheme")));
+        let what = format!(
+            "scheme `{NAME}`: expected edges inside graphs, found one from node {source} of graph \
+                {from} to node {target} of graph {to}"
+        );
+        return Err(StageError::new(ErrorKind::Data, what)
+            .hint(format!("leave `{NAME}` out of  partition.scheme")));
     }
     let packing = pack(graphs, block_nodes);
     let tables = vec![
-        TableFacts::new(BLOCKS, packing.rows.len() as u64 + 1, &[("graph", Width::U32), ("row", Width::U32)]),
-        TableFacts::new(GRAPHS, packing.order.len() as u64, &[("graph", Width::U32), ("row", Width::U32)]),
+        TableFacts::new(
+            BLOCKS,
+            packing.rows.len() as u64 + 1,
+            &[("graph", Width::U32), ("row", Width::U32)],
+        ),
+        TableFacts::new(
+            GRAPHS,
+            packing.order.len() as u64,
+            &[("graph", Width::U32), ("row", Width::U32)],
+        ),
         TableFacts::single(ROWS, graphs.len() as u64, Width::U32),
     ];
     let oversize = packing.rows.iter().filter(|&&rows| rows > block_nodes).count() as u64;
     let scheme = Scheme::PackedGraphs { block_nodes, blocks: packing.rows.len() as u64, oversize };
-    Ok(Outline { scheme, tables, padding: Some(padding(&packing.rows, block_nodes)), scratch_bytes })
+    Ok(Outline {
+        scheme,
+        tables,
+        padding: Some(padding(&packing.rows, block_nodes)),
+        scratch_bytes,
+    })
 }
 
 /// The tables.
@@ -149,7 +178,8 @@ pub fn build(csr: &Csr, block_nodes: u64) -> Result<Vec<Table>, StageError> {
 /// A graph of a block, the place of its first row and that behind its last.
 type Member = (u64, u64, u64);
 
-/// The graphs of each block with the places of their rows, if entries follow each other to the last row.
+/// The graphs of each block with the places of their rows, if entries follow each other to the last
+/// row.
 fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violation> {
     let [first_graph, first_row] = [tables.column(BLOCKS, "graph")?, tables.column(BLOCKS, "row")?];
     let [graph, row] = [tables.column(GRAPHS, "graph")?, tables.column(GRAPHS, "row")?];
@@ -163,21 +193,29 @@ fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violati
         let end = if block + 1 < first_graph.len() { first_graph.get(block + 1) } else { count };
         if end > count || block + 1 < first_graph.len() && end <= entry {
             return Err(Violation::new(format!(
-                "{BLOCKS}, block {block}: expected one of {count} graphs or more behind graph {entry}, found them to end at {end}"
+                "{BLOCKS}, block {block}: expected one of {count} graphs or more behind graph \
+                    {entry}, found them to end at {end}"
             )));
         }
-        blocks.push((entry..end).map(|entry| (graph.get(entry as usize), row_at(entry), row_at(entry + 1))).collect());
+        blocks.push(
+            (entry..end)
+                .map(|entry| (graph.get(entry as usize), row_at(entry), row_at(entry + 1)))
+                .collect(),
+        );
         entry = end;
     }
     same(|| format!("{BLOCKS}: graphs in blocks"), count, entry)?;
     // The last entry is the end of the one before.
     match blocks.pop() {
         Some(rest) if rest.is_empty() => Ok(blocks),
-        _ => Err(Violation::new(format!("{BLOCKS}: expected the ends of all blocks in the last row"))),
+        _ => Err(Violation::new(format!(
+            "{BLOCKS}: expected the ends of all blocks in the last row"
+        ))),
     }
 }
 
-/// The other road: from blocks to graphs, rows and edges; and graph by graph whether the block that it is in had the least room that was enough.
+/// The other road: from blocks to graphs, rows and edges; and graph by graph whether the block that
+/// it is in had the least room that was enough.
 pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padding>, Violation> {
     let graphs = graphs_of(csr)?;
     let rows = tables.only(ROWS)?;
@@ -188,34 +226,55 @@ pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padd
     let mut block_of: BTreeMap<u64, usize> = BTreeMap::new();
     for (block, members) in blocks.iter().enumerate() {
         for &(graph, from, to) in members {
-            same(|| format!("{GRAPHS}: rows of graph {graph} in block {block}"), sizes.get(&graph).copied().unwrap_or(0), to.saturating_sub(from))?;
+            same(
+                || format!("{GRAPHS}: rows of graph {graph} in block {block}"),
+                sizes.get(&graph).copied().unwrap_or(0),
+                to.saturating_sub(from),
+            )?;
             let own: Vec<u64> = (from..to).map(|place| rows.get(place as usize)).collect();
-            if !own.iter().all(|&row| u64::from(graphs[row as usize]) == graph) || !own.is_sorted() {
-                return Err(Violation::new(format!("{ROWS}: places {from} to {to} are not the rows of graph {graph} by number")));
+            if !own.iter().all(|&row| u64::from(graphs[row as usize]) == graph) || !own.is_sorted()
+            {
+                return Err(Violation::new(format!(
+                    "{ROWS}: places {from} to {to} are not the rows of graph {graph} by number"
+                )));
             }
             if block_of.insert(graph, block).is_some() {
                 return Err(Violation::new(format!("{GRAPHS}: graph {graph} stands there twice")));
             }
         }
-        let keys: Vec<_> = members.iter().map(|&(graph, from, to)| (std::cmp::Reverse(to - from), graph)).collect();
+        let keys: Vec<_> = members
+            .iter()
+            .map(|&(graph, from, to)| (std::cmp::Reverse(to - from), graph))
+            .collect();
         if !keys.is_sorted() {
-            return Err(Violation::new(format!("{GRAPHS}: the graphs of block {block} do not stand by falling size")));
+            return Err(Violation::new(format!(
+                "{GRAPHS}: the graphs of block {block} do not stand by falling size"
+            )));
         }
     }
     if let Some((source, target)) = between(csr, graphs) {
-        return Err(Violation::new(format!("an edge goes from node {source} to node {target} of another graph")));
+        return Err(Violation::new(format!(
+            "an edge goes from node {source} to node {target} of another graph"
+        )));
     }
-    let mut by_size: Vec<(std::cmp::Reverse<u64>, u64)> = sizes.iter().map(|(&graph, &size)| (std::cmp::Reverse(size), graph)).collect();
+    let mut by_size: Vec<(std::cmp::Reverse<u64>, u64)> =
+        sizes.iter().map(|(&graph, &size)| (std::cmp::Reverse(size), graph)).collect();
     by_size.sort_unstable();
     let mut room_of: Vec<Option<u64>> = vec![None; blocks.len()];
     // How many blocks have so much room.
     let mut rooms: BTreeMap<u64, u64> = BTreeMap::new();
     for (size, graph) in by_size.into_iter().map(|(size, graph)| (size.0, graph)) {
-        let block = *block_of.get(&graph).ok_or_else(|| Violation::new(format!("{GRAPHS}: graph {graph} is in no block")))?;
+        let block = *block_of
+            .get(&graph)
+            .ok_or_else(|| Violation::new(format!("{GRAPHS}: graph {graph} is in no block")))?;
         let least = rooms.range(size..).next().map(|(&room, _)| room);
         if room_of[block] != least {
-            let found = room_of[block].map_or_else(|| "a new one".to_owned(), |room| format!("one with room for {room}"));
-            return Err(Violation::new(format!("{BLOCKS}: graph {graph} of {size} nodes is in {found}, and the least room that was enough was {least:?}")));
+            let found = room_of[block]
+                .map_or_else(|| "a new one".to_owned(), |room| format!("one with room for {room}"));
+            return Err(Violation::new(format!(
+                "{BLOCKS}: graph {graph} of {size} nodes is in {found}, and the least room that \
+                    was enough was {least:?}"
+            )));
         }
         let room = least.unwrap_or(block_nodes.max(size));
         if least.is_some() && rooms.get(&room) == Some(&1) {
@@ -226,6 +285,7 @@ pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padd
         *rooms.entry(room - size).or_default() += 1;
         room_of[block] = Some(room - size);
     }
-    let rows_of_blocks: Vec<u64> = blocks.iter().map(|members| members.iter().map(|&(_, from, to)| to - from).sum()).collect();
+    let rows_of_blocks: Vec<u64> =
+        blocks.iter().map(|members| members.iter().map(|&(_, from, to)| to - from).sum()).collect();
     Ok(Some(padding(&rows_of_blocks, block_nodes)))
 }

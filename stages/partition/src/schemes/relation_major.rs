@@ -1,8 +1,10 @@
-//! Scheme `relation-major`: edges by relation, then row, so that one launch has the edges of one relation.
+//! Scheme `relation-major`: edges by relation, then row, so that one launch has the edges of one
+//! relation.
 //!
 //! promises  inside a relation edges stand by row, then slot; relations without an edge are empty
 //! never     takes a graph without relations
-//! limits    O(rows + edges + relations); relations of out-edges, 2 bytes an edge twice, beside the tables
+//! limits    O(rows + edges + relations); relations of out-edges, 2 bytes an edge twice, beside the
+//!           tables
 use std::borrow::Cow;
 
 use warploom_contract::{
@@ -22,14 +24,20 @@ use crate::{
 /// Relations of in-edges, or an error.
 pub(super) fn types_of<'a>(csr: &'a Csr, scheme: &str) -> Result<&'a [u16], StageError> {
     csr.types.as_deref().ok_or_else(|| {
-        let what = format!("scheme `{scheme}` divides edges by relation, and this graph has no relations");
-        let hint = format!("leave `{scheme}` out of  partition.scheme , or take a graph with types of edges");
+        let what =
+            format!("scheme `{scheme}` divides edges by relation, and this graph has no relations");
+        let hint = format!(
+            "leave `{scheme}` out of  partition.scheme , or take a graph with types of edges"
+        );
         StageError::new(ErrorKind::Specification, what).at("partition.scheme").hint(hint)
     })
 }
 
 /// Relations of the edges of both directions, each in its order of slots.
-pub(super) fn types_of_both<'a>(csr: &'a Csr, scheme: &str) -> Result<[Cow<'a, [u16]>; 2], StageError> {
+pub(super) fn types_of_both<'a>(
+    csr: &'a Csr,
+    scheme: &str,
+) -> Result<[Cow<'a, [u16]>; 2], StageError> {
     let types = types_of(csr, scheme)?;
     Ok([Cow::Borrowed(types), Cow::Owned(csr.in_order_of_out(|_, slot| types[slot]))])
 }
@@ -41,23 +49,34 @@ pub(super) fn turning_bytes(csr: &Csr) -> u64 {
 
 /// What it will take.
 pub fn outline(csr: &Csr) -> Result<Outline, StageError> {
-    let relations = types_of(csr, "relation-major")?.iter().max().map_or(0, |&last| u64::from(last) + 1);
+    let relations =
+        types_of(csr, "relation-major")?.iter().max().map_or(0, |&last| u64::from(last) + 1);
     let slots = Width::of(csr.edges() as u64);
     let facts = |side: Side<'_>| {
         [
             TableFacts::single(side.named("relations"), relations + 1, slots),
-            TableFacts::new(side.named("relation_edges"), side.edges(), &[("row", Width::U32), ("neighbour", Width::U32), ("slot", slots)]),
+            TableFacts::new(
+                side.named("relation_edges"),
+                side.edges(),
+                &[("row", Width::U32), ("neighbour", Width::U32), ("slot", slots)],
+            ),
         ]
     };
     let tables = both(csr).into_iter().flat_map(facts).collect();
-    Ok(Outline { scheme: Scheme::RelationMajor { relations }, tables, padding: None, scratch_bytes: turning_bytes(csr) + 32 * relations })
+    Ok(Outline {
+        scheme: Scheme::RelationMajor { relations },
+        tables,
+        padding: None,
+        scratch_bytes: turning_bytes(csr) + 32 * relations,
+    })
 }
 
 /// The tables.
 pub fn build(csr: &Csr, relations: u64) -> Result<Vec<Table>, StageError> {
     let [of_in, of_out] = types_of_both(csr, "relation-major")?;
     let [incoming, outgoing] = both(csr);
-    let (mut tables, rest) = rayon::join(|| one(incoming, &of_in, relations), || one(outgoing, &of_out, relations));
+    let (mut tables, rest) =
+        rayon::join(|| one(incoming, &of_in, relations), || one(outgoing, &of_out, relations));
     tables.extend(rest);
     Ok(tables)
 }
@@ -84,23 +103,34 @@ fn one(side: Side<'_>, types: &[u16], relations: u64) -> Vec<Table> {
             *head += 1;
         }
     }
-    vec![Table::single(side.named("relations"), starts), Table::new(side.named("relation_edges"), vec![("row", row), ("neighbour", neighbour), ("slot", slot)])]
+    vec![
+        Table::single(side.named("relations"), starts),
+        Table::new(
+            side.named("relation_edges"),
+            vec![("row", row), ("neighbour", neighbour), ("slot", slot)],
+        ),
+    ]
 }
 
 /// Relations by the ids of edges, for proofs: another road than by slots.
 pub(super) fn relation_of_edge(csr: &Csr, scheme: &str) -> Result<Vec<u16>, StageError> {
     let types = types_of(csr, scheme)?;
     let mut by_edge = vec![0; types.len()];
-    types.iter().zip(csr.incoming.edges.iter()).for_each(|(&relation, &edge)| by_edge[edge as usize] = relation);
+    types
+        .iter()
+        .zip(csr.incoming.edges.iter())
+        .for_each(|(&relation, &edge)| by_edge[edge as usize] = relation);
     Ok(by_edge)
 }
 
-/// The other road: each entry is looked up in the csr by its slot, its relation by the id of its edge.
+/// The other road: each entry is looked up in the csr by its slot, its relation by the id of its
+/// edge.
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let relation_of_edge = relation_of_edge(csr, "relation-major")?;
     for (side, direction) in both(csr).into_iter().zip([&csr.incoming, &csr.outgoing]) {
         let name = side.named("relation_edges");
-        let (starts, column) = (tables.only(&side.named("relations"))?, |column: &str| tables.column(&name, column));
+        let (starts, column) =
+            (tables.only(&side.named("relations"))?, |column: &str| tables.column(&name, column));
         let (row, neighbour, slot) = (column("row")?, column("neighbour")?, column("slot")?);
         let mut cover = Cover::of(&name, side.rows);
         let mut counts = vec![0u64; starts.len().saturating_sub(1)];
@@ -110,9 +140,17 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
             let relation = relation_of_edge[direction.edges[slot.get(at) as usize] as usize];
             let entry = (relation, row.get(at), slot.get(at));
             if before.is_some_and(|before| before >= entry) {
-                return Err(cover.wrong(at, format!("relation {relation}, row {} does not stand behind the entry before", entry.1)));
+                return Err(cover.wrong(
+                    at,
+                    format!(
+                        "relation {relation}, row {} does not stand behind the entry before",
+                        entry.1
+                    ),
+                ));
             }
-            let count = counts.get_mut(relation as usize).ok_or_else(|| cover.wrong(at, format!("relation {relation} has no start")))?;
+            let count = counts
+                .get_mut(relation as usize)
+                .ok_or_else(|| cover.wrong(at, format!("relation {relation} has no start")))?;
             *count += 1;
             before = Some(entry);
         }

@@ -1,6 +1,8 @@
-//! Scheme `row-major`: Medusa's message buffer, with which `interleaved` is compared: the messages to a vertex lie side by side (document 004, section 2.2.2).
+//! Scheme `row-major`: Medusa's message buffer, with which `interleaved` is compared: the messages
+//! to a vertex lie side by side (document 004, section 2.2.2).
 //!
-//! promises  the message of an out-edge lies where the edge lies in the reversed graph, hence at its in-slot
+//! promises  the message of an out-edge lies where the edge lies in the reversed graph, hence at
+//!           its in-slot
 //! never     has a place without a message
 //! limits    O(edges); twice the table on the way
 use warploom_contract::{
@@ -19,7 +21,12 @@ const NAME: &str = "row_major_places";
 pub fn outline(csr: &Csr) -> Outline {
     let edges = csr.edges() as u64;
     let table = TableFacts::single(NAME, edges, Width::of(edges));
-    Outline { scheme: Scheme::RowMajor {}, scratch_bytes: table.bytes(), tables: vec![table], padding: Some(Padding { places: edges, empty: 0 }) }
+    Outline {
+        scheme: Scheme::RowMajor {},
+        scratch_bytes: table.bytes(),
+        tables: vec![table],
+        padding: Some(Padding { places: edges, empty: 0 }),
+    }
 }
 
 /// The table.
@@ -64,7 +71,10 @@ impl<'a> Arrivals<'a> {
                 let row = self.csr.outgoing.neighbours[out_slot];
                 self.cover.edge(out_slot, u64::from(row), in_slot)
             }
-            found => Err(self.cover.wrong(out_slot, format!("edge {leaves} leaves there, and at in-slot {in_slot} arrives {found:?}"))),
+            found => Err(self.cover.wrong(
+                out_slot,
+                format!("edge {leaves} leaves there, and at in-slot {in_slot} arrives {found:?}"),
+            )),
         }
     }
 }

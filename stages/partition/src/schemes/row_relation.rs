@@ -1,8 +1,9 @@
-//! Scheme `row-relation`: inside each row edges by relation, as the csr of a graph with relations lists them, with what a walk needs to see a relation end
-//! (document 003, section 6.3.5).
+//! Scheme `row-relation`: inside each row edges by relation, as the csr of a graph with relations
+//! lists them, with what a walk needs to see a relation end (document 003, section 6.3.5).
 //!
-//! promises  a relation for each edge, or runs of one relation with their starts, whichever the document's rule says: runs where edges (Ne) / distinct
-//!           relations of each row, summed over rows (Nt), is more than 2; each direction by its own figures
+//! promises  a relation for each edge, or runs of one relation with their starts, whichever the
+//!           document's rule says: runs where edges (Ne) / distinct relations of each row, summed
+//!           over rows (Nt), is more than 2; each direction by its own figures
 //! never     takes a graph without relations, or rows in which relations do not ascend
 //! limits    O(rows + edges); relations of out-edges, 2 bytes an edge twice, beside the tables
 use warploom_contract::{
@@ -22,13 +23,21 @@ use crate::{
 
 const NAME: &str = "row-relation";
 
-/// Calls for each run of one relation in a row with its relation, row and first slot; an error names a row in which relations do not ascend.
-fn runs(side: Side<'_>, types: &[u16], mut visit: impl FnMut(u16, u64, u64)) -> Result<(), StageError> {
+/// Calls for each run of one relation in a row with its relation, row and first slot; an error
+/// names a row in which relations do not ascend.
+fn runs(
+    side: Side<'_>,
+    types: &[u16],
+    mut visit: impl FnMut(u16, u64, u64),
+) -> Result<(), StageError> {
     for (row, from, to) in side.spans() {
         let mut last = None;
         for (slot, &relation) in (from..to).zip(&types[from as usize..to as usize]) {
             if last.is_some_and(|last| last > relation) {
-                return Err(StageError::defect(format!("{}-row {row}: relations do not ascend at slot {slot}", side.name)));
+                return Err(StageError::defect(format!(
+                    "{}-row {row}: relations do not ascend at slot {slot}",
+                    side.name
+                )));
             }
             if last != Some(relation) {
                 visit(relation, row, slot);
@@ -51,24 +60,35 @@ pub fn outline(csr: &Csr, room: Room) -> Result<Outline, StageError> {
         Ok(RelationForm::of(side.edges(), distinct))
     };
     let [incoming, outgoing] = both(csr);
-    let (of_in, of_out) = rayon::join(|| form((incoming, &types[0])), || form((outgoing, &types[1])));
+    let (of_in, of_out) =
+        rayon::join(|| form((incoming, &types[0])), || form((outgoing, &types[1])));
     let forms: [RelationForm; 2] = [of_in?, of_out?];
     let facts = |(side, form): (Side<'_>, RelationForm)| match form.runs {
         true => vec![
             TableFacts::single(side.named("row_runs"), side.nodes() + 1, Width::of(form.distinct)),
-            TableFacts::new(side.named("runs"), form.distinct, &[("relation", Width::U16), ("start", Width::of(form.edges))]),
+            TableFacts::new(
+                side.named("runs"),
+                form.distinct,
+                &[("relation", Width::U16), ("start", Width::of(form.edges))],
+            ),
         ],
         false => vec![TableFacts::single(side.named("row_types"), side.edges(), Width::U16)],
     };
     let tables = both(csr).into_iter().zip(forms).flat_map(facts).collect();
-    Ok(Outline { scheme: Scheme::RowRelation { forms }, tables, padding: None, scratch_bytes: turning_bytes(csr) })
+    Ok(Outline {
+        scheme: Scheme::RowRelation { forms },
+        tables,
+        padding: None,
+        scratch_bytes: turning_bytes(csr),
+    })
 }
 
 /// The tables.
 pub fn build(csr: &Csr, forms: [RelationForm; 2]) -> Result<Vec<Table>, StageError> {
     let types = types_of_both(csr, NAME)?;
     let [incoming, outgoing] = both(csr);
-    let (of_in, of_out) = rayon::join(|| one(incoming, &types[0], forms[0]), || one(outgoing, &types[1], forms[1]));
+    let (of_in, of_out) =
+        rayon::join(|| one(incoming, &types[0], forms[0]), || one(outgoing, &types[1], forms[1]));
     Ok(of_in?.into_iter().chain(of_out?).collect())
 }
 
@@ -77,7 +97,8 @@ fn one(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<Table>, 
         return Ok(vec![Table::single(side.named("row_types"), Cells::U16(types.to_vec()))]);
     }
     let mut first = Cells::room(Width::of(form.distinct), side.nodes() + 1);
-    let (mut relations, mut starts) = (Cells::room(Width::U16, form.distinct), Cells::room(Width::of(form.edges), form.distinct));
+    let (mut relations, mut starts) =
+        (Cells::room(Width::U16, form.distinct), Cells::room(Width::of(form.edges), form.distinct));
     let (mut rows_begun, mut run) = (0, 0);
     runs(side, types, |relation, row, start| {
         // Rows without edges begin, and end, where the next run does.
@@ -88,26 +109,45 @@ fn one(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<Table>, 
         run += 1;
     })?;
     (rows_begun..side.nodes() + 1).for_each(|_| first.push(run));
-    Ok(vec![Table::single(side.named("row_runs"), first), Table::new(side.named("runs"), vec![("relation", relations), ("start", starts)])])
+    Ok(vec![
+        Table::single(side.named("row_runs"), first),
+        Table::new(side.named("runs"), vec![("relation", relations), ("start", starts)]),
+    ])
 }
 
 /// The other road: from tables to (row, relation, slot), with the relation of each edge by its id.
-pub fn prove(csr: &Csr, tables: &Tables, forms: [RelationForm; 2]) -> Result<Option<Padding>, Violation> {
+pub fn prove(
+    csr: &Csr,
+    tables: &Tables,
+    forms: [RelationForm; 2],
+) -> Result<Option<Padding>, Violation> {
     let relation_of_edge = relation_of_edge(csr, NAME)?;
-    for ((side, direction), form) in both(csr).into_iter().zip([&csr.incoming, &csr.outgoing]).zip(forms) {
-        let relation_at = |slot: u64| u64::from(relation_of_edge[direction.edges[slot as usize] as usize]);
+    for ((side, direction), form) in
+        both(csr).into_iter().zip([&csr.incoming, &csr.outgoing]).zip(forms)
+    {
+        let relation_at =
+            |slot: u64| u64::from(relation_of_edge[direction.edges[slot as usize] as usize]);
         let mut pairs: Vec<(u64, u64)> = Vec::new();
-        for (row, slot) in side.spans().flat_map(|(row, from, to)| (from..to).map(move |slot| (row, slot))) {
+        for (row, slot) in
+            side.spans().flat_map(|(row, from, to)| (from..to).map(move |slot| (row, slot)))
+        {
             let pair = (row, relation_at(slot));
             if pairs.last().is_some_and(|last| *last > pair) {
-                return Err(Violation::new(format!("{}-row {row}: relations do not ascend at slot {slot}", side.name)));
+                return Err(Violation::new(format!(
+                    "{}-row {row}: relations do not ascend at slot {slot}",
+                    side.name
+                )));
             }
             if pairs.last() != Some(&pair) {
                 pairs.push(pair);
             }
         }
         if form != RelationForm::of(side.edges(), pairs.len() as u64) {
-            return Err(Violation::new(format!("{}-rows have {} relations in all: {form:?} is not what the rule says", side.name, pairs.len())));
+            return Err(Violation::new(format!(
+                "{}-rows have {} relations in all: {form:?} is not what the rule says",
+                side.name,
+                pairs.len()
+            )));
         }
         if !form.runs {
             let name = side.named("row_types");
@@ -119,16 +159,26 @@ pub fn prove(csr: &Csr, tables: &Tables, forms: [RelationForm; 2]) -> Result<Opt
             continue;
         }
         let name = side.named("runs");
-        let (relations, starts) = (tables.column(&name, "relation")?, tables.column(&name, "start")?);
+        let (relations, starts) =
+            (tables.column(&name, "relation")?, tables.column(&name, "start")?);
         same(|| format!("{name}: runs"), pairs.len() as u64, relations.len() as u64)?;
-        firsts(&side.named("row_runs"), tables.only(&side.named("row_runs"))?.iter(), pairs.iter().map(|&(row, _)| row), side.rows.len())?;
+        firsts(
+            &side.named("row_runs"),
+            tables.only(&side.named("row_runs"))?.iter(),
+            pairs.iter().map(|&(row, _)| row),
+            side.rows.len(),
+        )?;
         let mut cover = Cover::of(&name, side.rows);
         for (run, &(row, relation)) in pairs.iter().enumerate() {
             let end = if run + 1 < starts.len() { starts.get(run + 1) } else { side.edges() };
             same(|| format!("{name}, run {run}: relation"), relation, relations.get(run))?;
             cover.run(run, row, starts.get(run)..end)?;
             for slot in starts.get(run)..end {
-                same(|| format!("{name}, run {run}: relation at slot {slot}"), relation_at(slot), relation)?;
+                same(
+                    || format!("{name}, run {run}: relation at slot {slot}"),
+                    relation_at(slot),
+                    relation,
+                )?;
             }
         }
         cover.done()?;

@@ -1,8 +1,9 @@
-//! Scheme `rows`: runs of whole rows with about equal work, a row costing its edges and one more; and rows by falling degree, for launches that
-//! begin with the heaviest.
+//! Scheme `rows`: runs of whole rows with about equal work, a row costing its edges and one more;
+//! and rows by falling degree, for launches that begin with the heaviest.
 //!
-//! promises  units ascend and cover every row once; a unit of several rows stays within the aim; rows of the same degree stand by number; the
-//!           division depends on the graph and the aim alone
+//! promises  units ascend and cover every row once; a unit of several rows stays within the aim;
+//!           rows of the same degree stand by number; the division depends on the graph and the aim
+//!           alone
 //! limits    O(rows log rows); 16 bytes a row and direction beside the tables
 use warploom_contract::{
     Violation,
@@ -22,7 +23,8 @@ use crate::{
 /// What it will take.
 pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     let units = each(csr, |side| divide(side.rows.offsets, unit_edges));
-    let of_unit = both(csr).into_iter().zip(&units).map(|(side, starts)| largest(side.rows.offsets, starts));
+    let of_unit =
+        both(csr).into_iter().zip(&units).map(|(side, starts)| largest(side.rows.offsets, starts));
     let unit_edges_max = of_unit.max().unwrap_or(0);
     let facts = |(side, starts): (Side<'_>, &Vec<u32>)| {
         let starts = TableFacts::single(side.named("rows"), starts.len() as u64, Width::U32);
@@ -30,18 +32,32 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     };
     let tables = both(csr).into_iter().zip(&units).flat_map(facts).collect();
     let units = units.map(|starts| starts.len() as u64 - 1);
-    Outline { scheme: Scheme::Rows { unit_edges, units, unit_edges_max }, tables, padding: None, scratch_bytes: 32 * csr.nodes() as u64 }
+    Outline {
+        scheme: Scheme::Rows { unit_edges, units, unit_edges_max },
+        tables,
+        padding: None,
+        scratch_bytes: 32 * csr.nodes() as u64,
+    }
 }
 
 /// The tables of one direction.
 pub fn build(side: Side<'_>, unit_edges: u64) -> Vec<Table> {
     let offsets = side.rows.offsets;
-    let order = by_degree(side.rows.len(), |row| offsets[row as usize + 1] - offsets[row as usize], false);
-    vec![Table::single(side.named("rows"), Cells::U32(divide(offsets, unit_edges))), Table::single(side.named("order"), Cells::U32(order))]
+    let order =
+        by_degree(side.rows.len(), |row| offsets[row as usize + 1] - offsets[row as usize], false);
+    vec![
+        Table::single(side.named("rows"), Cells::U32(divide(offsets, unit_edges))),
+        Table::single(side.named("order"), Cells::U32(order)),
+    ]
 }
 
-/// The other road: rows are dealt to units one by one, and each pair of rows in the order is compared.
-pub fn prove(csr: &Csr, tables: &Tables, (unit_edges, units, unit_edges_max): (u64, [u64; 2], u64)) -> Result<Option<Padding>, Violation> {
+/// The other road: rows are dealt to units one by one, and each pair of rows in the order is
+/// compared.
+pub fn prove(
+    csr: &Csr,
+    tables: &Tables,
+    (unit_edges, units, unit_edges_max): (u64, [u64; 2], u64),
+) -> Result<Option<Padding>, Violation> {
     let mut largest = 0;
     for (side, units) in both(csr).into_iter().zip(units) {
         let starts = tables.only(&side.named("rows"))?;
@@ -57,7 +73,10 @@ pub fn prove(csr: &Csr, tables: &Tables, (unit_edges, units, unit_edges_max): (u
         };
         if let Some(place) = (1..order.len()).find(|&place| cost(place - 1) >= cost(place)) {
             let (before, row) = (order.get(place - 1), order.get(place));
-            return Err(Violation::new(format!("{name}, place {place}: row {row} stands behind row {before}, whose degree is not larger")));
+            return Err(Violation::new(format!(
+                "{name}, place {place}: row {row} stands behind row {before}, whose degree is not \
+                    larger"
+            )));
         }
     }
     same(|| "most edges of a unit".to_owned(), largest, unit_edges_max)?;
@@ -85,21 +104,34 @@ pub fn divide(offsets: &[u64], unit_edges: u64) -> Vec<u32> {
 
 /// Most edges of a unit.
 fn largest(offsets: &[u64], starts: &[u32]) -> u64 {
-    starts.windows(2).map(|pair| offsets[pair[1] as usize] - offsets[pair[0] as usize]).max().unwrap_or(0)
+    starts
+        .windows(2)
+        .map(|pair| offsets[pair[1] as usize] - offsets[pair[0] as usize])
+        .max()
+        .unwrap_or(0)
 }
 
 /// Rows are dealt to units one by one; gives the most edges of a unit.
-fn prove_units(side: &str, offsets: &[u64], starts: &[u32], unit_edges: u64) -> Result<u64, Violation> {
+fn prove_units(
+    side: &str,
+    offsets: &[u64],
+    starts: &[u32],
+    unit_edges: u64,
+) -> Result<u64, Violation> {
     let rows = offsets.len() - 1;
     if starts.first() != Some(&0) || starts.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(Violation::new(format!("{side}-units: expected the first row of each, from 0 on and ascending")));
+        return Err(Violation::new(format!(
+            "{side}-units: expected the first row of each, from 0 on and ascending"
+        )));
     }
     let mut largest = 0;
     let mut claimed = vec![0u8; rows];
     for (unit, pair) in starts.windows(2).enumerate() {
         let mut cost = 0;
         for row in pair[0]..pair[1] {
-            let slot = claimed.get_mut(row as usize).ok_or_else(|| Violation::new(format!("{side}-unit {unit}: row {row} of only {rows}")))?;
+            let slot = claimed.get_mut(row as usize).ok_or_else(|| {
+                Violation::new(format!("{side}-unit {unit}: row {row} of only {rows}"))
+            })?;
             *slot = slot.saturating_add(1);
             cost += offsets[row as usize + 1] - offsets[row as usize] + 1;
         }
@@ -107,14 +139,24 @@ fn prove_units(side: &str, offsets: &[u64], starts: &[u32], unit_edges: u64) -> 
         // What the next row would cost.
         let next = offsets.get(pair[1] as usize + 1).map(|end| end - offsets[pair[1] as usize] + 1);
         if next.is_some_and(|next| cost + next <= unit_edges) {
-            return Err(Violation::new(format!("{side}-unit {unit} ends before row {}, with which it would stay within the aim {unit_edges}", pair[1])));
+            return Err(Violation::new(format!(
+                "{side}-unit {unit} ends before row {}, with which it would stay within the aim \
+                    {unit_edges}",
+                pair[1]
+            )));
         }
         if pair[1] - pair[0] > 1 && cost > unit_edges {
-            return Err(Violation::new(format!("{side}-unit {unit}: work {cost} of {} rows exceeds the aim {unit_edges}", pair[1] - pair[0])));
+            return Err(Violation::new(format!(
+                "{side}-unit {unit}: work {cost} of {} rows exceeds the aim {unit_edges}",
+                pair[1] - pair[0]
+            )));
         }
     }
     match claimed.iter().position(|&times| times != 1) {
-        Some(row) => Err(Violation::new(format!("{side}: row {row} is in {} units, expected one", claimed[row]))),
+        Some(row) => Err(Violation::new(format!(
+            "{side}: row {row} is in {} units, expected one",
+            claimed[row]
+        ))),
         None => Ok(largest),
     }
 }

@@ -1,8 +1,11 @@
-//! Scheme `sorted-columns`: nonzeros as coordinates by column, then row, so that consecutive ones read the same row of features (document 001, variant 3).
+//! Scheme `sorted-columns`: nonzeros as coordinates by column, then row, so that consecutive ones
+//! read the same row of features (document 001, variant 3).
 //!
-//! promises  repeats of an edge stand by slot; each entry has the slot of its nonzero in the csr, where weights and ids lie
+//! promises  repeats of an edge stand by slot; each entry has the slot of its nonzero in the csr,
+//!           where weights and ids lie
 //! never     compares two nonzeros: the other direction of the csr lists them so, but for relations
-//! limits    O(rows + edges); 16 bytes a row beside the tables, with relations 20 bytes an edge, most of it only where one column has most edges
+//! limits    O(rows + edges); 16 bytes a row beside the tables, with relations 20 bytes an edge,
+//!           most of it only where one column has most edges
 use rayon::prelude::*;
 use warploom_contract::{
     Violation,
@@ -23,10 +26,21 @@ use crate::{
 /// What it will take.
 pub fn outline(csr: &Csr) -> Outline {
     let slots = Width::of(csr.edges() as u64);
-    let facts = |side: Side<'_>| TableFacts::new(side.named("sorted_columns"), side.edges(), &[("column", Width::U32), ("row", Width::U32), ("slot", slots)]);
+    let facts = |side: Side<'_>| {
+        TableFacts::new(
+            side.named("sorted_columns"),
+            side.edges(),
+            &[("column", Width::U32), ("row", Width::U32), ("slot", slots)],
+        )
+    };
     let (nodes, edges) = (csr.nodes() as u64, csr.edges() as u64);
     let scratch_bytes = if csr.types.is_some() { 20 * edges + 8 * nodes } else { 16 * nodes };
-    Outline { scheme: Scheme::SortedColumns {}, tables: both(csr).map(facts).into(), padding: None, scratch_bytes }
+    Outline {
+        scheme: Scheme::SortedColumns {},
+        tables: both(csr).map(facts).into(),
+        padding: None,
+        scratch_bytes,
+    }
 }
 
 /// The tables of both directions.
@@ -36,12 +50,14 @@ pub fn build(csr: &Csr) -> Vec<Table> {
         // Grouping uses all threads, so one direction comes after the other.
         return [incoming, outgoing].map(grouped).into();
     }
-    let (of_in, of_out) = rayon::join(|| turned(incoming, outgoing.rows), || turned(outgoing, incoming.rows));
+    let (of_in, of_out) =
+        rayon::join(|| turned(incoming, outgoing.rows), || turned(outgoing, incoming.rows));
     vec![of_in, of_out]
 }
 
-/// Without relations the rows of the other direction are the columns of this one, in this order: what is left are slots, and since neighbours ascend in rows,
-/// the edges of a row come by in the order of its slots.
+/// Without relations the rows of the other direction are the columns of this one, in this order:
+/// what is left are slots, and since neighbours ascend in rows, the edges of a row come by in the
+/// order of its slots.
 fn turned(side: Side<'_>, other: Rows<'_>) -> Table {
     let mut heads: Vec<u64> = side.rows.offsets[..side.rows.len()].to_vec();
     let mut slot = Cells::zeros(Width::of(side.edges()), side.edges());
@@ -49,14 +65,22 @@ fn turned(side: Side<'_>, other: Rows<'_>) -> Table {
         slot.set(at, heads[row as usize]);
         heads[row as usize] += 1;
     }
-    let (column, row) = (Cells::U32(rows_of_edges(other.offsets)), Cells::U32(other.neighbours.to_vec()));
+    let (column, row) =
+        (Cells::U32(rows_of_edges(other.offsets)), Cells::U32(other.neighbours.to_vec()));
     Table::new(side.named("sorted_columns"), vec![("column", column), ("row", row), ("slot", slot)])
 }
 
 /// With relations, which come first in rows, nonzeros are grouped by their columns.
 fn grouped(side: Side<'_>) -> Table {
     let mut parts = DirectionParts::default();
-    group(&mut parts, side.rows.len(), side.rows.neighbours, Others::Rows(side.rows.offsets), None, &|_| {});
+    group(
+        &mut parts,
+        side.rows.len(),
+        side.rows.neighbours,
+        Others::Rows(side.rows.offsets),
+        None,
+        &|_| {},
+    );
     let DirectionParts { offsets, neighbours: rows, edges: slots } = parts;
     let slot = match Width::of(side.edges()) {
         Width::U64 => Cells::U64(slots),
@@ -67,20 +91,33 @@ fn grouped(side: Side<'_>) -> Table {
         }
     };
     let column = Cells::U32(rows_of_edges(&offsets));
-    Table::new(side.named("sorted_columns"), vec![("column", column), ("row", Cells::U32(rows)), ("slot", slot)])
+    Table::new(
+        side.named("sorted_columns"),
+        vec![("column", column), ("row", Cells::U32(rows)), ("slot", slot)],
+    )
 }
 
 /// The other road: entries ascend, and each is looked up in the csr by its slot.
 pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let name = side.named("sorted_columns");
-    let (column, row, slot) = (tables.column(&name, "column")?, tables.column(&name, "row")?, tables.column(&name, "slot")?);
+    let (column, row, slot) = (
+        tables.column(&name, "column")?,
+        tables.column(&name, "row")?,
+        tables.column(&name, "slot")?,
+    );
     let mut cover = Cover::of(&name, side.rows);
     let mut before = None;
     for at in 0..slot.len() {
         let entry = (column.get(at), row.get(at), slot.get(at));
         cover.coordinate(at, (entry.1, entry.0), entry.2)?;
         if before.is_some_and(|before| before >= entry) {
-            return Err(cover.wrong(at, format!("column {}, row {} does not stand behind the entry before", entry.0, entry.1)));
+            return Err(cover.wrong(
+                at,
+                format!(
+                    "column {}, row {} does not stand behind the entry before",
+                    entry.0, entry.1
+                ),
+            ));
         }
         before = Some(entry);
     }

@@ -1,5 +1,6 @@
-//! What every scheme promises, on graphs that go wrong easily and on random ones: what is built expands to the csr, has the sizes that were foreseen, is the
-//! same for any number of threads, and no number of it can be changed unseen.
+//! What every scheme promises, on graphs that go wrong easily and on random ones: what is built
+//! expands to the csr, has the sizes that were foreseen, is the same for any number of threads, and
+//! no number of it can be changed unseen.
 use std::path::PathBuf;
 
 use proptest::prelude::*;
@@ -84,7 +85,8 @@ fn made(csr: &Csr, asked: Asked, spec: &PartitionSpec) -> (Outline, Vec<Table>) 
     let outline = outline(asked, csr, &request, Room(u64::MAX)).unwrap();
     let tables = build(&outline.scheme, csr, &request).unwrap();
     assert_eq!(tables.iter().map(Table::facts).collect::<Vec<_>>(), outline.tables, "{asked}");
-    let padding = prove(&outline.scheme, csr, &tables.iter().cloned().collect::<Tables>()).unwrap_or_else(|wrong| panic!("{asked}: {}", wrong.0));
+    let padding = prove(&outline.scheme, csr, &tables.iter().cloned().collect::<Tables>())
+        .unwrap_or_else(|wrong| panic!("{asked}: {}", wrong.0));
     assert_eq!(padding, outline.padding, "{asked}");
     (outline, tables)
 }
@@ -145,18 +147,38 @@ fn sixteen() -> Csr {
 
 /// Eight graphs of 16 nodes; the rows of one do not lie side by side.
 fn eight() -> Csr {
-    of_many(16, &plain([(0, 9), (9, 0), (1, 2), (2, 3), (3, 1), (4, 5), (6, 7), (7, 8), (8, 10), (10, 11), (11, 6), (14, 14)]))
+    of_many(
+        16,
+        &plain([
+            (0, 9),
+            (9, 0),
+            (1, 2),
+            (2, 3),
+            (3, 1),
+            (4, 5),
+            (6, 7),
+            (7, 8),
+            (8, 10),
+            (10, 11),
+            (11, 6),
+            (14, 14),
+        ]),
+    )
 }
 
 /// The example for a scheme.
 fn examples() -> Vec<(Asked, Csr)> {
     let typed = sixteen();
-    asked(&typed).map(|asked| (asked, typed.clone())).chain([(Asked::PackedGraphs, eight())]).collect()
+    asked(&typed)
+        .map(|asked| (asked, typed.clone()))
+        .chain([(Asked::PackedGraphs, eight())])
+        .collect()
 }
 
 /// A table as a person reads it: a line a column.
 fn shown(table: &Table) -> String {
-    let mut text = format!("{}, {} rows, {} bytes\n", table.name, table.rows(), table.facts().bytes());
+    let mut text =
+        format!("{}, {} rows, {} bytes\n", table.name, table.rows(), table.facts().bytes());
     for (name, column) in table.columns() {
         let numbers: Vec<String> = column.iter().map(|number| number.to_string()).collect();
         text += &format!("  {name} {}: {}\n", column.width().name(), numbers.join(" "));
@@ -175,26 +197,51 @@ fn every_format_of_an_example() {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(&path, text).unwrap();
         } else {
-            assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text, "{name}: read it, then refresh with UPDATE=1");
+            assert_eq!(
+                std::fs::read_to_string(&path).unwrap_or_default(),
+                text,
+                "{name}: read it, then refresh with UPDATE=1"
+            );
         }
     };
     let rows = |side: &Direction, types: &dyn Fn(u64) -> u16| {
         let row = |row: usize| {
             let slots = side.offsets[row] as usize..side.offsets[row + 1] as usize;
-            let shown: Vec<String> = slots.map(|slot| format!("{}/{}", side.neighbours[slot], types(side.edges[slot]))).collect();
-            format!("  {row} from slot {}: {}\n", side.offsets[row], shown.join(" ")).replace(": \n", ":\n")
+            let shown: Vec<String> = slots
+                .map(|slot| format!("{}/{}", side.neighbours[slot], types(side.edges[slot])))
+                .collect();
+            format!("  {row} from slot {}: {}\n", side.offsets[row], shown.join(" "))
+                .replace(": \n", ":\n")
         };
         (0..16).map(row).collect::<String>()
     };
-    let of_edge = |edge: u64| graph.types.as_ref().unwrap()[graph.incoming.edges.iter().position(|&known| known == edge).unwrap()];
-    let pages = format!("in-rows, each neighbour with its relation\n{}out-rows\n{}", rows(&graph.incoming, &of_edge), rows(&graph.outgoing, &of_edge));
+    let of_edge = |edge: u64| {
+        graph.types.as_ref().unwrap()
+            [graph.incoming.edges.iter().position(|&known| known == edge).unwrap()]
+    };
+    let pages = format!(
+        "in-rows, each neighbour with its relation\n{}out-rows\n{}",
+        rows(&graph.incoming, &of_edge),
+        rows(&graph.outgoing, &of_edge)
+    );
     compare("csr", pages);
-    compare("graphs", format!("graph of each node of the set of many: {:?}\n", eight().graphs.as_deref().unwrap()));
+    compare(
+        "graphs",
+        format!(
+            "graph of each node of the set of many: {:?}\n",
+            eight().graphs.as_deref().unwrap()
+        ),
+    );
     for (asked, graph) in examples() {
         let (outline, tables) = made(&graph, asked, &small());
-        let padding = outline.padding.map_or_else(String::new, |padding| format!("{} of {} places empty\n", padding.empty, padding.places));
+        let padding = outline.padding.map_or_else(String::new, |padding| {
+            format!("{} of {} places empty\n", padding.empty, padding.places)
+        });
         let scheme = serde_json::to_string(&outline.scheme).unwrap();
-        compare(asked.name(), format!("{scheme}\n{padding}{}", tables.iter().map(shown).collect::<String>()));
+        compare(
+            asked.name(),
+            format!("{scheme}\n{padding}{}", tables.iter().map(shown).collect::<String>()),
+        );
     }
 }
 
@@ -202,10 +249,20 @@ fn every_format_of_an_example() {
 pub(super) fn tampered(table: &Table, column_index: usize, row: usize, number: u64) -> Table {
     let cells = |index: usize, column: &Column| {
         let mut cells = Cells::room(column.width(), column.len() as u64);
-        column.iter().enumerate().for_each(|(at, known)| cells.push(if (index, at) == (column_index, row) { number } else { known }));
+        column.iter().enumerate().for_each(|(at, known)| {
+            cells.push(if (index, at) == (column_index, row) { number } else { known })
+        });
         cells
     };
-    Table::new(table.name.clone(), table.columns().iter().enumerate().map(|(index, (name, column))| (name.as_str(), cells(index, column))).collect())
+    Table::new(
+        table.name.clone(),
+        table
+            .columns()
+            .iter()
+            .enumerate()
+            .map(|(index, (name, column))| (name.as_str(), cells(index, column)))
+            .collect(),
+    )
 }
 
 #[test]
@@ -222,10 +279,17 @@ fn no_number_can_be_changed_unseen() {
                         if other == *table {
                             continue;
                         }
-                        let all = tables.iter().enumerate().map(|(at, table)| if at == index { other.clone() } else { table.clone() });
+                        let all = tables.iter().enumerate().map(|(at, table)| {
+                            if at == index { other.clone() } else { table.clone() }
+                        });
                         let found = prove(&outline.scheme, &graph, &all.collect());
-                        let seen = found.is_err() || found.is_ok_and(|padding| padding != outline.padding);
-                        assert!(seen, "{asked}: {}.{name}[{row}] = {number} in place of {known} passed", table.name);
+                        let seen =
+                            found.is_err() || found.is_ok_and(|padding| padding != outline.padding);
+                        assert!(
+                            seen,
+                            "{asked}: {}.{name}[{row}] = {number} in place of {known} passed",
+                            table.name
+                        );
                         changed += 1;
                     }
                 }
@@ -236,11 +300,23 @@ fn no_number_can_be_changed_unseen() {
 }
 
 /// Publishes tables as the stage does.
-fn published(store: &Store, graph: &Csr, division: Division, tables: &[Table], mark: usize) -> Result<Artifact, StageError> {
-    let document = KeyDocument::new("partition", 2, &[Kind::Partition], serde_json::json!({"mark": mark}));
+fn published(
+    store: &Store,
+    graph: &Csr,
+    division: Division,
+    tables: &[Table],
+    mark: usize,
+) -> Result<Artifact, StageError> {
+    let document =
+        KeyDocument::new("partition", 2, &[Kind::Partition], serde_json::json!({"mark": mark}));
     let mut outputs = Outputs::begin(store, &contracts::PARTITION, document, &Inputs::new())?;
     let rows = made(graph, Asked::Rows, &small());
-    let mut schemes = vec![Division { scheme: rows.0.scheme, why: "asked for".into(), tables: rows.0.tables, padding: None }];
+    let mut schemes = vec![Division {
+        scheme: rows.0.scheme,
+        why: "asked for".into(),
+        tables: rows.0.tables,
+        padding: None,
+    }];
     let is_rows = division.scheme.name() == "rows";
     if is_rows {
         schemes.clear();
@@ -248,11 +324,16 @@ fn published(store: &Store, graph: &Csr, division: Division, tables: &[Table], m
     schemes.push(division);
     let others = if is_rows { &[][..] } else { &rows.1[..] };
     tables.iter().chain(others).try_for_each(|table| partition::write_table(&outputs, table))?;
-    partition::write(&mut outputs, &Partition { parts: 1, schemes }, (graph.nodes() as u64, graph.edges() as u64))?;
+    partition::write(
+        &mut outputs,
+        &Partition { parts: 1, schemes },
+        (graph.nodes() as u64, graph.edges() as u64),
+    )?;
     Ok(outputs.publish(store)?.remove(0))
 }
 
-/// What leaves the bounds of rows, slots and tables is not published; what is, opens as it was made.
+/// What leaves the bounds of rows, slots and tables is not published; what is, opens as it was
+/// made.
 #[test]
 fn no_table_that_leaves_its_bounds_is_published() {
     let folder = tempfile::tempdir().unwrap();
@@ -260,25 +341,45 @@ fn no_table_that_leaves_its_bounds_is_published() {
     let mut mark = 0;
     for (asked, graph) in examples() {
         let (outline, tables) = made(&graph, asked, &small());
-        let division = Division { scheme: outline.scheme, why: "asked for".into(), tables: outline.tables, padding: outline.padding };
+        let division = Division {
+            scheme: outline.scheme,
+            why: "asked for".into(),
+            tables: outline.tables,
+            padding: outline.padding,
+        };
         let mut publish = |tables: &[Table]| {
             mark += 1;
             published(&store, &graph, division.clone(), tables, mark)
         };
         let artifact = publish(&tables).unwrap_or_else(|error| panic!("{asked}: {error}"));
-        let opened = Tables::open(&artifact.path, partition::open(&artifact).unwrap().schemes.last().unwrap()).unwrap();
+        let opened = Tables::open(
+            &artifact.path,
+            partition::open(&artifact).unwrap().schemes.last().unwrap(),
+        )
+        .unwrap();
         assert!(tables.iter().all(|table| opened.get(&table.name).unwrap() == table), "{asked}");
         for (index, table) in tables.iter().enumerate() {
             for (column_index, (name, column)) in table.columns().iter().enumerate() {
-                // Relations and graphs have no bound that a partition knows, and the last first place says itself how many places there are.
-                let free = matches!(name.as_str(), "relation" | "in_row_types" | "out_row_types" | "graph");
+                // Relations and graphs have no bound that a partition knows, and the last first
+                // place says itself how many places there are.
+                let free = matches!(
+                    name.as_str(),
+                    "relation" | "in_row_types" | "out_row_types" | "graph"
+                );
                 for row in [0, column.len().saturating_sub(1)] {
-                    if column.is_empty() || free && table.name != "graph_blocks" || name == "interleaved_groups" && row > 0 {
+                    if column.is_empty()
+                        || free && table.name != "graph_blocks"
+                        || name == "interleaved_groups" && row > 0
+                    {
                         continue;
                     }
                     let mut others = tables.clone();
                     others[index] = tampered(table, column_index, row, u64::MAX);
-                    assert!(publish(&others).is_err(), "{asked}: {}.{name}[{row}] beyond all bounds was published", table.name);
+                    assert!(
+                        publish(&others).is_err(),
+                        "{asked}: {}.{name}[{row}] beyond all bounds was published",
+                        table.name
+                    );
                 }
             }
         }
@@ -287,7 +388,9 @@ fn no_table_that_leaves_its_bounds_is_published() {
 
 #[test]
 fn no_number_of_threads_changes_a_table() {
-    let edges = plain((0..40_000u32).map(|at| (at.wrapping_mul(2_654_435_761) % 3001, at.wrapping_mul(40_503) % 2999 * (at % 7) / 6)));
+    let edges = plain((0..40_000u32).map(|at| {
+        (at.wrapping_mul(2_654_435_761) % 3001, at.wrapping_mul(40_503) % 2999 * (at % 7) / 6)
+    }));
     let graph = csr(3001, &edges, true);
     let of = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -305,7 +408,12 @@ fn what_needs_too_much_memory_is_refused_before_it_is_made() {
         assert!(outline_of(needed).is_ok(), "{asked}");
         let error = outline_of(needed - 1).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Memory);
-        assert!(error.what.contains(&format!("scheme `{asked}` needs")) && error.what.contains(&format!("({needed} bytes)")), "{}", error.what);
+        assert!(
+            error.what.contains(&format!("scheme `{asked}` needs"))
+                && error.what.contains(&format!("({needed} bytes)")),
+            "{}",
+            error.what
+        );
         assert!(error.hint.unwrap().contains(&format!("--memory {needed}")));
         let bytes_of_csr = (24 * graph.edges() + 16 * (graph.nodes() + 1)) as u64;
         assert!(needed <= 3 * bytes_of_csr, "{asked}: {needed} of {bytes_of_csr}");
@@ -318,27 +426,44 @@ fn graphs_without_relations_are_told_so() {
     for asked in [Asked::RelationMajor, Asked::RowRelation] {
         let error = outline(asked, &graph, &request(small()), Room(u64::MAX)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Specification);
-        assert!(error.what.contains("has no relations") && error.hint.unwrap().contains("partition.scheme"), "{}", error.what);
+        assert!(
+            error.what.contains("has no relations")
+                && error.hint.unwrap().contains("partition.scheme"),
+            "{}",
+            error.what
+        );
     }
 }
 
 #[test]
 fn one_graph_is_not_packed_and_neither_are_joined_ones() {
-    let outline_of = |graph: &Csr| outline(Asked::PackedGraphs, graph, &request(small()), Room(u64::MAX)).unwrap_err();
+    let outline_of = |graph: &Csr| {
+        outline(Asked::PackedGraphs, graph, &request(small()), Room(u64::MAX)).unwrap_err()
+    };
     let error = outline_of(&sixteen());
-    assert!(error.kind == ErrorKind::Specification && error.what.contains("this data set is one graph"), "{}", error.what);
+    assert!(
+        error.kind == ErrorKind::Specification && error.what.contains("this data set is one graph"),
+        "{}",
+        error.what
+    );
     let joined = Csr { graphs: Some(vec![0, 1].into()).into(), ..csr(2, &plain([(0, 1)]), false) };
     let error = outline_of(&joined);
-    assert!(error.kind == ErrorKind::Data && error.what.contains("found one from node 0 of graph 0 to node 1 of graph 1"), "{}", error.what);
+    assert!(
+        error.kind == ErrorKind::Data
+            && error.what.contains("found one from node 0 of graph 0 to node 1 of graph 1"),
+        "{}",
+        error.what
+    );
 }
 
 /// Document 003's rule: offsets only where edges are more than twice the relations of all rows.
 #[test]
 fn the_form_of_relations_follows_the_rule() {
-    let form = |edges: &[Edge]| match made(&csr(4, edges, true), Asked::RowRelation, &small()).0.scheme {
-        Scheme::RowRelation { forms } => forms[0],
-        other => panic!("{other:?}"),
-    };
+    let form =
+        |edges: &[Edge]| match made(&csr(4, edges, true), Asked::RowRelation, &small()).0.scheme {
+            Scheme::RowRelation { forms } => forms[0],
+            other => panic!("{other:?}"),
+        };
     // Four edges, two relations: 4 / 2 is not more than 2.
     let even = form(&[(0, 1, 0), (2, 1, 0), (0, 1, 5), (2, 1, 5)]);
     assert_eq!((even.edges, even.distinct, even.runs), (4, 2, false));

@@ -1,7 +1,10 @@
-//! Schemes `warp-tiles` and `block-tiles`: each row in tiles of nonzeros whose columns and values are staged in shared memory (document 001, variants 4 to 6).
+//! Schemes `warp-tiles` and `block-tiles`: each row in tiles of nonzeros whose columns and values
+//! are staged in shared memory (document 001, variants 4 to 6).
 //!
-//! promises  a tile lies in one row and ends where the next begins, or where its row does; tiles of a row follow each other
-//! never     takes more shared memory than a block has: settings that would are refused before anything is built
+//! promises  a tile lies in one row and ends where the next begins, or where its row does; tiles of
+//!           a row follow each other
+//! never     takes more shared memory than a block has: settings that would are refused before
+//!           anything is built
 //! limits    O(rows + tiles)
 use warploom_contract::{
     Violation,
@@ -27,13 +30,21 @@ pub const OF_BLOCKS: Names = ("block_tiles", "block_tile_first");
 
 /// A warp's tiles with their settings.
 pub fn of_warps(spec: &PartitionSpec) -> (Scheme, Names, u64) {
-    let scheme = Scheme::WarpTiles { warp_tile: spec.warp_tile, block_threads: spec.block_threads, shared_bytes: spec.shared_bytes };
+    let scheme = Scheme::WarpTiles {
+        warp_tile: spec.warp_tile,
+        block_threads: spec.block_threads,
+        shared_bytes: spec.shared_bytes,
+    };
     (scheme, OF_WARPS, spec.warp_tile)
 }
 
 /// A block's.
 pub fn of_blocks(spec: &PartitionSpec) -> (Scheme, Names, u64) {
-    (Scheme::BlockTiles { block_tile: spec.block_tile, shared_bytes: spec.shared_bytes }, OF_BLOCKS, spec.block_tile)
+    (
+        Scheme::BlockTiles { block_tile: spec.block_tile, shared_bytes: spec.shared_bytes },
+        OF_BLOCKS,
+        spec.block_tile,
+    )
 }
 
 fn count(side: Side<'_>, tile: u64) -> u64 {
@@ -53,13 +64,19 @@ pub fn outline(csr: &Csr, (scheme, (tiles, first), tile): (Scheme, Names, u64)) 
     };
     let places = (counts[0] + counts[1]) * tile;
     let padding = Some(Padding { places, empty: places - 2 * csr.edges() as u64 });
-    Outline { scheme, tables: sides.into_iter().zip(counts).flat_map(facts).collect(), padding, scratch_bytes: 0 }
+    Outline {
+        scheme,
+        tables: sides.into_iter().zip(counts).flat_map(facts).collect(),
+        padding,
+        scratch_bytes: 0,
+    }
 }
 
 /// The tables of one direction.
 pub fn build(side: Side<'_>, (tiles, first): Names, tile: u64) -> Vec<Table> {
     let count = count(side, tile);
-    let (mut row, mut start) = (Cells::room(Width::U32, count), Cells::room(Width::of(side.edges()), count));
+    let (mut row, mut start) =
+        (Cells::room(Width::U32, count), Cells::room(Width::of(side.edges()), count));
     let mut firsts = Cells::room(Width::of(count), side.nodes() + 1);
     let mut before = 0;
     firsts.push(0);
@@ -71,21 +88,39 @@ pub fn build(side: Side<'_>, (tiles, first): Names, tile: u64) -> Vec<Table> {
         before += (to - from).div_ceil(tile);
         firsts.push(before);
     }
-    vec![Table::new(side.named(tiles), vec![("row", row), ("start", start)]), Table::single(side.named(first), firsts)]
+    vec![
+        Table::new(side.named(tiles), vec![("row", row), ("start", start)]),
+        Table::single(side.named(first), firsts),
+    ]
 }
 
 /// The other road: a tile reaches up to the next one of its row, else to the end of its row.
-pub fn prove(side: Side<'_>, tables: &Tables, ((tiles, first), tile): (Names, u64)) -> Result<Option<Padding>, Violation> {
+pub fn prove(
+    side: Side<'_>,
+    tables: &Tables,
+    ((tiles, first), tile): (Names, u64),
+) -> Result<Option<Padding>, Violation> {
     let (tiles, first) = (side.named(tiles), side.named(first));
     let (row, start) = (tables.column(&tiles, "row")?, tables.column(&tiles, "start")?);
     let mut cover = Cover::of(&tiles, side.rows);
     for at in 0..row.len() {
         let own = row.get(at);
         let goes_on = at + 1 < row.len() && row.get(at + 1) == own;
-        let end = if goes_on { start.get(at + 1) } else { side.rows.offsets.get(own as usize + 1).copied().unwrap_or(0) };
+        let end = if goes_on {
+            start.get(at + 1)
+        } else {
+            side.rows.offsets.get(own as usize + 1).copied().unwrap_or(0)
+        };
         let length = end.saturating_sub(start.get(at));
         if length == 0 || length > tile || goes_on && length < tile {
-            return Err(cover.wrong(at, format!("expected {tile} nonzeros, or what is left of row {own}, found the slots {} to {end}", start.get(at))));
+            return Err(cover.wrong(
+                at,
+                format!(
+                    "expected {tile} nonzeros, or what is left of row \
+                {own}, found the slots {} to {end}",
+                    start.get(at)
+                ),
+            ));
         }
         cover.run(at, own, start.get(at)..end)?;
     }

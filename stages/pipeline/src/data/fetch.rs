@@ -4,8 +4,13 @@ use warploom_catalog::{Entry, Fetched, fetch};
 use warploom_contract::{StageError, stage::Progress};
 use warploom_shell::{Environment, requests::catalog_error, talk::Talk};
 
-/// Gets what is missing into the first data folder, and says where all files are; those that are here under another name are not fetched.
-pub fn fetch_files(environment: &Environment, talk: &Talk, entry: &Entry) -> Result<(), StageError> {
+/// Gets what is missing into the first data folder, and says where all files are; those that are
+/// here under another name are not fetched.
+pub fn fetch_files(
+    environment: &Environment,
+    talk: &Talk,
+    entry: &Entry,
+) -> Result<(), StageError> {
     talk.stage("fetch");
     let mut current = String::new();
     let mut before = 0;
@@ -26,7 +31,11 @@ pub fn fetch_files(environment: &Environment, talk: &Talk, entry: &Entry) -> Res
     crate::print_as(
         environment,
         || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
-        || vec![json!({"name": entry.name, "files": paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(), "elsewhere": elsewhere})],
+        || {
+            vec![
+                json!({"name": entry.name, "files": paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(), "elsewhere": elsewhere}),
+            ]
+        },
     );
     Ok(())
 }

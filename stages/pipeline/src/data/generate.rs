@@ -1,8 +1,11 @@
 //! `warploom data generate`: the stand-in of a set, as a graph in the store.
 //!
-//! promises  the graph is the one that a pipeline makes where the real files cannot be had, with the same key: it is a hit there
-//! promises  it says STAND-IN on the terminal and in its manifest, and so does whatever is made from it; `--real` refuses it then as ever
-//! never     writes files that could be taken for the real ones; looks for real files or asks the network
+//! promises  the graph is the one that a pipeline makes where the real files cannot be had, with
+//!           the same key: it is a hit there
+//! promises  it says STAND-IN on the terminal and in its manifest, and so does whatever is made
+//!           from it; `--real` refuses it then as ever
+//! never     writes files that could be taken for the real ones; looks for real files or asks the
+//!           network
 use std::path::Path;
 
 use warploom_catalog::Entry;
@@ -20,19 +23,38 @@ use warploom_shell::{
 use warploom_spec::Pipeline;
 
 /// Makes the graph, with the settings of `--pipeline` and `--set` if there are any.
-pub fn generate(environment: &Environment, talk: &Talk, options: &Options, entry: &Entry) -> Result<(), StageError> {
+pub fn generate(
+    environment: &Environment,
+    talk: &Talk,
+    options: &Options,
+    entry: &Entry,
+) -> Result<(), StageError> {
     if entry.stand_in.is_none() && entry.generator.is_none() {
-        let error = StageError::new(ErrorKind::Input, format!("`{}` has no recipe to generate it by", entry.name));
-        return Err(error.hint(format!("its files are small: get them with  warploom data fetch {}", entry.name)));
+        let error = StageError::new(
+            ErrorKind::Input,
+            format!("`{}` has no recipe to generate it by", entry.name),
+        );
+        return Err(error.hint(format!(
+            "its files are small: get them with  warploom data fetch {}",
+            entry.name
+        )));
     }
-    let alone = Environment { data: Vec::new(), network: false, real: Real::No, ..environment.clone() };
+    let alone =
+        Environment { data: Vec::new(), network: false, real: Real::No, ..environment.clone() };
     for pipeline in pipelines(options, &entry.name)? {
         let outcome = execute::<Ingest>(&mut Chain::new(&alone, &pipeline), talk);
         match environment.format {
             Format::Human => {
-                let (title, run) = (format!("{}, generated", entry.name), (&pipeline.run, environment.threads));
+                let (title, run) =
+                    (format!("{}, generated", entry.name), (&pipeline.run, environment.threads));
                 print_text(&table(&title, std::slice::from_ref(&outcome), DataNeeds::ALL, run));
-                outcome.artifacts.iter().for_each(|artifact| print_data(&format!("{}: {}\n", kind(outcome.provenance()), artifact.path.display())));
+                outcome.artifacts.iter().for_each(|artifact| {
+                    print_data(&format!(
+                        "{}: {}\n",
+                        kind(outcome.provenance()),
+                        artifact.path.display()
+                    ))
+                });
             }
             _ => print_data(&format!("{}\n", outcome.to_json())),
         }
@@ -53,12 +75,17 @@ fn pipelines(options: &Options, dataset: &str) -> Result<Vec<Pipeline>, StageErr
     overrides.push(format!("dataset={dataset}"));
     let read = match &options.pipeline {
         Some(file) => warploom_spec::read(file, &overrides),
-        None => warploom_spec::read_text(&format!("dataset: {dataset}\n{}", super::WITHOUT_PROGRAM), Path::new("generate.yaml"), &overrides),
+        None => warploom_spec::read_text(
+            &format!("dataset: {dataset}\n{}", super::WITHOUT_PROGRAM),
+            Path::new("generate.yaml"),
+            &overrides,
+        ),
     };
     read.map_err(|mistakes| {
         let mut error = StageError::new(ErrorKind::Specification, mistakes.to_string());
         if let Some(first) = mistakes.shown.first() {
-            (error.what, error.place, error.hint) = (first.what.clone(), Some(first.place()), first.hint.clone());
+            (error.what, error.place, error.hint) =
+                (first.what.clone(), Some(first.place()), first.hint.clone());
         }
         error
     })

@@ -1,13 +1,15 @@
 //! `warploom data import`: files of one's own become a data set with an entry of the catalogue.
 //!
-//! promises  the set was read once, whole, before it has a name; the entry says the format that was found, the counts that were read, and
-//!           size and digest of each file, which every stage compares ever after; it lies beside the files, so that what it says holds
-//!           wherever the folder is found; folder and entry stand under their name complete, or not at all
-//! promises  a name that is taken is an error; with `--force` a set that was imported makes way, and stays as it was where the new one cannot
-//!           be read; what a killed import left is removed by the next one into the same folder; what is not real in an exported graph is not
-//!           real in the set that is made of it
-//! never     links to the files that were given, or changes them; lets an error speak of a copy: it names the file that was given; replaces
-//!           a folder that no import made
+//! promises  the set was read once, whole, before it has a name; the entry says the format that was
+//!           found, the counts that were read, and size and digest of each file, which every stage
+//!           compares ever after; it lies beside the files, so that what it says holds wherever the
+//!           folder is found; folder and entry stand under their name complete, or not at all
+//! promises  a name that is taken is an error; with `--force` a set that was imported makes way,
+//!           and stays as it was where the new one cannot be read; what a killed import left is
+//!           removed by the next one into the same folder; what is not real in an exported graph is
+//!           not real in the set that is made of it
+//! never     links to the files that were given, or changes them; lets an error speak of a copy: it
+//!           names the file that was given; replaces a folder that no import made
 //! limits    the graph in memory, once
 mod arrays;
 mod entry;
@@ -69,16 +71,26 @@ pub fn import(environment: &Environment, talk: &Talk, asked: &Import) -> Result<
 }
 
 /// Makes the set and its entry as a draft, and gives it its name.
-fn made(place: &Place, asked: &Import, files: &[Placed], options: &Options, inherited: Inherited) -> Result<Found, StageError> {
-    let draft = Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
-    let shown = |error: StageError| error.instead_of(draft.path(), &place.folder).elsewhere("--data DIR");
+fn made(
+    place: &Place,
+    asked: &Import,
+    files: &[Placed],
+    options: &Options,
+    inherited: Inherited,
+) -> Result<Found, StageError> {
+    let draft =
+        Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
+    let shown =
+        |error: StageError| error.instead_of(draft.path(), &place.folder).elsewhere("--data DIR");
     copy(files, draft.path()).map_err(shown)?;
     let found = read(draft.path(), files, options)?;
     let found = Found { inherited, one_way: found.one_way && !asked.undirected, ..found };
     let text = entry::text(asked, options, &found, draft.path()).map_err(shown)?;
-    Entry::from_yaml(&asked.name, &text, &place.entry().display().to_string()).map_err(|error| catalog_error(&error))?;
+    Entry::from_yaml(&asked.name, &text, &place.entry().display().to_string())
+        .map_err(|error| catalog_error(&error))?;
     write_synced(&draft.path().join(ENTRY_FILE), &text).map_err(shown)?;
-    let replaced = Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
+    let replaced =
+        Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
     drafts::undisturbed(|| place.publish(draft.path(), replaced.path())).map_err(shown)?;
     Ok(found)
 }
@@ -93,13 +105,17 @@ struct Place {
 }
 
 impl Place {
-    /// The first data folder, where the name must be free; with `--force`, the folder of a set of this name that was imported.
+    /// The first data folder, where the name must be free; with `--force`, the folder of a set of
+    /// this name that was imported.
     fn free(environment: &Environment, name: &str) -> Result<Place, StageError> {
         refuse_name(name)?;
-        let folder = environment.data.first().cloned().unwrap_or_else(|| "data/raw".into()).join(name);
+        let folder =
+            environment.data.first().cloned().unwrap_or_else(|| "data/raw".into()).join(name);
         make_way(&folder)?;
         let taken = |what: &str, place: &Path, hint: String| {
-            Err(StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already")).at(place.display()).hint(hint))
+            Err(StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already"))
+                .at(place.display())
+                .hint(hint))
         };
         let catalog = Catalog::here();
         let place = match Imported::find(environment, &catalog, name)? {
@@ -108,23 +124,43 @@ impl Place {
                 Place { replaces: there.is_some(), folder: there.unwrap_or(folder), old_entry }
             }
             Some(there) => {
-                let hint = format!("replace it with  --force ,  or remove it:  warploom data rm {name} ,  or choose another name");
+                let hint = format!(
+                    "replace it with  --force ,  or remove it:  warploom data rm {name} ,  or \
+                        choose another name"
+                );
                 return taken("an imported set called", there.place(), hint);
             }
             None => {
                 if catalog.has(name).map_err(|error| catalog_error(&error))? {
-                    let entry = catalog.folder().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| path.exists());
+                    let entry = catalog
+                        .folder()
+                        .map(|folder| folder.join(format!("{name}.yaml")))
+                        .filter(|path| path.exists());
                     let entry = entry.unwrap_or_else(|| "the catalogue in the binary".into());
-                    return taken("an entry of the catalogue called", &entry, "choose another name".to_owned());
+                    return taken(
+                        "an entry of the catalogue called",
+                        &entry,
+                        "choose another name".to_owned(),
+                    );
                 }
-                if let Some(there) = environment.data.iter().map(|data| data.join(name)).find(|folder| folder.exists()) {
-                    let hint = format!("no import made it: choose another name, or move it away:  mv {0} {0}.old", there.display());
+                if let Some(there) = environment
+                    .data
+                    .iter()
+                    .map(|data| data.join(name))
+                    .find(|folder| folder.exists())
+                {
+                    let hint = format!(
+                        "no import made it: choose another name, or move it away:  mv {0} {0}.old",
+                        there.display()
+                    );
                     return taken("a folder called", &there, hint);
                 }
                 Place { folder, replaces: false, old_entry: None }
             }
         };
-        fs::create_dir_all(place.data()).map_err(|error| StageError::io("make a folder", place.data(), &error).elsewhere("--data DIR"))?;
+        fs::create_dir_all(place.data()).map_err(|error| {
+            StageError::io("make a folder", place.data(), &error).elsewhere("--data DIR")
+        })?;
         Ok(place)
     }
 
@@ -140,15 +176,21 @@ impl Place {
 
     /// Why the folder did not get its name. It was free when this import began.
     fn name_error(&self, error: &io::Error) -> StageError {
-        if !matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) {
+        if !matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
+        {
             return StageError::io("give its name to", &self.folder, error);
         }
         let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
-        let error = StageError::new(ErrorKind::Input, format!("another import took the name `{name}` while this one was at work")).at(self.folder.display());
+        let error = StageError::new(
+            ErrorKind::Input,
+            format!("another import took the name `{name}` while this one was at work"),
+        )
+        .at(self.folder.display());
         error.hint("choose another name, or look at what is there:  warploom data ls")
     }
 
-    /// The draft gets its name. A set that had it takes the draft's in the same instant, and goes with that.
+    /// The draft gets its name. A set that had it takes the draft's in the same instant, and goes
+    /// with that.
     fn publish(&self, draft: &Path, replaced: &Path) -> Result<(), StageError> {
         let named = |error: io::Error| self.name_error(&error);
         let done = match self.replaces {
@@ -157,13 +199,21 @@ impl Place {
         };
         match done {
             // A file system that cannot exchange two names: EINVAL, ENOSYS, ENOTSUP.
-            Err(error) if self.replaces && matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Err(error)
+                if self.replaces
+                    && matches!(
+                        error.kind(),
+                        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+                    ) =>
+            {
                 self.publish_in_two_steps(draft, replaced).map_err(named)?;
             }
             done => done.map_err(named)?,
         }
         match &self.old_entry {
-            Some(entry) => fs::remove_file(entry).map_err(|error| StageError::io("remove the entry of the set before", entry, &error)),
+            Some(entry) => fs::remove_file(entry).map_err(|error| {
+                StageError::io("remove the entry of the set before", entry, &error)
+            }),
             None => Ok(()),
         }
     }
@@ -181,29 +231,45 @@ impl Place {
 
 /// Gives each of two folders the name of the other.
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    Ok(rustix::fs::renameat_with(rustix::fs::CWD, one, rustix::fs::CWD, other, rustix::fs::RenameFlags::EXCHANGE)?)
+    Ok(rustix::fs::renameat_with(
+        rustix::fs::CWD,
+        one,
+        rustix::fs::CWD,
+        other,
+        rustix::fs::RenameFlags::EXCHANGE,
+    )?)
 }
 
-/// Refuses what is no name, and the name of a graph that is generated: one of the two would be hidden by the other.
+/// Refuses what is no name, and the name of a graph that is generated: one of the two would be
+/// hidden by the other.
 fn refuse_name(name: &str) -> Result<(), StageError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(plain) {
-        let error = StageError::new(ErrorKind::Usage, format!("`{name}` cannot be the name of a data set"));
+        let error =
+            StageError::new(ErrorKind::Usage, format!("`{name}` cannot be the name of a data set"));
         return Err(error.hint("names are letters, digits, `_`, `-` and `.`"));
     }
     if let Some(Ok(_)) = Generator::from_name(name) {
-        let error = StageError::new(ErrorKind::Usage, format!("`{name}` is the name of a graph that is generated"));
-        return Err(error.hint(format!("choose another name:  warploom data import my-{name} ... ;  the generated graph:  warploom data generate {name}")));
+        let error = StageError::new(
+            ErrorKind::Usage,
+            format!("`{name}` is the name of a graph that is generated"),
+        );
+        return Err(error.hint(format!(
+            "choose another name:  warploom data import my-{name} ... \
+            ;  the generated graph:  warploom data generate {name}"
+        )));
     }
     Ok(())
 }
 
-/// Removes a set whose import, by an earlier version, was killed after it had its name and before it had its entry: all of it is a copy.
+/// Removes a set whose import, by an earlier version, was killed after it had its name and before
+/// it had its entry: all of it is a copy.
 fn make_way(folder: &Path) -> Result<(), StageError> {
     if folder.join(ENTRY_FILE).exists() || !drafts::holds_leftover(folder, DRAFT) {
         return Ok(());
     }
-    fs::remove_dir_all(folder).map_err(|error| StageError::io("remove what a killed import left", folder, &error))
+    fs::remove_dir_all(folder)
+        .map_err(|error| StageError::io("remove what a killed import left", folder, &error))
 }
 
 /// `KEY=VALUE` as the fields of a catalogue entry's `read:`.
@@ -211,14 +277,19 @@ fn options_of(settings: &[String]) -> Result<Options, StageError> {
     let mut fields = serde_json::Map::new();
     for setting in settings {
         let Some((key, value)) = setting.split_once('=') else {
-            return Err(crate::usage(format!("`--read {setting}`: expected KEY=VALUE"), "for example  --read source=from_id"));
+            return Err(crate::usage(
+                format!("`--read {setting}`: expected KEY=VALUE"),
+                "for example  --read source=from_id",
+            ));
         };
         let value = value_of(value);
         // Each by itself, so that an error is said of the one that it is in.
-        serde_json::from_value::<Options>(json!({ key: value })).map_err(|error| wrong_option(setting, key, &value, &error))?;
+        serde_json::from_value::<Options>(json!({ key: value }))
+            .map_err(|error| wrong_option(setting, key, &value, &error))?;
         fields.insert(key.to_owned(), value);
     }
-    serde_json::from_value(Value::Object(fields)).map_err(|error| crate::usage(format!("`--read`: {error}"), READ_HINT))
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| crate::usage(format!("`--read`: {error}"), READ_HINT))
 }
 
 const READ_HINT: &str = "fields are those of `read:` in a catalogue entry";
@@ -226,26 +297,36 @@ const READ_HINT: &str = "fields are those of `read:` in a catalogue entry";
 /// A field or a value that is none: what was meant, if that can be told.
 fn wrong_option(setting: &str, key: &str, value: &Value, error: &serde_json::Error) -> StageError {
     let known = serde_json::to_value(Options::default()).unwrap_or_default();
-    let names: Vec<&String> = known.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
+    let names: Vec<&String> =
+        known.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
     let hint = match known.get(key) {
         None => {
             // Only of a name that takes the value.
-            let is_right = |near: &&str| serde_json::from_value::<Options>(json!({ *near: value })).is_ok();
+            let is_right =
+                |near: &&str| serde_json::from_value::<Options>(json!({ *near: value })).is_ok();
             let near = nearest(key, names.iter().map(|name| name.as_str())).filter(is_right);
             near.map(|near| format!("did you mean  --read {}", setting.replacen(key, near, 1)))
         }
-        Some(Value::Array(_)) => value.as_str().map(|word| format!("a list:  --read '{key}=[\"{word}\"]'")),
+        Some(Value::Array(_)) => {
+            value.as_str().map(|word| format!("a list:  --read '{key}=[\"{word}\"]'"))
+        }
         Some(_) => None,
     };
-    crate::usage(format!("`--read {setting}`: {error}"), hint.unwrap_or_else(|| READ_HINT.to_owned()))
+    crate::usage(
+        format!("`--read {setting}`: {error}"),
+        hint.unwrap_or_else(|| READ_HINT.to_owned()),
+    )
 }
 
-/// A number, a list or a truth; a list of words without quotes, as catalogue entries have it; anything else is a word.
+/// A number, a list or a truth; a list of words without quotes, as catalogue entries have it;
+/// anything else is a word.
 fn value_of(text: &str) -> Value {
     let word = |text: &str| Value::String(text.to_owned());
     let within = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     serde_json::from_str(text).unwrap_or_else(|_| match within {
-        Some(items) => items.split(',').map(|item| word(item.trim().trim_matches(['"', '\'']))).collect(),
+        Some(items) => {
+            items.split(',').map(|item| word(item.trim().trim_matches(['"', '\'']))).collect()
+        }
         None => word(text),
     })
 }
@@ -259,12 +340,16 @@ fn copy(files: &[Placed], draft: &Path) -> Result<(), StageError> {
     for file in files {
         let to = draft.join(&file.name);
         match file.made {
-            Made::Copied => drop(fs::copy(file.first(), &to).map_err(|error| StageError::io("copy", &to, &error))?),
+            Made::Copied => drop(
+                fs::copy(file.first(), &to).map_err(|error| StageError::io("copy", &to, &error))?,
+            ),
             Made::Table => arrays::write_table(file, &names, &to)?,
             Made::Matrix => arrays::write_matrix(file, &to)?,
             Made::SparseRows => arrays::write_sparse_rows(file, &to)?,
         }
-        fs::File::open(&to).and_then(|file| file.sync_all()).map_err(|error| StageError::io("write", &to, &error))?;
+        fs::File::open(&to)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| StageError::io("write", &to, &error))?;
     }
     Ok(())
 }
@@ -274,7 +359,9 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     let mut paths: Vec<PathBuf> = files.iter().map(|file| draft.join(&file.name)).collect();
     paths.sort();
     let original = |error: StageError| {
-        let named = files.iter().fold(error, |error, file| error.instead_of(&draft.join(&file.name), file.first()));
+        let named = files
+            .iter()
+            .fold(error, |error, file| error.instead_of(&draft.join(&file.name), file.first()));
         // Readers speak to who runs a pipeline.
         let hint = named.hint.as_deref().map(hints::for_import);
         StageError { hint, ..named }.instead_of(draft, Path::new("the set"))
@@ -287,12 +374,25 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     let beside: Vec<PathBuf> = paths.iter().filter(|path| !own.contains(path)).cloned().collect();
     let used = attach::attach(&mut graph, &beside).map_err(wrong)?;
     if let Some(unused) = beside.iter().find(|path| !used.contains(path)) {
-        let error = StageError::new(ErrorKind::Data, format!("nothing was read from this file beside edges in the format `{}`", format.name));
-        return Err(original(error.at(unused.display()).hint("name the array `features`, `labels`, `split` or `ids`")));
+        let error = StageError::new(
+            ErrorKind::Data,
+            format!("nothing was read from this file beside edges in the format `{}`", format.name),
+        );
+        return Err(original(
+            error
+                .at(unused.display())
+                .hint("name the array `features`, `labels`, `split` or `ids`"),
+        ));
     }
     graph.notes.iter_mut().for_each(|note| *note = hints::for_import(note));
-    graph.validate().map_err(|what| StageError::defect(format!("the reader `{}` broke a promise: {what}", format.name)))?;
-    let names = own.iter().chain(&beside).filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
+    graph.validate().map_err(|what| {
+        StageError::defect(format!("the reader `{}` broke a promise: {what}", format.name))
+    })?;
+    let names = own
+        .iter()
+        .chain(&beside)
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
     let one_way = graph.directed.is_none() && !are_both_ways(&graph.edges, None).map_err(wrong)?;
     Ok(Found { graph, format: format.name, files: names, inherited: Inherited::default(), one_way })
 }
@@ -308,40 +408,68 @@ fn write_synced(path: &Path, text: &str) -> Result<(), StageError> {
 
 fn print(environment: &Environment, asked: &Import, place: &Place, found: &Found) {
     let (graph, name) = (&found.graph, &asked.name);
-    let bytes: u64 = found.files.iter().filter_map(|file| fs::metadata(place.folder.join(file)).ok()).map(|facts| facts.len()).sum();
+    let bytes: u64 = found
+        .files
+        .iter()
+        .filter_map(|file| fs::metadata(place.folder.join(file)).ok())
+        .map(|facts| facts.len())
+        .sum();
     let features = graph.features.as_ref().map(Features::columns);
     let classes = graph.labels.as_ref().and_then(|labels| match labels {
         Labels::Classes { names, .. } => Some(names.len()),
         _ => None,
     });
     let edge_columns = graph.edges.features.as_ref().map_or(0, |features| features.columns);
-    let report: Vec<(&str, String)> = columns::report(graph, edge_columns).into_iter().map(|(what, text)| (what, hints::for_import(&text))).collect();
+    let report: Vec<(&str, String)> = columns::report(graph, edge_columns)
+        .into_iter()
+        .map(|(what, text)| (what, hints::for_import(&text)))
+        .collect();
     crate::print_as(
         environment,
         || {
-            let mut text =
-                format!("{name}: {} nodes, {} edges as listed, format `{}` ({})\n", graph.nodes(), graph.edges.len(), found.format, show_size(bytes));
+            let mut text = format!(
+                "{name}: {} nodes, {} edges as listed, format `{}` ({})\n",
+                graph.nodes(),
+                graph.edges.len(),
+                found.format,
+                show_size(bytes)
+            );
             if found.one_way {
                 text += "  each edge leads one way; for both:  --undirected\n";
             }
             report.iter().for_each(|(what, told)| text += &format!("  {what:<9} {told}\n"));
             if !report.iter().any(|(what, _)| *what == "features") {
-                text += &format!("  no features: a program that reads them gets a column for each node (one-hot, {})\n", graph.nodes());
+                text += &format!(
+                    "  no features: a program that reads them gets a column for each node \
+                        (one-hot, {})\n",
+                    graph.nodes()
+                );
             }
             graph.passed_over.iter().for_each(|what| text += &format!("  passed over: {what}\n"));
             graph.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
             if found.inherited.stand_in {
-                text += "  STAND-IN: the files came out of a generated graph, and the set is called one everywhere\n";
+                text += "  STAND-IN: the files came out of a generated graph, and the set is \
+                    called one everywhere\n";
             }
-            text += &format!("  files     {}\n  entry     {}\n", place.folder.display(), place.entry().display());
+            text += &format!(
+                "  files     {}\n  entry     {}\n",
+                place.folder.display(),
+                place.entry().display()
+            );
             if classes.is_some() && !entry::has_split(graph) {
-                text += "  no split: to train, write one into the entry, for example  split: {rule: fractions, train: 0.6, validation: 0.2, test: 0.2}\n";
+                text += "  no split: to train, write one into the entry, for example  split: \
+                    {rule: fractions, train: 0.6, validation: 0.2, test: 0.2}\n";
             }
-            text + &format!("next: warploom data show {name}\n      warploom pipeline FILE --set dataset={name}\n")
+            text + &format!(
+                "next: warploom data show {name}\n      warploom pipeline FILE --set \
+                    dataset={name}\n"
+            )
         },
         || {
-            vec![json!({"name": name, "nodes": graph.nodes(), "listed": graph.edges.len(), "format": found.format, "features": features, "classes": classes,
-                "passed_over": graph.passed_over, "notes": graph.notes, "folder": place.folder.to_string_lossy(), "entry": place.entry().to_string_lossy(), "files": found.files})]
+            vec![
+                json!({"name": name, "nodes": graph.nodes(), "listed": graph.edges.len(), "format": found.format, "features": features, "classes": classes,
+                "passed_over": graph.passed_over, "notes": graph.notes, "folder": place.folder.to_string_lossy(), "entry": place.entry().to_string_lossy(), "files": found.files}),
+            ]
         },
     );
 }

@@ -1,9 +1,11 @@
 //! `warploom data ls`: every entry of the catalogue and every imported set, and what of it is here.
 //!
-//! promises  one row an entry; nothing is opened, downloaded or made; an entry that does not read is named on stderr, the others are listed,
-//!           and the exit code is 1
+//! promises  one row an entry; nothing is opened, downloaded or made; an entry that does not read
+//!           is named on stderr, the others are listed, and the exit code is 1
 use serde_json::{Value, json};
-use warploom_catalog::{Attempt, Catalog, Entry, Source, entry::Task, generator::FORMS, locate, present};
+use warploom_catalog::{
+    Attempt, Catalog, Entry, Source, entry::Task, generator::FORMS, locate, present,
+};
 use warploom_contract::{ErrorKind, StageError};
 use warploom_shell::{Environment, requests::catalog_error, talk::Talk};
 
@@ -29,9 +31,14 @@ pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String)
     let partly = found.folder.filter(|_| !found.missing.is_empty());
     match (locate(entry, &environment.data, Some(&environment.seen()), Attempt::Look), partly) {
         (Ok(Source::Real { folder, .. }), _) => ("here", folder.display().to_string()),
-        _ if found.packed.is_some() => ("here", format!("packed in {}", found.packed.unwrap_or_default().display())),
+        _ if found.packed.is_some() => {
+            ("here", format!("packed in {}", found.packed.unwrap_or_default().display()))
+        }
         (Ok(Source::Generated), _) => ("generated", "made when it is needed".to_owned()),
-        (_, Some(folder)) => ("partly", format!("{} of {} files in {}", found.files.len(), entry.files.len(), folder.display())),
+        (_, Some(folder)) => (
+            "partly",
+            format!("{} of {} files in {}", found.files.len(), entry.files.len(), folder.display()),
+        ),
         (Ok(Source::StandIn { why }), None) => ("stand-in", why),
         (Err(error), None) => ("absent", error.what),
     }
@@ -59,8 +66,11 @@ pub fn list(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
     );
     match unread {
         0 => Ok(()),
-        _ => Err(StageError::new(ErrorKind::Specification, format!("{unread} of {} entries of the catalogue do not read", unread + entries.len()))
-            .hint("mend or remove the files that are named above")),
+        _ => Err(StageError::new(
+            ErrorKind::Specification,
+            format!("{unread} of {} entries of the catalogue do not read", unread + entries.len()),
+        )
+        .hint("mend or remove the files that are named above")),
     }
 }
 
@@ -80,7 +90,8 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
         // What does not fit is left out as a whole.
         let mut line = String::new();
         for cell in cells.iter().chain([&shortened(licence, width)]) {
-            let (gap, length) = (if line.is_empty() { 0 } else { 2 }, cell.trim_end().chars().count());
+            let (gap, length) =
+                (if line.is_empty() { 0 } else { 2 }, cell.trim_end().chars().count());
             if line.chars().count() + gap + length > width {
                 break;
             }
@@ -88,19 +99,35 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
         }
         line.trim_end().to_owned() + "\n"
     };
-    let mut text = row(["name", "data", "nodes", "edges listed", "graphs", "width/class", "task"], "licence");
+    let mut text =
+        row(["name", "data", "nodes", "edges listed", "graphs", "width/class", "task"], "licence");
     for (entry, (status, _)) in entries.iter().zip(states) {
         let (nodes, edges) = counts(entry);
-        let [nodes, edges, graphs] = [nodes, edges, entry.holds.graphs].map(|count| count.map_or_else(|| "-".to_owned(), grouped));
-        text += &row([&entry.name, status, &nodes, &edges, &graphs, &shape(entry), task(entry.task)], &entry.licence);
+        let [nodes, edges, graphs] = [nodes, edges, entry.holds.graphs]
+            .map(|count| count.map_or_else(|| "-".to_owned(), grouped));
+        text += &row(
+            [&entry.name, status, &nodes, &edges, &graphs, &shape(entry), task(entry.task)],
+            &entry.licence,
+        );
     }
     let count = |wanted: &str| states.iter().filter(|(status, _)| *status == wanted).count();
-    let kinds = ["here", "partly", "stand-in", "generated", "absent"].map(|kind| format!("{} {kind}", count(kind))).join(", ");
-    let forms: Vec<&str> = FORMS.iter().map(|(_, form)| form.split([',']).next().and_then(|form| form.split("  or").next()).unwrap_or_default()).collect();
+    let kinds = ["here", "partly", "stand-in", "generated", "absent"]
+        .map(|kind| format!("{} {kind}", count(kind)))
+        .join(", ");
+    let forms: Vec<&str> = FORMS
+        .iter()
+        .map(|(_, form)| {
+            form.split([',']).next().and_then(|form| form.split("  or").next()).unwrap_or_default()
+        })
+        .collect();
     let below = [
         format!("{} sets: {kinds}", entries.len()),
-        "  here: real files; partly: some of them; stand-in: a generated graph with its counts; absent: neither".to_owned(),
-        "  width/class: columns of features and classes, as *96/*22 where they are drawn because the set has none".to_owned(),
+        "  here: real files; partly: some of them; stand-in: a generated graph with its counts; \
+            absent: neither"
+            .to_owned(),
+        "  width/class: columns of features and classes, as *96/*22 where they are drawn because \
+            the set has none"
+            .to_owned(),
         format!("made by name too: {}", forms.join(", ")),
         "more of one:  warploom data show NAME     its files:  warploom data fetch NAME".to_owned(),
     ];
@@ -143,7 +170,12 @@ fn wrapped(text: &str, width: usize) -> String {
 }
 
 fn line(entry: &Entry, (status, detail): &(&'static str, String)) -> Value {
-    let addresses = entry.files.iter().filter_map(|file| file.url.as_deref()).chain(entry.archive.as_ref().map(|archive| archive.url.as_str())).count();
+    let addresses = entry
+        .files
+        .iter()
+        .filter_map(|file| file.url.as_deref())
+        .chain(entry.archive.as_ref().map(|archive| archive.url.as_str()))
+        .count();
     json!({
         "name": entry.name, "about": entry.about, "status": status, "detail": detail, "format": entry.format, "task": entry.task, "licence": entry.licence,
         "expected": entry.expected, "holds": entry.holds, "made_up": entry.made_up, "printed": entry.printed, "addresses": addresses,
@@ -154,7 +186,10 @@ fn line(entry: &Entry, (status, detail): &(&'static str, String)) -> Value {
 /// Nodes and edges as stored; where that is not known, as printed.
 fn counts(entry: &Entry) -> (Option<u64>, Option<u64>) {
     let printed = entry.printed.first();
-    (entry.expected.nodes.or(printed.map(|printed| printed.nodes)), entry.expected.listed.or(printed.map(|printed| printed.edges)))
+    (
+        entry.expected.nodes.or(printed.map(|printed| printed.nodes)),
+        entry.expected.listed.or(printed.map(|printed| printed.edges)),
+    )
 }
 
 /// Feature width and classes; made-up ones behind a star; one dash where there is neither.
@@ -164,7 +199,10 @@ fn shape(entry: &Entry) -> String {
         (None, 0) => "-".to_owned(),
         (None, made) => format!("*{made}"),
     };
-    let shape = [one(entry.holds.features, entry.made_up.features), one(entry.holds.classes, entry.made_up.classes)];
+    let shape = [
+        one(entry.holds.features, entry.made_up.features),
+        one(entry.holds.classes, entry.made_up.classes),
+    ];
     if shape == ["-", "-"] { "-".to_owned() } else { shape.join("/") }
 }
 
@@ -186,23 +224,43 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        assert_eq!([0, 999, 1000, 4_878_875, 114_615_892].map(grouped), ["0", "999", "1,000", "4,878,875", "114,615,892"]);
+        assert_eq!(
+            [0, 999, 1000, 4_878_875, 114_615_892].map(grouped),
+            ["0", "999", "1,000", "4,878,875", "114,615,892"]
+        );
     }
 
     #[test]
     fn the_table_has_a_row_for_each_entry() {
-        let entries: Vec<Entry> = ["amazon0505", "DD", "pregel-rmat"].iter().map(|name| find(name).unwrap()).collect();
-        let states = [("stand-in", String::new()), ("here", String::new()), ("generated", String::new())];
+        let entries: Vec<Entry> =
+            ["amazon0505", "DD", "pregel-rmat"].iter().map(|name| find(name).unwrap()).collect();
+        let states =
+            [("stand-in", String::new()), ("here", String::new()), ("generated", String::new())];
         let narrow = table(&entries, &states, 60);
-        assert!(narrow.lines().all(|line| line.chars().count() <= 60) && !narrow.contains("licence"), "{narrow}");
+        assert!(
+            narrow.lines().all(|line| line.chars().count() <= 60) && !narrow.contains("licence"),
+            "{narrow}"
+        );
         let table = table(&entries, &states, 140);
-        assert!(table.contains("*96/*22 where they are drawn") && !table.contains("<nodes\n"), "{table}");
+        assert!(
+            table.contains("*96/*22 where they are drawn") && !table.contains("<nodes\n"),
+            "{table}"
+        );
         let rows: Vec<&str> = table.lines().collect();
-        assert!(rows[1].contains("3,356,824") && rows[1].contains("*96/*22") && rows[1].contains("stand-in"), "{table}");
-        assert_eq!(["amazon0505", "as20graph", "cora", "karate"].map(|name| shape(&find(name).unwrap())), ["*96/*22", "-", "1433/7", "*16/2"]);
+        assert!(
+            rows[1].contains("3,356,824")
+                && rows[1].contains("*96/*22")
+                && rows[1].contains("stand-in"),
+            "{table}"
+        );
+        assert_eq!(
+            ["amazon0505", "as20graph", "cora", "karate"].map(|name| shape(&find(name).unwrap())),
+            ["*96/*22", "-", "1433/7", "*16/2"]
+        );
         assert!(rows[2].contains("1,178") && rows[2].contains("graph classification"), "{table}");
         assert!(
-            table.contains("3 sets: 1 here, 0 partly, 1 stand-in, 1 generated, 0 absent") && table.contains("clique-batch-<graphs>-<nodes of each>"),
+            table.contains("3 sets: 1 here, 0 partly, 1 stand-in, 1 generated, 0 absent")
+                && table.contains("clique-batch-<graphs>-<nodes of each>"),
             "{table}"
         );
     }

@@ -1,7 +1,7 @@
 //! A profile as a page for people.
 //!
-//! promises  everything in the profile that is not 0 by nature stands here in words or in a plot; no line is wider than `plot::WIDTH`,
-//!           but for a path that is
+//! promises  everything in the profile that is not 0 by nature stands here in words or in a plot;
+//!           no line is wider than `plot::WIDTH`, but for a path that is
 //! never     rounds a count
 use warploom_contract::{
     Artifact, Provenance,
@@ -34,10 +34,20 @@ pub fn page(shown: &Shown) -> String {
     let Shown { graph, artifact, profile, names } = shown;
     let mut text = String::from("\n");
     if graph.manifest.provenance == Provenance::StandIn {
-        text += &line("STAND-IN", "a generated graph with the counts of the catalogue: what follows says nothing about the real data");
+        text += &line(
+            "STAND-IN",
+            "a generated graph with the counts of the catalogue: what follows says nothing about \
+                the real data",
+        );
     }
     if !graph.manifest.made_up.is_empty() {
-        text += &line("MADE UP", &format!("{}: drawn, because the data set has none", graph.manifest.made_up.join(" and ")));
+        text += &line(
+            "MADE UP",
+            &format!(
+                "{}: drawn, because the data set has none",
+                graph.manifest.made_up.join(" and ")
+            ),
+        );
     }
     text += &shape(profile);
     text += &parts(profile);
@@ -49,7 +59,15 @@ pub fn page(shown: &Shown) -> String {
         text += &line("features", &features_text(features));
     }
     // What became what was said when the graph was made.
-    for told in graph.manifest.facts.get("columns").and_then(|told| told.as_array()).into_iter().flatten().filter_map(|told| told.as_str()) {
+    for told in graph
+        .manifest
+        .facts
+        .get("columns")
+        .and_then(|told| told.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|told| told.as_str())
+    {
         text += &line("columns", told);
     }
     text += &learned(profile, graph);
@@ -62,7 +80,11 @@ pub fn page(shown: &Shown) -> String {
 
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    let digits = if percent == 0.0 || percent >= 10.0 { 1 } else { (1.0 - percent.log10().floor()).clamp(1.0, 6.0) as usize };
+    let digits = if percent == 0.0 || percent >= 10.0 {
+        1
+    } else {
+        (1.0 - percent.log10().floor()).clamp(1.0, 6.0) as usize
+    };
     format!("{percent:.digits$}%")
 }
 
@@ -74,7 +96,9 @@ fn share(part: u64, whole: u64) -> String {
 fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 1e7 => format!("{value:.2e}"),
-        size if size >= 1000.0 => format!("{}{}", if value < 0.0 { "-" } else { "" }, grouped(size.round() as u64)),
+        size if size >= 1000.0 => {
+            format!("{}{}", if value < 0.0 { "-" } else { "" }, grouped(size.round() as u64))
+        }
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         0.0 => "0".to_owned(),
@@ -89,77 +113,167 @@ fn count(number: u64, what: &str) -> String {
 }
 
 fn shape(profile: &Profile) -> String {
-    let relations = if profile.relations == 1 { String::new() } else { format!(", {}", count(profile.relations, "relation")) };
-    let kinds = if profile.kind_nodes.is_empty() { String::new() } else { format!(" of {}", count(profile.kind_nodes.len() as u64, "kind")) };
+    let relations = if profile.relations == 1 {
+        String::new()
+    } else {
+        format!(", {}", count(profile.relations, "relation"))
+    };
+    let kinds = if profile.kind_nodes.is_empty() {
+        String::new()
+    } else {
+        format!(" of {}", count(profile.kind_nodes.len() as u64, "kind"))
+    };
     let symmetric = if profile.symmetric { "symmetric" } else { "not symmetric" };
     let weighted = if profile.weighted { "weighted" } else { "without weights" };
-    let graph = format!("{}{kinds}, {}{relations}: {symmetric}, {weighted}", count(profile.nodes, "node"), count(profile.edges, "edge"));
-    let odd = [count(profile.isolated, "isolated node"), count(profile.self_loops, "self loop"), count(profile.parallel_edges, "repeated edge")];
+    let graph = format!(
+        "{}{kinds}, {}{relations}: {symmetric}, {weighted}",
+        count(profile.nodes, "node"),
+        count(profile.edges, "edge")
+    );
+    let odd = [
+        count(profile.isolated, "isolated node"),
+        count(profile.self_loops, "self loop"),
+        count(profile.parallel_edges, "repeated edge"),
+    ];
     line("graph", &graph) + &line("", &odd.join(", "))
 }
 
 fn parts(profile: &Profile) -> String {
     let nodes = profile.nodes;
     let of = |size: u64| format!("{} ({})", count(size, "node"), share(size, nodes));
-    let components = format!("{}, the largest of {}", count(profile.components, "connected part"), of(profile.component_largest));
-    let blocks = |figures: &BlockFigures| format!("{}, the largest of {}", count(figures.count, "block"), of(figures.largest));
+    let components = format!(
+        "{}, the largest of {}",
+        count(profile.components, "connected part"),
+        of(profile.component_largest)
+    );
+    let blocks = |figures: &BlockFigures| {
+        format!("{}, the largest of {}", count(figures.count, "block"), of(figures.largest))
+    };
     let verdict = match (profile.blocks.diagonal, profile.blocks_nearly.diagonal) {
         (true, _) => "block diagonal: many small graphs, one after the other".to_owned(),
-        (false, true) => format!("nearly block diagonal: {} without the 1% of edges that span farthest", blocks(&profile.blocks_nearly)),
+        (false, true) => format!(
+            "nearly block diagonal: {} without the 1% of edges that span farthest",
+            blocks(&profile.blocks_nearly)
+        ),
         (false, false) => "not block diagonal".to_owned(),
     };
     let found = &profile.communities;
     let modularity = format!("modularity {:.3}", found.modularity);
-    let sizes = format!("of {} nodes on average (deviation {}), the largest of {}", number(found.mean), number(found.deviation), of(found.largest));
-    let number_of = if found.count == 1 { "1 community".to_owned() } else { format!("{} communities", grouped(found.count)) };
-    let communities = if found.count == 0 { number_of } else { format!("{number_of} {sizes}; {modularity}") };
-    let whole = if profile.blocks.count == 1 { "1 block".to_owned() } else { blocks(&profile.blocks) };
+    let sizes = format!(
+        "of {} nodes on average (deviation {}), the largest of {}",
+        number(found.mean),
+        number(found.deviation),
+        of(found.largest)
+    );
+    let number_of = if found.count == 1 {
+        "1 community".to_owned()
+    } else {
+        format!("{} communities", grouped(found.count))
+    };
+    let communities =
+        if found.count == 0 { number_of } else { format!("{number_of} {sizes}; {modularity}") };
+    let whole =
+        if profile.blocks.count == 1 { "1 block".to_owned() } else { blocks(&profile.blocks) };
     line("parts", &components) + &line("", &communities) + &line("", &format!("{whole}; {verdict}"))
 }
 
 fn locality(profile: &Profile) -> String {
     let figures = &profile.order;
     let rule = order::aes_rule(figures.aes, profile.nodes as usize);
-    let sides = format!("sqrt(AES) {} {} floor(sqrt(nodes) / 100) = {}", number(rule.left), if rule.worth_it { ">" } else { "<=" }, rule.right);
+    let sides = format!(
+        "sqrt(AES) {} {} floor(sqrt(nodes) / 100) = {}",
+        number(rule.left),
+        if rule.worth_it { ">" } else { "<=" },
+        rule.right
+    );
     let advice = if rule.worth_it { "reordering may pay" } else { "neighbours are close already" };
-    let order = format!("an edge spans {} rows on average (AES), at most {} (bandwidth)", number(figures.aes), grouped(figures.bandwidth));
-    let lines = format!("32 consecutive edges touch {:.1} lines of 128 bytes, of rows of 16 f32 values", figures.lines_per_32_edges);
-    let mut text = line("order", &order) + &line("", &format!("{sides}: {advice}")) + &line("", &lines);
+    let order = format!(
+        "an edge spans {} rows on average (AES), at most {} (bandwidth)",
+        number(figures.aes),
+        grouped(figures.bandwidth)
+    );
+    let lines = format!(
+        "32 consecutive edges touch {:.1} lines of 128 bytes, of rows of 16 f32 values",
+        figures.lines_per_32_edges
+    );
+    let mut text =
+        line("order", &order) + &line("", &format!("{sides}: {advice}")) + &line("", &lines);
     for (at, window) in profile.windows.iter().enumerate() {
         let mean = window.vectors as f64 / (profile.nodes.div_ceil(window.rows).max(1)) as f64;
-        let vectors = format!("{} vectors each (at most {})", number(mean), grouped(window.vectors_most));
-        let full = format!("{} full; {} x 8 tiles {} full", percent(window.density), window.rows, percent(window.tile_density));
-        text += &line(if at == 0 { "windows" } else { "" }, &format!("{} rows: {vectors}, {full}", window.rows));
+        let vectors =
+            format!("{} vectors each (at most {})", number(mean), grouped(window.vectors_most));
+        let full = format!(
+            "{} full; {} x 8 tiles {} full",
+            percent(window.density),
+            window.rows,
+            percent(window.tile_density)
+        );
+        text += &line(
+            if at == 0 { "windows" } else { "" },
+            &format!("{} rows: {vectors}, {full}", window.rows),
+        );
     }
     text
 }
 
 fn graphs_text(graphs: &GraphFigures) -> String {
-    let sizes = format!("of {} to {} nodes, {} on average", grouped(graphs.least), grouped(graphs.most), number(graphs.mean));
+    let sizes = format!(
+        "of {} to {} nodes, {} on average",
+        grouped(graphs.least),
+        grouped(graphs.most),
+        number(graphs.mean)
+    );
     format!("{} {sizes} (deviation {})", grouped(graphs.count), number(graphs.deviation))
 }
 
 fn features_text(features: &FeatureFigures) -> String {
     let of = features.kind.as_ref().map_or_else(String::new, |kind| format!("{kind}: "));
     let kept = if features.sparse { "kept sparse" } else { "kept dense" };
-    let empty = if features.empty_rows == 0 { String::new() } else { format!(", {} without any", count(features.empty_rows, "row")) };
-    format!("{of}{}, {} of the values are not 0 ({kept}){empty}", count(features.columns, "column"), percent(features.density))
+    let empty = if features.empty_rows == 0 {
+        String::new()
+    } else {
+        format!(", {} without any", count(features.empty_rows, "row"))
+    };
+    format!(
+        "{of}{}, {} of the values are not 0 ({kept}){empty}",
+        count(features.columns, "column"),
+        percent(features.density)
+    )
 }
 
 /// Labels, splits, homophily.
 fn learned(profile: &Profile, graph: &Artifact) -> String {
     let mut text = String::new();
     let graphs = profile.graphs.as_ref();
-    let of_graphs = graphs.and_then(|graphs| graphs.labels.as_ref().map(|labels| (labels, graphs.count, "graph")));
-    for (labels, members, what) in profile.labels.as_ref().map(|labels| (labels, profile.nodes, "node")).into_iter().chain(of_graphs) {
+    let of_graphs = graphs
+        .and_then(|graphs| graphs.labels.as_ref().map(|labels| (labels, graphs.count, "graph")));
+    for (labels, members, what) in profile
+        .labels
+        .as_ref()
+        .map(|labels| (labels, profile.nodes, "node"))
+        .into_iter()
+        .chain(of_graphs)
+    {
         text += &line("labels", &labels_text(labels, members, what));
     }
     if let Some(homophily) = profile.homophily.filter(|homophily| homophily.edges > 0) {
-        let joined = format!("{} of edges join nodes of one class, {} would by chance", percent(homophily.share), percent(homophily.by_chance));
+        let joined = format!(
+            "{} of edges join nodes of one class, {} would by chance",
+            percent(homophily.share),
+            percent(homophily.by_chance)
+        );
         text += &line("homophily", &format!("{joined}; adjusted for it {:.3}", homophily.adjusted));
     }
-    let part = |name: &str| graph.manifest.counts.get(name).filter(|count| **count > 0).map(|count| format!("{} {name}", grouped(*count)));
-    let split: Vec<String> = ["train", "validation", "test"].iter().filter_map(|name| part(name)).collect();
+    let part = |name: &str| {
+        graph
+            .manifest
+            .counts
+            .get(name)
+            .filter(|count| **count > 0)
+            .map(|count| format!("{} {name}", grouped(*count)))
+    };
+    let split: Vec<String> =
+        ["train", "validation", "test"].iter().filter_map(|name| part(name)).collect();
     match graph.manifest.counts.get("splits").copied().unwrap_or(0) {
         0 => {}
         1 => text += &line("split", &split.join(", ")),
@@ -175,31 +289,72 @@ fn labels_text(labels: &LabelFigures, members: u64, what: &str) -> String {
     };
     match labels {
         LabelFigures::Classes { classes, present, labelled, balance, listed } => {
-            let absent = if present < classes { format!(", of which {} have a member", grouped(*present)) } else { String::new() };
-            let (most, least) = (listed.first().map_or(0, |class| class.count), listed.last().map_or(0, |class| class.count));
-            let least = if *present == listed.len() as u64 { format!(", the smallest {}", share(least, *labelled)) } else { String::new() };
-            let sizes = format!("the largest has {}{least} of the members; balance {balance:.2} (1: all equal)", share(most, *labelled));
+            let absent = if present < classes {
+                format!(", of which {} have a member", grouped(*present))
+            } else {
+                String::new()
+            };
+            let (most, least) = (
+                listed.first().map_or(0, |class| class.count),
+                listed.last().map_or(0, |class| class.count),
+            );
+            let least = if *present == listed.len() as u64 {
+                format!(", the smallest {}", share(least, *labelled))
+            } else {
+                String::new()
+            };
+            let sizes = format!(
+                "the largest has {}{least} of the members; balance {balance:.2} (1: all equal)",
+                share(most, *labelled)
+            );
             let noun = if *classes == 1 { "class" } else { "classes" };
             format!("{} {noun} of {what}s{absent}, {sizes}{}", grouped(*classes), some(*labelled))
         }
         LabelFigures::Values { labelled, min, mean, max, deviation } => {
-            let spread = format!("{} to {}, mean {}, deviation {}", number(*min), number(*max), number(*mean), number(*deviation));
+            let spread = format!(
+                "{} to {}, mean {}, deviation {}",
+                number(*min),
+                number(*max),
+                number(*mean),
+                number(*deviation)
+            );
             format!("a number a {what}: {spread}{}", some(*labelled))
         }
-        LabelFigures::Rows { columns, labelled, binary: true, nonzero_mean, column_least, column_most } => {
-            let spread = format!("{} at once on average; {} to {} members", number(*nonzero_mean), grouped(*column_least), grouped(*column_most));
+        LabelFigures::Rows {
+            columns,
+            labelled,
+            binary: true,
+            nonzero_mean,
+            column_least,
+            column_most,
+        } => {
+            let spread = format!(
+                "{} at once on average; {} to {} members",
+                number(*nonzero_mean),
+                grouped(*column_least),
+                grouped(*column_most)
+            );
             format!("{} classes of {what}s, {spread}{}", grouped(*columns), some(*labelled))
         }
-        LabelFigures::Rows { columns, labelled, .. } => format!("{} numbers a {what}{}", grouped(*columns), some(*labelled)),
+        LabelFigures::Rows { columns, labelled, .. } => {
+            format!("{} numbers a {what}{}", grouped(*columns), some(*labelled))
+        }
     }
 }
 
 fn degree_table(profile: &Profile) -> String {
-    let mut text = format!("{:<12}{:>8}{:>10}{:>10}{:>12}{:>12}{:>10}{:>8}\n", "degree", "min", "median", "mean", "max", "deviation", "skew", "gini");
+    let mut text = format!(
+        "{:<12}{:>8}{:>10}{:>10}{:>12}{:>12}{:>10}{:>8}\n",
+        "degree", "min", "median", "mean", "max", "deviation", "skew", "gini"
+    );
     let mut row = |name: &str, spread: &Spread| {
-        let (mean, deviation, skew) = (number(spread.mean), number(spread.deviation), number(spread.skew));
+        let (mean, deviation, skew) =
+            (number(spread.mean), number(spread.deviation), number(spread.skew));
         let (min, median, max) = (grouped(spread.min), grouped(spread.median), grouped(spread.max));
-        text += &format!("{name:<12}{min:>8}{median:>10}{mean:>10}{max:>12}{deviation:>12}{skew:>10}{:>8.3}\n", spread.gini);
+        text += &format!(
+            "{name:<12}{min:>8}{median:>10}{mean:>10}{max:>12}{deviation:>12}{skew:>10}{:>8.3}\n",
+            spread.gini
+        );
     };
     if profile.in_degree == profile.out_degree {
         row("in and out", &profile.in_degree);
@@ -213,7 +368,10 @@ fn degree_table(profile: &Profile) -> String {
 fn plots(profile: &Profile, names: &Names) -> Vec<Plot> {
     let mut plots = Vec::new();
     if profile.in_degree.histogram == profile.out_degree.histogram {
-        plots.push(Plot::log_bins("nodes by degree, in and out alike", &profile.in_degree.histogram));
+        plots.push(Plot::log_bins(
+            "nodes by degree, in and out alike",
+            &profile.in_degree.histogram,
+        ));
     } else {
         plots.push(Plot::log_bins("nodes by in-degree", &profile.in_degree.histogram));
         plots.push(Plot::log_bins("nodes by out-degree", &profile.out_degree.histogram));
@@ -223,8 +381,14 @@ fn plots(profile: &Profile, names: &Names) -> Vec<Plot> {
     let graph_labels = profile.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref());
     // Names of classes are those of what is learned: of graphs where graphs have labels.
     let names_of_nodes: &[String] = if graph_labels.is_some() { &[] } else { &names.classes };
-    plots.extend(profile.labels.as_ref().and_then(|labels| classes("nodes by class", labels, names_of_nodes)));
-    plots.extend(graph_labels.and_then(|labels| classes("graphs by class", labels, &names.classes)));
+    plots.extend(
+        profile
+            .labels
+            .as_ref()
+            .and_then(|labels| classes("nodes by class", labels, names_of_nodes)),
+    );
+    plots
+        .extend(graph_labels.and_then(|labels| classes("graphs by class", labels, &names.classes)));
     if profile.relations > 1 {
         plots.push(most("edges by relation", &profile.relation_edges, &names.relations));
     }
@@ -240,7 +404,8 @@ fn named(number: usize, names: &[String]) -> String {
 
 fn classes(title: &str, labels: &LabelFigures, names: &[String]) -> Option<Plot> {
     let LabelFigures::Classes { present, labelled, listed, .. } = labels else { return None };
-    let mut shown: Vec<(usize, u64)> = listed.iter().map(|class| (class.class as usize, class.count)).collect();
+    let mut shown: Vec<(usize, u64)> =
+        listed.iter().map(|class| (class.class as usize, class.count)).collect();
     Some(bars(title, &mut shown, names, *present, *labelled))
 }
 
@@ -251,15 +416,26 @@ fn most(title: &str, counts: &[u64], names: &[String]) -> Plot {
     bars(title, &mut shown, names, counts.len() as u64, counts.iter().sum())
 }
 
-/// All by number where they fit, else the largest, which stand first, and what the others have together.
-fn bars(title: &str, shown: &mut Vec<(usize, u64)>, names: &[String], present: u64, all: u64) -> Plot {
+/// All by number where they fit, else the largest, which stand first, and what the others have
+/// together.
+fn bars(
+    title: &str,
+    shown: &mut Vec<(usize, u64)>,
+    names: &[String],
+    present: u64,
+    all: u64,
+) -> Plot {
     if present <= BARS_MOST as u64 {
         shown.sort_unstable();
-        return Plot { title: title.to_owned(), bars: shown.iter().map(|&(number, count)| (named(number, names), count)).collect() };
+        return Plot {
+            title: title.to_owned(),
+            bars: shown.iter().map(|&(number, count)| (named(number, names), count)).collect(),
+        };
     }
     shown.truncate(BARS_MOST - 1);
     let rest = all - shown.iter().map(|bar| bar.1).sum::<u64>();
-    let mut plot = Plot { title: format!("{title}, the largest of {}", grouped(present)), ..Plot::default() };
+    let mut plot =
+        Plot { title: format!("{title}, the largest of {}", grouped(present)), ..Plot::default() };
     plot.bars = shown.iter().map(|&(number, count)| (named(number, names), count)).collect();
     plot.bars.push((format!("{} others", grouped(present - shown.len() as u64)), rest));
     plot
@@ -309,12 +485,23 @@ mod tests {
         let source: Vec<u32> = (0..2000).map(|edge| edge * 7 % 300).collect();
         let target: Vec<u32> = (0..2000).map(|edge| edge * edge % 300).collect();
         let kind = Some((0..2000).map(|edge| (edge % 20) as u16).collect());
-        let rows = both_directions(300, &EdgeTable { source, target, weight: Some(vec![1.0; 2000]), kind });
-        let features = ["paper", "author"].map(|kind| FeatureFigures { kind: Some(kind.into()), rows: 100, columns: 5, density: 0.0123, ..Default::default() });
+        let rows = both_directions(
+            300,
+            &EdgeTable { source, target, weight: Some(vec![1.0; 2000]), kind },
+        );
+        let features = ["paper", "author"].map(|kind| FeatureFigures {
+            kind: Some(kind.into()),
+            rows: 100,
+            columns: 5,
+            density: 0.0123,
+            ..Default::default()
+        });
         let profile = measure(
             &rows,
             Attributes {
-                labels: Some(Labels::Classes((0..300).map(|node| (node % 3 > 0).then_some(node * node % 40)).collect())),
+                labels: Some(Labels::Classes(
+                    (0..300).map(|node| (node % 3 > 0).then_some(node * node % 40)).collect(),
+                )),
                 kinds: Some((0..300).map(|node| node % 2).collect()),
                 graph_of: Some((0..300).map(|node| node / 100).collect()),
                 graphs: Some((3, Some(Labels::Classes(vec![Some(0), Some(1), Some(0)])))),
@@ -323,7 +510,11 @@ mod tests {
             &Silence,
         );
         let words = |words: [&str; 2]| words.map(str::to_owned).to_vec();
-        let names = Names { kinds: words(["paper", "author"]), relations: words(["cites", "writes"]), classes: words(["toxic", "harmless"]) };
+        let names = Names {
+            kinds: words(["paper", "author"]),
+            relations: words(["cites", "writes"]),
+            classes: words(["toxic", "harmless"]),
+        };
         let page = page(&shown(Provenance::StandIn, &["features", "labels"], profile, names));
         let expected = [
             "STAND-IN",
@@ -345,7 +536,12 @@ mod tests {
 
     #[test]
     fn an_empty_graph_has_a_page() {
-        let page = page(&shown(Provenance::Real, &[], measure(&both_directions(0, &EdgeTable::default()), Attributes::default(), &Silence), Names::default()));
+        let page = page(&shown(
+            Provenance::Real,
+            &[],
+            measure(&both_directions(0, &EdgeTable::default()), Attributes::default(), &Silence),
+            Names::default(),
+        ));
         assert!(page.contains("0 nodes, 0 edges") && !page.contains("NaN"), "{page}");
     }
 
@@ -355,6 +551,9 @@ mod tests {
             [0.0, 0.00012, 0.5, 3.217, 28.91, 836.4, 1205.06, 2.5e9, -1500.0].map(number),
             ["0", "1.2e-4", "0.50", "3.22", "28.9", "836", "1,205", "2.50e9", "-1,500"]
         );
-        assert_eq!([0.0, 1.0, 0.0127, 0.000_123].map(percent), ["0.0%", "100.0%", "1.3%", "0.012%"]);
+        assert_eq!(
+            [0.0, 1.0, 0.0127, 0.000_123].map(percent),
+            ["0.0%", "100.0%", "1.3%", "0.012%"]
+        );
     }
 }

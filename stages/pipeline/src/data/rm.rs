@@ -1,7 +1,10 @@
-//! `warploom data rm`: takes a set away that was imported, or the raw files of one of the catalogue.
+//! `warploom data rm`: takes a set away that was imported, or the raw files of one of the
+//! catalogue.
 //!
-//! promises  what was removed is said; the folder of an imported set loses its name before its files go, so that no half of it is found
-//! never     asks a question; removes files of the catalogue's sets without `--force`, or any that the entry does not list
+//! promises  what was removed is said; the folder of an imported set loses its name before its
+//!           files go, so that no half of it is found
+//! never     asks a question; removes files of the catalogue's sets without `--force`, or any that
+//!           the entry does not list
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -18,7 +21,8 @@ use warploom_shell::{Environment, requests::catalog_error};
 /// What drafts are called.
 const DRAFT: &str = "rm";
 
-/// A set that was imported: its folder, and the entry that an earlier version wrote into the catalogue's folder.
+/// A set that was imported: its folder, and the entry that an earlier version wrote into the
+/// catalogue's folder.
 pub struct Imported {
     /// Where its files are, if they are here.
     pub folder: Option<PathBuf>,
@@ -28,7 +32,11 @@ pub struct Imported {
 
 impl Imported {
     /// The imported set of this name; whether its entry is valid does not matter.
-    pub fn find(environment: &Environment, catalog: &Catalog, name: &str) -> Result<Option<Imported>, StageError> {
+    pub fn find(
+        environment: &Environment,
+        catalog: &Catalog,
+        name: &str,
+    ) -> Result<Option<Imported>, StageError> {
         let old_entry = catalog.written_by_import(name);
         for folder in environment.data.iter().map(|data| data.join(name)) {
             let is_made = imported::is_made(&folder).map_err(|error| catalog_error(&error))?;
@@ -50,7 +58,12 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
     let catalog = Catalog::here();
     let removed = match Imported::find(environment, &catalog, name)? {
         Some(found) => imported_set(found)?,
-        None => raw_files(environment, &catalog.find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))?)?,
+        None => raw_files(
+            environment,
+            &catalog
+                .find_or_infer(name, &environment.data)
+                .map_err(|error| catalog_error(&error))?,
+        )?,
     };
     let shown = || removed.iter().map(|path| path.display().to_string());
     crate::print_as(
@@ -63,8 +76,12 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
 
 /// Refuses to take away what no import put there.
 pub fn refuse_stranger(folder: &Path) -> Result<(), StageError> {
-    let Some(stranger) = imported::stranger(folder).map_err(|error| catalog_error(&error))? else { return Ok(()) };
-    let error = StageError::new(ErrorKind::Input, "a file in the folder of the imported set is none of it").at(stranger.display());
+    let Some(stranger) = imported::stranger(folder).map_err(|error| catalog_error(&error))? else {
+        return Ok(());
+    };
+    let error =
+        StageError::new(ErrorKind::Input, "a file in the folder of the imported set is none of it")
+            .at(stranger.display());
     Err(error.hint(format!("move it away, or remove all of it:  rm -r {}", folder.display())))
 }
 
@@ -73,7 +90,8 @@ fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
     if let Some(folder) = &found.folder {
         refuse_stranger(folder)?;
         let draft = Beside::begin(folder.parent().unwrap_or(Path::new(".")), DRAFT)?;
-        drafts::undisturbed(|| fs::rename(folder, draft.path().join("set"))).map_err(|error| gone(folder, error))?;
+        drafts::undisturbed(|| fs::rename(folder, draft.path().join("set")))
+            .map_err(|error| gone(folder, error))?;
     }
     if let Some(entry) = &found.old_entry {
         fs::remove_file(entry).map_err(|error| gone(entry, error))?;
@@ -85,20 +103,36 @@ fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
 fn raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, StageError> {
     let here = present(entry, &environment.data).map_err(|error| catalog_error(&error))?;
     let Some(folder) = here.folder.filter(|_| entry.generator.is_none()) else {
-        let error = StageError::new(ErrorKind::Input, format!("no file of `{}` is here", entry.name));
+        let error =
+            StageError::new(ErrorKind::Input, format!("no file of `{}` is here", entry.name));
         return Err(error.hint("artifacts that were made of it:  warploom store ls"));
     };
     if entry.inferred || entry.home.is_some() {
-        let error = StageError::new(ErrorKind::Input, format!("`{}` is a folder that no import made: its files may be the only ones", entry.name));
+        let error = StageError::new(
+            ErrorKind::Input,
+            format!(
+                "`{}` is a folder that no import made: its files may be the only ones",
+                entry.name
+            ),
+        );
         return Err(error.at(folder.display()).hint(format!("rm -r {}", folder.display())));
     }
     if !environment.force {
-        let error = StageError::new(ErrorKind::Input, format!("`{}` is a set of the catalogue, and these are its raw files", entry.name));
-        return Err(error.at(folder.display()).hint(format!("to remove {} of them:  warploom data rm {} --force", here.files.len(), entry.name)));
+        let error = StageError::new(
+            ErrorKind::Input,
+            format!("`{}` is a set of the catalogue, and these are its raw files", entry.name),
+        );
+        return Err(error.at(folder.display()).hint(format!(
+            "to remove {} of them:  warploom data rm {} --force",
+            here.files.len(),
+            entry.name
+        )));
     }
     let mut removed = here.files;
     removed.extend(Some(folder.join(RECORD_FILE)).filter(|record| record.exists()));
-    removed.iter().try_for_each(|path| fs::remove_file(path).map_err(|error| StageError::io("remove", path, &error)))?;
+    removed.iter().try_for_each(|path| {
+        fs::remove_file(path).map_err(|error| StageError::io("remove", path, &error))
+    })?;
     if fs::remove_dir(&folder).is_ok() {
         removed.push(folder);
     }

@@ -1,8 +1,9 @@
 //! `warploom data show NAME`: what the catalogue says of a data set, and what its graph is like.
 //!
-//! promises  the profile comes from the store, or is made: by `ingest` and `extract`, under the same rules and keys as a pipeline with
-//!           default settings (or those of `--pipeline` and `--set`), so that a pipeline finds it there; a stand-in is called one; what
-//!           the catalogue says is shown even where the graph cannot be had
+//! promises  the profile comes from the store, or is made: by `ingest` and `extract`, under the
+//!           same rules and keys as a pipeline with default settings (or those of `--pipeline` and
+//!           `--set`), so that a pipeline finds it there; a stand-in is called one; what the
+//!           catalogue says is shown even where the graph cannot be had
 //! never     measures anything itself; runs a stage beyond `extract`
 use std::path::Path;
 
@@ -27,8 +28,14 @@ use super::{
 use crate::programs::refused;
 
 /// Shows a data set.
-pub fn show(environment: &Environment, talk: &Talk, options: &Options, entry: &Entry) -> Result<(), StageError> {
-    let made = pipeline(options, &entry.name).and_then(|pipeline| measured(environment, talk, &pipeline));
+pub fn show(
+    environment: &Environment,
+    talk: &Talk,
+    options: &Options,
+    entry: &Entry,
+) -> Result<(), StageError> {
+    let made =
+        pipeline(options, &entry.name).and_then(|pipeline| measured(environment, talk, &pipeline));
     // Behind the attempt, which may have brought the files, or found out that they cannot be had.
     let (status, detail) = super::state(environment, entry);
     let known = made.as_ref().ok();
@@ -46,18 +53,31 @@ fn pipeline(options: &Options, name: &str) -> Result<Pipeline, StageError> {
     set.push(format!("dataset={}", json!(name)));
     let read = match &options.pipeline {
         Some(file) => warploom_spec::read(file, &set),
-        None => warploom_spec::read_text(&format!("pipeline: show\n{}", super::WITHOUT_PROGRAM), Path::new("show.yaml"), &set),
+        None => warploom_spec::read_text(
+            &format!("pipeline: show\n{}", super::WITHOUT_PROGRAM),
+            Path::new("show.yaml"),
+            &set,
+        ),
     };
     let read = read.map_err(|mistakes| refused(&mistakes))?;
-    read.into_iter().next().ok_or_else(|| StageError::defect("no pipeline was read, and no mistake"))
+    read.into_iter()
+        .next()
+        .ok_or_else(|| StageError::defect("no pipeline was read, and no mistake"))
 }
 
 /// The graph and its profile, out of the store or made now.
-fn measured(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Result<Shown, StageError> {
+fn measured(
+    environment: &Environment,
+    talk: &Talk,
+    pipeline: &Pipeline,
+) -> Result<Shown, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     if Chain::new(&quiet, pipeline).follow_to(contracts::REORDER.name).is_err() {
-        talk.say(&format!("the profile of `{}` is not in the store yet: making its graph and profile", pipeline.dataset));
+        talk.say(&format!(
+            "the profile of `{}` is not in the store yet: making its graph and profile",
+            pipeline.dataset
+        ));
     }
     let mut chain = Chain::new(environment, pipeline);
     for stage in [execute::<Ingest>, execute::<Extract>] {
@@ -65,18 +85,38 @@ fn measured(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Resu
             return Err(error);
         }
     }
-    let artifact = |kind| chain.available(kind).cloned().ok_or_else(|| StageError::defect("a stage succeeded without its output"));
+    let artifact = |kind| {
+        chain
+            .available(kind)
+            .cloned()
+            .ok_or_else(|| StageError::defect("a stage succeeded without its output"))
+    };
     let (graph, measured) = (artifact(Kind::Graph)?, artifact(Kind::Profile)?);
-    Ok(Shown { names: graph::open_names(&graph)?, profile: profile::open(&measured)?, artifact: measured, graph })
+    Ok(Shown {
+        names: graph::open_names(&graph)?,
+        profile: profile::open(&measured)?,
+        artifact: measured,
+        graph,
+    })
 }
 
 /// What is known without the graph.
 fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
     let mut text = line(&entry.name, &entry.about);
     text += &line("data", &format!("{status}: {detail}"));
-    text += &line("kept as", &format!("{}, {}", entry.format.as_str(), if entry.directed { "edges have a direction" } else { "edges have no direction" }));
+    text += &line(
+        "kept as",
+        &format!(
+            "{}, {}",
+            entry.format.as_str(),
+            if entry.directed { "edges have a direction" } else { "edges have no direction" }
+        ),
+    );
     if entry.task != Task::None {
-        text += &line("used for", &format!("{}; split: {}", spoken(&json!(entry.task)), split(&entry.split)));
+        text += &line(
+            "used for",
+            &format!("{}; split: {}", spoken(&json!(entry.task)), split(&entry.split)),
+        );
     }
     text += &line("licence", &entry.licence);
     let expected = [
@@ -85,15 +125,23 @@ fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
         (entry.expected.distinct, "distinct"),
         (entry.expected.symmetric, "with their reverses"),
     ];
-    let expected: Vec<String> = expected.iter().filter_map(|(count, what)| Some(format!("{} {what}", grouped((*count)?)))).collect();
+    let expected: Vec<String> = expected
+        .iter()
+        .filter_map(|(count, what)| Some(format!("{} {what}", grouped((*count)?))))
+        .collect();
     if !expected.is_empty() {
         text += &line("expected", &expected.join(", "));
     }
     for printed in &entry.printed {
         let further = [(printed.features, "features"), (printed.classes, "classes")];
-        let further: String = further.iter().filter_map(|(count, what)| Some(format!(", {} {what}", grouped((*count)?.into())))).collect();
-        let note = if printed.note.is_empty() { String::new() } else { format!("; {}", printed.note) };
-        let counts = format!("{} nodes, {} edges{further}", grouped(printed.nodes), grouped(printed.edges));
+        let further: String = further
+            .iter()
+            .filter_map(|(count, what)| Some(format!(", {} {what}", grouped((*count)?.into()))))
+            .collect();
+        let note =
+            if printed.note.is_empty() { String::new() } else { format!("; {}", printed.note) };
+        let counts =
+            format!("{} nodes, {} edges{further}", grouped(printed.nodes), grouped(printed.edges));
         text += &line("printed", &format!("{counts} ({}{note})", printed.document));
     }
     text
@@ -108,9 +156,15 @@ fn split(rule: &SplitRule) -> String {
     match *rule {
         SplitRule::Given => "as published".to_owned(),
         SplitRule::PerClass { train, validation, test } => {
-            format!("{train} of each class train, {} validation, {} test", grouped(validation.into()), grouped(test.into()))
+            format!(
+                "{train} of each class train, {} validation, {} test",
+                grouped(validation.into()),
+                grouped(test.into())
+            )
         }
-        SplitRule::Fractions { train, validation, test } => format!("{train} train, {validation} validation, {test} test, drawn"),
+        SplitRule::Fractions { train, validation, test } => {
+            format!("{train} train, {validation} validation, {test} test, drawn")
+        }
         SplitRule::Folds { count } => format!("{count} folds, drawn"),
         SplitRule::None => "none".to_owned(),
     }
@@ -118,7 +172,8 @@ fn split(rule: &SplitRule) -> String {
 
 /// The same for programs.
 fn object(entry: &Entry, (status, detail): (&str, &str), shown: Option<&Shown>) -> Value {
-    let mut object = json!({"entry": entry, "status": status, "detail": detail, "graph": null, "profile": null});
+    let mut object =
+        json!({"entry": entry, "status": status, "detail": detail, "graph": null, "profile": null});
     if let Some(Shown { graph, artifact, profile, names }) = shown {
         let place = |artifact: &Artifact| json!({"key": artifact.manifest.key, "path": artifact.path.to_string_lossy()});
         object["provenance"] = json!(graph.manifest.provenance.name());

@@ -1,12 +1,16 @@
 //! Arrays as numpy and safetensors hold them, made of Arrow columns.
 //!
-//! promises  values keep their bits; whole numbers from 0 with gaps become signed ones with -1 in the gaps, reals get NaN there, and
-//!           what has no such value gets a second array `NAME_missing`
+//! promises  values keep their bits; whole numbers from 0 with gaps become signed ones with -1 in
+//!           the gaps, reals get NaN there, and what has no such value gets a second array
+//!           `NAME_missing`
 //! never     cuts a word; makes an array of words that is far larger than the words
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
-    types::{ArrowPrimitiveType, Float32Type, Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
+    types::{
+        ArrowPrimitiveType, Float32Type, Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+        UInt64Type,
+    },
 };
 use arrow_schema::DataType;
 use warploom_contract::{ErrorKind, StageError};
@@ -97,7 +101,8 @@ pub fn flat(column: &ArrayRef) -> (ArrayRef, Option<usize>) {
     }
 }
 
-/// The array of a column that comes in pieces, and, where gaps need it, the array that says which values are missing.
+/// The array of a column that comes in pieces, and, where gaps need it, the array that says which
+/// values are missing.
 pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError> {
     let rows = pieces.iter().map(Array::len).sum();
     let parts: Vec<(ArrayRef, Option<usize>)> = pieces.iter().map(flat).collect();
@@ -106,38 +111,81 @@ pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError>
     let values: Vec<ArrayRef> = parts.into_iter().map(|(values, _)| values).collect();
     let gaps = values.iter().any(|values| values.null_count() > 0);
     let Some(kind) = values.first().map(|values| values.data_type().clone()) else {
-        return Ok(vec![Dense { name: name.to_owned(), dtype: Dtype::U8, shape, bytes: Vec::new() }]);
+        return Ok(vec![Dense {
+            name: name.to_owned(),
+            dtype: Dtype::U8,
+            shape,
+            bytes: Vec::new(),
+        }]);
     };
     let (dtype, bytes, masked) = match kind {
-        DataType::UInt8 if !gaps => (Dtype::U8, plain::<UInt8Type, 1>(&values, u8::to_le_bytes), false),
-        DataType::UInt16 if !gaps => (Dtype::U16, plain::<UInt16Type, 2>(&values, u16::to_le_bytes), false),
-        DataType::UInt32 if !gaps => (Dtype::U32, plain::<UInt32Type, 4>(&values, u32::to_le_bytes), false),
-        DataType::UInt64 if !gaps => (Dtype::U64, plain::<UInt64Type, 8>(&values, u64::to_le_bytes), false),
+        DataType::UInt8 if !gaps => {
+            (Dtype::U8, plain::<UInt8Type, 1>(&values, u8::to_le_bytes), false)
+        }
+        DataType::UInt16 if !gaps => {
+            (Dtype::U16, plain::<UInt16Type, 2>(&values, u16::to_le_bytes), false)
+        }
+        DataType::UInt32 if !gaps => {
+            (Dtype::U32, plain::<UInt32Type, 4>(&values, u32::to_le_bytes), false)
+        }
+        DataType::UInt64 if !gaps => {
+            (Dtype::U64, plain::<UInt64Type, 8>(&values, u64::to_le_bytes), false)
+        }
         DataType::UInt8 => (Dtype::I64, signed::<UInt8Type>(name, &values)?, false),
         DataType::UInt16 => (Dtype::I64, signed::<UInt16Type>(name, &values)?, false),
         DataType::UInt32 => (Dtype::I64, signed::<UInt32Type>(name, &values)?, false),
         DataType::UInt64 => (Dtype::I64, signed::<UInt64Type>(name, &values)?, false),
         DataType::Int64 => (Dtype::I64, plain::<Int64Type, 8>(&values, i64::to_le_bytes), gaps),
-        DataType::Float32 => (Dtype::F32, reals::<Float32Type>(&values, |real| real.unwrap_or(f32::NAN).to_le_bytes().to_vec()), false),
-        DataType::Float64 => (Dtype::F64, reals::<Float64Type>(&values, |real| real.unwrap_or(f64::NAN).to_le_bytes().to_vec()), false),
-        DataType::Boolean => {
-            (Dtype::Bool, values.iter().flat_map(|values| values.as_boolean().iter().map(|truth| u8::from(truth == Some(true)))).collect(), gaps)
-        }
+        DataType::Float32 => (
+            Dtype::F32,
+            reals::<Float32Type>(&values, |real| real.unwrap_or(f32::NAN).to_le_bytes().to_vec()),
+            false,
+        ),
+        DataType::Float64 => (
+            Dtype::F64,
+            reals::<Float64Type>(&values, |real| real.unwrap_or(f64::NAN).to_le_bytes().to_vec()),
+            false,
+        ),
+        DataType::Boolean => (
+            Dtype::Bool,
+            values
+                .iter()
+                .flat_map(|values| {
+                    values.as_boolean().iter().map(|truth| u8::from(truth == Some(true)))
+                })
+                .collect(),
+            gaps,
+        ),
         DataType::Utf8 => {
             let (points, bytes) = words(name, &values)?;
             (Dtype::Text(points), bytes, gaps)
         }
-        other => return Err(StageError::defect(format!("a column `{name}` of type {other} cannot be exported as an array"))),
+        other => {
+            return Err(StageError::defect(format!(
+                "a column `{name}` of type {other} cannot be exported as an array"
+            )));
+        }
     };
     let mut all = vec![Dense { name: name.to_owned(), dtype, shape: shape.clone(), bytes }];
     if masked {
-        let missing = values.iter().flat_map(|values| (0..values.len()).map(|row| u8::from(values.is_null(row)))).collect();
-        all.push(Dense { name: format!("{name}_missing"), dtype: Dtype::Bool, shape, bytes: missing });
+        let missing = values
+            .iter()
+            .flat_map(|values| (0..values.len()).map(|row| u8::from(values.is_null(row))))
+            .collect();
+        all.push(Dense {
+            name: format!("{name}_missing"),
+            dtype: Dtype::Bool,
+            shape,
+            bytes: missing,
+        });
     }
     Ok(all)
 }
 
-fn plain<T: ArrowPrimitiveType, const WIDTH: usize>(pieces: &[ArrayRef], bytes_of: fn(T::Native) -> [u8; WIDTH]) -> Vec<u8> {
+fn plain<T: ArrowPrimitiveType, const WIDTH: usize>(
+    pieces: &[ArrayRef],
+    bytes_of: fn(T::Native) -> [u8; WIDTH],
+) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pieces.iter().map(Array::len).sum::<usize>() * WIDTH);
     for piece in pieces {
         piece.as_primitive::<T>().values().iter().for_each(|&value| bytes.extend(bytes_of(value)));
@@ -145,8 +193,14 @@ fn plain<T: ArrowPrimitiveType, const WIDTH: usize>(pieces: &[ArrayRef], bytes_o
     bytes
 }
 
-fn reals<T: ArrowPrimitiveType>(pieces: &[ArrayRef], bytes_of: impl Fn(Option<T::Native>) -> Vec<u8>) -> Vec<u8> {
-    pieces.iter().flat_map(|piece| piece.as_primitive::<T>().iter().flat_map(&bytes_of).collect::<Vec<u8>>()).collect()
+fn reals<T: ArrowPrimitiveType>(
+    pieces: &[ArrayRef],
+    bytes_of: impl Fn(Option<T::Native>) -> Vec<u8>,
+) -> Vec<u8> {
+    pieces
+        .iter()
+        .flat_map(|piece| piece.as_primitive::<T>().iter().flat_map(&bytes_of).collect::<Vec<u8>>())
+        .collect()
 }
 
 /// Whole numbers from 0, -1 where there is none.
@@ -155,12 +209,20 @@ where
     T::Native: Into<u64>,
 {
     let far = |value: u64| {
-        StageError::new(ErrorKind::Input, format!("`{name}` has gaps and the value {value}: together they fit no array of whole numbers"))
-            .hint("a table holds both:  --as parquet")
+        StageError::new(
+            ErrorKind::Input,
+            format!(
+                "`{name}` has gaps and the value {value}: \
+            together they fit no array of whole numbers"
+            ),
+        )
+        .hint("a table holds both:  --as parquet")
     };
     let mut bytes = Vec::new();
     for value in pieces.iter().flat_map(|piece| piece.as_primitive::<T>().iter()) {
-        let value = value.map(Into::<u64>::into).map_or(Ok(-1), |value| i64::try_from(value).map_err(|_| far(value)))?;
+        let value = value
+            .map(Into::<u64>::into)
+            .map_or(Ok(-1), |value| i64::try_from(value).map_err(|_| far(value)))?;
         bytes.extend(value.to_le_bytes());
     }
     Ok(bytes)
@@ -168,14 +230,24 @@ where
 
 /// Words of one width, and that width.
 fn words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), StageError> {
-    let all = || pieces.iter().flat_map(|piece| piece.as_string::<i32>().iter()).map(Option::unwrap_or_default);
+    let all = || {
+        pieces
+            .iter()
+            .flat_map(|piece| piece.as_string::<i32>().iter())
+            .map(Option::unwrap_or_default)
+    };
     let widest = all().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
-    let (count, letters) = all().fold((0usize, 0usize), |(count, letters), word| (count + 1, letters + word.len()));
-    let bytes_all = count.checked_mul(widest * 4).filter(|&bytes| bytes <= letters * 8 + PADDING_MOST);
+    let (count, letters) =
+        all().fold((0usize, 0usize), |(count, letters), word| (count + 1, letters + word.len()));
+    let bytes_all =
+        count.checked_mul(widest * 4).filter(|&bytes| bytes <= letters * 8 + PADDING_MOST);
     let Some(bytes_all) = bytes_all else {
         let error = StageError::new(
             ErrorKind::Input,
-            format!("`{name}` has {count} words, the widest of {widest} letters: an array would be far larger than they are"),
+            format!(
+                "`{name}` has {count} words, the widest of {widest} letters: an array would be \
+                    far larger than they are"
+            ),
         );
         return Err(error.hint("a table holds words as they are:  --as parquet"));
     };
@@ -197,11 +269,20 @@ mod tests {
     fn gaps_are_said() {
         let one = |array: ArrayRef| encode("x", &[array]).unwrap();
         let classes = one(Arc::new(UInt32Array::from(vec![Some(7), None])));
-        assert_eq!((classes[0].dtype, &classes[0].bytes[8..]), (Dtype::I64, &(-1i64).to_le_bytes()[..]));
+        assert_eq!(
+            (classes[0].dtype, &classes[0].bytes[8..]),
+            (Dtype::I64, &(-1i64).to_le_bytes()[..])
+        );
         let wholes = one(Arc::new(Int64Array::from(vec![Some(-1), None])));
-        assert_eq!((wholes.len(), &wholes[1].name[..], &wholes[1].bytes[..]), (2, "x_missing", &[0, 1][..]));
+        assert_eq!(
+            (wholes.len(), &wholes[1].name[..], &wholes[1].bytes[..]),
+            (2, "x_missing", &[0, 1][..])
+        );
         let reals = one(Arc::new(Float32Array::from(vec![None, Some(1.5)])));
-        assert!(reals.len() == 1 && f32::from_le_bytes(reals[0].bytes[..4].try_into().unwrap()).is_nan());
+        assert!(
+            reals.len() == 1
+                && f32::from_le_bytes(reals[0].bytes[..4].try_into().unwrap()).is_nan()
+        );
         assert_eq!(one(Arc::new(BooleanArray::from(vec![true, false])))[0].bytes, [1, 0]);
     }
 

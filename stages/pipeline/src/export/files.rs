@@ -1,7 +1,8 @@
 //! The files that other programs read: `.npy`, `.npz`, `.safetensors`, `.csv`.
 //!
 //! promises  the same arrays give the same bytes: archives carry no time, tensors come by name
-//! limits    an archive member beyond 4 GiB is written as zip64, which numpy reads and our own reader does not
+//! limits    an archive member beyond 4 GiB is written as zip64, which numpy reads and our own
+//!           reader does not
 use std::{
     fs::File,
     io::{BufWriter, Write},
@@ -11,7 +12,10 @@ use std::{
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
-    types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
+    types::{
+        Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+        UInt64Type,
+    },
 };
 use arrow_schema::DataType;
 use flate2::Crc;
@@ -29,16 +33,25 @@ fn create(path: &Path) -> Result<BufWriter<File>, StageError> {
 }
 
 /// Writes what `fill` gives.
-fn written(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), StageError> {
+fn written(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<(), StageError> {
     let mut file = create(path)?;
-    fill(&mut file).and_then(|()| file.flush()).map_err(|error| StageError::io("write", path, &error))
+    fill(&mut file)
+        .and_then(|()| file.flush())
+        .map_err(|error| StageError::io("write", path, &error))
 }
 
 /// The lines before the values of a `.npy`.
 fn npy_head(array: &Dense) -> Vec<u8> {
     let extents: Vec<String> = array.shape.iter().map(usize::to_string).collect();
     let comma = if extents.len() == 1 { "," } else { "" };
-    let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}", array.dtype.numpy(), extents.join(", "));
+    let mut text = format!(
+        "{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        array.dtype.numpy(),
+        extents.join(", ")
+    );
     // Values begin at a multiple of 64 bytes; the last byte of the text ends its line.
     let filled = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text.extend(std::iter::repeat_n(' ', filled - 1 - text.len()));
@@ -51,7 +64,9 @@ fn npy_head(array: &Dense) -> Vec<u8> {
 
 /// Writes an array.
 pub fn npy(path: &Path, array: &Dense) -> Result<(), StageError> {
-    written(path, |file| file.write_all(&npy_head(array)).and_then(|()| file.write_all(&array.bytes)))
+    written(path, |file| {
+        file.write_all(&npy_head(array)).and_then(|()| file.write_all(&array.bytes))
+    })
 }
 
 /// In 32 bits, or the sign that says to look for 64.
@@ -78,15 +93,27 @@ impl Member {
         if with_place && self.at >= ZIP32_END {
             wide.extend(self.at.to_le_bytes());
         }
-        if wide.is_empty() { wide } else { [&[1, 0][..], &(wide.len() as u16).to_le_bytes(), &wide].concat() }
+        if wide.is_empty() {
+            wide
+        } else {
+            [&[1, 0][..], &(wide.len() as u16).to_le_bytes(), &wide].concat()
+        }
     }
 
-    /// What the local header and the directory share: version to flags, method, time, digest, sizes, length of the name.
+    /// What the local header and the directory share: version to flags, method, time, digest,
+    /// sizes, length of the name.
     fn facts(&self, extra: usize) -> Vec<u8> {
         let size = narrow(self.size).to_le_bytes();
         let version: u16 = if self.size >= ZIP32_END || self.at >= ZIP32_END { 45 } else { 20 };
         // Names are UTF-8 (bit 11), contents stored (0), the time is the first that a zip can say.
-        let mut facts = [&version.to_le_bytes()[..], &0x0800u16.to_le_bytes(), &0u16.to_le_bytes(), &0u16.to_le_bytes(), &0x21u16.to_le_bytes()].concat();
+        let mut facts = [
+            &version.to_le_bytes()[..],
+            &0x0800u16.to_le_bytes(),
+            &0u16.to_le_bytes(),
+            &0u16.to_le_bytes(),
+            &0x21u16.to_le_bytes(),
+        ]
+        .concat();
         facts.extend(self.crc.to_le_bytes());
         facts.extend(size);
         facts.extend(size);
@@ -106,9 +133,16 @@ pub fn npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
             let mut crc = Crc::new();
             crc.update(&head);
             crc.update(&array.bytes);
-            let member = Member { name: format!("{}.npy", array.name), crc: crc.sum(), size: (head.len() + array.bytes.len()) as u64, at };
+            let member = Member {
+                name: format!("{}.npy", array.name),
+                crc: crc.sum(),
+                size: (head.len() + array.bytes.len()) as u64,
+                at,
+            };
             let extra = member.extra(false);
-            let local = [b"PK\x03\x04", &member.facts(extra.len())[..], member.name.as_bytes(), &extra].concat();
+            let local =
+                [b"PK\x03\x04", &member.facts(extra.len())[..], member.name.as_bytes(), &extra]
+                    .concat();
             file.write_all(&local)?;
             file.write_all(&head)?;
             file.write_all(&array.bytes)?;
@@ -127,7 +161,8 @@ fn listed(member: &Member) -> Vec<u8> {
     let at = narrow(member.at).to_le_bytes();
     let facts = member.facts(extra.len());
     // Behind the lengths: no comment, first disk, no attributes.
-    [b"PK\x01\x02", &20u16.to_le_bytes()[..], &facts, &[0; 10], &at, member.name.as_bytes(), &extra].concat()
+    [b"PK\x01\x02", &20u16.to_le_bytes()[..], &facts, &[0; 10], &at, member.name.as_bytes(), &extra]
+        .concat()
 }
 
 /// The end of an archive, with that of zip64 before it where 32 bits do not do.
@@ -154,15 +189,24 @@ fn ending(count: u64, bytes: u64, at: u64) -> Vec<u8> {
 
 /// Writes tensors, by name.
 pub fn tensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
-    let defect = |error: safetensors::SafeTensorError| StageError::defect(format!("tensors cannot be written: {error}"));
+    let defect = |error: safetensors::SafeTensorError| {
+        StageError::defect(format!("tensors cannot be written: {error}"))
+    };
     let mut views = Vec::with_capacity(arrays.len());
     for array in arrays {
         let words = || {
-            StageError::new(ErrorKind::Input, format!("`{}` holds words, and safetensors hold numbers alone", array.name))
-                .hint("choose  --as parquet,  csv,  npz or npy")
+            StageError::new(
+                ErrorKind::Input,
+                format!("`{}` holds words, and safetensors hold numbers alone", array.name),
+            )
+            .hint("choose  --as parquet,  csv,  npz or npy")
         };
         let dtype = array.dtype.safetensors().ok_or_else(words)?;
-        views.push((array.name.clone(), safetensors::tensor::TensorView::new(dtype, array.shape.clone(), &array.bytes).map_err(defect)?));
+        views.push((
+            array.name.clone(),
+            safetensors::tensor::TensorView::new(dtype, array.shape.clone(), &array.bytes)
+                .map_err(defect)?,
+        ));
     }
     let bytes = safetensors::serialize(views, None).map_err(defect)?;
     written(path, |file| file.write_all(&bytes))
@@ -175,17 +219,26 @@ pub struct Csv<'a> {
 }
 
 impl<'a> Csv<'a> {
-    /// Begins a file with the names of its columns; a column of lists has its width, and becomes as many columns.
-    pub fn create(path: &'a Path, columns: &[(&str, Option<usize>)]) -> Result<Csv<'a>, StageError> {
+    /// Begins a file with the names of its columns; a column of lists has its width, and becomes as
+    /// many columns.
+    pub fn create(
+        path: &'a Path,
+        columns: &[(&str, Option<usize>)],
+    ) -> Result<Csv<'a>, StageError> {
         let mut names = Vec::new();
         for (name, width) in columns {
             match width {
                 None => names.push(quoted(name)),
                 // As the reader of tables knows features.
-                Some(width) if ["features", "edge-features"].contains(name) || name.starts_with("features-") => {
+                Some(width)
+                    if ["features", "edge-features"].contains(name)
+                        || name.starts_with("features-") =>
+                {
                     names.extend((0..*width).map(|column| format!("x{column}")))
                 }
-                Some(width) => names.extend((0..*width).map(|column| quoted(&format!("{name}_{column}")))),
+                Some(width) => {
+                    names.extend((0..*width).map(|column| quoted(&format!("{name}_{column}"))))
+                }
             }
         }
         let mut csv = Csv { path, file: create(path)? };
@@ -200,8 +253,15 @@ impl<'a> Csv<'a> {
     /// Adds rows.
     pub fn write(&mut self, columns: &[ArrayRef]) -> Result<(), StageError> {
         let rows = columns.first().map_or(0, Array::len);
-        let columns: Vec<(ArrayRef, usize)> = columns.iter().map(|column| flat(column)).map(|(values, width)| (values, width.unwrap_or(1))).collect();
-        let cells = columns.iter().map(|(values, width)| Ok((cell_of(values)?, *width))).collect::<Result<Vec<_>, StageError>>()?;
+        let columns: Vec<(ArrayRef, usize)> = columns
+            .iter()
+            .map(|column| flat(column))
+            .map(|(values, width)| (values, width.unwrap_or(1)))
+            .collect();
+        let cells = columns
+            .iter()
+            .map(|(values, width)| Ok((cell_of(values)?, *width)))
+            .collect::<Result<Vec<_>, StageError>>()?;
         let mut line = String::new();
         for row in 0..rows {
             line.clear();
@@ -263,12 +323,19 @@ fn cell_of(values: &ArrayRef) -> Result<Cell<'_>, StageError> {
                 }
             })
         }
-        other => return Err(StageError::defect(format!("a column of type {other} cannot be exported as text"))),
+        other => {
+            return Err(StageError::defect(format!(
+                "a column of type {other} cannot be exported as text"
+            )));
+        }
     })
 }
 
 /// A word as a field: in quotes where it would be read as something else.
 fn quoted(word: &str) -> String {
-    let plain = !word.is_empty() && !word.contains([',', '"', '\n', '\r', ';', '\t', '|']) && word.trim() == word && !word.starts_with(['#', '%', '\'']);
+    let plain = !word.is_empty()
+        && !word.contains([',', '"', '\n', '\r', ';', '\t', '|'])
+        && word.trim() == word
+        && !word.starts_with(['#', '%', '\'']);
     if plain { word.to_owned() } else { format!("\"{}\"", word.replace('"', "\"\"")) }
 }

@@ -1,11 +1,13 @@
 //! What an artifact holds, as tables, arrays and pages, under the data set's own ids.
 //!
-//! promises  ends of edges are the data set's own ids; relations, kinds and classes stand by name in tables, by number in arrays with
-//!           `names.json` beside them
+//! promises  ends of edges are the data set's own ids; relations, kinds and classes stand by name
+//!           in tables, by number in arrays with `names.json` beside them
 //! never     holds more than the table that is being made, and of edges with words a piece
 use std::{ops::Range, path::PathBuf, sync::Arc};
 
-use arrow_array::{ArrayRef, FixedSizeListArray, StringArray, UInt8Array, UInt32Array, UInt64Array};
+use arrow_array::{
+    ArrayRef, FixedSizeListArray, StringArray, UInt8Array, UInt32Array, UInt64Array,
+};
 use arrow_schema::{DataType, Field};
 use warploom_contract::{
     Artifact, Kind, StageError,
@@ -64,7 +66,10 @@ pub fn of(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError
         Kind::Graph => of_graph(artifact, form),
         Kind::Csr => of_csr(artifact),
         Kind::Run => of_run(artifact),
-        Kind::Profile => Ok(vec![Item::Page(artifact.file(profile::PROFILE_FILE)), Item::Table(stored(artifact, profile::DEGREES_FILE)?)]),
+        Kind::Profile => Ok(vec![
+            Item::Page(artifact.file(profile::PROFILE_FILE)),
+            Item::Table(stored(artifact, profile::DEGREES_FILE)?),
+        ]),
         Kind::Permutation => {
             let order = permutation::open(artifact)?;
             let arrays = vec![array("new_of_old", Dtype::U32, &order, u32::to_le_bytes)];
@@ -72,9 +77,12 @@ pub fn of(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError
             Ok(vec![Item::Arrays(order), Item::Page(artifact.file(permutation::QUALITY_FILE))])
         }
         Kind::Partition => of_partition(artifact),
-        Kind::Plan | Kind::Cubin | Kind::Tune | Kind::Checkpoint => {
-            Ok(artifact.manifest.files.iter().map(|file| Item::Page(artifact.file(&file.name))).collect())
-        }
+        Kind::Plan | Kind::Cubin | Kind::Tune | Kind::Checkpoint => Ok(artifact
+            .manifest
+            .files
+            .iter()
+            .map(|file| Item::Page(artifact.file(&file.name)))
+            .collect()),
     }
 }
 
@@ -84,7 +92,8 @@ fn of_partition(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
     let mut items = Vec::new();
     for facts in page.schemes.iter().flat_map(|division| &division.tables) {
         let table = partition::Table::open(&artifact.path, facts)?;
-        let arrays: Vec<Dense> = table.columns().iter().map(|(name, column)| dense_column(name, column)).collect();
+        let arrays: Vec<Dense> =
+            table.columns().iter().map(|(name, column)| dense_column(name, column)).collect();
         let usual = if arrays.len() == 1 { As::Npy } else { As::Npz };
         items.push(Item::Arrays(Arrays { name: facts.name.clone(), arrays, usual }));
     }
@@ -101,8 +110,18 @@ fn dense_column(name: &str, column: &partition::Column) -> Dense {
     }
 }
 
-fn array<T: Copy, const WIDTH: usize>(name: &str, dtype: Dtype, values: &[T], bytes_of: impl Fn(T) -> [u8; WIDTH]) -> Dense {
-    Dense { name: name.to_owned(), dtype, shape: vec![values.len()], bytes: values.iter().flat_map(|&value| bytes_of(value)).collect() }
+fn array<T: Copy, const WIDTH: usize>(
+    name: &str,
+    dtype: Dtype,
+    values: &[T],
+    bytes_of: impl Fn(T) -> [u8; WIDTH],
+) -> Dense {
+    Dense {
+        name: name.to_owned(),
+        dtype,
+        shape: vec![values.len()],
+        bytes: values.iter().flat_map(|&value| bytes_of(value)).collect(),
+    }
 }
 
 /// Reals as an array.
@@ -128,14 +147,26 @@ fn field(name: &str, column: &ArrayRef) -> Field {
 fn whole(name: &str, columns: Vec<(Field, ArrayRef)>) -> Table {
     let count = columns.first().map_or(0, |(_, column)| column.len());
     let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
-    Table { name: name.to_owned(), fields, count, rows: Box::new(move |range| columns.iter().map(|column| column.slice(range.start, range.len())).collect()) }
+    Table {
+        name: name.to_owned(),
+        fields,
+        count,
+        rows: Box::new(move |range| {
+            columns.iter().map(|column| column.slice(range.start, range.len())).collect()
+        }),
+    }
 }
 
 /// A Parquet table of the artifact.
 fn stored(artifact: &Artifact, file: &str) -> Result<Table, StageError> {
     let table = read_table(&artifact.file(file), None)?;
     let fields = table.batch.schema();
-    let columns = fields.fields().iter().map(|field| field.as_ref().clone()).zip(table.batch.columns().iter().cloned()).collect();
+    let columns = fields
+        .fields()
+        .iter()
+        .map(|field| field.as_ref().clone())
+        .zip(table.batch.columns().iter().cloned())
+        .collect();
     Ok(whole(file.strip_suffix(".parquet").unwrap_or(file), columns))
 }
 
@@ -145,7 +176,9 @@ fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> ArrayRef {
 
 fn own_ids(ids: &Ids, rows: &[u32]) -> ArrayRef {
     match ids {
-        Ids::Numbers(ids) => Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| ids[row as usize]))),
+        Ids::Numbers(ids) => {
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| ids[row as usize])))
+        }
         Ids::Strings(ids) => words(rows.iter().map(|&row| ids[row as usize].as_str())),
     }
 }
@@ -162,17 +195,29 @@ fn of_graph(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageErr
     let names = graph::open_names(artifact)?;
     let nodes = graph::read_nodes(artifact)?;
     let graphs = graph::read_graphs(artifact)?;
-    let mut items = vec![Item::Table(node_table(&nodes, graphs.as_ref().map(|graphs| &graphs.ids), &names, form))];
+    let mut items = vec![Item::Table(node_table(
+        &nodes,
+        graphs.as_ref().map(|graphs| &graphs.ids),
+        &names,
+        form,
+    ))];
     if let Some(graphs) = &graphs {
         let mut columns = vec![plain("id", graphs.ids.to_array())];
         columns.extend(target_columns(graphs.labels.as_ref(), &graphs.splits, &names, form));
         columns.extend(graphs.columns.iter().map(|(name, column)| plain(name, column.clone())));
         items.push(Item::Table(whole("graphs", columns)));
     }
-    items.extend(graph::open_features(artifact)?.map(|features| feature_item("features", &features, nodes.ids.len(), form)));
+    items.extend(
+        graph::open_features(artifact)?
+            .map(|features| feature_item("features", &features, nodes.ids.len(), form)),
+    );
     for kind in &names.kinds {
-        let rows = artifact.manifest.counts.get(&format!("nodes.{kind}")).copied().unwrap_or(0) as usize;
-        items.extend(graph::open_features_of_kind(artifact, kind)?.map(|features| feature_item(&format!("features-{kind}"), &features, rows, form)));
+        let rows =
+            artifact.manifest.counts.get(&format!("nodes.{kind}")).copied().unwrap_or(0) as usize;
+        items.extend(
+            graph::open_features_of_kind(artifact, kind)?
+                .map(|features| feature_item(&format!("features-{kind}"), &features, rows, form)),
+        );
     }
     if let Some((columns, values)) = graph::open_edge_features(artifact)? {
         items.push(dense("edge-features", columns, &values));
@@ -188,52 +233,88 @@ fn plain(name: &str, column: ArrayRef) -> (Field, ArrayRef) {
     (field(name, &column), column)
 }
 
-fn edge_table(artifact: &Artifact, ids: Ids, names: Names, form: Option<As>) -> Result<Table, StageError> {
+fn edge_table(
+    artifact: &Artifact,
+    ids: Ids,
+    names: Names,
+    form: Option<As>,
+) -> Result<Table, StageError> {
     let edges = graph::read_edges(artifact)?;
     let id = if matches!(ids, Ids::Numbers(_)) { DataType::UInt64 } else { DataType::Utf8 };
     let mut fields = vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
     fields.extend(edges.weight.is_some().then(|| Field::new("weight", DataType::Float32, false)));
-    fields.extend(edges.kind.is_some().then(|| Field::new("type", named::<u16>(&[], &names.relations, form).data_type().clone(), false)));
+    fields.extend(edges.kind.is_some().then(|| {
+        Field::new("type", named::<u16>(&[], &names.relations, form).data_type().clone(), false)
+    }));
     let count = edges.source.len();
     let rows = move |range: Range<usize>| {
-        let mut columns = vec![own_ids(&ids, &edges.source[range.clone()]), own_ids(&ids, &edges.target[range.clone()])];
+        let mut columns = vec![
+            own_ids(&ids, &edges.source[range.clone()]),
+            own_ids(&ids, &edges.target[range.clone()]),
+        ];
         columns.extend(edges.weight.as_ref().map(|weight| numbers(weight[range.clone()].to_vec())));
-        columns.extend(edges.kind.as_ref().map(|kind| named(&kind[range.clone()], &names.relations, form)));
+        columns.extend(
+            edges.kind.as_ref().map(|kind| named(&kind[range.clone()], &names.relations, form)),
+        );
         columns
     };
     Ok(Table { name: "edges".to_owned(), fields, count, rows: Box::new(rows) })
 }
 
-fn node_table(nodes: &graph::NodeTable, graphs: Option<&Ids>, names: &Names, form: Option<As>) -> Table {
+fn node_table(
+    nodes: &graph::NodeTable,
+    graphs: Option<&Ids>,
+    names: &Names,
+    form: Option<As>,
+) -> Table {
     let mut columns = vec![plain("id", nodes.ids.to_array())];
     columns.extend(nodes.kind.as_ref().map(|kind| plain("kind", named(kind, &names.kinds, form))));
-    columns.extend(nodes.graph.as_ref().map(|graph| plain("graph", graphs.map_or_else(|| numbers(graph.clone()), |ids| own_ids(ids, graph)))));
+    columns.extend(nodes.graph.as_ref().map(|graph| {
+        plain("graph", graphs.map_or_else(|| numbers(graph.clone()), |ids| own_ids(ids, graph)))
+    }));
     // Names of classes belong to what is learned: to graphs where these have labels.
     columns.extend(target_columns(nodes.labels.as_ref(), &nodes.splits, names, form));
     columns.extend(nodes.columns.iter().map(|(name, column)| plain(name, column.clone())));
     whole("nodes", columns)
 }
 
-fn target_columns(labels: Option<&Labels>, splits: &[Vec<u8>], names: &Names, form: Option<As>) -> Vec<(Field, ArrayRef)> {
+fn target_columns(
+    labels: Option<&Labels>,
+    splits: &[Vec<u8>],
+    names: &Names,
+    form: Option<As>,
+) -> Vec<(Field, ArrayRef)> {
     let mut columns = Vec::new();
     match labels {
         None => {}
         Some(Labels::Classes(classes)) => {
             columns.push(plain("label", Arc::new(UInt32Array::from(classes.clone()))));
-            let told = names.classes.iter().enumerate().any(|(number, name)| *name != number.to_string());
+            let told =
+                names.classes.iter().enumerate().any(|(number, name)| *name != number.to_string());
             if told && form.is_none_or(As::is_table) {
-                let name = |class: &Option<u32>| class.and_then(|class| names.classes.get(class as usize)).map(String::as_str);
-                columns.push(plain("class", Arc::new(StringArray::from_iter(classes.iter().map(name)))));
+                let name = |class: &Option<u32>| {
+                    class.and_then(|class| names.classes.get(class as usize)).map(String::as_str)
+                };
+                columns.push(plain(
+                    "class",
+                    Arc::new(StringArray::from_iter(classes.iter().map(name))),
+                ));
             }
         }
         Some(Labels::Values(values)) => columns.push(plain("label", numbers(values.clone()))),
-        Some(Labels::Rows { columns: width, values }) => columns.push(plain("label", lists(*width, numbers(values.clone())))),
+        Some(Labels::Rows { columns: width, values }) => {
+            columns.push(plain("label", lists(*width, numbers(values.clone()))))
+        }
     }
     for (number, split) in splits.iter().enumerate() {
         let name = if splits.len() == 1 { "split".to_owned() } else { format!("split_{number}") };
         columns.push(plain(
             &name,
-            if form == Some(As::Csv) { words(split.iter().map(|&part| part_name(part))) } else { Arc::new(UInt8Array::from(split.clone())) },
+            if form == Some(As::Csv) {
+                words(split.iter().map(|&part| part_name(part)))
+            } else {
+                Arc::new(UInt8Array::from(split.clone()))
+            },
         ));
     }
     columns
@@ -255,7 +336,11 @@ pub fn lists(width: usize, values: ArrayRef) -> ArrayRef {
 }
 
 fn dense(name: &str, columns: usize, values: &[f32]) -> Item {
-    Item::Arrays(Arrays { name: name.to_owned(), arrays: vec![matrix(name, columns, values)], usual: As::Npy })
+    Item::Arrays(Arrays {
+        name: name.to_owned(),
+        arrays: vec![matrix(name, columns, values)],
+        usual: As::Npy,
+    })
 }
 
 /// Sparse features in the form of scipy's `save_npz`; in tables a row for each entry.
@@ -265,21 +350,40 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) 
         Features::Sparse { columns, entries } => (*columns, entries),
     };
     if form.is_some_and(As::is_table) {
-        let row_of = (0..rows).flat_map(|row| std::iter::repeat_n(row as u32, (entries.offsets[row + 1] - entries.offsets[row]) as usize));
-        let (mut row, mut column, mut value): (Vec<u32>, _, _) = (row_of.collect(), entries.index.to_vec(), entries.values.to_vec());
+        let row_of = (0..rows).flat_map(|row| {
+            std::iter::repeat_n(
+                row as u32,
+                (entries.offsets[row + 1] - entries.offsets[row]) as usize,
+            )
+        });
+        let (mut row, mut column, mut value): (Vec<u32>, _, _) =
+            (row_of.collect(), entries.index.to_vec(), entries.values.to_vec());
         // A 0 at the last place says how large the matrix is, where no entry does.
         let last = (rows.saturating_sub(1) as u32, columns.saturating_sub(1) as u32);
-        if rows > 0 && columns > 0 && row.last().copied().zip(column.last().copied()) != Some(last) {
+        if rows > 0 && columns > 0 && row.last().copied().zip(column.last().copied()) != Some(last)
+        {
             row.push(last.0);
             column.push(last.1);
             value.push(0.0);
         }
-        return Item::Table(whole(name, vec![plain("row", numbers(row)), plain("column", numbers(column)), plain("value", numbers(value))]));
+        return Item::Table(whole(
+            name,
+            vec![
+                plain("row", numbers(row)),
+                plain("column", numbers(column)),
+                plain("value", numbers(value)),
+            ],
+        ));
     }
-    Item::Arrays(Arrays { name: name.to_owned(), arrays: scipy_csr(columns, entries, form.is_none_or(|form| form == As::Npz)), usual: As::Npz })
+    Item::Arrays(Arrays {
+        name: name.to_owned(),
+        arrays: scipy_csr(columns, entries, form.is_none_or(|form| form == As::Npz)),
+        usual: As::Npz,
+    })
 }
 
-/// Sparse rows as the arrays of scipy's `save_npz`; alone in files of their own they do without the name of their format.
+/// Sparse rows as the arrays of scipy's `save_npz`; alone in files of their own they do without the
+/// name of their format.
 pub fn scipy_csr(columns: usize, entries: &SparseColumns, is_archive: bool) -> Vec<Dense> {
     let rows = entries.offsets.len().saturating_sub(1);
     let narrow = i32::try_from(entries.index.len().max(columns)).is_ok();
@@ -289,15 +393,27 @@ pub fn scipy_csr(columns: usize, entries: &SparseColumns, is_archive: bool) -> V
     };
     let mut arrays = vec![
         match narrow {
-            true => array("indices", Dtype::I32, &entries.index, |value| (value as i32).to_le_bytes()),
-            false => array("indices", Dtype::I64, &entries.index, |value| i64::from(value).to_le_bytes()),
+            true => {
+                array("indices", Dtype::I32, &entries.index, |value| (value as i32).to_le_bytes())
+            }
+            false => {
+                array("indices", Dtype::I64, &entries.index, |value| i64::from(value).to_le_bytes())
+            }
         },
         offset("indptr", &entries.offsets),
         array("shape", Dtype::I64, &[rows as i64, columns as i64], i64::to_le_bytes),
         array("data", Dtype::F32, &entries.values, f32::to_le_bytes),
     ];
     if is_archive {
-        arrays.insert(2, Dense { name: "format".to_owned(), dtype: Dtype::Ascii(3), shape: Vec::new(), bytes: b"csr".to_vec() });
+        arrays.insert(
+            2,
+            Dense {
+                name: "format".to_owned(),
+                dtype: Dtype::Ascii(3),
+                shape: Vec::new(),
+                bytes: b"csr".to_vec(),
+            },
+        );
     }
     arrays
 }
@@ -305,13 +421,20 @@ pub fn scipy_csr(columns: usize, entries: &SparseColumns, is_archive: bool) -> V
 fn of_csr(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
     let csr = Csr::open(artifact)?;
     let mut arrays = Vec::new();
-    for (direction, names) in [(&csr.incoming, ["in_offsets", "in_sources", "in_edge"]), (&csr.outgoing, ["out_offsets", "out_targets", "out_edge"])] {
+    for (direction, names) in [
+        (&csr.incoming, ["in_offsets", "in_sources", "in_edge"]),
+        (&csr.outgoing, ["out_offsets", "out_targets", "out_edge"]),
+    ] {
         arrays.push(array(names[0], Dtype::U64, &direction.offsets, u64::to_le_bytes));
         arrays.push(array(names[1], Dtype::U32, &direction.neighbours, u32::to_le_bytes));
         arrays.push(array(names[2], Dtype::U64, &direction.edges, u64::to_le_bytes));
     }
-    arrays.extend(csr.weights.as_ref().map(|weights| array("weights", Dtype::F32, weights, f32::to_le_bytes)));
-    arrays.extend(csr.types.as_ref().map(|types| array("types", Dtype::U16, types, u16::to_le_bytes)));
+    arrays.extend(
+        csr.weights.as_ref().map(|weights| array("weights", Dtype::F32, weights, f32::to_le_bytes)),
+    );
+    arrays.extend(
+        csr.types.as_ref().map(|types| array("types", Dtype::U16, types, u16::to_le_bytes)),
+    );
     Ok(vec![Item::Arrays(Arrays { name: "csr".to_owned(), arrays, usual: As::Npz })])
 }
 
@@ -321,7 +444,11 @@ fn of_run(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
         if file.name.ends_with(".parquet") {
             items.push(Item::Table(stored(artifact, &file.name)?));
         } else if file.name == run::PARAMETERS_FILE {
-            items.push(Item::Arrays(Arrays { name: "parameters".to_owned(), arrays: parameters(artifact)?, usual: As::Safetensors }));
+            items.push(Item::Arrays(Arrays {
+                name: "parameters".to_owned(),
+                arrays: parameters(artifact)?,
+                usual: As::Safetensors,
+            }));
         } else {
             items.push(Item::Page(artifact.file(&file.name)));
         }
@@ -333,7 +460,8 @@ fn parameters(artifact: &Artifact) -> Result<Vec<Dense>, StageError> {
     let path = artifact.file(run::PARAMETERS_FILE);
     let bytes = std::fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
     let damaged = |what: String| StageError::damaged(&path, what);
-    let file = safetensors::SafeTensors::deserialize(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let file = safetensors::SafeTensors::deserialize(&bytes)
+        .map_err(|error| damaged(error.to_string()))?;
     let mut arrays = Vec::new();
     for (name, tensor) in file.tensors() {
         let dtype = match tensor.dtype() {
@@ -341,9 +469,18 @@ fn parameters(artifact: &Artifact) -> Result<Vec<Dense>, StageError> {
             safetensors::Dtype::F64 => Dtype::F64,
             safetensors::Dtype::U32 => Dtype::U32,
             safetensors::Dtype::I64 => Dtype::I64,
-            other => return Err(damaged(format!("`{name}`: expected reals or whole numbers of 32 or 64 bits, found {other:?}"))),
+            other => {
+                return Err(damaged(format!(
+                    "`{name}`: expected reals or whole numbers of 32 or 64 bits, found {other:?}"
+                )));
+            }
         };
-        arrays.push(Dense { name, dtype, shape: tensor.shape().to_vec(), bytes: tensor.data().to_vec() });
+        arrays.push(Dense {
+            name,
+            dtype,
+            shape: tensor.shape().to_vec(),
+            bytes: tensor.data().to_vec(),
+        });
     }
     arrays.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(arrays)

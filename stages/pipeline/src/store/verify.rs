@@ -1,7 +1,9 @@
-//! `warploom store verify`: every file of every artifact against its digest, and what artifacts were made of.
+//! `warploom store verify`: every file of every artifact against its digest, and what artifacts
+//! were made of.
 //!
-//! promises  what cannot be listed or read is named and fails, as what is damaged does; an artifact that was made of inputs that nobody
-//!           had checked is named, and so is what was made of it
+//! promises  what cannot be listed or read is named and fails, as what is damaged does; an artifact
+//!           that was made of inputs that nobody had checked is named, and so is what was made of
+//!           it
 //! never     changes anything
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -41,10 +43,16 @@ pub fn run(environment: &Environment, talk: &Talk, digits: Option<&str>) -> Resu
             }
         };
         // A checkpoint's folder holds steps, each proved when it is resumed from.
-        for key in keys.iter().filter(|_| kind != Kind::Checkpoint).filter(|key| digits.is_none_or(|digits| key.as_str().starts_with(digits))) {
+        for key in keys
+            .iter()
+            .filter(|_| kind != Kind::Checkpoint)
+            .filter(|key| digits.is_none_or(|digits| key.as_str().starts_with(digits)))
+        {
             let _lease = environment.store.lease(key);
             // What was collected before the lease was there is no damage.
-            let opened = environment.store.find(kind, key).and_then(|found| found.map(|_| environment.store.open(kind, key, true)).transpose());
+            let opened = environment.store.find(kind, key).and_then(|found| {
+                found.map(|_| environment.store.open(kind, key, true)).transpose()
+            });
             report.looked_at += usize::from(!matches!(opened, Ok(None)));
             if let Err(error) = opened {
                 report.take(talk, error);
@@ -56,11 +64,18 @@ pub fn run(environment: &Environment, talk: &Talk, digits: Option<&str>) -> Resu
         warn_of_missing_kinds(environment, talk, &all);
     }
     let unverified = unverified(&all);
-    let unverified: Vec<&Artifact> =
-        unverified.into_iter().filter(|artifact| digits.is_none_or(|digits| artifact.manifest.key.as_str().starts_with(digits))).collect();
+    let unverified: Vec<&Artifact> = unverified
+        .into_iter()
+        .filter(|artifact| {
+            digits.is_none_or(|digits| artifact.manifest.key.as_str().starts_with(digits))
+        })
+        .collect();
     for artifact in &unverified {
         let (kind, key) = (artifact.kind.name(), &artifact.manifest.key);
-        talk.warn(&format!("`{kind}` {key} was made of inputs that were not checked (--no-verify); --force makes it again"));
+        talk.warn(&format!(
+            "`{kind}` {key} was made of inputs that were not checked \
+            (--no-verify); --force makes it again"
+        ));
     }
     tell(environment, &report, &unverified);
     end(environment, report, digits)
@@ -82,8 +97,13 @@ fn tell(environment: &Environment, report: &Report, unverified: &[&Artifact]) {
             text + "\n"
         },
         || {
-            let named: Vec<_> = unverified.iter().map(|artifact| json!({"kind": artifact.kind.name(), "key": artifact.manifest.key})).collect();
-            vec![json!({"artifacts": looked_at, "damaged": damaged, "unreadable": unreadable, "unverified": named})]
+            let named: Vec<_> = unverified
+                .iter()
+                .map(|artifact| json!({"kind": artifact.kind.name(), "key": artifact.manifest.key}))
+                .collect();
+            vec![
+                json!({"artifacts": looked_at, "damaged": damaged, "unreadable": unreadable, "unverified": named}),
+            ]
         },
     );
 }
@@ -93,12 +113,17 @@ fn end(environment: &Environment, report: Report, digits: Option<&str>) -> Resul
     match (damaged, unreadable, digits) {
         (0, Some((error, count)), _) => {
             let what = format!("{count} of the files and folders of the store cannot be read");
-            Err(StageError::new(error.kind, what).at(environment.store.root().display()).hint("they are named above: see to their permissions, or to the disk"))
+            Err(StageError::new(error.kind, what)
+                .at(environment.store.root().display())
+                .hint("they are named above: see to their permissions, or to the disk"))
         }
         (0, None, Some(digits)) if looked_at == 0 => super::find(environment, digits).map(drop),
         (0, None, _) => Ok(()),
-        _ => Err(StageError::new(ErrorKind::CheckFailed, format!("{damaged} of {looked_at} artifacts are damaged"))
-            .hint("remove those that are named above and run again: they are rebuilt")),
+        _ => Err(StageError::new(
+            ErrorKind::CheckFailed,
+            format!("{damaged} of {looked_at} artifacts are damaged"),
+        )
+        .hint("remove those that are named above and run again: they are rebuilt")),
     }
 }
 
@@ -117,18 +142,30 @@ fn keys(folder: &Path) -> Result<Vec<Key>, StageError> {
     Ok(keys)
 }
 
-/// Says which kinds have no folder any more although artifacts were made of them: `gc` leaves the folder.
+/// Says which kinds have no folder any more although artifacts were made of them: `gc` leaves the
+/// folder.
 fn warn_of_missing_kinds(environment: &Environment, talk: &Talk, all: &[Artifact]) {
-    let folders: Vec<String> =
-        fs::read_dir(environment.store.root()).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let is_there = |kind: &str| folders.iter().any(|folder| folder.rsplit_once("-v").is_some_and(|(name, _)| name == kind));
+    let folders: Vec<String> = fs::read_dir(environment.store.root())
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    let is_there = |kind: &str| {
+        folders.iter().any(|folder| folder.rsplit_once("-v").is_some_and(|(name, _)| name == kind))
+    };
     let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
-    for input in all.iter().flat_map(|artifact| &artifact.manifest.inputs).filter(|input| !is_there(&input.kind)) {
+    for input in all
+        .iter()
+        .flat_map(|artifact| &artifact.manifest.inputs)
+        .filter(|input| !is_there(&input.kind))
+    {
         *missing.entry(input.kind.as_str()).or_default() += 1;
     }
     for (kind, count) in missing {
         talk.warn(&format!(
-            "the store has no folder of kind `{kind}`, and {count} of its artifacts were made of such; the next start makes what it needs again"
+            "the store has no folder of kind `{kind}`, and {count} of its artifacts were made of \
+                such; the next start makes what it needs again"
         ));
     }
 }
@@ -139,10 +176,21 @@ fn unverified(all: &[Artifact]) -> Vec<&Artifact> {
     // Each round knows what is one stage farther.
     for _ in Kind::ALL {
         for Artifact { kind, manifest, .. } in all {
-            let of_input = || manifest.inputs.iter().any(|input| named.get(&(input.kind.as_str(), input.key.as_str())).copied().unwrap_or(false));
+            let of_input = || {
+                manifest.inputs.iter().any(|input| {
+                    named.get(&(input.kind.as_str(), input.key.as_str())).copied().unwrap_or(false)
+                })
+            };
             let is_unverified = manifest.inputs_verified == Some(false) || of_input();
             named.insert((kind.name(), manifest.key.as_str()), is_unverified);
         }
     }
-    all.iter().filter(|artifact| named.get(&(artifact.kind.name(), artifact.manifest.key.as_str())).copied().unwrap_or(false)).collect()
+    all.iter()
+        .filter(|artifact| {
+            named
+                .get(&(artifact.kind.name(), artifact.manifest.key.as_str()))
+                .copied()
+                .unwrap_or(false)
+        })
+        .collect()
 }

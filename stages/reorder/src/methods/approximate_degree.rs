@@ -1,14 +1,21 @@
-//! By about falling degree (document 004): degrees go to buckets of equal width, buckets are written one after the other, and in
-//! a bucket the old order stays. Neighbours in a group of 32 need to be of like length, not sorted.
+//! By about falling degree (document 004): degrees go to buckets of equal width, buckets are
+//! written one after the other, and in a bucket the old order stays. Neighbours in a group of 32
+//! need to be of like length, not sorted.
 //!
-//! promises  one bucket where all degrees are the same (as printed, its rule divides by zero there), and no product that overflows
+//! promises  one bucket where all degrees are the same (as printed, its rule divides by zero
+//!           there), and no product that overflows
 //! limits    O(nodes + buckets); 4 bytes a node
 /// The old number of each new one.
 pub fn order(degrees: &[u64], buckets: u64, ascending: bool) -> Vec<u32> {
-    let (Some(&least), Some(&most)) = (degrees.iter().min(), degrees.iter().max()) else { return Vec::new() };
+    let (Some(&least), Some(&most)) = (degrees.iter().min(), degrees.iter().max()) else {
+        return Vec::new();
+    };
     let last = buckets.max(1) - 1;
     let bucket = |degree: u64| {
-        let rising = u64::try_from(u128::from(degree - least) * u128::from(last) / u128::from((most - least).max(1))).unwrap_or(last);
+        let rising = u64::try_from(
+            u128::from(degree - least) * u128::from(last) / u128::from((most - least).max(1)),
+        )
+        .unwrap_or(last);
         (if ascending { rising } else { last - rising }) as usize
     };
     let mut starts = vec![0u32; last as usize + 2];
@@ -40,7 +47,11 @@ mod tests {
     fn the_traps_of_the_print() {
         assert_eq!(order(&[], 1000, false), [] as [u32; 0]);
         assert_eq!(order(&[7, 7, 7], 1000, false), [0, 1, 2], "largest and smallest are the same");
-        assert_eq!(order(&[1, u64::from(u32::MAX), 2], 1 << 20, false), [1, 0, 2], "a product beyond 32 bits");
+        assert_eq!(
+            order(&[1, u64::from(u32::MAX), 2], 1 << 20, false),
+            [1, 0, 2],
+            "a product beyond 32 bits"
+        );
         assert_eq!(order(&[3, 1, 2], 1, false), [0, 1, 2], "one bucket");
     }
 }

@@ -1,4 +1,5 @@
-//! In breadth: each node after the one that found it, from the node of most neighbours in each part of the graph; parts by that node.
+//! In breadth: each node after the one that found it, from the node of most neighbours in each part
+//! of the graph; parts by that node.
 //!
 //! limits    O(nodes log nodes + edges); 8 bytes a node
 use warploom_contract::stage::{Told, tell_of};
@@ -18,7 +19,12 @@ pub fn order(graph: &Undirected, told: Told<'_>) -> Vec<u32> {
         while let Some(&node) = old_of_new.get(at) {
             tell_of(told, at);
             at += 1;
-            old_of_new.extend(graph.of_node(node).iter().filter(|&&far| !std::mem::replace(&mut found[far as usize], true)));
+            old_of_new.extend(
+                graph
+                    .of_node(node)
+                    .iter()
+                    .filter(|&&far| !std::mem::replace(&mut found[far as usize], true)),
+            );
         }
     }
     old_of_new

@@ -1,11 +1,14 @@
-//! Columns, then rows, document 001's eighth variant: columns are numbered so that those of a row come close, rows are sorted so that those
-//! of a column come close, and the numbers of the columns are forgotten again.
+//! Columns, then rows, document 001's eighth variant: columns are numbered so that those of a row
+//! come close, rows are sorted so that those of a column come close, and the numbers of the columns
+//! are forgotten again.
 //!
-//! Columns are numbered as rows meet them first; rows stand by the mean of these numbers. The document sorts rows by their first column
-//! there and finds that this can drive a column's rows apart; the mean does not depend on one far column.
+//! Columns are numbered as rows meet them first; rows stand by the mean of these numbers. The
+//! document sorts rows by their first column there and finds that this can drive a column's rows
+//! apart; the mean does not depend on one far column.
 //!
-//! never     numbers sources apart from targets: both are the same nodes, and the order of the rows becomes the number of both. What the
-//!           document undoes, since its dense operand must not move, moves here without cost: features are numbered as they are uploaded
+//! never     numbers sources apart from targets: both are the same nodes, and the order of the rows
+//!           becomes the number of both. What the document undoes, since its dense operand must not
+//!           move, moves here without cost: features are numbered as they are uploaded
 //! limits    O(nodes log nodes + edges); 20 bytes a node
 use warploom_contract::kinds::csr::Rows;
 
@@ -26,7 +29,9 @@ pub fn order(incoming: Rows<'_>) -> Vec<u32> {
         }
     }
     let mean = |node: u32| {
-        let (sum, count) = columns(node as usize).fold((0u128, 0u128), |(sum, count), &far| (sum + u128::from(number[far as usize]), count + 1));
+        let (sum, count) = columns(node as usize).fold((0u128, 0u128), |(sum, count), &far| {
+            (sum + u128::from(number[far as usize]), count + 1)
+        });
         (FRACTIONS * sum).checked_div(count).map_or(u64::MAX, |mean| mean as u64)
     };
     let mut rows: Vec<u32> = (0..nodes as u32).collect();
@@ -41,7 +46,12 @@ mod tests {
     #[test]
     fn rows_with_the_same_columns_come_together() {
         // 0 <- 4 5, 1 <- 2 3, 2 <- 4 5, 3 <- 2 3, 4 <- nobody, 5 <- 5 (itself alone)
-        let incoming = Rows { offsets: &[0, 2, 4, 6, 8, 8, 9], neighbours: &[4, 5, 2, 3, 4, 5, 2, 3, 5] };
-        assert_eq!(order(incoming), [0, 2, 3, 1, 4, 5], "row 3 stands by source 2 alone: its own edge is left out");
+        let incoming =
+            Rows { offsets: &[0, 2, 4, 6, 8, 8, 9], neighbours: &[4, 5, 2, 3, 4, 5, 2, 3, 5] };
+        assert_eq!(
+            order(incoming),
+            [0, 2, 3, 1, 4, 5],
+            "row 3 stands by source 2 alone: its own edge is left out"
+        );
     }
 }

@@ -1,11 +1,19 @@
-//! Rows by their first column, document 001's seventh variant: nodes stand by their lowest in-neighbour, those without one last.
+//! Rows by their first column, document 001's seventh variant: nodes stand by their lowest
+//! in-neighbour, those without one last.
 //!
 //! limits    O(nodes log nodes + edges); 12 bytes a node
 use warploom_contract::kinds::csr::Rows;
 
 /// The old number of each new one.
 pub fn order(incoming: Rows<'_>) -> Vec<u32> {
-    let lowest = |node: u32| incoming.row(node as usize).iter().filter(|&&far| far != node).min().map_or(u64::MAX, |&far| u64::from(far));
+    let lowest = |node: u32| {
+        incoming
+            .row(node as usize)
+            .iter()
+            .filter(|&&far| far != node)
+            .min()
+            .map_or(u64::MAX, |&far| u64::from(far))
+    };
     let mut nodes: Vec<u32> = (0..incoming.len() as u32).collect();
     nodes.sort_by_cached_key(|&node| lowest(node));
     nodes

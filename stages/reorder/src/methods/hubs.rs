@@ -1,10 +1,12 @@
-//! Hubs, nodes of more edges than the mean, stand first: sorted by falling degree, or as they stood. All others keep their order,
-//! and with it whatever nearness the data set has (Zhang et al. 2017, Balaji and Lucia 2018).
+//! Hubs, nodes of more edges than the mean, stand first: sorted by falling degree, or as they
+//! stood. All others keep their order, and with it whatever nearness the data set has (Zhang et al.
+//! 2017, Balaji and Lucia 2018).
 //!
 //! limits    O(nodes log hubs); 4 bytes a node
 /// The old number of each new one.
 pub fn order(degrees: &[u64], sorted: bool) -> Vec<u32> {
-    let (nodes, edges) = (degrees.len() as u128, degrees.iter().map(|&degree| u128::from(degree)).sum::<u128>());
+    let (nodes, edges) =
+        (degrees.len() as u128, degrees.iter().map(|&degree| u128::from(degree)).sum::<u128>());
     let is_hub = |&node: &u32| u128::from(degrees[node as usize]) * nodes > edges;
     let (mut hubs, others): (Vec<u32>, Vec<u32>) = (0..degrees.len() as u32).partition(is_hub);
     if sorted {

@@ -1,9 +1,11 @@
-//! By the parts of METIS (Karypis and Kumar 1998): the graph is cut into parts of like size with few edges between, and parts stand one
-//! after the other; in a part the old order stays.
+//! By the parts of METIS (Karypis and Kumar 1998): the graph is cut into parts of like size with
+//! few edges between, and parts stand one after the other; in a part the old order stays.
 //!
-//! promises  the same parts in every run: METIS draws from a seed, and 0 stands for its own; the best of four cuts by recursive bisection
-//!           and one by k-way, which alone would not do: k-way of METIS 5.2 stops coarsening at half the nodes that 5.1, which pymetis has, stops at, and cuts
-//!           up to 1.39 of its pairs (the roads of New York in 64 parts; so 0.92), for two to six times its time
+//! promises  the same parts in every run: METIS draws from a seed, and 0 stands for its own; the
+//!           best of four cuts by recursive bisection and one by k-way, which alone would not do:
+//!           k-way of METIS 5.2 stops coarsening at half the nodes that 5.1, which pymetis has,
+//!           stops at, and cuts up to 1.39 of its pairs (the roads of New York in 64 parts; so
+//!           0.92), for two to six times its time
 //! never     sees weights, relations, directions, repeats or self loops; runs longer than it may
 //! limits    2^31 - 1 ends of edges (METIS counts in 32 bits); one thread
 pub mod child;
@@ -47,26 +49,47 @@ pub struct Found {
 }
 
 /// Numbers by the parts that `cut` finds, which is `parts` in a process of its own.
-pub fn order(graph: &Undirected, wish: Wish, cut: impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>, StageError>) -> Result<Found, StageError> {
+pub fn order(
+    graph: &Undirected,
+    wish: Wish,
+    cut: impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>, StageError>,
+) -> Result<Found, StageError> {
     let parts = wish.parts.min(graph.nodes() as u64).max(1);
-    let part = if parts == 1 { vec![0; graph.nodes()] } else { cut(pairs(graph)?, Wish { parts, ..wish })? };
+    let part = if parts == 1 {
+        vec![0; graph.nodes()]
+    } else {
+        cut(pairs(graph)?, Wish { parts, ..wish })?
+    };
     if part.len() != graph.nodes() || part.iter().any(|&part| part < 0 || part as u64 >= parts) {
-        return Err(StageError::defect(format!("METIS gave parts that are not 0 to {} for each of {} nodes", parts - 1, graph.nodes())));
+        return Err(StageError::defect(format!(
+            "METIS gave parts that are not 0 to {} for each of {} nodes",
+            parts - 1,
+            graph.nodes()
+        )));
     }
     let mut old_of_new: Vec<u32> = (0..graph.nodes() as u32).collect();
     old_of_new.sort_by_key(|&node| part[node as usize]);
     Ok(Found { old_of_new, cut: measure(graph, &part, parts) })
 }
 
-/// The parts, in this process: METIS is not to be interrupted, and takes over SIGTERM while it works.
+/// The parts, in this process: METIS is not to be interrupted, and takes over SIGTERM while it
+/// works.
 pub fn parts(pairs: &Pairs, wish: Wish) -> Result<Vec<Idx>, StageError> {
-    let wrong = |error: &dyn std::fmt::Display| StageError::new(ErrorKind::Memory, format!("METIS could not cut the graph: {error}"));
+    let wrong = |error: &dyn std::fmt::Display| {
+        StageError::new(ErrorKind::Memory, format!("METIS could not cut the graph: {error}"))
+    };
     let cut = |by_halves: bool| {
-        let graph = Graph::new(1, wish.parts as Idx, &pairs.starts, &pairs.neighbours).map_err(|error| wrong(&error))?;
+        let graph = Graph::new(1, wish.parts as Idx, &pairs.starts, &pairs.neighbours)
+            .map_err(|error| wrong(&error))?;
         let graph = graph.set_option(NCuts(if by_halves { CUTS_BY_HALVES } else { 1 }));
-        let graph = if wish.seed == 0 { graph } else { graph.set_option(Seed((wish.seed & Idx::MAX as u64) as Idx)) };
+        let graph = if wish.seed == 0 {
+            graph
+        } else {
+            graph.set_option(Seed((wish.seed & Idx::MAX as u64) as Idx))
+        };
         let mut part = vec![0; pairs.starts.len() - 1];
-        let cut = if by_halves { graph.part_recursive(&mut part) } else { graph.part_kway(&mut part) };
+        let cut =
+            if by_halves { graph.part_recursive(&mut part) } else { graph.part_kway(&mut part) };
         cut.map(|pairs| (pairs, part)).map_err(|error| wrong(&error))
     };
     let by_halves = cut(true)?;
@@ -81,17 +104,29 @@ pub fn parts(pairs: &Pairs, wish: Wish) -> Result<Vec<Idx>, StageError> {
 fn pairs(graph: &Undirected) -> Result<Pairs, StageError> {
     let rows = graph.rows();
     if rows.neighbours.len() >= Idx::MAX as usize {
-        let what = format!("METIS counts up to {} ends of edges, and this graph has {}", Idx::MAX, rows.neighbours.len());
-        return Err(StageError::new(ErrorKind::Specification, what).hint("use  --set reorder.method=rabbit"));
+        let what = format!(
+            "METIS counts up to {} ends of edges, and this graph has {}",
+            Idx::MAX,
+            rows.neighbours.len()
+        );
+        return Err(StageError::new(ErrorKind::Specification, what)
+            .hint("use  --set reorder.method=rabbit"));
     }
-    Ok(Pairs { starts: rows.offsets.iter().map(|&start| start as Idx).collect(), neighbours: rows.neighbours.iter().map(|&far| far as Idx).collect() })
+    Ok(Pairs {
+        starts: rows.offsets.iter().map(|&start| start as Idx).collect(),
+        neighbours: rows.neighbours.iter().map(|&far| far as Idx).collect(),
+    })
 }
 
 fn measure(graph: &Undirected, part: &[Idx], parts: u64) -> Cut {
-    let across = |node: usize| graph.of_node(node as u32).iter().filter(|&&far| part[far as usize] != part[node]).count() as u64;
+    let across = |node: usize| {
+        graph.of_node(node as u32).iter().filter(|&&far| part[far as usize] != part[node]).count()
+            as u64
+    };
     let mut sizes = vec![0u64; parts as usize];
     part.iter().for_each(|&part| sizes[part as usize] += 1);
     let largest = sizes.into_iter().max().unwrap_or(0);
-    let imbalance = if part.is_empty() { 1.0 } else { (largest * parts) as f64 / part.len() as f64 };
+    let imbalance =
+        if part.is_empty() { 1.0 } else { (largest * parts) as f64 / part.len() as f64 };
     Cut { parts, pairs: (0..graph.nodes()).map(across).sum::<u64>() / 2, imbalance }
 }

@@ -38,7 +38,8 @@ pub struct Order {
     pub cut: Option<Cut>,
 }
 
-/// Runs a method that makes an order; tells of nodes as it goes through them, some methods several times.
+/// Runs a method that makes an order; tells of nodes as it goes through them, some methods several
+/// times.
 pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, StageError> {
     let degrees = || degrees(spec.degree, csr, told);
     let undirected = || Undirected::of_told(csr, told);
@@ -47,7 +48,9 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, Stage
         Method::Auto | Method::None => unreachable!("`choice` runs methods that make an order"),
         Method::Random => random::order(csr.nodes(), spec.seed),
         Method::Degree => degree::order(&degrees(), spec.ascending),
-        Method::ApproximateDegree => approximate_degree::order(&degrees(), spec.buckets, spec.ascending),
+        Method::ApproximateDegree => {
+            approximate_degree::order(&degrees(), spec.buckets, spec.ascending)
+        }
         Method::HubSort => hubs::order(&degrees(), true),
         Method::HubCluster => hubs::order(&degrees(), false),
         Method::Breadth => breadth::order(&undirected(), told),
@@ -55,12 +58,14 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, Stage
         Method::Rabbit => {
             let graph = undirected();
             let found = rabbit::order(&graph, told);
-            found_communities = Some(communities::figures(&found.community, graph.rows(), graph.rows()));
+            found_communities =
+                Some(communities::figures(&found.community, graph.rows(), graph.rows()));
             found.old_of_new
         }
         Method::Metis => {
             let wish = metis::Wish { parts: spec.parts, seed: spec.seed };
-            let found = metis::order(&undirected(), wish, metis::child::parts_within(spec.seconds))?;
+            let found =
+                metis::order(&undirected(), wish, metis::child::parts_within(spec.seconds))?;
             cut = Some(found.cut);
             found.old_of_new
         }
@@ -68,13 +73,16 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, Stage
         Method::ColumnsThenRows => columns_then_rows::order(csr.incoming.rows()),
     };
     told(csr.nodes() as u64);
-    let old_of_new = csr.graphs.as_ref().map(|graphs| apart(graphs, &old_of_new)).unwrap_or(old_of_new);
+    let old_of_new =
+        csr.graphs.as_ref().map(|graphs| apart(graphs, &old_of_new)).unwrap_or(old_of_new);
     Ok(Order { new_of_old: inverse(&old_of_new), communities: found_communities, cut })
 }
 
 /// Edges of each node but self loops.
 fn degrees(of: Degree, csr: &Csr, told: Told<'_>) -> Vec<u64> {
-    let count = |rows: Rows<'_>, node: usize| rows.row(node).iter().filter(|&&far| far as usize != node).count() as u64;
+    let count = |rows: Rows<'_>, node: usize| {
+        rows.row(node).iter().filter(|&&far| far as usize != node).count() as u64
+    };
     let (incoming, outgoing) = (csr.incoming.rows(), csr.outgoing.rows());
     let of_node = |node: usize| {
         tell_of(told, node);

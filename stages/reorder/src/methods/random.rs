@@ -1,4 +1,5 @@
-//! At random: what any other order is measured against. Each node draws a number from the seed and its own, and nodes are sorted by these.
+//! At random: what any other order is measured against. Each node draws a number from the seed and
+//! its own, and nodes are sorted by these.
 //!
 //! limits    O(nodes log nodes); 16 bytes a node
 use rayon::prelude::*;
@@ -6,7 +7,10 @@ use rayon::prelude::*;
 /// The old number of each new one.
 pub fn order(nodes: usize, seed: u64) -> Vec<u32> {
     let start = mixed(seed);
-    let mut drawn: Vec<(u64, u32)> = (0..nodes as u32).into_par_iter().map(|node| (mixed(start ^ u64::from(node)), node)).collect();
+    let mut drawn: Vec<(u64, u32)> = (0..nodes as u32)
+        .into_par_iter()
+        .map(|node| (mixed(start ^ u64::from(node)), node))
+        .collect();
     drawn.par_sort_unstable();
     drawn.into_par_iter().map(|(_, node)| node).collect()
 }
@@ -27,8 +31,10 @@ mod tests {
     fn a_seed_is_an_order() {
         assert_eq!(order(1000, 7), order(1000, 7));
         assert_ne!(order(1000, 7), order(1000, 8));
-        // A node stays near its place once in a while, as chance has it: 1,000 nodes are 333 places apart in the mean.
-        let apart: u64 = order(1000, 7).iter().zip(0u32..).map(|(old, new)| u64::from(old.abs_diff(new))).sum();
+        // A node stays near its place once in a while, as chance has it: 1,000 nodes are 333 places
+        // apart in the mean.
+        let apart: u64 =
+            order(1000, 7).iter().zip(0u32..).map(|(old, new)| u64::from(old.abs_diff(new))).sum();
         assert!((300_000..366_000).contains(&apart), "{apart}");
     }
 }

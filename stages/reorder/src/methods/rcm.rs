@@ -1,8 +1,9 @@
-//! Reverse Cuthill-McKee: in breadth from an end of each part of the graph, neighbours by rising degree, all of it turned round. Edges
-//! lead to near rows: the band is narrow.
+//! Reverse Cuthill-McKee: in breadth from an end of each part of the graph, neighbours by rising
+//! degree, all of it turned round. Edges lead to near rows: the band is narrow.
 //!
-//! promises  an end is looked for as George and Liu (1979) do, by going to the far side until it is no further; a part whose band is
-//!           narrower from its node of fewest neighbours is numbered from there
+//! promises  an end is looked for as George and Liu (1979) do, by going to the far side until it is
+//!           no further; a part whose band is narrower from its node of fewest neighbours is
+//!           numbered from there
 //! limits    O(nodes log nodes + edges log degree), a few walks of each part; 20 bytes a node
 use warploom_contract::stage::{Told, tell_of};
 
@@ -11,7 +12,15 @@ use crate::undirected::Undirected;
 /// The old number of each new one.
 pub fn order(graph: &Undirected, told: Told<'_>) -> Vec<u32> {
     let nodes = graph.nodes();
-    let mut walk = Walk { graph, told, walked: 0, seen: vec![0; nodes], round: 0, reached: Vec::new(), place: vec![0; nodes] };
+    let mut walk = Walk {
+        graph,
+        told,
+        walked: 0,
+        seen: vec![0; nodes],
+        round: 0,
+        reached: Vec::new(),
+        place: vec![0; nodes],
+    };
     let mut placed = vec![false; nodes];
     let mut old_of_new = Vec::with_capacity(nodes);
     for start in graph.by_degree() {
@@ -63,7 +72,9 @@ impl Walk<'_> {
             at += 1;
             let first = order.len();
             let near = self.graph.of_node(node);
-            order.extend(near.iter().filter(|&&far| std::mem::replace(&mut self.seen[far as usize], self.round) != self.round));
+            order.extend(near.iter().filter(|&&far| {
+                std::mem::replace(&mut self.seen[far as usize], self.round) != self.round
+            }));
             order[first..].sort_by_key(|&far| self.graph.degree(far));
         }
         order
@@ -73,7 +84,9 @@ impl Walk<'_> {
     fn band(&mut self, order: &[u32]) -> u32 {
         order.iter().zip(0..).for_each(|(&node, place)| self.place[node as usize] = place);
         let place = |node: u32| self.place[node as usize];
-        let of_node = |&node: &u32| self.graph.of_node(node).iter().map(|&far| place(node).abs_diff(place(far))).max();
+        let of_node = |&node: &u32| {
+            self.graph.of_node(node).iter().map(|&far| place(node).abs_diff(place(far))).max()
+        };
         order.iter().filter_map(of_node).max().unwrap_or(0)
     }
 
@@ -85,7 +98,10 @@ impl Walk<'_> {
             if further <= depth {
                 return end;
             }
-            let Some(&far) = last.iter().min_by_key(|&&node| (self.graph.degree(node), node)) else { return end };
+            let Some(&far) = last.iter().min_by_key(|&&node| (self.graph.degree(node), node))
+            else {
+                return end;
+            };
             (end, depth) = (far, further);
         }
     }
@@ -102,7 +118,9 @@ impl Walk<'_> {
             for at in first..last {
                 self.tell();
                 let near = self.graph.of_node(self.reached[at]);
-                self.reached.extend(near.iter().filter(|&&far| std::mem::replace(&mut self.seen[far as usize], self.round) != self.round));
+                self.reached.extend(near.iter().filter(|&&far| {
+                    std::mem::replace(&mut self.seen[far as usize], self.round) != self.round
+                }));
             }
             if self.reached.len() == last {
                 return (depth, self.reached[first..].to_vec());

@@ -1,4 +1,5 @@
-//! What every method promises, on graphs that go wrong easily and on random ones; and how good orders are beside other systems.
+//! What every method promises, on graphs that go wrong easily and on random ones; and how good
+//! orders are beside other systems.
 use proptest::prelude::*;
 use warploom_contract::{
     communities,
@@ -6,7 +7,10 @@ use warploom_contract::{
 };
 use warploom_extract::group::both_directions;
 
-use super::{approximate_degree, breadth, columns_then_rows, degree, first_column, hubs, metis, rabbit, random, rcm};
+use super::{
+    approximate_degree, breadth, columns_then_rows, degree, first_column, hubs, metis, rabbit,
+    random, rcm,
+};
 use crate::undirected::Undirected;
 
 pub(crate) fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
@@ -26,7 +30,8 @@ fn figures(graph: &Undirected, community: &[u32]) -> CommunityFigures {
 
 /// Cut in this process.
 fn metis_order(graph: &Undirected, parts: u64) -> metis::Found {
-    metis::order(graph, metis::Wish { parts, seed: 0 }, |pairs, wish| metis::parts(&pairs, wish)).unwrap()
+    metis::order(graph, metis::Wish { parts, seed: 0 }, |pairs, wish| metis::parts(&pairs, wish))
+        .unwrap()
 }
 
 /// The order of every method, by its name.
@@ -53,21 +58,38 @@ fn all(nodes: usize, edges: &[(u32, u32)]) -> Vec<(&'static str, Vec<u32>)> {
 fn assert_bijections(nodes: usize, edges: &[(u32, u32)]) {
     for (method, mut order) in all(nodes, edges) {
         order.sort_unstable();
-        assert!(order.iter().copied().eq(0..nodes as u32), "{method} on {nodes} nodes with {edges:?}: {order:?}");
+        assert!(
+            order.iter().copied().eq(0..nodes as u32),
+            "{method} on {nodes} nodes with {edges:?}: {order:?}"
+        );
     }
 }
 
 fn bandwidth(edges: &[(u32, u32)], old_of_new: &[u32]) -> u32 {
     let new = inverse(old_of_new);
-    edges.iter().map(|&(source, target)| new[source as usize].abs_diff(new[target as usize])).max().unwrap_or(0)
+    edges
+        .iter()
+        .map(|&(source, target)| new[source as usize].abs_diff(new[target as usize]))
+        .max()
+        .unwrap_or(0)
 }
 
 #[test]
 fn degenerate_graphs() {
     let star: Vec<(u32, u32)> = (1..40).map(|leaf| (leaf, 0)).collect();
-    let clique: Vec<(u32, u32)> = (0..9).flat_map(|source| (0..9).map(move |target| (source, target))).collect();
+    let clique: Vec<(u32, u32)> =
+        (0..9).flat_map(|source| (0..9).map(move |target| (source, target))).collect();
     let apart: Vec<(u32, u32)> = (0..30).map(|node| (node, node / 3 * 3)).collect();
-    for (nodes, edges) in [(0, &[][..]), (1, &[]), (1, &[(0, 0)]), (7, &[]), (2, &[(0, 1), (0, 1), (1, 0)]), (40, &star), (9, &clique), (33, &apart)] {
+    for (nodes, edges) in [
+        (0, &[][..]),
+        (1, &[]),
+        (1, &[(0, 0)]),
+        (7, &[]),
+        (2, &[(0, 1), (0, 1), (1, 0)]),
+        (40, &star),
+        (9, &clique),
+        (33, &apart),
+    ] {
         assert_bijections(nodes, edges);
     }
 }
@@ -75,15 +97,25 @@ fn degenerate_graphs() {
 #[test]
 fn who_is_a_neighbour() {
     let graph = undirected(4, &[(0, 1), (1, 0), (0, 1), (2, 2), (3, 1)]);
-    assert_eq!([0, 1, 2, 3].map(|node| graph.of_node(node).to_vec()), [vec![1], vec![0, 3], vec![], vec![1]]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|node| graph.of_node(node).to_vec()),
+        [vec![1], vec![0, 3], vec![], vec![1]]
+    );
     assert_eq!((graph.ends(), graph.by_degree()), (4, vec![2, 0, 3, 1]));
 }
 
 /// Two cliques of five, joined by one edge.
 fn two_cliques() -> Vec<(u32, u32)> {
-    let clique = |first: u32| (0..5).flat_map(move |source| (0..source).map(move |target| (first + source, first + target)));
+    let clique = |first: u32| {
+        (0..5)
+            .flat_map(move |source| (0..source).map(move |target| (first + source, first + target)))
+    };
     let shuffled = |node: u32| node * 3 % 10;
-    clique(0).chain(clique(5)).chain([(0, 5)]).map(|(source, target)| (shuffled(source), shuffled(target))).collect()
+    clique(0)
+        .chain(clique(5))
+        .chain([(0, 5)])
+        .map(|(source, target)| (shuffled(source), shuffled(target)))
+        .collect()
 }
 
 #[test]
@@ -93,8 +125,12 @@ fn communities_lie_side_by_side() {
     let found = rabbit::order(&graph, &|_| {});
     let communities = figures(&graph, &found.community);
     // 40 of 42 ends lie inside, and each half has half of all: 40 / 42 - 1 / 2.
-    assert_eq!((communities.count, (communities.modularity * 1e6).round()), (2, ((40.0 / 42.0 - 0.5) * 1e6f64).round()));
-    let of_new: Vec<u32> = found.old_of_new.iter().map(|&old| found.community[old as usize]).collect();
+    assert_eq!(
+        (communities.count, (communities.modularity * 1e6).round()),
+        (2, ((40.0 / 42.0 - 0.5) * 1e6f64).round())
+    );
+    let of_new: Vec<u32> =
+        found.old_of_new.iter().map(|&old| found.community[old as usize]).collect();
     assert_eq!(of_new.chunk_by(|left, right| left == right).count(), 2, "{of_new:?}");
 }
 
@@ -103,9 +139,17 @@ fn a_path_gets_a_band_of_one() {
     let path: Vec<(u32, u32)> = (0..99).map(|at| (at * 37 % 100, (at + 1) * 37 % 100)).collect();
     assert_eq!(bandwidth(&path, &rcm::order(&undirected(100, &path), &|_| {})), 1);
     // A grid of 10 by 10 has a band of 10 at best.
-    let grid = (0..10u32).flat_map(|row| (0..10).flat_map(move |column| [(row, column, row, (column + 1) % 10), (row, column, (row + 1) % 10, column)]));
+    let grid = (0..10u32).flat_map(|row| {
+        (0..10).flat_map(move |column| {
+            [(row, column, row, (column + 1) % 10), (row, column, (row + 1) % 10, column)]
+        })
+    });
     let inside = grid.filter(|(row, column, down, right)| down >= row && right >= column);
-    let grid: Vec<(u32, u32)> = inside.map(|(row, column, down, right)| ((row * 10 + column) * 37 % 100, (down * 10 + right) * 37 % 100)).collect();
+    let grid: Vec<(u32, u32)> = inside
+        .map(|(row, column, down, right)| {
+            ((row * 10 + column) * 37 % 100, (down * 10 + right) * 37 % 100)
+        })
+        .collect();
     let found = bandwidth(&grid, &rcm::order(&undirected(100, &grid), &|_| {}));
     assert!((10..=11).contains(&found), "{found}");
 }
@@ -131,7 +175,8 @@ proptest! {
         assert_bijections(nodes, &edges);
     }
 
-    /// What was joined only ever gained, so that all of it is worth at least as much as nodes apart.
+    /// What was joined only ever gained, so that all of it is worth at least as much as nodes
+    /// apart.
     #[test]
     fn joining_gains((nodes, edges) in graphs()) {
         let graph = undirected(nodes, &edges);

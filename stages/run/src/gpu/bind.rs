@@ -1,7 +1,8 @@
 //! bind: where everything lies that kernels are given, and what they are called with.
 //!
-//! promises  every argument has a place or a value; places start at 256 bytes, what launches make where the plan's arena has it, and what the plan
-//!           leaves on the host in pinned memory, at the same strides
+//! promises  every argument has a place or a value; places start at 256 bytes, what launches make
+//!           where the plan's arena has it, and what the plan leaves on the host in pinned memory,
+//!           at the same strides
 //! never     launches
 use std::collections::BTreeMap;
 
@@ -12,7 +13,9 @@ use warploom_contract::{ErrorKind, StageError};
 use warploom_device::gpu::{Grid, Memory, Parameter, ParameterKind, Value};
 use warploom_device::{Fault, Gpu};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
-use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, TICKETS, Tier, Walked, loss_of};
+use warploom_vertex::emit::cuda::{
+    Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, TICKETS, Tier, Walked, loss_of,
+};
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
 
 use super::{groups::Table, items::Items, rows_of};
@@ -65,7 +68,8 @@ impl Lying {
         rows.len().checked_div(self.columns).unwrap_or(0) * self.stride * size_of::<E>()
     }
 
-    /// Some of the bytes of rows of the host as they lie here, from the byte `at` on: with zeros beyond the rows' columns.
+    /// Some of the bytes of rows of the host as they lie here, from the byte `at` on: with zeros
+    /// beyond the rows' columns.
     pub fn some_of<E: Pod>(&self, rows: &[E], at: usize, to: &mut [u8]) {
         let rows: &[u8] = bytemuck::cast_slice(rows);
         let (width, stride) = (self.columns * size_of::<E>(), self.stride * size_of::<E>());
@@ -77,7 +81,8 @@ impl Lying {
             let (now, later) = rest.split_at_mut(rest.len().min(stride - within));
             let of_row = &rows[row * width..(row + 1) * width];
             let filled = width.saturating_sub(within).min(now.len());
-            now[..filled].copy_from_slice(&of_row[width - width.saturating_sub(within)..][..filled]);
+            now[..filled]
+                .copy_from_slice(&of_row[width - width.saturating_sub(within)..][..filled]);
             now[filled..].fill(0);
             (row, within, rest) = (row + 1, 0, later);
         }
@@ -86,27 +91,54 @@ impl Lying {
     /// Rows of the host as they lie here.
     pub fn laid_out<E: Pod + Sync>(&self, rows: &[E]) -> Vec<u8> {
         let mut bytes = vec![0; self.bytes_of(rows)];
-        bytes.par_chunks_mut(BYTES_AT_ONCE).enumerate().for_each(|(piece, to)| self.some_of(rows, piece * BYTES_AT_ONCE, to));
+        bytes
+            .par_chunks_mut(BYTES_AT_ONCE)
+            .enumerate()
+            .for_each(|(piece, to)| self.some_of(rows, piece * BYTES_AT_ONCE, to));
         bytes
     }
 
     /// Brings rows of the host to the device, laid out on the way.
-    pub fn upload<E: Pod + Sync>(&self, (gpu, memory): (&Gpu, &Memory), rows: &[E]) -> Result<(), Fault> {
-        gpu.upload_made(memory, self.place.offset, self.bytes_of(rows), |at, piece| self.some_of(rows, at, piece))
+    pub fn upload<E: Pod + Sync>(
+        &self,
+        (gpu, memory): (&Gpu, &Memory),
+        rows: &[E],
+    ) -> Result<(), Fault> {
+        gpu.upload_made(memory, self.place.offset, self.bytes_of(rows), |at, piece| {
+            self.some_of(rows, at, piece)
+        })
     }
 
-    /// Puts rows of the host where they lie here, with zeros beyond their columns: `all` has this buffer's bytes somewhere.
+    /// Puts rows of the host where they lie here, with zeros beyond their columns: `all` has this
+    /// buffer's bytes somewhere.
     pub fn lay<E: Pod + Send + Sync>(&self, all: &mut [u8], rows: &[E]) -> Result<(), StageError> {
-        let wrong = || StageError::defect(format!("rows of {} bytes do not lie in {} bytes at {}", size_of_val(rows), self.place.bytes, self.place.offset));
+        let wrong = || {
+            StageError::defect(format!(
+                "rows of {} bytes do not lie in {} bytes at {}",
+                size_of_val(rows),
+                self.place.bytes,
+                self.place.offset
+            ))
+        };
         let start = usize::try_from(self.place.offset).map_err(|_| wrong())?;
         let bytes = rows.len() / self.columns.max(1) * self.stride * size_of::<E>();
-        let room = all.get_mut(start..).and_then(|room| room.get_mut(..bytes)).filter(|_| bytes as u64 <= self.place.bytes).ok_or_else(wrong)?;
+        let room = all
+            .get_mut(start..)
+            .and_then(|room| room.get_mut(..bytes))
+            .filter(|_| bytes as u64 <= self.place.bytes)
+            .ok_or_else(wrong)?;
         let lying: &mut [E] = bytemuck::try_cast_slice_mut(room).map_err(|_| wrong())?;
         if self.columns > 0 {
             // A row alone is too little for a thread.
             let together = ROWS_AT_ONCE;
-            let pairs = lying.par_chunks_mut(together * self.stride).zip(rows.par_chunks(together * self.columns));
-            pairs.for_each(|(to, from)| to.chunks_exact_mut(self.stride).zip(from.chunks_exact(self.columns)).for_each(|(to, from)| self.lay_row(to, from)));
+            let pairs = lying
+                .par_chunks_mut(together * self.stride)
+                .zip(rows.par_chunks(together * self.columns));
+            pairs.for_each(|(to, from)| {
+                to.chunks_exact_mut(self.stride)
+                    .zip(from.chunks_exact(self.columns))
+                    .for_each(|(to, from)| self.lay_row(to, from))
+            });
         }
         Ok(())
     }
@@ -117,7 +149,11 @@ impl Lying {
     }
 
     /// Rows that lie here, as the host has them; `get` fills bytes from the device.
-    pub fn taken<E: Pod>(&self, rows: &mut [E], get: impl FnOnce(&mut [u8]) -> Result<(), StageError>) -> Result<(), StageError> {
+    pub fn taken<E: Pod>(
+        &self,
+        rows: &mut [E],
+        get: impl FnOnce(&mut [u8]) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
         if self.stride == self.columns {
             return get(bytemuck::cast_slice_mut(rows));
         }
@@ -145,21 +181,31 @@ pub struct Layout {
 pub type Tables = BTreeMap<(Direction, Groups), Table>;
 
 /// All lists that kernels walk.
-pub fn lists<T: Precision>(list: &LaunchList, (emitted, processors): (&Emitted, u32), data: &Data<T>) -> BTreeMap<Walked, Items> {
+pub fn lists<T: Precision>(
+    list: &LaunchList,
+    (emitted, processors): (&Emitted, u32),
+    data: &Data<T>,
+) -> BTreeMap<Walked, Items> {
     let graph = data.edge_graph();
     let walked = emitted.arguments().filter_map(|argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
-        Argument::Slots(_, direction) | Argument::Groups(direction, ..) => Some(Walked::Edges(*direction)),
+        Argument::Slots(_, direction) | Argument::Groups(direction, ..) => {
+            Some(Walked::Edges(*direction))
+        }
         _ => None,
     });
     let mut lists = BTreeMap::new();
     for walked in walked {
         let items = |walked: &Walked| match walked {
             Walked::Edges(direction) => {
-                let is_grouped = emitted.arguments().any(|argument| matches!(argument, Argument::Groups(of, ..) if of == direction));
+                let is_grouped = emitted.arguments().any(
+                    |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
+                );
                 Items::of(&graph, *direction, (&cuts(emitted, walked), processors, is_grouped))
             }
-            Walked::Entries(features, by_columns) => Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns)),
+            Walked::Entries(features, by_columns) => {
+                Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns))
+            }
         };
         if !lists.contains_key(&walked)
             && let Some(items) = items(&walked)
@@ -172,21 +218,38 @@ pub fn lists<T: Precision>(list: &LaunchList, (emitted, processors): (&Emitted, 
 
 /// All cuts of rows into groups of neighbours.
 pub fn tables(emitted: &Emitted, lists: &BTreeMap<Walked, Items>) -> Tables {
-    let cuts =
-        emitted.arguments().filter_map(|argument| if let Argument::Groups(direction, groups, _) = argument { Some((*direction, *groups)) } else { None });
+    let cuts = emitted.arguments().filter_map(|argument| {
+        if let Argument::Groups(direction, groups, _) = argument {
+            Some((*direction, *groups))
+        } else {
+            None
+        }
+    });
     let cuts: std::collections::BTreeSet<(Direction, Groups)> = cuts.collect();
-    let of = |(direction, groups)| Some(((direction, groups), Table::of(lists.get(&Walked::Edges(direction))?, groups)));
+    let of = |(direction, groups)| {
+        Some(((direction, groups), Table::of(lists.get(&Walked::Edges(direction))?, groups)))
+    };
     cuts.into_iter().filter_map(of).collect()
 }
 
 /// How kernels cut what they walk.
 fn cuts(emitted: &Emitted, walked: &Walked) -> Vec<Cut> {
-    let of = |argument: &Argument| if let Argument::Count(of, cut, _) = argument { (of == walked).then_some(*cut) } else { None };
+    let of = |argument: &Argument| {
+        if let Argument::Count(of, cut, _) = argument {
+            (of == walked).then_some(*cut)
+        } else {
+            None
+        }
+    };
     emitted.arguments().filter_map(of).collect()
 }
 
 /// The features that a buffer stands for.
-fn sparse<'a, T: Precision>(features: &str, list: &LaunchList, data: &'a Data<T>) -> Option<&'a Sparse<T>> {
+fn sparse<'a, T: Precision>(
+    features: &str,
+    list: &LaunchList,
+    data: &'a Data<T>,
+) -> Option<&'a Sparse<T>> {
     match list.buffers.iter().find(|buffer| buffer.name == features)?.role {
         Role::SparseFeatures => data.sparse_of(None),
         Role::SparseFeaturesOf { kind, .. } => data.sparse_of(Some(kind)),
@@ -195,26 +258,45 @@ fn sparse<'a, T: Precision>(features: &str, list: &LaunchList, data: &'a Data<T>
 }
 
 impl Layout {
-    /// Places for a list's buffers, of which some stay on the host, and for what its kernels are given beside them.
-    pub fn of<T: Precision>(list: &LaunchList, (emitted, on_host): (&Emitted, &[String]), data: &Data<T>) -> Result<Self, StageError> {
-        let mut layout = Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
+    /// Places for a list's buffers, of which some stay on the host, and for what its kernels are
+    /// given beside them.
+    pub fn of<T: Precision>(
+        list: &LaunchList,
+        (emitted, on_host): (&Emitted, &[String]),
+        data: &Data<T>,
+    ) -> Result<Self, StageError> {
+        let mut layout =
+            Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
         let counts = counts(data);
-        for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && !list.arena.nowhere.contains(&buffer.name)) {
+        for buffer in list
+            .buffers
+            .iter()
+            .filter(|buffer| !buffer.role.is_sparse() && !list.arena.nowhere.contains(&buffer.name))
+        {
             let bytes = counts.of_buffer(buffer);
             let side = if on_host.contains(&buffer.name) { Side::Host } else { Side::Device };
             let place = match list.arena.place(&buffer.name) {
                 Some(_) if side == Side::Host => {
-                    return Err(StageError::defect(format!("the plan leaves `{}` on the host, which has a place on the device", buffer.name)));
+                    return Err(StageError::defect(format!(
+                        "the plan leaves `{}` on the host, which has a place on the device",
+                        buffer.name
+                    )));
                 }
                 Some(place) if place.bytes < bytes => {
-                    let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);
+                    let what = format!(
+                        "the plan was made for {} bytes of `{}`, and the graph makes {bytes}",
+                        place.bytes, buffer.name
+                    );
                     return Err(StageError::new(ErrorKind::Damaged, what));
                 }
                 Some(place) => Place { offset: place.offset, bytes },
                 None => layout.take(side, bytes),
             };
             let stride = buffer.stride(counts.bytes_per_real) as usize;
-            layout.buffers.insert(buffer.name.clone(), Lying { place, side, columns: buffer.columns as usize, stride });
+            layout.buffers.insert(
+                buffer.name.clone(),
+                Lying { place, side, columns: buffer.columns as usize, stride },
+            );
         }
         for argument in emitted.arguments() {
             if layout.part(argument).is_none()
@@ -267,7 +349,10 @@ fn counts<T: Precision>(data: &Data<T>) -> Counts {
 
 /// Rows of the target.
 fn target_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> usize {
-    list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| rows_of(buffer.rows, data))
+    list.buffers
+        .iter()
+        .find(|buffer| buffer.role == Role::Target)
+        .map_or(0, |buffer| rows_of(buffer.rows, data))
 }
 
 /// Bytes that lie somewhere from the start.
@@ -318,7 +403,12 @@ pub fn contents<'a, T: Precision>(
                 Part::Far => words(&items.far),
                 Part::Edge => words(&items.edge),
                 Part::Relation => {
-                    let of = |edge: &u32| graph.relation.get(*edge as usize % graph.edge_count.max(1)).map_or(u32::MAX, |relation| u32::from(*relation));
+                    let of = |edge: &u32| {
+                        graph
+                            .relation
+                            .get(*edge as usize % graph.edge_count.max(1))
+                            .map_or(u32::MAX, |relation| u32::from(*relation))
+                    };
                     owned(items.edge.par_iter().map(of).collect())
                 }
                 Part::Value => {
@@ -328,7 +418,9 @@ pub fn contents<'a, T: Precision>(
                 }
             }
         }
-        Argument::Groups(direction, groups, list) => words(tables.get(&(*direction, *groups))?.list(*list)),
+        Argument::Groups(direction, groups, list) => {
+            words(tables.get(&(*direction, *groups))?.list(*list))
+        }
         Argument::Inverse(name, count) => {
             let Home::Whole(index) = *program.places.get(name)? else { return None };
             owned(inverse(buffers.all().wholes.get(index), *count))
@@ -361,17 +453,23 @@ fn picked<E: ArrowNativeType>(values: &[E], numbers: &[u32]) -> Buffer {
     Buffer::from_vec(numbers.par_iter().map(|&number| values[number as usize]).collect::<Vec<E>>())
 }
 
-/// For each row of a table of so many where the rows of the index that name it start, and the end; then those rows, each table row's ascending.
+/// For each row of a table of so many where the rows of the index that name it start, and the end;
+/// then those rows, each table row's ascending.
 fn inverse(index: &[i64], count: u32) -> Vec<u32> {
-    let of = |wanted: &i64| u32::try_from(*wanted).ok().filter(|wanted| *wanted < count).map(|wanted| wanted as usize);
+    let of = |wanted: &i64| {
+        u32::try_from(*wanted).ok().filter(|wanted| *wanted < count).map(|wanted| wanted as usize)
+    };
     let mut words = vec![0u32; count as usize + 1];
     index.iter().filter_map(of).for_each(|wanted| words[wanted + 1] += 1);
     for row in 0..count as usize {
         words[row + 1] += words[row];
     }
-    let mut next: Vec<usize> = words[..count as usize].iter().map(|start| *start as usize).collect();
+    let mut next: Vec<usize> =
+        words[..count as usize].iter().map(|start| *start as usize).collect();
     let mut rows = vec![0u32; words[count as usize] as usize];
-    for (row, wanted) in index.iter().enumerate().filter_map(|(row, wanted)| Some((row, of(wanted)?))) {
+    for (row, wanted) in
+        index.iter().enumerate().filter_map(|(row, wanted)| Some((row, of(wanted)?)))
+    {
         rows[next[wanted]] = row as u32;
         next[wanted] += 1;
     }
@@ -380,7 +478,11 @@ fn inverse(index: &[i64], count: u32) -> Vec<u32> {
 }
 
 /// What the summed loss is divided by.
-fn terms<T: Precision>(list: &LaunchList, data: &Data<T>, (program, buffers): (&Program<T>, &Buffers<T>)) -> Option<f64> {
+fn terms<T: Precision>(
+    list: &LaunchList,
+    data: &Data<T>,
+    (program, buffers): (&Program<T>, &Buffers<T>),
+) -> Option<f64> {
     let (kind, columns) = loss_of(list)?;
     let (rows, columns) = (&data.splits[0], columns as usize);
     Some(match kind {
@@ -391,7 +493,12 @@ fn terms<T: Precision>(list: &LaunchList, data: &Data<T>, (program, buffers): (&
             let Home::Real(index) = *program.places.get(&target.name)? else { return None };
             let reals = buffers.reals();
             let values = reals.get(index);
-            let known = |row: &u32| values[*row as usize * columns..][..columns].iter().filter(|value| !value.widened().is_nan()).count();
+            let known = |row: &u32| {
+                values[*row as usize * columns..][..columns]
+                    .iter()
+                    .filter(|value| !value.widened().is_nan())
+                    .count()
+            };
             rows.iter().map(known).sum::<usize>() as f64
         }
     })
@@ -401,7 +508,11 @@ fn terms<T: Precision>(list: &LaunchList, data: &Data<T>, (program, buffers): (&
 pub fn parameters(kernel: &Kernel) -> Vec<Parameter> {
     let of = |(number, argument): (usize, &Argument)| {
         let kind = match argument {
-            Argument::Count(..) | Argument::Number(_) | Argument::Parts { .. } | Argument::RowCount(_) | Argument::Training => ParameterKind::U32,
+            Argument::Count(..)
+            | Argument::Number(_)
+            | Argument::Parts { .. }
+            | Argument::RowCount(_)
+            | Argument::Training => ParameterKind::U32,
             Argument::Groups(_, _, list) if list.is_count() => ParameterKind::U32,
             Argument::Seed => ParameterKind::U64,
             _ => ParameterKind::Pointer,
@@ -435,15 +546,21 @@ impl<T: Precision> Bound<'_, T> {
         let [device, host] = self.bases;
         let at = |place: Place| Value::Pointer(device + place.offset);
         Ok(match argument {
-            Argument::Buffer(name) => match self.layout.buffer(name).ok_or_else(|| StageError::defect(format!("`{name}` has no place on the device")))? {
-                Lying { place, side: Side::Device, .. } => at(place),
-                Lying { place, side: Side::Host, .. } => Value::Pointer(host + place.offset),
-            },
+            Argument::Buffer(name) => {
+                match self.layout.buffer(name).ok_or_else(|| {
+                    StageError::defect(format!("`{name}` has no place on the device"))
+                })? {
+                    Lying { place, side: Side::Device, .. } => at(place),
+                    Lying { place, side: Side::Host, .. } => Value::Pointer(host + place.offset),
+                }
+            }
             Argument::Count(walked, cut, tier) => {
                 let items = self.lists.get(walked);
                 Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
             }
-            Argument::Groups(direction, groups, list) if list.is_count() => Value::U32(self.grouped((*direction, *groups), *list)),
+            Argument::Groups(direction, groups, list) if list.is_count() => {
+                Value::U32(self.grouped((*direction, *groups), *list))
+            }
             Argument::Number(number) => Value::U32(*number),
             Argument::Parts { rows, each, most } => Value::U32(self.parts(*rows, *each, *most)),
             Argument::RowCount(rows) => Value::U32(rows_of(*rows, self.data) as u32),
@@ -467,20 +584,33 @@ impl<T: Precision> Bound<'_, T> {
     /// How many blocks.
     pub fn grid(&self, kernel: &Kernel) -> Grid {
         let blocks = match &kernel.blocks {
-            Blocks::Rows { rows, each, slices } => [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1],
+            Blocks::Rows { rows, each, slices } => {
+                [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1]
+            }
             Blocks::Fixed(blocks) => *blocks,
             Blocks::Groups { direction, groups, spans, slices } => {
                 let list = if *spans { Grouped::SpanCount } else { Grouped::Count };
                 [self.grouped((*direction, *groups), list).div_ceil(groups.of_block()), *slices, 1]
             }
-            Blocks::Parts { rows, each, most, tiles: [first, second] } => [self.parts(*rows, *each, *most), *first, *second],
+            Blocks::Parts { rows, each, most, tiles: [first, second] } => {
+                [self.parts(*rows, *each, *most), *first, *second]
+            }
             Blocks::Items { walked, cut, slices } => {
                 let items = self.lists.get(walked);
-                let count = |tier: Tier| items.map_or(0, |items| items.count(*cut, (tier, self.processors)));
+                let count = |tier: Tier| {
+                    items.map_or(0, |items| items.count(*cut, (tier, self.processors)))
+                };
                 let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
                 let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
                 let light = all - hub - block - warp;
-                [hub * pieces + block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp * cut.rows_of_group), *slices, 1]
+                [
+                    hub * pieces
+                        + block
+                        + warp.div_ceil(cut.warps)
+                        + light.div_ceil(cut.warps * cut.groups_of_warp * cut.rows_of_group),
+                    *slices,
+                    1,
+                ]
             }
         };
         Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }
@@ -495,26 +625,46 @@ mod tests {
     fn rows_are_laid_out_piece_by_piece_as_in_one() {
         let rows: Vec<f64> = (0..35u8).map(f64::from).collect();
         for (columns, stride) in [(5, 8), (7, 7), (1, 4), (35, 36)] {
-            let lying = Lying { place: Place { offset: 0, bytes: 0 }, side: Side::Device, columns, stride };
+            let lying =
+                Lying { place: Place { offset: 0, bytes: 0 }, side: Side::Device, columns, stride };
             let whole = lying.laid_out(&rows);
-            let of_rows: Vec<f64> = rows.chunks(columns).flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride)).collect();
+            let of_rows: Vec<f64> = rows
+                .chunks(columns)
+                .flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride))
+                .collect();
             assert_eq!(whole, bytemuck::cast_slice::<f64, u8>(&of_rows));
             // Pieces end anywhere, also inside of a number.
             for length in [1, 3, 8, 13, 64, 1000] {
                 let mut pieces = vec![7; whole.len()];
-                pieces.chunks_mut(length).enumerate().for_each(|(piece, to)| lying.some_of(&rows, piece * length, to));
+                pieces
+                    .chunks_mut(length)
+                    .enumerate()
+                    .for_each(|(piece, to)| lying.some_of(&rows, piece * length, to));
                 assert_eq!(pieces, whole, "{columns} columns at {stride}, pieces of {length}");
             }
         }
-        let nothing = Lying { place: Place { offset: 0, bytes: 0 }, side: Side::Device, columns: 0, stride: 0 };
+        let nothing = Lying {
+            place: Place { offset: 0, bytes: 0 },
+            side: Side::Device,
+            columns: 0,
+            stride: 0,
+        };
         assert_eq!(nothing.laid_out::<f32>(&[]), [0u8; 0]);
     }
 
     #[test]
     fn rows_are_laid_out_at_their_stride_and_taken_back() {
-        let lying = Lying { place: Place { offset: 0, bytes: 32 }, side: Side::Device, columns: 3, stride: 4 };
+        let lying = Lying {
+            place: Place { offset: 0, bytes: 32 },
+            side: Side::Device,
+            columns: 3,
+            stride: 4,
+        };
         let there = lying.laid_out(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        assert_eq!(bytemuck::cast_slice::<u8, f32>(&there), [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
+        assert_eq!(
+            bytemuck::cast_slice::<u8, f32>(&there),
+            [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]
+        );
         let mut back = [0.0f32; 6];
         let get = |bytes: &mut [u8]| {
             bytes.copy_from_slice(&there);
@@ -529,15 +679,30 @@ mod tests {
         let mut all = vec![7.0f32; 16];
         let rows: Vec<f32> = (1..=6u8).map(f32::from).collect();
         for (columns, stride) in [(3, 4), (2, 2)] {
-            let lying = Lying { place: Place { offset: 16, bytes: 32 }, side: Side::Host, columns, stride };
+            let lying =
+                Lying { place: Place { offset: 16, bytes: 32 }, side: Side::Host, columns, stride };
             lying.lay(bytemuck::cast_slice_mut(&mut all), &rows).unwrap();
             let there = lying.laid_out(&rows);
             assert_eq!(&bytemuck::cast_slice::<f32, u8>(&all)[16..][..there.len()], &*there);
         }
-        assert_eq!((all[..4].to_vec(), all[12..].to_vec()), (vec![7.0; 4], vec![7.0; 4]), "nothing else is written");
-        let beyond = Lying { place: Place { offset: 40, bytes: 32 }, side: Side::Host, columns: 3, stride: 4 };
+        assert_eq!(
+            (all[..4].to_vec(), all[12..].to_vec()),
+            (vec![7.0; 4], vec![7.0; 4]),
+            "nothing else is written"
+        );
+        let beyond = Lying {
+            place: Place { offset: 40, bytes: 32 },
+            side: Side::Host,
+            columns: 3,
+            stride: 4,
+        };
         assert!(beyond.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
-        let narrow = Lying { place: Place { offset: 0, bytes: 16 }, side: Side::Host, columns: 3, stride: 4 };
+        let narrow = Lying {
+            place: Place { offset: 0, bytes: 16 },
+            side: Side::Host,
+            columns: 3,
+            stride: 4,
+        };
         assert!(narrow.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
     }
 

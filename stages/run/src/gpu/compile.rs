@@ -1,7 +1,7 @@
 //! compile: the source of a list, and its code on the device.
 //!
-//! promises  the source is what the plan said; code comes from the store where it is there (`shell::kernels`), and is made anew where the
-//!           driver does not take it
+//! promises  the source is what the plan said; code comes from the store where it is there
+//!           (`shell::kernels`), and is made anew where the driver does not take it
 //! never     keys code by anything that a compiler puts into it
 use warploom_contract::{Context, StageError};
 use warploom_device::Gpu;
@@ -34,16 +34,28 @@ impl std::ops::Deref for Ready {
 /// The source of a list.
 pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready, StageError> {
     let Planned { facts, matmul, order, groups, .. } = *planned;
-    let (processors, shared_bytes) = facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
+    let (processors, shared_bytes) =
+        facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
     let warpgroups = facts.capability().is_some_and(Target::has_warpgroups);
-    let target = Target { bytes_per_real: size_of::<T>() as u64, processors, shared_bytes, matmul, order, warpgroups };
-    let emitted =
-        cuda::emit_in_groups(list, target, groups).map_err(|refused| StageError::defect(format!("the plan has a launch without a kernel: {refused}")))?;
+    let target = Target {
+        bytes_per_real: size_of::<T>() as u64,
+        processors,
+        shared_bytes,
+        matmul,
+        order,
+        warpgroups,
+    };
+    let emitted = cuda::emit_in_groups(list, target, groups).map_err(|refused| {
+        StageError::defect(format!("the plan has a launch without a kernel: {refused}"))
+    })?;
     Ok(Ready { emitted, processors })
 }
 
 /// Its code on the device.
 pub fn load(context: &Context, gpu: &Gpu, ready: &Ready) -> Result<(Module, Compiled), StageError> {
     let nvrtc = gpu_present::compiler()?;
-    kernels::code(context, (&nvrtc, gpu.facts().capability), &ready.source, |bytes, name| gpu.load(bytes, name)).map_err(failed)
+    kernels::code(context, (&nvrtc, gpu.facts().capability), &ready.source, |bytes, name| {
+        gpu.load(bytes, name)
+    })
+    .map_err(failed)
 }

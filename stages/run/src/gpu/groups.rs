@@ -1,7 +1,8 @@
 //! groups: rows cut into groups of neighbours, and those whose groups lie in several blocks.
 //!
-//! promises  every slot is in one group, in order; a group is of one row; a row without edges has a group of none; groups of a row follow each
-//!           other; a span's blocks are all that have a group of its row
+//! promises  every slot is in one group, in order; a group is of one row; a row without edges has a
+//!           group of none; groups of a row follow each other; a span's blocks are all that have a
+//!           group of its row
 //! never     changes the order of rows, or of the edges of one
 use warploom_vertex::emit::cuda::{Grouped, Groups};
 
@@ -35,7 +36,8 @@ impl Table {
                     break;
                 }
             }
-            let [block, last] = [first, table.row.len() as u32 - 1].map(|group| group / groups.of_block());
+            let [block, last] =
+                [first, table.row.len() as u32 - 1].map(|group| group / groups.of_block());
             if last > block {
                 table.span_row.push(row);
                 table.span_block.push(block);
@@ -76,15 +78,25 @@ mod tests {
             *end += degree;
             Some(*end)
         }));
-        Items { row: (0..degrees.len() as u32).rev().collect(), offset: offset.collect(), ..Items::default() }
+        Items {
+            row: (0..degrees.len() as u32).rev().collect(),
+            offset: offset.collect(),
+            ..Items::default()
+        }
     }
 
     /// Cuts, and looks at what is promised; the table.
     fn cut(degrees: &[u32], (neighbours, of_block): (u32, u32)) -> Table {
-        let (items, groups) = (items(degrees), Groups { neighbours, lanes: 32, threads: 32 * of_block });
+        let (items, groups) =
+            (items(degrees), Groups { neighbours, lanes: 32, threads: 32 * of_block });
         let table = Table::of(&items, groups);
-        let most = groups.most(degrees.len() as u64, degrees.iter().map(|degree| u64::from(*degree)).sum());
-        assert!(table.row.len() as u64 <= most, "{degrees:?}: {} groups, {most} at most", table.row.len());
+        let most = groups
+            .most(degrees.len() as u64, degrees.iter().map(|degree| u64::from(*degree)).sum());
+        assert!(
+            table.row.len() as u64 <= most,
+            "{degrees:?}: {} groups, {most} at most",
+            table.row.len()
+        );
         let mut group = 0;
         let mut spans = Vec::new();
         for (&row, slots) in items.row.iter().zip(items.offset.windows(2)) {
@@ -92,26 +104,41 @@ mod tests {
             while group < table.row.len() && table.row[group] == row {
                 assert_eq!(table.start[group], at, "{degrees:?}");
                 at = table.end[group];
-                assert!(at - table.start[group] <= neighbours && (at > table.start[group] || slots[0] == slots[1]), "{degrees:?}");
+                assert!(
+                    at - table.start[group] <= neighbours
+                        && (at > table.start[group] || slots[0] == slots[1]),
+                    "{degrees:?}"
+                );
                 group += 1;
             }
-            assert!(at == slots[1] && group > first, "{degrees:?}: row {row} ends at {at} of {}", slots[1]);
-            let blocks: std::collections::BTreeSet<u32> = (first..group).map(|group| group as u32 / of_block).collect();
+            assert!(
+                at == slots[1] && group > first,
+                "{degrees:?}: row {row} ends at {at} of {}",
+                slots[1]
+            );
+            let blocks: std::collections::BTreeSet<u32> =
+                (first..group).map(|group| group as u32 / of_block).collect();
             if blocks.len() > 1 {
                 spans.push((row, *blocks.first().unwrap(), blocks.len() as u32));
             }
         }
         assert_eq!(group, table.row.len(), "{degrees:?}");
-        let found = (0..table.span_row.len()).map(|span| (table.span_row[span], table.span_block[span], table.span_blocks[span]));
+        let found = (0..table.span_row.len())
+            .map(|span| (table.span_row[span], table.span_block[span], table.span_blocks[span]));
         assert_eq!(found.collect::<Vec<_>>(), spans, "{degrees:?}");
-        assert!(spans.len() < most.div_ceil(u64::from(of_block)).max(1) as usize, "a span crosses from one block to the next");
+        assert!(
+            spans.len() < most.div_ceil(u64::from(of_block)).max(1) as usize,
+            "a span crosses from one block to the next"
+        );
         table
     }
 
     #[test]
     fn every_edge_is_in_one_group_and_rows_over_several_blocks_are_listed() {
         let star: Vec<u32> = std::iter::once(99).chain([0; 99]).collect();
-        for degrees in [&[][..], &[0], &[0; 40], &[1; 40], &[7, 0, 8, 9, 16, 1], &star, &[3, 100_000, 3]] {
+        for degrees in
+            [&[][..], &[0], &[0; 40], &[1; 40], &[7, 0, 8, 9, 16, 1], &star, &[3, 100_000, 3]]
+        {
             for neighbours in [1, 4, 32, 1024] {
                 for of_block in [1, 4, 16, 64] {
                     cut(degrees, (neighbours, of_block));
@@ -123,9 +150,19 @@ mod tests {
     #[test]
     fn a_row_has_as_many_groups_as_it_fills() {
         let table = cut(&[5, 0, 9], (4, 2));
-        assert_eq!((table.list(Grouped::Row), table.list(Grouped::Start)), (&[2, 2, 1, 0, 0, 0][..], &[0, 4, 5, 5, 9, 13][..]));
+        assert_eq!(
+            (table.list(Grouped::Row), table.list(Grouped::Start)),
+            (&[2, 2, 1, 0, 0, 0][..], &[0, 4, 5, 5, 9, 13][..])
+        );
         assert_eq!(table.list(Grouped::End), [4, 5, 5, 9, 13, 14]);
-        assert_eq!((table.list(Grouped::SpanRow), table.list(Grouped::SpanBlock), table.list(Grouped::SpanBlocks)), (&[0][..], &[1][..], &[2][..]));
+        assert_eq!(
+            (
+                table.list(Grouped::SpanRow),
+                table.list(Grouped::SpanBlock),
+                table.list(Grouped::SpanBlocks)
+            ),
+            (&[0][..], &[1][..], &[2][..])
+        );
         assert_eq!((table.count(Grouped::Count), table.count(Grouped::SpanCount)), (6, 1));
     }
 }

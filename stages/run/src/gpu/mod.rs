@@ -1,8 +1,12 @@
-//! gpu: walks a launch list on a GPU: the same list's kernels, from the source that `vertex::emit` makes of it.
+//! gpu: walks a launch list on a GPU: the same list's kernels, from the source that `vertex::emit`
+//! makes of it.
 //!
-//! promises  everything lies in one stretch of the device's memory, which the plan has foreseen, but for given rows that the plan leaves in pinned
-//!           memory of the host; a part of the list is one graph of launches; the same bits on every run; a fault of the device says what was attempted
-//! never     adds up in an order that varies; keeps on the host what launches make, until it is asked for, but what epochs measured (`stretch`)
+//! promises  everything lies in one stretch of the device's memory, which the plan has foreseen,
+//!           but for given rows that the plan leaves in pinned memory of the host; a part of the
+//!           list is one graph of launches; the same bits on every run; a fault of the device says
+//!           what was attempted
+//! never     adds up in an order that varies; keeps on the host what launches make, until it is
+//!           asked for, but what epochs measured (`stretch`)
 mod aside;
 mod bind;
 mod compile;
@@ -25,7 +29,9 @@ use warploom_shell::{
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
 use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
-use warploom_vertex::launch::{Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer};
+use warploom_vertex::launch::{
+    Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer,
+};
 
 use crate::{
     buffers::Buffers,
@@ -63,7 +69,8 @@ pub struct Machine {
     pinned: Option<Pinned>,
     layout: Layout,
     kernels: Vec<Kernel>,
-    /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training, and of measuring.
+    /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training,
+    /// and of measuring.
     calls: Vec<Vec<Call>>,
     /// Of each of these launches, what of an epoch waits for what.
     ways: Vec<aside::Way>,
@@ -71,7 +78,8 @@ pub struct Machine {
     clockwork: Vec<Call>,
     /// What decides by a measurement.
     watch: Vec<Call>,
-    /// Measurements and steps, as one graph: by how many, and whether something is decided between them.
+    /// Measurements and steps, as one graph: by how many, and whether something is decided between
+    /// them.
     epochs: BTreeMap<(usize, bool), Graph>,
     homes: stretch::Homes,
     graphs: BTreeMap<(Range, bool), Graph>,
@@ -91,7 +99,8 @@ pub struct Machine {
 /// Epochs of one graph, where there are as many to do: short ones do not wait for the host then.
 const BATCH: usize = 16;
 
-/// How often a launch that is timed alone is recorded in one graph, so that starting the graph does not count.
+/// How often a launch that is timed alone is recorded in one graph, so that starting the graph does
+/// not count.
 const AT_ONCE: u64 = 20;
 
 /// Replays of that graph that are timed.
@@ -125,17 +134,36 @@ impl Machine {
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
         let lists = bind::lists(list, (&emitted, emitted.processors), data);
         let tables = bind::tables(&emitted, &lists);
-        let layout = Layout::of::<T>(list, (&emitted, planned.host.map_or(&[], |host| &host.buffers)), data)?;
+        let layout = Layout::of::<T>(
+            list,
+            (&emitted, planned.host.map_or(&[], |host| &host.buffers)),
+            data,
+        )?;
         let pinned = pin(context, &gpu, (&layout, planned.host))?;
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
         let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
-        let bound = bind::Bound { layout: &layout, bases, lists: &lists, tables: &tables, data, processors: emitted.processors, seed };
+        let bound = bind::Bound {
+            layout: &layout,
+            bases,
+            lists: &lists,
+            tables: &tables,
+            data,
+            processors: emitted.processors,
+            seed,
+        };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
-        let calls = emitted.launches.iter().map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
+        let calls = emitted
+            .launches
+            .iter()
+            .map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<Call>>, StageError>>()?;
         let ways = aside::ways(&emitted, &layout);
-        let mut calls_of = |some: &[cuda::Kernel]| some.iter().map(|kernel| kernels.call(kernel, &bound)).collect::<Result<Vec<Call>, StageError>>();
+        let mut calls_of = |some: &[cuda::Kernel]| {
+            some.iter()
+                .map(|kernel| kernels.call(kernel, &bound))
+                .collect::<Result<Vec<Call>, StageError>>()
+        };
         let (clockwork, watch) = (calls_of(&emitted.clockwork)?, calls_of(&emitted.watch)?);
         let kernels = kernels.kernels;
         let dense = dense_rows(list, &layout, data);
@@ -186,7 +214,11 @@ impl Machine {
         for (argument, place) in self.layout.parts() {
             if let Some(bytes) = bind::contents(argument, (data, list), (program, buffers), lists) {
                 if bytes.len() as u64 > place.bytes {
-                    return Err(StageError::defect(format!("{argument:?} has {} bytes, and its place {}", bytes.len(), place.bytes)));
+                    return Err(StageError::defect(format!(
+                        "{argument:?} has {} bytes, and its place {}",
+                        bytes.len(),
+                        place.bytes
+                    )));
                 }
                 self.gpu.upload(&self.memory, place.offset, &bytes).map_err(failed)?;
             }
@@ -195,12 +227,19 @@ impl Machine {
     }
 
     /// Runs a part of the list.
-    pub fn run(&mut self, steps: std::ops::Range<usize>, (part, pass): (Part, Pass), pace: f64) -> Result<(), StageError> {
+    pub fn run(
+        &mut self,
+        steps: std::ops::Range<usize>,
+        (part, pass): (Part, Pass),
+        pace: f64,
+    ) -> Result<(), StageError> {
         if steps.is_empty() {
             return Ok(());
         }
         if let Some(place) = self.layout.part(&Argument::Clock) {
-            self.gpu.upload(&self.memory, place.offset, &clock_bytes(pass.epoch, pace)).map_err(failed)?;
+            self.gpu
+                .upload(&self.memory, place.offset, &clock_bytes(pass.epoch, pace))
+                .map_err(failed)?;
         }
         let key = ((steps.start, steps.end), pass.training);
         let visits = self.visits.entry(key).or_default();
@@ -217,7 +256,8 @@ impl Machine {
         if part == Part::Prepare || part == Part::Finish {
             return self.launch(steps, pass.training).map_err(failed);
         }
-        // First as it is, for what is only there after a first launch; then each launch timed; then all as one graph.
+        // First as it is, for what is only there after a first launch; then each launch timed; then
+        // all as one graph.
         if visits == 1 {
             return self.launch(steps, pass.training).map_err(failed);
         }
@@ -233,7 +273,8 @@ impl Machine {
 
     /// Launches step by step, and takes the time of each.
     fn timed(&mut self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
-        let events: Vec<_> = (0..=steps.len()).map(|_| self.gpu.event()).collect::<Result<_, _>>()?;
+        let events: Vec<_> =
+            (0..=steps.len()).map(|_| self.gpu.event()).collect::<Result<_, _>>()?;
         self.gpu.record(&events[0])?;
         for (step, event) in steps.clone().zip(&events[1..]) {
             self.launch(step..step + 1, training)?;
@@ -246,13 +287,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether sparse features were put down as dense rows: once, where later values may lie, so that no pass but the first finds them.
+    /// Whether sparse features were put down as dense rows: once, where later values may lie, so
+    /// that no pass but the first finds them.
     pub fn has_put_down(&self) -> bool {
         self.has_put_down
     }
 
-    /// Seconds of one of so many passes: all launches as one graph, which is replayed. Before, each launch is timed alone, many in a graph,
-    /// and the whole then makes the results anew.
+    /// Seconds of one of so many passes: all launches as one graph, which is replayed. Before, each
+    /// launch is timed alone, many in a graph, and the whole then makes the results anew.
     pub fn passes(&mut self, steps: std::ops::Range<usize>, count: u64) -> Result<f64, StageError> {
         for step in steps.clone().filter(|step| !self.calls[*step].is_empty()) {
             let seconds = self.repeated(step..step + 1, (AT_ONCE, REPLAYS)).map_err(failed)?;
@@ -261,9 +303,16 @@ impl Machine {
         self.repeated(steps, (1, count)).map_err(failed)
     }
 
-    /// Seconds of these launches, recorded so often in one graph, in the mean over so many replays after one that does not count.
-    fn repeated(&self, steps: std::ops::Range<usize>, (recorded, replays): (u64, u64)) -> Result<f64, Fault> {
-        let graph = self.gpu.capture(|_| (0..recorded).try_for_each(|_| self.launch(steps.clone(), false)))?;
+    /// Seconds of these launches, recorded so often in one graph, in the mean over so many replays
+    /// after one that does not count.
+    fn repeated(
+        &self,
+        steps: std::ops::Range<usize>,
+        (recorded, replays): (u64, u64),
+    ) -> Result<f64, Fault> {
+        let graph = self
+            .gpu
+            .capture(|_| (0..recorded).try_for_each(|_| self.launch(steps.clone(), false)))?;
         let (from, to) = (self.gpu.event()?, self.gpu.event()?);
         self.gpu.replay(&graph)?;
         self.gpu.record(&from)?;
@@ -275,22 +324,33 @@ impl Machine {
     /// Running statistics and their next values.
     fn statistics<T: Precision>(&self, program: &Program<T>) -> Vec<(bind::Place, bind::Place)> {
         let place = |wanted: usize| {
-            let (name, _) = program.places.iter().find(|(_, place)| **place == Place::Real(wanted))?;
+            let (name, _) =
+                program.places.iter().find(|(_, place)| **place == Place::Real(wanted))?;
             self.layout.buffer(name).map(|at| at.place)
         };
-        program.statistics.iter().filter_map(|&(kept, next)| Some((place(kept)?, place(next)?))).collect()
+        program
+            .statistics
+            .iter()
+            .filter_map(|&(kept, next)| Some((place(kept)?, place(next)?)))
+            .collect()
     }
 
     /// Running statistics take their next values.
     pub fn keep_statistics<T: Precision>(&self, program: &Program<T>) -> Result<(), StageError> {
         for (kept, next) in self.statistics(program) {
-            self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes).map_err(failed)?;
+            self.gpu
+                .copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)
+                .map_err(failed)?;
         }
         Ok(())
     }
 
     fn call(&self, call: &Call, training: bool) -> Result<(), Fault> {
-        self.gpu.launch(&self.kernels[call.kernel], call.grid, if training { &call.training } else { &call.measuring })
+        self.gpu.launch(
+            &self.kernels[call.kernel],
+            call.grid,
+            if training { &call.training } else { &call.measuring },
+        )
     }
 
     /// Seconds of one launch of each step that was timed.
@@ -335,21 +395,37 @@ impl Machine {
     pub fn counts(&self) -> Result<Counts, StageError> {
         let mut counts = vec![0u32; PARTS * counts_of_part(self.kind, self.columns as u64)];
         if let Some(place) = self.layout.part(&Argument::Measures) {
-            self.gpu.download(&self.memory, place.offset, bytemuck::cast_slice_mut(&mut counts)).map_err(failed)?;
+            self.gpu
+                .download(&self.memory, place.offset, bytemuck::cast_slice_mut(&mut counts))
+                .map_err(failed)?;
         }
         Ok(counts)
     }
 
     /// Copies a buffer that stays on the host to where kernels read it.
-    fn lay_buffer<T: Precision>(&mut self, name: &str, buffers: &Buffers<T>, place: Place) -> Result<(), StageError> {
+    fn lay_buffer<T: Precision>(
+        &mut self,
+        name: &str,
+        buffers: &Buffers<T>,
+        place: Place,
+    ) -> Result<(), StageError> {
         let at = self.layout.buffer(name).filter(|at| at.side == Side::Host);
-        let (Some(at), Some(pinned), Place::Real(index)) = (at, &mut self.pinned, place) else { return Ok(()) };
+        let (Some(at), Some(pinned), Place::Real(index)) = (at, &mut self.pinned, place) else {
+            return Ok(());
+        };
         at.lay(pinned.contents().map_err(failed)?, buffers.all().reals.get(index))
     }
 
     /// Copies a buffer to the device, if it lies there.
-    pub fn put_buffer<T: Precision>(&self, name: &str, buffers: &Buffers<T>, place: Place) -> Result<(), StageError> {
-        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else { return Ok(()) };
+    pub fn put_buffer<T: Precision>(
+        &self,
+        name: &str,
+        buffers: &Buffers<T>,
+        place: Place,
+    ) -> Result<(), StageError> {
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else {
+            return Ok(());
+        };
         let banks = buffers.all();
         let device = (&self.gpu, &self.memory);
         let done = match place {
@@ -366,9 +442,17 @@ impl Machine {
         !self.unmade.iter().any(|unmade| unmade == name)
     }
 
-    /// Copies a buffer from the device, if it lies there: what stays on the host, launches never write.
-    pub fn get_buffer<T: Precision>(&self, name: &str, buffers: &mut Buffers<T>, place: Place) -> Result<(), StageError> {
-        self.read_buffer(name, (buffers, place), |from, bytes| self.gpu.download(&self.memory, from.offset, bytes).map_err(failed))
+    /// Copies a buffer from the device, if it lies there: what stays on the host, launches never
+    /// write.
+    pub fn get_buffer<T: Precision>(
+        &self,
+        name: &str,
+        buffers: &mut Buffers<T>,
+        place: Place,
+    ) -> Result<(), StageError> {
+        self.read_buffer(name, (buffers, place), |from, bytes| {
+            self.gpu.download(&self.memory, from.offset, bytes).map_err(failed)
+        })
     }
 
     fn read_buffer<T: Precision>(
@@ -377,7 +461,9 @@ impl Machine {
         (buffers, place): (&mut Buffers<T>, Place),
         read: impl FnOnce(bind::Place, &mut [u8]) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
-        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else { return Ok(()) };
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else {
+            return Ok(());
+        };
         let get = |bytes: &mut [u8]| read(at.place, bytes);
         match place {
             Place::Real(index) => buffers.write_real(index, |made, _| at.taken(made, get)),
@@ -392,14 +478,17 @@ impl Machine {
         for (number, Moments { first, second }) in moments.iter().enumerate() {
             for (which, values) in [(1, first), (2, second)] {
                 if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
-                    self.gpu.upload(&self.memory, place.offset, bytemuck::cast_slice(values)).map_err(failed)?;
+                    self.gpu
+                        .upload(&self.memory, place.offset, bytemuck::cast_slice(values))
+                        .map_err(failed)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Copies parameters and moments from the device: as they are, or as they came home with a stretch of epochs.
+    /// Copies parameters and moments from the device: as they are, or as they came home with a
+    /// stretch of epochs.
     pub fn get_state<T: Precision>(
         &self,
         program: &Program<T>,
@@ -408,7 +497,11 @@ impl Machine {
     ) -> Result<(), StageError> {
         let read = |from: bind::Place, bytes: &mut [u8]| self.read_state(stretch, from, bytes);
         for learned in &program.parameters {
-            self.read_buffer(&parameter_buffer(&learned.name), (buffers, Place::Real(learned.buffer)), read)?;
+            self.read_buffer(
+                &parameter_buffer(&learned.name),
+                (buffers, Place::Real(learned.buffer)),
+                read,
+            )?;
         }
         for (number, Moments { first, second }) in moments.iter_mut().enumerate() {
             for (which, values) in [(1, first), (2, second)] {
@@ -429,12 +522,35 @@ impl Machine {
     pub fn put_optimizers(&self, optimizers: &[Optimizer]) -> Result<(), StageError> {
         for (number, optimizer) in optimizers.iter().enumerate() {
             let settings: [f64; OPTIMIZER] = match optimizer {
-                Optimizer::Sgd { rate, momentum, weight_decay } => [f64::from(u8::from(*momentum != 0.0)), *rate, *momentum, 0.0, 0.0, *weight_decay],
-                Optimizer::Adam(adam) => [2.0, adam.rate, adam.beta_first, adam.beta_second, adam.epsilon, adam.weight_decay],
-                Optimizer::AdamW(adam) => [3.0, adam.rate, adam.beta_first, adam.beta_second, adam.epsilon, adam.weight_decay],
+                Optimizer::Sgd { rate, momentum, weight_decay } => [
+                    f64::from(u8::from(*momentum != 0.0)),
+                    *rate,
+                    *momentum,
+                    0.0,
+                    0.0,
+                    *weight_decay,
+                ],
+                Optimizer::Adam(adam) => [
+                    2.0,
+                    adam.rate,
+                    adam.beta_first,
+                    adam.beta_second,
+                    adam.epsilon,
+                    adam.weight_decay,
+                ],
+                Optimizer::AdamW(adam) => [
+                    3.0,
+                    adam.rate,
+                    adam.beta_first,
+                    adam.beta_second,
+                    adam.epsilon,
+                    adam.weight_decay,
+                ],
             };
             if let Some(place) = self.layout.part(&Argument::Optimizer(number)) {
-                self.gpu.upload(&self.memory, place.offset, bytemuck::cast_slice(&settings)).map_err(failed)?;
+                self.gpu
+                    .upload(&self.memory, place.offset, bytemuck::cast_slice(&settings))
+                    .map_err(failed)?;
             }
         }
         Ok(())
@@ -450,7 +566,8 @@ impl Machine {
         self.memory.bytes()
     }
 
-    /// What is gone of the device's memory since it was opened, as the driver says; 0 where that is not known.
+    /// What is gone of the device's memory since it was opened, as the driver says; 0 where that is
+    /// not known.
     pub fn bytes_gone(&self) -> u64 {
         let free = self.gpu.facts().memory_free_bytes;
         self.bytes_free.zip(free).map_or(0, |(first, now)| first.saturating_sub(now))
@@ -482,49 +599,86 @@ struct Kernels<'a> {
 
 impl Kernels<'_> {
     /// A kernel with what it is given.
-    fn call<T: Precision>(&mut self, kernel: &cuda::Kernel, bound: &bind::Bound<T>) -> Result<Call, StageError> {
+    fn call<T: Precision>(
+        &mut self,
+        kernel: &cuda::Kernel,
+        bound: &bind::Bound<T>,
+    ) -> Result<Call, StageError> {
         let place = match self.known.get(&kernel.name) {
             Some(place) => *place,
             None => {
-                self.kernels.push(self.module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?);
+                self.kernels.push(
+                    self.module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?,
+                );
                 self.known.insert(kernel.name.clone(), self.kernels.len() - 1);
                 self.kernels.len() - 1
             }
         };
-        let values = |training: bool| kernel.arguments.iter().map(|argument| bound.value(argument, training)).collect::<Result<Vec<_>, _>>();
-        Ok(Call { kernel: place, grid: bound.grid(kernel), training: values(true)?, measuring: values(false)? })
+        let values = |training: bool| {
+            kernel
+                .arguments
+                .iter()
+                .map(|argument| bound.value(argument, training))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Call {
+            kernel: place,
+            grid: bound.grid(kernel),
+            training: values(true)?,
+            measuring: values(false)?,
+        })
     }
 }
 
 /// Pins what the plan leaves on the host, if that has so much; nothing if nothing stays.
-fn pin(context: &Context, gpu: &Gpu, (layout, host): (&Layout, Option<&OnHost>)) -> Result<Option<Pinned>, StageError> {
+fn pin(
+    context: &Context,
+    gpu: &Gpu,
+    (layout, host): (&Layout, Option<&OnHost>),
+) -> Result<Option<Pinned>, StageError> {
     let (found, expected) = (layout.bytes_pinned, host.map_or(0, |host| host.bytes));
     if found != expected {
-        return Err(StageError::defect(format!("the plan leaves {expected} bytes on the host, and the graph makes {found}")));
+        return Err(StageError::defect(format!(
+            "the plan leaves {expected} bytes on the host, and the graph makes {found}"
+        )));
     }
     if found == 0 {
         return Ok(None);
     }
     if found > context.memory {
         let (needs, may) = (show_size(found), show_size(context.memory));
-        let what = format!("features that stay on the host need {needs} ({found} bytes) of its memory, and {may} ({} bytes) may be used", context.memory);
-        return Err(StageError::new(ErrorKind::Memory, what).hint(format!("{}, {ELSEWHERE}", memory_option(found))));
+        let what = format!(
+            "features that stay on the host need {needs} ({found} bytes) of its memory, and {may} \
+                ({} bytes) may be used",
+            context.memory
+        );
+        return Err(StageError::new(ErrorKind::Memory, what)
+            .hint(format!("{}, {ELSEWHERE}", memory_option(found))));
     }
-    let pinned = gpu.pin(found).map_err(|fault| failed(Fault { hint: Some(format!("free memory of the host, {ELSEWHERE}")), ..fault }))?;
+    let pinned = gpu.pin(found).map_err(|fault| {
+        failed(Fault { hint: Some(format!("free memory of the host, {ELSEWHERE}")), ..fault })
+    })?;
     Ok(Some(pinned))
 }
 
 /// Where features lie if not in pinned memory.
-const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , or run on  --device cpu";
+const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , \
+    or run on  --device cpu";
 
 /// Ways to need less of a device, or none.
 const ON_HOST: &str = "leave features on the host:  --set plan.features=host";
 const ON_CPU: &str = "run on  --device cpu";
 
 /// What launches that only make sparse features dense put down.
-fn dense_rows<T: Precision>(list: &LaunchList, layout: &Layout, data: &Data<T>) -> BTreeMap<usize, (String, Vec<u8>)> {
+fn dense_rows<T: Precision>(
+    list: &LaunchList,
+    layout: &Layout,
+    data: &Data<T>,
+) -> BTreeMap<usize, (String, Vec<u8>)> {
     let of = |(step, launch): (usize, &warploom_vertex::launch::Launch)| {
-        let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else { return None };
+        let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else {
+            return None;
+        };
         let kind = if let Input::FeaturesOf(kind) = input { Some(*kind) } else { None };
         let rows = data.sparse_of(kind)?.dense().ok()?;
         Some((step, (out.clone(), layout.buffer(out)?.laid_out(&rows))))
@@ -540,7 +694,8 @@ fn clock_bytes(epoch: u64, pace: f64) -> Vec<u8> {
 
 /// Whether a buffer is there before the first launch.
 fn is_given(buffer: &Buffer) -> bool {
-    matches!(buffer.role, Role::Features | Role::Target | Role::Given(_)) && !buffer.role.is_sparse()
+    matches!(buffer.role, Role::Features | Role::Target | Role::Given(_))
+        && !buffer.role.is_sparse()
 }
 
 /// A fault of the device as a stage's error.
@@ -552,7 +707,10 @@ pub fn failed(fault: Fault) -> StageError {
     };
     let mut error = StageError::new(kind, fault.to_string());
     if let Code::Memory { .. } = fault.code {
-        error = error.hint(format!("take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , {ON_HOST}  , or {ON_CPU}"));
+        error = error.hint(format!(
+            "take another GPU, make rows narrower, for example with  --set \
+            plan.set.hidden=8  , {ON_HOST}  , or {ON_CPU}"
+        ));
     }
     if let Some(hint) = fault.hint {
         error = error.hint(hint);
@@ -560,8 +718,13 @@ pub fn failed(fault: Fault) -> StageError {
     error
 }
 
-/// An error, and what would fit if it is the device's memory that was not there: others may have some of it.
-pub fn with_what_fits(error: StageError, (page, predicted): (&Plan, &plan::Memory), ordinal: usize) -> StageError {
+/// An error, and what would fit if it is the device's memory that was not there: others may have
+/// some of it.
+pub fn with_what_fits(
+    error: StageError,
+    (page, predicted): (&Plan, &plan::Memory),
+    ordinal: usize,
+) -> StageError {
     if error.kind != ErrorKind::Memory {
         return error;
     }
@@ -569,7 +732,9 @@ pub fn with_what_fits(error: StageError, (page, predicted): (&Plan, &plan::Memor
     // What the host has no room for is told where it is pinned.
     match free.filter(|free| *free < predicted.bytes_peak) {
         None => error,
-        Some(free) if page.host.is_some() => budget::refused_by_device(error, predicted, (free, &[ON_CPU])),
+        Some(free) if page.host.is_some() => {
+            budget::refused_by_device(error, predicted, (free, &[ON_CPU]))
+        }
         Some(free) => budget::refused_by_device(error, predicted, (free, &[ON_HOST, ON_CPU])),
     }
 }

@@ -1,11 +1,15 @@
-//! stretch: epochs that a GPU goes through alone, asked for while those before are still at work, and what comes home of them.
+//! stretch: epochs that a GPU goes through alone, asked for while those before are still at work,
+//! and what comes home of them.
 //!
-//! promises  a stretch goes on where the one before it ended, to the bit, whether the host has looked at that one or not; what comes home is as it
-//!           was at the end of its stretch, whatever the device has done since
+//! promises  a stretch goes on where the one before it ended, to the bit, whether the host has
+//!           looked at that one or not; what comes home is as it was at the end of its stretch,
+//!           whatever the device has done since
 //! never     waits for the device but where the host wants what comes home
-//! limits    `SLOTS` epochs; two stretches on their way at a time, each with pinned memory of the host for what comes home: the ring and, where
-//!           something is decided, what is kept (64 MiB at most), all of it with every stretch. A state of more than `STATE_MOST`, or for which
-//!           the host has nothing to pin, does not come home by itself: whoever wants it asks for nothing behind it
+//! limits    `SLOTS` epochs; two stretches on their way at a time, each with pinned memory of the
+//!           host for what comes home: the ring and, where something is decided, what is kept (64
+//!           MiB at most), all of it with every stretch. A state of more than `STATE_MOST`, or for
+//!           which the host has nothing to pin, does not come home by itself: whoever wants it asks
+//!           for nothing behind it
 use warploom_contract::StageError;
 use warploom_device::Fault;
 use warploom_device::gpu::{Landing, Piece};
@@ -63,8 +67,14 @@ impl Spans {
         for place in places {
             let end = place.offset + place.bytes;
             match spans.pieces.last_mut() {
-                Some(last) if place.offset <= last.offset + last.bytes + NEAR => last.bytes = last.bytes.max(end - last.offset),
-                _ => spans.pieces.push(Piece { offset: place.offset, bytes: place.bytes, at: spans.bytes }),
+                Some(last) if place.offset <= last.offset + last.bytes + NEAR => {
+                    last.bytes = last.bytes.max(end - last.offset)
+                }
+                _ => spans.pieces.push(Piece {
+                    offset: place.offset,
+                    bytes: place.bytes,
+                    at: spans.bytes,
+                }),
             }
             spans.bytes = spans.pieces.last().map_or(0, |last| last.at + last.bytes);
         }
@@ -76,7 +86,10 @@ impl Spans {
         if place.bytes == 0 {
             return Ok(&[]);
         }
-        let piece = self.pieces.iter().find(|piece| (piece.offset..piece.offset + piece.bytes).contains(&place.offset));
+        let piece = self
+            .pieces
+            .iter()
+            .find(|piece| (piece.offset..piece.offset + piece.bytes).contains(&place.offset));
         let start = piece.map(|piece| (piece.at + place.offset - piece.offset) as usize);
         let bytes = start.and_then(|start| landed.get(start..)?.get(..place.bytes as usize));
         bytes.ok_or_else(|| StageError::defect(format!("{place:?} does not come home")))
@@ -84,9 +97,10 @@ impl Spans {
 }
 
 impl Machine {
-    /// Asks for epochs, from `first` on, each a measurement and a step: one fewer than there are paces, the last of which is that of the epoch behind
-    /// them. What is decided between them is decided there, and `watched` says what. Where they go on from a stretch that is on its way, what the
-    /// host has seen so far does not count.
+    /// Asks for epochs, from `first` on, each a measurement and a step: one fewer than there are
+    /// paces, the last of which is that of the epoch behind them. What is decided between them is
+    /// decided there, and `watched` says what. Where they go on from a stretch that is on its way,
+    /// what the host has seen so far does not count.
     pub fn go_on<T: Precision>(
         &mut self,
         program: &Program<T>,
@@ -101,14 +115,24 @@ impl Machine {
         let mut told = self.homes.paces.unwrap_or([1.0; SLOTS]);
         (first..).zip(paces).skip(1).for_each(|(epoch, pace)| told[epoch as usize % SLOTS] = *pace);
         if self.homes.paces != Some(told) {
-            self.gpu.upload(&self.memory, table.offset, bytemuck::cast_slice(&told)).map_err(failed)?;
+            self.gpu
+                .upload(&self.memory, table.offset, bytemuck::cast_slice(&told))
+                .map_err(failed)?;
             self.homes.paces = Some(told);
         }
         if !is_behind {
-            self.gpu.upload(&self.memory, clock.offset, &clock_bytes(first, paces.first().copied().unwrap_or(1.0))).map_err(failed)?;
+            self.gpu
+                .upload(
+                    &self.memory,
+                    clock.offset,
+                    &clock_bytes(first, paces.first().copied().unwrap_or(1.0)),
+                )
+                .map_err(failed)?;
             self.count_anew().map_err(failed)?;
             if let Some(watched) = watched {
-                self.gpu.upload(&self.memory, self.watch_of(first)?.offset, &watched.bytes()).map_err(failed)?;
+                self.gpu
+                    .upload(&self.memory, self.watch_of(first)?.offset, &watched.bytes())
+                    .map_err(failed)?;
             }
         }
         let batches = epochs / BATCH;
@@ -121,18 +145,38 @@ impl Machine {
         Ok(Stretch { first, epochs, decides, home, state: None })
     }
 
-    /// Lets parameters and moments come home, too, as they are at the end of what was asked for last; not if they are too large for that, or the host
-    /// has no room for them.
-    pub fn bring_state<T: Precision>(&mut self, program: &Program<T>, stretch: &mut Stretch) -> Result<bool, StageError> {
+    /// Lets parameters and moments come home, too, as they are at the end of what was asked for
+    /// last; not if they are too large for that, or the host has no room for them.
+    pub fn bring_state<T: Precision>(
+        &mut self,
+        program: &Program<T>,
+        stretch: &mut Stretch,
+    ) -> Result<bool, StageError> {
         if self.homes.state.is_none() {
-            let learned = program.parameters.iter().filter_map(|learned| self.layout.buffer(&parameter_buffer(&learned.name)));
-            let moments = self.layout.parts().filter(|(part, _)| matches!(part, Argument::Moment(..))).map(|(_, place)| place);
-            let places = learned.filter(|at| at.side == Side::Device).map(|at| at.place).chain(moments);
+            let learned = program
+                .parameters
+                .iter()
+                .filter_map(|learned| self.layout.buffer(&parameter_buffer(&learned.name)));
+            let moments = self
+                .layout
+                .parts()
+                .filter(|(part, _)| matches!(part, Argument::Moment(..)))
+                .map(|(_, place)| place);
+            let places =
+                learned.filter(|at| at.side == Side::Device).map(|at| at.place).chain(moments);
             self.homes.state = Some(Spans::of(places.collect()));
         }
-        let Some(spans) = self.homes.state.as_ref().filter(|spans| (1..=STATE_MOST).contains(&spans.bytes)) else { return Ok(false) };
+        let Some(spans) =
+            self.homes.state.as_ref().filter(|spans| (1..=STATE_MOST).contains(&spans.bytes))
+        else {
+            return Ok(false);
+        };
         // A state that cannot be saved so is saved otherwise.
-        let Some(mut state) = self.homes.spare_state.pop().or_else(|| self.gpu.landing(spans.bytes).ok()) else { return Ok(false) };
+        let Some(mut state) =
+            self.homes.spare_state.pop().or_else(|| self.gpu.landing(spans.bytes).ok())
+        else {
+            return Ok(false);
+        };
         self.gpu.land(&self.memory, &spans.pieces, &mut state).map_err(failed)?;
         stretch.state = Some(state);
         Ok(true)
@@ -141,11 +185,14 @@ impl Machine {
     /// What was measured in each epoch of a stretch; waits for its end.
     pub fn measured(&self, stretch: &Stretch) -> Result<Vec<(f64, Counts)>, StageError> {
         let bytes = self.of_home(stretch, &Argument::Ring)?;
-        let (each, counted) = (bytes.len() / SLOTS, PARTS * counts_of_part(self.kind, self.columns as u64));
+        let (each, counted) =
+            (bytes.len() / SLOTS, PARTS * counts_of_part(self.kind, self.columns as u64));
         let of_epoch = |epoch: u64| {
             let slot = &bytes[epoch as usize % SLOTS * each..][..each];
             let loss = f64::from_le_bytes(slot[..8].try_into().unwrap_or_default());
-            let counts = slot[8..8 + 4 * counted].chunks_exact(4).map(|count| u32::from_le_bytes(count.try_into().unwrap_or_default()));
+            let counts = slot[8..8 + 4 * counted]
+                .chunks_exact(4)
+                .map(|count| u32::from_le_bytes(count.try_into().unwrap_or_default()));
             (loss, counts.collect())
         };
         Ok((stretch.first..stretch.first + stretch.epochs as u64).map(of_epoch).collect())
@@ -157,12 +204,18 @@ impl Machine {
             return Ok(None);
         }
         let both = self.of_home(stretch, &Argument::Watches)?;
-        let of_last = &both[(stretch.first + stretch.epochs as u64) as usize % 2 * watch::BYTES..][..watch::BYTES];
+        let of_last = &both[(stretch.first + stretch.epochs as u64) as usize % 2 * watch::BYTES..]
+            [..watch::BYTES];
         Ok(of_last.try_into().ok().map(Watch::of_bytes))
     }
 
-    /// Parameters as they were kept on the device up to the end of a stretch, each of so many elements.
-    pub fn kept<T: Precision>(&self, stretch: &Stretch, counts: &[usize]) -> Result<Vec<Vec<T>>, StageError> {
+    /// Parameters as they were kept on the device up to the end of a stretch, each of so many
+    /// elements.
+    pub fn kept<T: Precision>(
+        &self,
+        stretch: &Stretch,
+        counts: &[usize],
+    ) -> Result<Vec<Vec<T>>, StageError> {
         let of = |(number, &count): (usize, &usize)| {
             let mut values = vec![T::ZERO; count];
             let to: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
@@ -178,11 +231,24 @@ impl Machine {
         self.homes.spare_state.extend(stretch.state);
     }
 
-    /// Bytes of parameters or moments: as they came home with a stretch, or, without one, as they are.
-    pub(super) fn read_state(&self, stretch: Option<&Stretch>, place: bind::Place, to: &mut [u8]) -> Result<(), StageError> {
-        let Some(stretch) = stretch else { return self.gpu.download(&self.memory, place.offset, to).map_err(failed) };
-        let (Some(spans), Some(landed)) = (&self.homes.state, &stretch.state) else { return Err(StageError::defect("no state came home")) };
-        to.copy_from_slice(spans.read(bind::Place { bytes: to.len() as u64, ..place }, landed.contents().map_err(failed)?)?);
+    /// Bytes of parameters or moments: as they came home with a stretch, or, without one, as they
+    /// are.
+    pub(super) fn read_state(
+        &self,
+        stretch: Option<&Stretch>,
+        place: bind::Place,
+        to: &mut [u8],
+    ) -> Result<(), StageError> {
+        let Some(stretch) = stretch else {
+            return self.gpu.download(&self.memory, place.offset, to).map_err(failed);
+        };
+        let (Some(spans), Some(landed)) = (&self.homes.state, &stretch.state) else {
+            return Err(StageError::defect("no state came home"));
+        };
+        to.copy_from_slice(spans.read(
+            bind::Place { bytes: to.len() as u64, ..place },
+            landed.contents().map_err(failed)?,
+        )?);
         Ok(())
     }
 
@@ -204,26 +270,47 @@ impl Machine {
             Argument::Watches | Argument::Kept(_) => decides,
             _ => false,
         };
-        let spans = self.homes.home.get_or_insert_with(|| Spans::of(self.layout.parts().filter(|(part, _)| comes(part)).map(|(_, place)| place).collect()));
+        let spans = self.homes.home.get_or_insert_with(|| {
+            Spans::of(
+                self.layout
+                    .parts()
+                    .filter(|(part, _)| comes(part))
+                    .map(|(_, place)| place)
+                    .collect(),
+            )
+        });
         self.gpu.landing(spans.bytes).map_err(failed)
     }
 
     /// Where the device looks for what is gone by before an epoch.
     fn watch_of(&self, epoch: u64) -> Result<bind::Place, StageError> {
-        let both = self.layout.part(&Argument::Watches).ok_or_else(|| StageError::defect("a list that decides has no place for that on the device"))?;
-        Ok(bind::Place { offset: both.offset + epoch % 2 * watch::BYTES as u64, bytes: watch::BYTES as u64 })
+        let both = self.layout.part(&Argument::Watches).ok_or_else(|| {
+            StageError::defect("a list that decides has no place for that on the device")
+        })?;
+        Ok(bind::Place {
+            offset: both.offset + epoch % 2 * watch::BYTES as u64,
+            bytes: watch::BYTES as u64,
+        })
     }
 
     /// So many epochs as one graph, which is recorded the first time.
-    fn replay_epochs<T: Precision>(&mut self, program: &Program<T>, (count, decides): (usize, bool)) -> Result<(), StageError> {
+    fn replay_epochs<T: Precision>(
+        &mut self,
+        program: &Program<T>,
+        (count, decides): (usize, bool),
+    ) -> Result<(), StageError> {
         if !self.epochs.contains_key(&(count, decides)) {
-            let graph = self.gpu.capture(|_| (0..count).try_for_each(|_| self.one_epoch(program, decides))).map_err(failed)?;
+            let graph = self
+                .gpu
+                .capture(|_| (0..count).try_for_each(|_| self.one_epoch(program, decides)))
+                .map_err(failed)?;
             self.epochs.insert((count, decides), graph);
         }
         self.gpu.replay(&self.epochs[&(count, decides)]).map_err(failed)
     }
 
-    /// A measurement, which is written down, and by which something may be decided; a step; the clock.
+    /// A measurement, which is written down, and by which something may be decided; a step; the
+    /// clock.
     fn one_epoch<T: Precision>(&self, program: &Program<T>, decides: bool) -> Result<(), Fault> {
         self.launch_counting(program.part(Part::Forward), false)?;
         self.launch_counting(program.part(Part::Loss), false)?;
@@ -255,7 +342,13 @@ mod tests {
         let places = [place(1 << 20, 8), place(256, 100), place(512, 4), place(512 + NEAR + 4, 16)];
         let spans = Spans::of(places.to_vec());
         let near = 512 + NEAR + 20 - 256;
-        assert_eq!(spans.pieces, [Piece { offset: 256, bytes: near, at: 0 }, Piece { offset: 1 << 20, bytes: 8, at: near }]);
+        assert_eq!(
+            spans.pieces,
+            [
+                Piece { offset: 256, bytes: near, at: 0 },
+                Piece { offset: 1 << 20, bytes: 8, at: near }
+            ]
+        );
         assert_eq!(spans.bytes, near + 8);
         let landed: Vec<u8> = (0..spans.bytes).map(|at| at as u8).collect();
         for place in places {
@@ -264,7 +357,13 @@ mod tests {
             let before = if place.offset < 1 << 20 { place.offset - 256 } else { near };
             assert_eq!(found[0], before as u8);
         }
-        assert!(spans.read(place(0, 4), &landed).is_err() && spans.read(place(1 << 20, 9), &landed).is_err());
-        assert_eq!((Spans::of(Vec::new()), spans.read(place(1 << 30, 0), &landed).unwrap()), (Spans::default(), &[][..]));
+        assert!(
+            spans.read(place(0, 4), &landed).is_err()
+                && spans.read(place(1 << 20, 9), &landed).is_err()
+        );
+        assert_eq!(
+            (Spans::of(Vec::new()), spans.read(place(1 << 30, 0), &landed).unwrap()),
+            (Spans::default(), &[][..])
+        );
     }
 }

@@ -1,10 +1,14 @@
-//! ahead: epochs that a GPU goes through alone, a stretch of them asked for while the host still looks at those before.
+//! ahead: epochs that a GPU goes through alone, a stretch of them asked for while the host still
+//! looks at those before.
 //!
-//! promises  the rows, the parameters and the end that epochs one by one would give; a state that is due is that of the end of a stretch, and is
-//!           written while the device goes on; the device is refused if it decided otherwise than its own measurements say
-//! never     leaves epochs unlooked at for longer than about twice `SECONDS_AHEAD`, or than two epochs take; waits for a stretch before the next one is asked for, but where
-//!           training ends, is stopped, or has a state due that is too large to come home by itself
-//! limits    where training ends on the way, the device has gone on in vain by the rest of a stretch and all of the next
+//! promises  the rows, the parameters and the end that epochs one by one would give; a state that
+//!           is due is that of the end of a stretch, and is written while the device goes on; the
+//!           device is refused if it decided otherwise than its own measurements say
+//! never     leaves epochs unlooked at for longer than about twice `SECONDS_AHEAD`, or than two
+//!           epochs take; waits for a stretch before the next one is asked for, but where training
+//!           ends, is stopped, or has a state due that is too large to come home by itself
+//! limits    where training ends on the way, the device has gone on in vain by the rest of a
+//!           stretch and all of the next
 use std::time::Instant;
 
 use warploom_contract::{StageError, stage::StopFlag};
@@ -40,9 +44,14 @@ fn until_looked(seconds_each: f64) -> u64 {
 }
 
 impl<T: Precision> Training<'_, T> {
-    /// Asks for a stretch of epochs, if a GPU may do some alone, and looks at the stretch before; whether there was either. Adds the seconds of each
-    /// epoch that was looked at.
-    pub(super) fn go_ahead(&mut self, epochs: u64, checkpoints: &mut Checkpoints, seconds: &mut Vec<f64>) -> Result<bool, Halt> {
+    /// Asks for a stretch of epochs, if a GPU may do some alone, and looks at the stretch before;
+    /// whether there was either. Adds the seconds of each epoch that was looked at.
+    pub(super) fn go_ahead(
+        &mut self,
+        epochs: u64,
+        checkpoints: &mut Checkpoints,
+        seconds: &mut Vec<f64>,
+    ) -> Result<bool, Halt> {
         let mut before = self.on_way.take();
         let done = self.state.done + before.as_ref().map_or(0, |before| before.epochs);
         let is_due = before.is_some() && done < epochs && checkpoints.is_due(done);
@@ -50,7 +59,8 @@ impl<T: Precision> Training<'_, T> {
             Some(before) if is_due => self.bring_state(before)?,
             _ => false,
         };
-        // What is to be saved and does not come home by itself is fetched before anything else is done to it.
+        // What is to be saved and does not come home by itself is fetched before anything else is
+        // done to it.
         let ahead = if is_due && !brought { 0 } else { self.ahead(epochs, done) };
         if ahead > 0 {
             self.on_way = Some(self.asked_for(ahead, done, before.is_some())?);
@@ -72,16 +82,27 @@ impl<T: Precision> Training<'_, T> {
         Ok(true)
     }
 
-    /// How many epochs a GPU may do without anybody looking, after so many: none where what is measured is not counted there, or decides and cannot do
-    /// so there, nor the first two, nor beyond an epoch at which the state is saved, nor for long.
+    /// How many epochs a GPU may do without anybody looking, after so many: none where what is
+    /// measured is not counted there, or decides and cannot do so there, nor the first two, nor
+    /// beyond an epoch at which the state is saved, nor for long.
     fn ahead(&self, epochs: u64, done: u64) -> u64 {
         let Some(gpu) = &self.executor.gpu else { return 0 };
-        let is_known = self.measures.iter().all(|measure| measure.is_counted()) && (!self.decides() || gpu.can_decide());
-        if !is_known || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() || self.watch.is_over() {
+        let is_known = self.measures.iter().all(|measure| measure.is_counted())
+            && (!self.decides() || gpu.can_decide());
+        if !is_known
+            || self.state.history.len() < FIRST_EPOCHS
+            || self.context.stop.is_set()
+            || self.watch.is_over()
+        {
             return 0;
         }
-        let until_saved = self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
-        epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved).min(until_looked(self.seconds_each))
+        let until_saved =
+            self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
+        epochs
+            .saturating_sub(done)
+            .min(SLOTS as u64)
+            .min(until_saved)
+            .min(until_looked(self.seconds_each))
     }
 
     /// Whether what is measured decides what is done, or kept.
@@ -95,7 +116,8 @@ impl<T: Precision> Training<'_, T> {
         let paces: Vec<f64> = (done..=done + epochs).map(|done| self.watch.pace(done)).collect();
         let rows = self.executor.machine.data.splits[VALIDATION].len();
         let keeps = self.spec.keep == Keep::Best;
-        let watched = self.decides().then(|| self.watch.told(self.measures[0].number(), rows, keeps));
+        let watched =
+            self.decides().then(|| self.watch.told(self.measures[0].number(), rows, keeps));
         let Executor { gpu, program, .. } = &mut *self.executor;
         let gpu = gpu.as_mut().ok_or_else(|| StageError::defect("no GPU goes ahead"))?;
         let stretch = gpu.go_on(program, (done, &paces), (watched.as_ref(), is_behind))?;
@@ -130,13 +152,24 @@ impl<T: Precision> Training<'_, T> {
         }
     }
 
-    /// Takes over the parameters that the device kept: the best ones, or those of the epoch that ended it, which it has left behind.
-    fn take_kept(&mut self, stretch: &Stretch, best: Option<(u64, f64)>, watched: &Watched) -> Result<(), Halt> {
+    /// Takes over the parameters that the device kept: the best ones, or those of the epoch that
+    /// ended it, which it has left behind.
+    fn take_kept(
+        &mut self,
+        stretch: &Stretch,
+        best: Option<(u64, f64)>,
+        watched: &Watched,
+    ) -> Result<(), Halt> {
         let (is_over, done) = (self.watch.is_over(), self.state.done);
-        let ends = is_over && (self.spec.keep == Keep::Last || self.state.best.is_none() && best.is_none());
+        let ends = is_over
+            && (self.spec.keep == Keep::Last || self.state.best.is_none() && best.is_none());
         let kept = if ends { Some(done) } else { best.map(|(epoch, _)| epoch) };
         if !self.watch.agrees(watched) || kept.is_some_and(|kept| kept != u64::from(watched.kept)) {
-            let what = format!("up to epoch {done} the device decided {watched:?}, and by what it measured it is {:?}, kept {kept:?}", self.watch);
+            let what = format!(
+                "up to epoch {done} the device decided {watched:?}, and by what it measured it is \
+                    {:?}, kept {kept:?}",
+                self.watch
+            );
             return Err(StageError::defect(what).into());
         }
         if kept.is_none() {
@@ -145,7 +178,11 @@ impl<T: Precision> Training<'_, T> {
         let parameters = self.executor.kept(stretch)?;
         if ends {
             self.executor.set_parameters(&parameters)?;
-            return self.executor.run(Part::Forward, Pass { epoch: done, training: false }, &StopFlag::new());
+            return self.executor.run(
+                Part::Forward,
+                Pass { epoch: done, training: false },
+                &StopFlag::new(),
+            );
         }
         self.state.best = best.map(|(epoch, quality)| Best { epoch, quality, parameters });
         Ok(())

@@ -1,8 +1,10 @@
-//! analytics: the shipped programs that learn nothing against golden numbers, through the real stages.
+//! analytics: the shipped programs that learn nothing against golden numbers, through the real
+//! stages.
 //!
-//! promises  in f32 in the data set's order and in f64 by degree: PageRank in both variants after 1, 2, 50 and all supersteps,
-//!           distances and levels from every start, components, cores, triangles and clustering. Weights of the artifact are
-//!           f32, so distances in f64 meet the golden ones to the tolerance of f32, and to 1e-9 those of the rounded weights
+//! promises  in f32 in the data set's order and in f64 by degree: PageRank in both variants after
+//!           1, 2, 50 and all supersteps, distances and levels from every start, components, cores,
+//!           triangles and clustering. Weights of the artifact are f32, so distances in f64 meet
+//!           the golden ones to the tolerance of f32, and to 1e-9 those of the rounded weights
 use warploom_cases::{Case, Edges};
 use warploom_contract::Artifact;
 
@@ -15,25 +17,40 @@ const CASES: [&str; 3] = ["analytics_tiny", "analytics_odd", "analytics_medium"]
 const CHOICES: [(&str, &str); 2] = [("f32", "none"), ("f64", "degree")];
 
 fn tables(edges: Edges) -> Given {
-    let direct = Direct { nodes: edges.nodes, source: edges.source, target: edges.target, weight: edges.weight, ..Direct::default() };
+    let direct = Direct {
+        nodes: edges.nodes,
+        source: edges.source,
+        target: edges.target,
+        weight: edges.weight,
+        ..Direct::default()
+    };
     given(&direct, false, false)
 }
 
 /// A run; proved by the stage's own check where that does not take long.
 fn run(case: &Case, (workshop, graph): (&Workshop, &Artifact), program: &str, rest: &str) -> Left {
     let pipeline = workshop.pipeline(program, rest);
-    if case.nodes() > 1000 { finished(workshop, graph, &pipeline) } else { proved(workshop, graph, &pipeline) }
+    if case.nodes() > 1000 {
+        finished(workshop, graph, &pipeline)
+    } else {
+        proved(workshop, graph, &pipeline)
+    }
 }
 
 /// Every case in both types; `edges` are what the program reads.
-fn every(edges: impl Fn(&Case) -> Edges, test: impl Fn(&Case, &Given, &dyn Fn(&str, &str) -> Left, &str)) {
+fn every(
+    edges: impl Fn(&Case) -> Edges,
+    test: impl Fn(&Case, &Given, &dyn Fn(&str, &str) -> Left, &str),
+) {
     for case in CASES.iter().filter_map(|name| Case::read(name)) {
         let (workshop, given) = (Workshop::new(), tables(edges(&case)));
         let graph = workshop.graph(&given);
         for (dtype, method) in CHOICES {
             let left = |program: &str, settings: &str| {
                 let (set, more) = settings.split_once(';').unwrap_or((settings, ""));
-                let rest = format!("  set: {{{set}}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}{more}}}");
+                let rest = format!(
+                    "  set: {{{set}}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}{more}}}"
+                );
                 run(&case, (&workshop, &graph), program, &rest)
             };
             test(&case, &given, &left, dtype);
@@ -49,7 +66,9 @@ fn ranks(program: &str, variant: &str) {
         assert!(steps.len() >= 4, "{}: {steps:?}", case.name);
         for step in steps {
             let run = match (step.parse::<u64>(), dtype) {
-                (Ok(supersteps), _) => format!("max_supersteps: {supersteps}, allow_unconverged: true"),
+                (Ok(supersteps), _) => {
+                    format!("max_supersteps: {supersteps}, allow_unconverged: true")
+                }
                 // What f32 can reach; the sum of all changes below that is rounding.
                 (Err(_), "f32") => "max_supersteps: 300, allow_unconverged: true".to_owned(),
                 (Err(_), _) => "max_supersteps: 10000".to_owned(),
@@ -76,8 +95,14 @@ fn ranks_that_are_spread_are_those_of_others() {
 fn components_are_those_of_others() {
     let test = |case: &Case, given: &Given, left: &dyn Fn(&str, &str) -> Left, _: &str| {
         let left = left("components", "");
-        let own: Vec<f64> = case.tensor("components.weak").values.iter().map(|row| 10.0 * row + 3.0).collect();
-        assert_eq!(left.values("label"), own, "{}: own id of the smallest node of each component", case.name);
+        let own: Vec<f64> =
+            case.tensor("components.weak").values.iter().map(|row| 10.0 * row + 3.0).collect();
+        assert_eq!(
+            left.values("label"),
+            own,
+            "{}: own id of the smallest node of each component",
+            case.name
+        );
         assert!(left.record().converged && left.record().supersteps > 0);
         assert_eq!(own.len(), given.nodes.ids.len());
     };
@@ -89,14 +114,24 @@ fn distances_and_levels_are_those_of_others() {
     let test = |case: &Case, given: &Given, left: &dyn Fn(&str, &str) -> Left, dtype: &str| {
         let mut golden = Comparison::new(case, "f32");
         for (number, source) in case.ids("distance.source").into_iter().enumerate() {
-            let part = |name: &str| &case.tensor(name).values[number * case.nodes()..(number + 1) * case.nodes()];
+            let part = |name: &str| {
+                &case.tensor(name).values[number * case.nodes()..(number + 1) * case.nodes()]
+            };
             let found = left("sssp", &format!("source: row:{source}")).values("distance");
             golden.with_part("sssp", "sssp.distance", (&found, part("sssp.distance")));
             if dtype == "f64" {
                 let want = distances(given, source as usize);
-                assert_eq!(first_apart(&found, &want, 1e-9 * scale_of(&want)), None, "{}: distances from {source} by the rounded weights", case.name);
+                assert_eq!(
+                    first_apart(&found, &want, 1e-9 * scale_of(&want)),
+                    None,
+                    "{}: distances from {source} by the rounded weights",
+                    case.name
+                );
             }
-            let levels: Vec<f64> = ints(&left("bfs", &format!("source: row:{source}")), "level").into_iter().map(|level| level as f64).collect();
+            let levels: Vec<f64> = ints(&left("bfs", &format!("source: row:{source}")), "level")
+                .into_iter()
+                .map(|level| level as f64)
+                .collect();
             assert_eq!(levels, part("bfs.level"), "{}: levels from {source}", case.name);
         }
         golden.told(&format!("sssp in {dtype}"));
@@ -107,10 +142,22 @@ fn distances_and_levels_are_those_of_others() {
 #[test]
 fn cores_triangles_and_clustering_are_those_of_others() {
     let test = |case: &Case, _: &Given, left: &dyn Fn(&str, &str) -> Left, dtype: &str| {
-        let wholes = |left: &Left, name: &str| ints(left, name).into_iter().map(|value| value as f64).collect::<Vec<f64>>();
-        assert_eq!(wholes(&left("kcore", ""), "core"), case.tensor("core").values, "{}: cores", case.name);
+        let wholes = |left: &Left, name: &str| {
+            ints(left, name).into_iter().map(|value| value as f64).collect::<Vec<f64>>()
+        };
+        assert_eq!(
+            wholes(&left("kcore", ""), "core"),
+            case.tensor("core").values,
+            "{}: cores",
+            case.name
+        );
         let left = left("triangles", "");
-        assert_eq!(wholes(&left, "triangles"), case.tensor("triangles").values, "{}: triangles", case.name);
+        assert_eq!(
+            wholes(&left, "triangles"),
+            case.tensor("triangles").values,
+            "{}: triangles",
+            case.name
+        );
         let mut golden = Comparison::new(case, dtype);
         golden.with("clustering", "clustering", &left.values("clustering"));
         golden.told("triangles");

@@ -1,8 +1,10 @@
-//! chance: programs put together by chance, against the reference, buffer by buffer, on the device that is asked for.
+//! chance: programs put together by chance, against the reference, buffer by buffer, on the device
+//! that is asked for.
 //!
-//! promises  the same programs every time, `WARPLOOM_TEST_PROGRAMS` of them (or those from one number to another: `7..8`); every buffer of a
-//!           pass that measures and of one that draws, gradients included, or of a program that is computed once, on small graphs and on
-//!           some with a hub. What a GPU has no kernel for is counted and said
+//! promises  the same programs every time, `WARPLOOM_TEST_PROGRAMS` of them (or those from one
+//!           number to another: `7..8`); every buffer of a pass that measures and of one that
+//!           draws, gradients included, or of a program that is computed once, on small graphs and
+//!           on some with a hub. What a GPU has no kernel for is counted and said
 //! limits    in f32 a buffer may be as far away as a few times what f32 moves it on the CPU
 #[path = "../../../../kernels/vertex/tests/random_programs/generate.rs"]
 mod generate;
@@ -36,19 +38,30 @@ use generate::{Case, Extent, SMALL, case};
 /// How many programs, or which.
 const PROGRAMS: &str = "WARPLOOM_TEST_PROGRAMS";
 /// Graphs that take turns.
-const EXTENTS: [Extent; 3] = [SMALL, Extent { nodes: 40, edges: 300, hub: None }, Extent { nodes: 100, edges: 1500, hub: Some(3) }];
+const EXTENTS: [Extent; 3] = [
+    SMALL,
+    Extent { nodes: 40, edges: 300, hub: None },
+    Extent { nodes: 100, edges: 1500, hub: Some(3) },
+];
 /// Larger numbers leave nothing to compare.
 const LARGEST: f64 = 1e4;
 /// How often as far as on the CPU a buffer of f32 may be.
 const TIMES: f64 = 8.0;
 
-/// By buffer, after a pass of measuring and one of training; of a program that is computed once, after that.
+/// By buffer, after a pass of measuring and one of training; of a program that is computed once,
+/// after that.
 type Made = Vec<BTreeMap<String, Vec<f64>>>;
 
 fn programs() -> Range<u64> {
     let Ok(asked) = std::env::var(PROGRAMS) else { return 0..if is_brief() { 6 } else { 60 } };
-    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{PROGRAMS} is a number, or two with `..` between, found `{asked}`"));
-    asked.split_once("..").map_or_else(|| 0..number(&asked), |(first, end)| number(first)..number(end))
+    let number = |text: &str| {
+        text.parse().unwrap_or_else(|_| {
+            panic!("{PROGRAMS} is a number, or two with `..` between, found `{asked}`")
+        })
+    };
+    asked
+        .split_once("..")
+        .map_or_else(|| 0..number(&asked), |(first, end)| number(first)..number(end))
 }
 
 fn reals(rows: &Option<Rows>) -> Vec<f64> {
@@ -71,9 +84,17 @@ fn direct(case: &Case, reordered: bool) -> Direct {
         graph_of_node: world.graph_of_node.clone(),
         graphs: world.graphs,
         labels_of_nodes: !data.many_graphs || data.labels_of_nodes,
-        columns: world.columns.iter().map(|(name, rows)| (name.clone(), rows.values.reals())).collect(),
+        columns: world
+            .columns
+            .iter()
+            .map(|(name, rows)| (name.clone(), rows.values.reals()))
+            .collect(),
         kind_of_node: world.kind_of_node.clone(),
-        features_of_kind: world.features_of_kind.iter().map(|(kind, rows)| (*kind, rows.values.reals())).collect(),
+        features_of_kind: world
+            .features_of_kind
+            .iter()
+            .map(|(kind, rows)| (*kind, rows.values.reals()))
+            .collect(),
         labels: reals(&world.targets),
         training_rows: world.training_rows.clone(),
         reordered,
@@ -119,24 +140,40 @@ fn wanted(list: &LaunchList, mut reference: Reference) -> Made {
 
 /// What an executor makes.
 fn made<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[Vec<f64>]) -> Made {
-    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>()).unwrap();
+    executor
+        .set_parameters(
+            &initial
+                .iter()
+                .map(|values| values.iter().map(|&value| T::rounded(value)).collect())
+                .collect::<Vec<Vec<T>>>(),
+        )
+        .unwrap();
     if matches!(list.body, Body::Iterate(_)) {
         go(&mut executor, list, Part::Finish, Pass { epoch: 0, training: false });
-        return vec![all_of(list, |name| executor.puts_down(name).then(|| held(&executor, list, name)).flatten())];
+        return vec![all_of(list, |name| {
+            executor.puts_down(name).then(|| held(&executor, list, name)).flatten()
+        })];
     }
     go(&mut executor, list, Part::Prepare, Pass { epoch: 0, training: false });
     let passes = [false, true].map(|training| {
         let parts = [Part::Forward, Part::Loss, Part::Backward];
-        parts.into_iter().take(if training { 3 } else { 2 }).for_each(|part| go(&mut executor, list, part, Pass { epoch: 0, training }));
+        parts
+            .into_iter()
+            .take(if training { 3 } else { 2 })
+            .for_each(|part| go(&mut executor, list, part, Pass { epoch: 0, training }));
         all_of(list, |name| executor.puts_down(name).then(|| held(&executor, list, name)).flatten())
     });
     passes.into()
 }
 
 /// Where a buffer is further away than rounding takes it, if one is.
-fn apart_at<T: Precision>((wanted, found, beside): (&Made, &Made, Option<&Made>)) -> Option<String> {
+fn apart_at<T: Precision>(
+    (wanted, found, beside): (&Made, &Made, Option<&Made>),
+) -> Option<String> {
     for (pass, wanted) in wanted.iter().enumerate() {
-        for (name, wanted) in wanted.iter().filter(|(_, wanted)| !wanted.iter().all(|value| value.is_nan())) {
+        for (name, wanted) in
+            wanted.iter().filter(|(_, wanted)| !wanted.iter().all(|value| value.is_nan()))
+        {
             let Some(found) = found[pass].get(name) else { continue };
             let off = beside.map_or(0.0, |beside| furthest(&beside[pass][name], wanted));
             let bound = (rounding::<T>() * scale_of(wanted).max(1e-2)).max(TIMES * off);
@@ -149,7 +186,12 @@ fn apart_at<T: Precision>((wanted, found, beside): (&Made, &Made, Option<&Made>)
 }
 
 fn furthest(found: &[f64], wanted: &[f64]) -> f64 {
-    found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs()).filter(|off| off.is_finite()).fold(0.0, f64::max)
+    found
+        .iter()
+        .zip(wanted)
+        .map(|(found, wanted)| (found - wanted).abs())
+        .filter(|off| off.is_finite())
+        .fold(0.0, f64::max)
 }
 
 /// What came of a program.
@@ -163,7 +205,8 @@ enum Came {
 
 fn compare<T: Precision>(seed: u64) -> Came {
     let mut case = case(seed, 1 + (seed % 24) as usize, true, EXTENTS[(seed % 3) as usize]);
-    case.data.kinds[0].sparse_features = seed.is_multiple_of(5).then_some(case.data.kinds[0].nodes * 3);
+    case.data.kinds[0].sparse_features =
+        seed.is_multiple_of(5).then_some(case.data.kinds[0].nodes * 3);
     case.data.sparse_features = seed.is_multiple_of(7).then_some(case.data.nodes * 3);
     (case.data.bytes_per_real, case.data.lanes) = (size_of::<T>() as u64, gpu().is_some());
     let Some(list) = list(&case) else { return Came::Nothing };
@@ -183,18 +226,32 @@ fn compare<T: Precision>(seed: u64) -> Came {
     }
     let list = apart(&list);
     let direct = direct(&case, seed % 2 == 1);
-    let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
-    let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
+    let initial: Vec<Vec<f64>> =
+        parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+    let named = list
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name.clone())
+        .zip(initial.iter().cloned())
+        .collect();
     let graph = direct.reference_graph();
     let wanted = wanted(&list, direct.reference(&list, &graph, &named));
-    let largest = wanted.iter().flat_map(BTreeMap::values).map(|values| scale_of(values)).fold(0.0, f64::max);
+    let largest =
+        wanted.iter().flat_map(BTreeMap::values).map(|values| scale_of(values)).fold(0.0, f64::max);
     if largest > LARGEST {
         return Came::Nothing;
     }
     let found = made(&list, executor::<T>(&list, direct.data(&list), SEED), &initial);
-    let beside = (T::NAME == "f32" && gpu().is_some()).then(|| made(&list, Executor::<T>::new(&list, direct.data(&list), SEED).unwrap(), &initial));
+    let beside = (T::NAME == "f32" && gpu().is_some()).then(|| {
+        made(&list, Executor::<T>::new(&list, direct.data(&list), SEED).unwrap(), &initial)
+    });
     if let Some(apart) = apart_at::<T>((&wanted, &found, beside.as_ref())) {
-        panic!("program {seed} ({}): {apart}\n{}\n{}", T::NAME, case.gir.print(None), list.render());
+        panic!(
+            "program {seed} ({}): {apart}\n{}\n{}",
+            T::NAME,
+            case.gir.print(None),
+            list.render()
+        );
     }
     Came::Compared
 }

@@ -1,5 +1,6 @@
-//! compiled: programs that no list was written for, through the real stages: analytics against other algorithms, training against
-//! the interpreter's gradients, values of edges, stops, and proofs that find a wrong value.
+//! compiled: programs that no list was written for, through the real stages: analytics against
+//! other algorithms, training against the interpreter's gradients, values of edges, stops, and
+//! proofs that find a wrong value.
 use std::collections::{BTreeMap, VecDeque};
 
 use arrow_array::{
@@ -34,20 +35,27 @@ const CLASSES: usize = 3;
 /// Whether the graph is permuted, and the numbers that are computed with.
 const CHOICES: [(&str, &str); 3] = [("none", "f64"), ("degree", "f64"), ("degree", "f32")];
 
-/// A weighted graph with parallel edges, loops and isolated nodes; weights are quarters, so that sums of them are exact.
+/// A weighted graph with parallel edges, loops and isolated nodes; weights are quarters, so that
+/// sums of them are exact.
 pub fn weighted() -> Given {
     let shape = random("weighted", NODES - 4, 3 * NODES, 7);
     let (source, target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
-    let weight = (0..source.len()).map(|edge| ((uniform(8, edge) * 12.0) as u32 + 1) as f32 / 4.0).collect();
+    let weight =
+        (0..source.len()).map(|edge| ((uniform(8, edge) * 12.0) as u32 + 1) as f32 / 4.0).collect();
     let kind = (0..source.len()).map(|edge| (edge % 2) as u16).collect();
     Given {
         edges: EdgeTable { source, target, weight: Some(weight), kind: Some(kind) },
         nodes: NodeTable {
-            labels: Some(Labels::Classes((0..NODES).map(|node| Some((node % CLASSES) as u32)).collect())),
+            labels: Some(Labels::Classes(
+                (0..NODES).map(|node| Some((node % CLASSES) as u32)).collect(),
+            )),
             splits: vec![(0..NODES).map(|node| [1, 1, 2, 3][node % 4]).collect()],
             ..NodeTable::new(Ids::Numbers((0..NODES as u64).map(|id| 10 * id + 3).collect()))
         },
-        features: Features::Dense { columns: COLUMNS, values: signed(9, NODES * COLUMNS).into_iter().map(|value| value as f32).collect() },
+        features: Features::Dense {
+            columns: COLUMNS,
+            values: signed(9, NODES * COLUMNS).into_iter().map(|value| value as f32).collect(),
+        },
         edge_features: None,
         graphs: None,
     }
@@ -56,7 +64,14 @@ pub fn weighted() -> Given {
 /// Each edge both ways, once, and no loops.
 pub fn symmetric() -> Given {
     let mut given = weighted();
-    let mut pairs: Vec<(u32, u32)> = given.edges.source.iter().copied().zip(given.edges.target.iter().copied()).filter(|(a, b)| a != b).collect();
+    let mut pairs: Vec<(u32, u32)> = given
+        .edges
+        .source
+        .iter()
+        .copied()
+        .zip(given.edges.target.iter().copied())
+        .filter(|(a, b)| a != b)
+        .collect();
     pairs.extend(pairs.clone().into_iter().map(|(a, b)| (b, a)));
     pairs.sort_unstable();
     pairs.dedup();
@@ -68,13 +83,17 @@ pub fn symmetric() -> Given {
 #[test]
 fn without_features_rows_are_one_hot_for_every_program() {
     let workshop = Workshop::new();
-    let identity = (0..NODES * NODES).map(|at| f32::from(u8::from(at % (NODES + 1) == 0))).collect();
-    let given = Given { features: Features::Dense { columns: NODES, values: identity }, ..symmetric() };
+    let identity =
+        (0..NODES * NODES).map(|at| f32::from(u8::from(at % (NODES + 1) == 0))).collect();
+    let given =
+        Given { features: Features::Dense { columns: NODES, values: identity }, ..symmetric() };
     let with = workshop.graph(&given);
     let without = workshop.graph(&Given { features: Features::None, ..symmetric() });
     for program in ["gcn", "sage", "gat"] {
-        let pipeline = workshop.pipeline(program, "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 5, dtype: f64}");
-        let [got, want] = [&without, &with].map(|graph| proved(&workshop, graph, &pipeline).metrics("loss"));
+        let pipeline = workshop
+            .pipeline(program, "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 5, dtype: f64}");
+        let [got, want] =
+            [&without, &with].map(|graph| proved(&workshop, graph, &pipeline).metrics("loss"));
         assert_eq!(got.len(), 6, "{program}");
         if let Some(apart) = first_apart(&got, &want, 1e-12 * scale_of(&want)) {
             panic!("{program}: loss{apart}");
@@ -85,7 +104,11 @@ fn without_features_rows_are_one_hot_for_every_program() {
 /// A pipeline of a text that stands nowhere else.
 pub fn own_text(workshop: &Workshop, name: &str, text: &str, rest: &str) -> Pipeline {
     let path = workshop.write(&format!("{name}.py"), text.as_bytes());
-    let page = format!("pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: {}\n{rest}\n", path.display());
+    let page = format!(
+        "pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: \
+            {}\n{rest}\n",
+        path.display()
+    );
     let read = warploom_spec::read_text(&page, &workshop.folder.path().join("test.yaml"), &[]);
     read.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0)
 }
@@ -93,8 +116,11 @@ pub fn own_text(workshop: &Workshop, name: &str, text: &str, rest: &str) -> Pipe
 /// Runs, publishes and proves; gives what was left.
 pub fn proved(workshop: &Workshop, graph: &Artifact, pipeline: &Pipeline) -> Left {
     let chain = workshop.planned(graph, pipeline).unwrap_or_else(|error| panic!("{error}"));
-    let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("{error}"));
-    workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    let left =
+        workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("{error}"));
+    workshop
+        .check(&chain, &workshop.published(&chain).unwrap())
+        .unwrap_or_else(|error| panic!("{error}"));
     left
 }
 
@@ -126,7 +152,9 @@ fn shortest_paths() {
     let given = weighted();
     let graph = workshop.graph(&given);
     for (method, dtype) in CHOICES {
-        let rest = format!("  set: {{source: row:5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
+        let rest = format!(
+            "  set: {{source: row:5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}"
+        );
         let left = proved(&workshop, &graph, &workshop.pipeline("sssp", &rest));
         assert_eq!(left.values("distance"), distances(&given, 5));
         assert!(left.record().converged && left.record().supersteps > 0);
@@ -151,16 +179,32 @@ fn levels_and_parents() {
         }
     }
     let parent = |node: usize| {
-        let edges = given.edges.source.iter().zip(&given.edges.target).filter(|(_, to)| **to as usize == node);
-        edges.map(|(from, _)| *from as usize).filter(|from| levels[node] > 0 && levels[*from] == levels[node] - 1).min().map(|from| 10 * from as u64 + 3)
+        let edges = given
+            .edges
+            .source
+            .iter()
+            .zip(&given.edges.target)
+            .filter(|(_, to)| **to as usize == node);
+        edges
+            .map(|(from, _)| *from as usize)
+            .filter(|from| levels[node] > 0 && levels[*from] == levels[node] - 1)
+            .min()
+            .map(|from| 10 * from as u64 + 3)
     };
     let parents: Vec<Option<u64>> = (0..NODES).map(parent).collect();
     for (method, dtype) in CHOICES {
-        let rest = format!("  set: {{source: row:5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
+        let rest = format!(
+            "  set: {{source: row:5}}\nreorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}"
+        );
         let left = proved(&workshop, &graph, &workshop.pipeline("bfs", &rest));
         assert_eq!(ints(&left, "level"), levels);
         let table = left.table(VALUES_FILE);
-        let found: Vec<Option<u64>> = table.column("parent").unwrap().as_primitive::<arrow_array::types::UInt64Type>().iter().collect();
+        let found: Vec<Option<u64>> = table
+            .column("parent")
+            .unwrap()
+            .as_primitive::<arrow_array::types::UInt64Type>()
+            .iter()
+            .collect();
         assert_eq!(found, parents);
     }
 }
@@ -172,8 +216,16 @@ fn core_numbers() {
     let graph = workshop.graph(&given);
     let (mut left_over, mut cores, mut core) = (vec![true; NODES], vec![0; NODES], 0);
     while left_over.contains(&true) {
-        let ends = || given.edges.source.iter().zip(&given.edges.target).map(|(from, to)| (*from as usize, *to as usize));
-        let degree = |node: usize| ends().filter(|(from, to)| *to == node && left_over[*from]).count();
+        let ends = || {
+            given
+                .edges
+                .source
+                .iter()
+                .zip(&given.edges.target)
+                .map(|(from, to)| (*from as usize, *to as usize))
+        };
+        let degree =
+            |node: usize| ends().filter(|(from, to)| *to == node && left_over[*from]).count();
         match (0..NODES).find(|node| left_over[*node] && degree(*node) <= core) {
             Some(node) => (left_over[node], cores[node]) = (false, core as i64),
             None => core += 1,
@@ -181,7 +233,10 @@ fn core_numbers() {
     }
     for (method, dtype) in CHOICES {
         let rest = format!("reorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
-        assert_eq!(ints(&proved(&workshop, &graph, &workshop.pipeline("kcore", &rest)), "core"), cores);
+        assert_eq!(
+            ints(&proved(&workshop, &graph, &workshop.pipeline("kcore", &rest)), "core"),
+            cores
+        );
     }
 }
 
@@ -197,28 +252,54 @@ def attention(v, heads=2, width=3, slope=0.2):
 "#;
 
 fn world(given: &Given) -> World {
-    let (Features::Dense { columns, values }, Some(Labels::Classes(classes))) = (&given.features, &given.nodes.labels) else { panic!("dense, with classes") };
+    let (Features::Dense { columns, values }, Some(Labels::Classes(classes))) =
+        (&given.features, &given.nodes.labels)
+    else {
+        panic!("dense, with classes")
+    };
     let mut world = World::bare(NODES, given.edges.source.clone(), given.edges.target.clone());
-    world.weight = given.edges.weight.as_ref().map(|weight| weight.iter().map(|weight| f64::from(*weight)).collect());
+    world.weight = given
+        .edges
+        .weight
+        .as_ref()
+        .map(|weight| weight.iter().map(|weight| f64::from(*weight)).collect());
     world.edge_type = given.edges.kind.iter().flatten().map(|kind| u32::from(*kind)).collect();
-    world.features = Some(Rows::real(NODES, *columns, values.iter().map(|value| f64::from(*value)).collect()));
-    world.targets = Some(Rows::real(NODES, 1, classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect()));
-    world.training_rows = (0..NODES as u32).filter(|row| given.nodes.splits[0][*row as usize] == 1).collect();
+    world.features =
+        Some(Rows::real(NODES, *columns, values.iter().map(|value| f64::from(*value)).collect()));
+    world.targets = Some(Rows::real(
+        NODES,
+        1,
+        classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect(),
+    ));
+    world.training_rows =
+        (0..NODES as u32).filter(|row| given.nodes.splits[0][*row as usize] == 1).collect();
     world
 }
 
 /// Three steps down the interpreter's gradients, of the program as it was written.
-pub fn descended(chain: &Chain, world: &World, rate: f64, first: &BTreeMap<String, Vec<f64>>) -> BTreeMap<String, Vec<f64>> {
+pub fn descended(
+    chain: &Chain,
+    world: &World,
+    rate: f64,
+    first: &BTreeMap<String, Vec<f64>>,
+) -> BTreeMap<String, Vec<f64>> {
     let step = chain.step::<PlanRequest>(&contracts::PLAN).unwrap();
     let settings = step.request.given_settings();
-    let program = Program { file: &step.request.spec.program.file, text: &step.request.text, entry: &step.request.spec.program.entry, settings: &settings };
+    let program = Program {
+        file: &step.request.spec.program.file,
+        text: &step.request.text,
+        entry: &step.request.spec.program.entry,
+        settings: &settings,
+    };
     let data = warploom_plan::data_of(&step.inputs, &step.request, true).unwrap();
     let compiled = program.compile(data.clone()).unwrap();
     let gir = &compiled.with_gradients;
     let mut parameters = first.clone();
     let mut interpreter = Interpreter::new(gir, &data, world).unwrap();
     for _ in 0..3 {
-        parameters.iter().for_each(|(name, values)| interpreter.set_parameter(name, values).unwrap());
+        parameters
+            .iter()
+            .for_each(|(name, values)| interpreter.set_parameter(name, values).unwrap());
         interpreter.training = true;
         interpreter.run(1);
         for gradient in &gir.gradients {
@@ -237,25 +318,54 @@ fn attention_descends_the_interpreters_gradients() {
     let given = weighted();
     let graph = workshop.graph(&given);
     for (method, dtype) in CHOICES {
-        let rest =
-            |more: &str| format!("reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: {dtype}, optimizer: {{sgd: {{lr: 0.5, momentum: 0.0}}}}{more}}}");
+        let rest = |more: &str| {
+            format!(
+                "reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: {dtype}, optimizer: \
+                    {{sgd: {{lr: 0.5, momentum: 0.0}}}}{more}}}"
+            )
+        };
         let drawn = own_text(&workshop, "attention", ATTENTION, &rest(""));
         let drawn = finished(&workshop, &graph, &drawn).parameters();
-        let first: BTreeMap<String, Vec<f64>> =
-            drawn.arrays.iter().enumerate().map(|(seed, (name, tensor))| (name.clone(), signed(seed as u32, tensor.shape.iter().product()))).collect();
-        let arrays = drawn.arrays.iter().map(|(name, tensor)| (name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &first[name]))).collect();
-        let init = workshop.write("init.safetensors", &Tensors { arrays, facts: BTreeMap::new() }.to_bytes().unwrap());
-        let pipeline = own_text(&workshop, "attention", ATTENTION, &rest(&format!(", init: {}", init.display())));
+        let first: BTreeMap<String, Vec<f64>> = drawn
+            .arrays
+            .iter()
+            .enumerate()
+            .map(|(seed, (name, tensor))| {
+                (name.clone(), signed(seed as u32, tensor.shape.iter().product()))
+            })
+            .collect();
+        let arrays = drawn
+            .arrays
+            .iter()
+            .map(|(name, tensor)| {
+                (name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &first[name]))
+            })
+            .collect();
+        let init = workshop.write(
+            "init.safetensors",
+            &Tensors { arrays, facts: BTreeMap::new() }.to_bytes().unwrap(),
+        );
+        let pipeline = own_text(
+            &workshop,
+            "attention",
+            ATTENTION,
+            &rest(&format!(", init: {}", init.display())),
+        );
         let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
         let left = proved(&workshop, &graph, &pipeline).parameters();
         let tolerance = if dtype == "f64" { 1e-10 } else { 1e-4 };
         for (name, expected) in descended(&chain, &world(&given), 0.5, &first) {
             let found: Vec<f64> = match dtype {
                 "f64" => left.arrays[&name].reals::<f64>().unwrap(),
-                _ => left.arrays[&name].reals::<f32>().unwrap().into_iter().map(f64::from).collect(),
+                _ => {
+                    left.arrays[&name].reals::<f32>().unwrap().into_iter().map(f64::from).collect()
+                }
             };
             for (found, expected) in found.iter().zip(&expected) {
-                assert!((found - expected).abs() <= tolerance * expected.abs().max(1.0), "{name}, {method}, {dtype}: {found}, expected {expected}");
+                assert!(
+                    (found - expected).abs() <= tolerance * expected.abs().max(1.0),
+                    "{name}, {method}, {dtype}: {found}, expected {expected}"
+                );
             }
         }
     }
@@ -263,32 +373,53 @@ fn attention_descends_the_interpreters_gradients() {
 
 #[test]
 fn values_of_edges_stand_under_own_ids() {
-    let text = "def shares(v):\n    share = [e.w / (1 + v.indegree) for e in v.inedges]\n    return share, sum(share)\n";
+    let text = "def shares(v):\n    share = [e.w / (1 + v.indegree) for e in v.inedges]\n    \
+        return share, sum(share)\n";
     let workshop = Workshop::new();
     let given = weighted();
     let graph = workshop.graph(&given);
     let mut indegree = vec![0.0; NODES];
     given.edges.target.iter().for_each(|target| indegree[*target as usize] += 1.0);
     for (method, _) in CHOICES {
-        let pipeline = own_text(&workshop, "shares", text, &format!("reorder: {{method: {method}}}\nrun: {{dtype: f64}}"));
+        let pipeline = own_text(
+            &workshop,
+            "shares",
+            text,
+            &format!("reorder: {{method: {method}}}\nrun: {{dtype: f64}}"),
+        );
         let left = proved(&workshop, &graph, &pipeline);
         let table = left.table(EDGE_VALUES_FILE);
-        let own = |ends: &[u32]| ends.iter().map(|end| 10 * u64::from(*end) + 3).collect::<Vec<u64>>();
+        let own =
+            |ends: &[u32]| ends.iter().map(|end| 10 * u64::from(*end) + 3).collect::<Vec<u64>>();
         assert_eq!(table.numbers::<u64>("source").unwrap(), own(&given.edges.source));
         assert_eq!(table.numbers::<u64>("target").unwrap(), own(&given.edges.target));
         let weight = given.edges.weight.as_ref().unwrap();
-        let expected: Vec<f64> =
-            weight.iter().zip(&given.edges.target).map(|(weight, target)| f64::from(*weight) / (1.0 + indegree[*target as usize])).collect();
-        let columns: Vec<&str> =
-            table.batch.schema_ref().fields().iter().map(|field| field.name().as_str()).skip(2).map(|name| name.to_owned().leak() as &str).collect();
+        let expected: Vec<f64> = weight
+            .iter()
+            .zip(&given.edges.target)
+            .map(|(weight, target)| f64::from(*weight) / (1.0 + indegree[*target as usize]))
+            .collect();
+        let columns: Vec<&str> = table
+            .batch
+            .schema_ref()
+            .fields()
+            .iter()
+            .map(|field| field.name().as_str())
+            .skip(2)
+            .map(|name| name.to_owned().leak() as &str)
+            .collect();
         assert_eq!(columns.len(), 1);
-        assert_eq!(table.column(columns[0]).unwrap().as_primitive::<Float64Type>().values().to_vec(), expected);
+        assert_eq!(
+            table.column(columns[0]).unwrap().as_primitive::<Float64Type>().values().to_vec(),
+            expected
+        );
     }
 }
 
 #[test]
 fn values_of_edges_that_no_operation_computes_have_both_ends_too() {
-    let text = "def own(v):\n    source = [e.w for e in v.inedges]\n    return source, [e.w for e in v.outedges[\"1\"]], v.id\n";
+    let text = "def own(v):\n    source = [e.w for e in v.inedges]\n    return source, [e.w for e \
+        in v.outedges[\"1\"]], v.id\n";
     let workshop = Workshop::new();
     let given = weighted();
     let pipeline = own_text(&workshop, "own", text, "run: {dtype: f64}");
@@ -297,11 +428,21 @@ fn values_of_edges_that_no_operation_computes_have_both_ends_too() {
     let edges = left.table(EDGE_VALUES_FILE);
     assert_eq!(edges.numbers::<u64>("source").unwrap(), own(&given.edges.source));
     assert_eq!(edges.numbers::<u64>("target").unwrap(), own(&given.edges.target));
-    let weight: Vec<f64> = given.edges.weight.as_ref().unwrap().iter().map(|&weight| f64::from(weight)).collect();
-    assert_eq!(edges.column("source_1").unwrap().as_primitive::<Float64Type>().values().to_vec(), weight);
+    let weight: Vec<f64> =
+        given.edges.weight.as_ref().unwrap().iter().map(|&weight| f64::from(weight)).collect();
+    assert_eq!(
+        edges.column("source_1").unwrap().as_primitive::<Float64Type>().values().to_vec(),
+        weight
+    );
     let odd = left.table("edge_values_1.parquet");
-    assert_eq!(odd.numbers::<u64>("source").unwrap(), own(&given.edges.source.iter().copied().skip(1).step_by(2).collect::<Vec<_>>()));
-    assert_eq!(odd.column("value").unwrap().as_primitive::<Float64Type>().values().to_vec(), weight.into_iter().skip(1).step_by(2).collect::<Vec<_>>());
+    assert_eq!(
+        odd.numbers::<u64>("source").unwrap(),
+        own(&given.edges.source.iter().copied().skip(1).step_by(2).collect::<Vec<_>>())
+    );
+    assert_eq!(
+        odd.column("value").unwrap().as_primitive::<Float64Type>().values().to_vec(),
+        weight.into_iter().skip(1).step_by(2).collect::<Vec<_>>()
+    );
     let values = left.table(VALUES_FILE);
     assert_eq!(values.numbers::<u64>("id").unwrap(), values.numbers::<u64>("id_1").unwrap());
 }
@@ -310,13 +451,20 @@ fn values_of_edges_that_no_operation_computes_have_both_ends_too() {
 fn what_is_wrong_with_a_program_is_said_with_its_place() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&weighted());
-    let refused = |text: &str, rest: &str| workshop.planned(&graph, &own_text(&workshop, "wrong", text, rest)).err().unwrap();
-    let error = refused("def wrong(v):\n    v.a = sum(u.rnak for u in v.innbs)\n    return v.a\n", "");
+    let refused = |text: &str, rest: &str| {
+        workshop.planned(&graph, &own_text(&workshop, "wrong", text, rest)).err().unwrap()
+    };
+    let error =
+        refused("def wrong(v):\n    v.a = sum(u.rnak for u in v.innbs)\n    return v.a\n", "");
     assert_eq!(error.kind, ErrorKind::Specification);
     let page = error.to_string();
     assert!(page.contains("wrong.py:2:") && page.contains("rnak") && page.contains('^'), "{page}");
-    let error = refused("def wrong(v):\n    return sum(u.indegree for u in v.innbs)\n", "run: {mode: train}");
+    let error = refused(
+        "def wrong(v):\n    return sum(u.indegree for u in v.innbs)\n",
+        "run: {mode: train}",
+    );
     assert!(error.to_string().contains("nothing to learn"), "{error}");
-    let error = refused("def wrong(v):\n    return linear(v.x, v.classes)\n", "run: {mode: iterate}");
+    let error =
+        refused("def wrong(v):\n    return linear(v.x, v.classes)\n", "run: {mode: iterate}");
     assert!(error.to_string().contains("parts to learn"), "{error}");
 }

@@ -1,8 +1,9 @@
 //! differential: the executor against the reference, buffer by buffer.
 //!
-//! promises  programs with lists of their own, on every degenerate graph and on random ones, in both types, in both orders, with dropout
-//!           and without: every buffer after every part of the list, and parameters after three steps. On a GPU, which has no such
-//!           lists, gcn and sage are compiled
+//! promises  programs with lists of their own, on every degenerate graph and on random ones, in
+//!           both types, in both orders, with dropout and without: every buffer after every part of
+//!           the list, and parameters after three steps. On a GPU, which has no such lists, gcn and
+//!           sage are compiled
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -36,7 +37,8 @@ const FEATURES: usize = 6;
 /// Whether edges have weights, features are sparse, and the executor's graph is renumbered.
 pub type Choice = (bool, bool, bool);
 /// Each with each.
-pub const CHOICES: [Choice; 4] = [(false, false, false), (true, false, true), (false, true, true), (true, true, false)];
+pub const CHOICES: [Choice; 4] =
+    [(false, false, false), (true, false, true), (false, true, true), (true, true, false)];
 
 /// What a program reads on this graph.
 fn direct(shape: &Shape, choice: Choice, loss: LossKind) -> Direct {
@@ -44,14 +46,24 @@ fn direct(shape: &Shape, choice: Choice, loss: LossKind) -> Direct {
 }
 
 /// The same with so many features.
-pub fn direct_of(shape: &Shape, ((weighted, sparse, reordered), columns): (Choice, usize), loss: LossKind) -> Direct {
+pub fn direct_of(
+    shape: &Shape,
+    ((weighted, sparse, reordered), columns): (Choice, usize),
+    loss: LossKind,
+) -> Direct {
     let (source, target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
     let mut features = signed(1, shape.nodes * columns);
     if sparse {
-        features.iter_mut().enumerate().filter(|(at, _)| uniform(2, *at) < 0.7).for_each(|(_, value)| *value = 0.0);
+        features
+            .iter_mut()
+            .enumerate()
+            .filter(|(at, _)| uniform(2, *at) < 0.7)
+            .for_each(|(_, value)| *value = 0.0);
     }
     let labels = match loss {
-        LossKind::CrossEntropy => (0..shape.nodes).map(|node| (uniform(3, node) * CLASSES as f64).floor()).collect(),
+        LossKind::CrossEntropy => {
+            (0..shape.nodes).map(|node| (uniform(3, node) * CLASSES as f64).floor()).collect()
+        }
         LossKind::MeanSquares | LossKind::Binary => signed(3, shape.nodes * CLASSES as usize),
     };
     Direct {
@@ -81,19 +93,24 @@ pub fn draw(epoch: u32) -> Draw {
     })
 }
 
-/// How far rounding takes the types apart before the first step: a hub adds thousands of numbers one after the other.
+/// How far rounding takes the types apart before the first step: a hub adds thousands of numbers
+/// one after the other.
 pub fn rounding<T: Precision>() -> f64 {
     if T::NAME == "f64" { 1e-11 } else { 2e-4 }
 }
 
 /// How far after it.
 const STEPPED: f64 = 1e-10;
-/// What Adam adds to the root of the second moment: with less, gradients that are 0 but for rounding become steps either way,
-/// a hundred thousand times as large as they are.
+/// What Adam adds to the root of the second moment: with less, gradients that are 0 but for
+/// rounding become steps either way, a hundred thousand times as large as they are.
 const EPSILON: f64 = 1e-3;
 
 /// Every buffer that both have.
-pub fn compare<T: Precision>(what: &str, tolerance: f64, of: (&LaunchList, &Executor<T>, &Reference)) {
+pub fn compare<T: Precision>(
+    what: &str,
+    tolerance: f64,
+    of: (&LaunchList, &Executor<T>, &Reference),
+) {
     compare_those(what, tolerance, of, |_| true);
 }
 
@@ -104,7 +121,8 @@ fn compare_those<T: Precision>(
     (list, executor, reference): (&LaunchList, &Executor<T>, &Reference),
     is_wanted: impl Fn(&Buffer) -> bool,
 ) {
-    for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && is_wanted(buffer)) {
+    for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && is_wanted(buffer))
+    {
         if !executor.puts_down(&buffer.name) {
             continue;
         }
@@ -122,23 +140,48 @@ fn compare_those<T: Precision>(
 
 /// Compares a training, and that buffers which share memory change nothing.
 pub fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
-    let initial: Vec<Vec<f64>> = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
-    let named: BTreeMap<String, Vec<f64>> = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
+    let initial: Vec<Vec<f64>> =
+        parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+    let named: BTreeMap<String, Vec<f64>> = list
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name.clone())
+        .zip(initial.iter().cloned())
+        .collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);
     let apart = apart(list);
     stepped(what, &apart, executor::<T>(&apart, direct.data(list), SEED), reference, &initial);
     assert!(list.arena.bytes <= apart.arena.bytes);
-    let bits = |list: &LaunchList| trained_bits(list, executor::<T>(list, direct.data(list), SEED), &initial);
-    assert!(bits(list) == bits(&apart), "{what} ({}): buffers that share memory change the bits", T::NAME);
+    let bits = |list: &LaunchList| {
+        trained_bits(list, executor::<T>(list, direct.data(list), SEED), &initial)
+    };
+    assert!(
+        bits(list) == bits(&apart),
+        "{what} ({}): buffers that share memory change the bits",
+        T::NAME
+    );
 }
 
-/// Scores after each measurement, and the parameters at the end, of four epochs as a run makes them.
-fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[Vec<f64>]) -> Vec<Vec<u64>> {
-    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>()).unwrap();
+/// Scores after each measurement, and the parameters at the end, of four epochs as a run makes
+/// them.
+fn trained_bits<T: Precision>(
+    list: &LaunchList,
+    mut executor: Executor<T>,
+    initial: &[Vec<f64>],
+) -> Vec<Vec<u64>> {
+    executor
+        .set_parameters(
+            &initial
+                .iter()
+                .map(|values| values.iter().map(|&value| T::rounded(value)).collect())
+                .collect::<Vec<Vec<T>>>(),
+        )
+        .unwrap();
     executor.set_optimizers(vec![Optimizer::Adam(Adam::default()); initial.len()]).unwrap();
     let Body::Train(train) = &list.body else { panic!("trains") };
-    let bits = |values: &[T]| values.iter().map(|value| value.widened().to_bits()).collect::<Vec<u64>>();
+    let bits =
+        |values: &[T]| values.iter().map(|value| value.widened().to_bits()).collect::<Vec<u64>>();
     let result = &list.results[0].buffer;
     let mut seen = Vec::new();
     executor.run(Part::Prepare, Pass { epoch: 0, training: false }, &StopFlag::new()).unwrap();
@@ -171,12 +214,30 @@ fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, init
 }
 
 /// Three epochs of both, from the same parameters; `SEED` is the executor's.
-pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Executor<T>, mut reference: Reference, initial: &[Vec<f64>]) {
-    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>()).unwrap();
+pub fn stepped<T: Precision>(
+    what: &str,
+    list: &LaunchList,
+    mut executor: Executor<T>,
+    mut reference: Reference,
+    initial: &[Vec<f64>],
+) {
+    executor
+        .set_parameters(
+            &initial
+                .iter()
+                .map(|values| values.iter().map(|&value| T::rounded(value)).collect())
+                .collect::<Vec<Vec<T>>>(),
+        )
+        .unwrap();
     let adam = Adam { rate: 0.01, weight_decay: 1e-3, epsilon: EPSILON, ..Adam::default() };
     executor.set_optimizers(vec![Optimizer::Adam(adam); initial.len()]).unwrap();
-    let of_reference =
-        reference::Adam { learning_rate: adam.rate, beta1: adam.beta_first, beta2: adam.beta_second, epsilon: adam.epsilon, weight_decay: adam.weight_decay };
+    let of_reference = reference::Adam {
+        learning_rate: adam.rate,
+        beta1: adam.beta_first,
+        beta2: adam.beta_second,
+        epsilon: adam.epsilon,
+        weight_decay: adam.weight_decay,
+    };
     let Body::Train(train) = &list.body else { panic!("{what} trains") };
     reference.prepare();
     go(&mut executor, list, Part::Prepare, Pass { epoch: 0, training: false });
@@ -194,13 +255,28 @@ pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Execut
             reference.loss();
             go(&mut executor, Part::Forward);
             go(&mut executor, Part::Loss);
-            // The loss may make some of what the backward part makes already: that is looked at when all of it is there.
-            let is_there = |buffer: &Buffer| !train.backward.iter().any(|launch| launch.operation.writes().iter().any(|name| *name == buffer.name));
-            compare_those(&format!("{what}, epoch {epoch}, forward"), tolerance, (list, &executor, &reference), is_there);
+            // The loss may make some of what the backward part makes already: that is looked at
+            // when all of it is there.
+            let is_there = |buffer: &Buffer| {
+                !train
+                    .backward
+                    .iter()
+                    .any(|launch| launch.operation.writes().iter().any(|name| *name == buffer.name))
+            };
+            compare_those(
+                &format!("{what}, epoch {epoch}, forward"),
+                tolerance,
+                (list, &executor, &reference),
+                is_there,
+            );
             if training {
                 reference.backward();
                 go(&mut executor, Part::Backward);
-                compare(&format!("{what}, epoch {epoch}, backward"), tolerance, (list, &executor, &reference));
+                compare(
+                    &format!("{what}, epoch {epoch}, backward"),
+                    tolerance,
+                    (list, &executor, &reference),
+                );
                 reference.update(&of_reference);
                 go(&mut executor, Part::Update);
                 executor.keep_statistics().unwrap();
@@ -214,10 +290,14 @@ pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Execut
 }
 
 fn list(program: &str, direct: &Direct, drop: f64, (order, loss): (Order, LossKind)) -> LaunchList {
-    let settings = BTreeMap::from([("hidden".to_owned(), json!(5)), ("drop".to_owned(), json!(drop))]);
+    let settings =
+        BTreeMap::from([("hidden".to_owned(), json!(5)), ("drop".to_owned(), json!(drop))]);
     if gpu().is_some() {
-        let loss = if loss == LossKind::CrossEntropy { Loss::CrossEntropy } else { Loss::MeanSquares };
-        return compile(&program_text(program), program, &settings, &direct.known(CLASSES, loss)).unwrap_or_else(|wrong| panic!("{program}: {wrong:?}")).list;
+        let loss =
+            if loss == LossKind::CrossEntropy { Loss::CrossEntropy } else { Loss::MeanSquares };
+        return compile(&program_text(program), program, &settings, &direct.known(CLASSES, loss))
+            .unwrap_or_else(|wrong| panic!("{program}: {wrong:?}"))
+            .list;
     }
     let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
     builtin.build_in_order(&settings, &direct.facts(CLASSES, loss), order).unwrap()
@@ -228,7 +308,10 @@ fn trained(shape: &Shape, choice: Choice, orders: &[(Order, f64)]) {
         let direct = direct(shape, choice, loss);
         for &(order, drop) in orders {
             let list = list(program, &direct, drop, (order, loss));
-            let what = format!("{program} on `{}`, weighted, sparse, reordered {choice:?}, {order:?}, drop {drop}", shape.name);
+            let what = format!(
+                "{program} on `{}`, weighted, sparse, reordered {choice:?}, {order:?}, drop {drop}",
+                shape.name
+            );
             train::<f64>(&what, &direct, &list);
             train::<f32>(&what, &direct, &list);
         }
@@ -239,7 +322,12 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
     let what = format!("{program} on `{}`, reordered {reordered} ({})", shape.name, T::NAME);
     let direct = direct(shape, (false, false, reordered), LossKind::CrossEntropy);
     let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
-    let facts = warploom_vertex::Facts { training: false, classes: 0, feature_columns: 0, ..direct.facts(0, LossKind::CrossEntropy) };
+    let facts = warploom_vertex::Facts {
+        training: false,
+        classes: 0,
+        feature_columns: 0,
+        ..direct.facts(0, LossKind::CrossEntropy)
+    };
     let list = builtin.build(&BTreeMap::new(), &facts).unwrap();
     let graph = direct.reference_graph();
     let mut reference = Reference::new(&list, &graph, reference::Inputs::default()).unwrap();
@@ -256,26 +344,50 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
         let change = executor.change(0, None);
         executor.commit(0);
         shared.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
-        assert_eq!(shared.change(0, None), change, "{what}: change of superstep {superstep} where buffers share memory");
+        assert_eq!(
+            shared.change(0, None),
+            change,
+            "{what}: change of superstep {superstep} where buffers share memory"
+        );
         shared.commit(0);
         let result = &list.results[0].buffer;
-        assert!(held(&shared, &list, result) == held(&executor, &list, result), "{what}: {result} after superstep {superstep} where buffers share memory");
-        compare(&format!("{what}, superstep {superstep}"), rounding::<T>(), (&list, &executor, &reference));
+        assert!(
+            held(&shared, &list, result) == held(&executor, &list, result),
+            "{what}: {result} after superstep {superstep} where buffers share memory"
+        );
+        compare(
+            &format!("{what}, superstep {superstep}"),
+            rounding::<T>(),
+            (&list, &executor, &reference),
+        );
         if program == "components" {
-            assert_eq!(change.changed, expected.changed, "{what}: values changed in superstep {superstep}");
+            assert_eq!(
+                change.changed, expected.changed,
+                "{what}: values changed in superstep {superstep}"
+            );
         } else {
-            assert!((change.summed - expected.summed).abs() < 2e-4, "{what}: {change:?}, expected {expected:?}");
+            assert!(
+                (change.summed - expected.summed).abs() < 2e-4,
+                "{what}: {change:?}, expected {expected:?}"
+            );
         }
     }
 }
 
 #[test]
 fn training_agrees_on_degenerate_graphs() {
-    // What is dropped is measured without dropout too, and a compiled list has one order: a GPU compiles each of these.
-    let all = [(Order::ProductFirst, 0.0), (Order::ProductFirst, 0.4), (Order::SumFirst, 0.0), (Order::SumFirst, 0.4)];
+    // What is dropped is measured without dropout too, and a compiled list has one order: a GPU
+    // compiles each of these.
+    let all = [
+        (Order::ProductFirst, 0.0),
+        (Order::ProductFirst, 0.4),
+        (Order::SumFirst, 0.0),
+        (Order::SumFirst, 0.4),
+    ];
     let orders = if gpu().is_some() { &all[1..2] } else { &all };
     let (zoo, choices) = (zoo(), if is_brief() { &CHOICES[2..3] } else { &CHOICES });
-    let work: Vec<(&Shape, Choice)> = zoo.iter().flat_map(|shape| choices.iter().map(move |choice| (shape, *choice))).collect();
+    let work: Vec<(&Shape, Choice)> =
+        zoo.iter().flat_map(|shape| choices.iter().map(move |choice| (shape, *choice))).collect();
     work.into_par_iter().for_each(|(shape, choice)| trained(shape, choice, orders));
 }
 
@@ -305,7 +417,8 @@ proptest! {
         let direct = direct(&shape, choice, LossKind::CrossEntropy);
         for program in ["gcn", "sage"] {
             let list = list(program, &direct, 0.3, (Order::Cheapest, LossKind::CrossEntropy));
-            train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream {stream}, {choice:?}"), &direct, &list);
+            train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream \
+                {stream}, {choice:?}"), &direct, &list);
         }
         if gpu().is_some() {
             return Ok(());

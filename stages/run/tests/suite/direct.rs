@@ -1,7 +1,7 @@
 //! direct: the executor and the reference over the same plain vectors, without a file between.
 //!
-//! promises  both get the same numbers, exactly where they are given in f64; the executor gets them in the order of the
-//!           degrees if asked to
+//! promises  both get the same numbers, exactly where they are given in f64; the executor gets them
+//!           in the order of the degrees if asked to
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -42,7 +42,8 @@ pub struct Direct {
     pub features: Vec<f64>,
     /// Whether the executor gets them sparse.
     pub is_sparse: bool,
-    /// Graph of each node, and how many graphs there are; 0: one graph, and no set. Labels and training rows are then of graphs.
+    /// Graph of each node, and how many graphs there are; 0: one graph, and no set. Labels and
+    /// training rows are then of graphs.
     pub graph_of_node: Vec<u32>,
     pub graphs: usize,
     /// Whether labels and training rows are of nodes all the same.
@@ -66,7 +67,9 @@ impl Direct {
             nodes: self.nodes as u64,
             edges: self.source.len() as u64,
             feature_columns: self.feature_columns as u64,
-            sparse_features: self.is_sparse.then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
+            sparse_features: self
+                .is_sparse
+                .then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
             classes,
             weighted: self.weight.is_some(),
             symmetric: self.is_symmetric(),
@@ -81,7 +84,8 @@ impl Direct {
     fn is_symmetric(&self) -> bool {
         let edges = || self.source.iter().copied().zip(self.target.iter().copied());
         let mut forward: Vec<(u32, u32)> = edges().collect();
-        let mut backward: Vec<(u32, u32)> = edges().map(|(source, target)| (target, source)).collect();
+        let mut backward: Vec<(u32, u32)> =
+            edges().map(|(source, target)| (target, source)).collect();
         forward.sort_unstable();
         backward.sort_unstable();
         forward == backward
@@ -89,9 +93,12 @@ impl Direct {
 
     /// In the order of the executor.
     fn csr(&self) -> (Csr, Option<Vec<u32>>) {
-        let weight = self.weight.as_ref().map(|weight| weight.iter().map(|&weight| weight as f32).collect());
-        let kind = (!self.relation.is_empty()).then(|| self.relation.iter().map(|&relation| relation as u16).collect());
-        let table = EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind };
+        let weight =
+            self.weight.as_ref().map(|weight| weight.iter().map(|&weight| weight as f32).collect());
+        let kind = (!self.relation.is_empty())
+            .then(|| self.relation.iter().map(|&relation| relation as u16).collect());
+        let table =
+            EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind };
         let csr = Csr::from(warploom_extract::group::both_directions(self.nodes, &table));
         if !self.reordered {
             return (csr, None);
@@ -104,18 +111,29 @@ impl Direct {
 
     pub fn data<T: Precision>(&self, list: &LaunchList) -> Data<T> {
         let (csr, old_of_new) = self.csr();
-        let units = RowUnits { incoming: balanced_units(&csr.incoming.offsets).into(), outgoing: balanced_units(&csr.outgoing.offsets).into() };
+        let units = RowUnits {
+            incoming: balanced_units(&csr.incoming.offsets).into(),
+            outgoing: balanced_units(&csr.outgoing.offsets).into(),
+        };
         let mut data = Data::<T>::of_graph(&csr, units, Needs::of(list));
         data.old_of_new = old_of_new;
         // The csr holds f32; what was given goes in as it is.
-        for (side, edges) in [(&mut data.incoming, &csr.incoming.edges), (&mut data.outgoing, &csr.outgoing.edges)] {
+        for (side, edges) in
+            [(&mut data.incoming, &csr.incoming.edges), (&mut data.outgoing, &csr.outgoing.edges)]
+        {
             if let (Some(side), Some(weight)) = (side, &self.weight) {
-                side.weights = side.weights.as_ref().map(|_| edges.iter().map(|&edge| T::rounded(weight[edge as usize])).collect());
+                side.weights = side
+                    .weights
+                    .as_ref()
+                    .map(|_| edges.iter().map(|&edge| T::rounded(weight[edge as usize])).collect());
             }
         }
         let rows: Vec<usize> = (0..self.nodes).map(|row| data.old(row)).collect();
         let ordered = |values: &[f64], columns: usize| -> Vec<T> {
-            rows.iter().flat_map(|&old| &values[old * columns..(old + 1) * columns]).map(|&value| T::rounded(value)).collect()
+            rows.iter()
+                .flat_map(|&old| &values[old * columns..(old + 1) * columns])
+                .map(|&value| T::rounded(value))
+                .collect()
         };
         let dense = ordered(&self.features, self.feature_columns);
         if self.is_sparse {
@@ -124,11 +142,17 @@ impl Direct {
             data.features = Some(owned(dense));
         }
         if self.graphs > 1 {
-            data.lists.graphs = Some(Graphs::of(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
+            data.lists.graphs =
+                Some(Graphs::of(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
         }
         let mut training: Vec<u32> = if self.are_of_nodes() {
-            data.target = Some(owned(ordered(&self.labels, self.labels.len().checked_div(self.nodes).unwrap_or(0))));
-            (0..self.nodes as u32).filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32))).collect()
+            data.target = Some(owned(ordered(
+                &self.labels,
+                self.labels.len().checked_div(self.nodes).unwrap_or(0),
+            )));
+            (0..self.nodes as u32)
+                .filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32)))
+                .collect()
         } else {
             data.target = Some(owned(self.labels.iter().map(|&label| T::rounded(label)).collect()));
             self.training_rows.clone()
@@ -141,9 +165,13 @@ impl Direct {
                     data.given.insert(buffer.name.clone(), self.given(&data, (buffer, input)));
                 }
                 Role::SparseFeaturesOf { kind, .. } => {
-                    let dense: Vec<T> = self.features_of_kind[kind].iter().map(|&value| T::rounded(value)).collect();
+                    let dense: Vec<T> = self.features_of_kind[kind]
+                        .iter()
+                        .map(|&value| T::rounded(value))
+                        .collect();
                     let columns = buffer.columns as usize;
-                    data.sparse_of_kind.insert(*kind, sparse(&dense, dense.len() / columns, columns));
+                    data.sparse_of_kind
+                        .insert(*kind, sparse(&dense, dense.len() / columns, columns));
                 }
                 _ => {}
             }
@@ -157,7 +185,9 @@ impl Direct {
 
     /// What a compiled program reads beside features and target.
     fn given<T: Precision>(&self, data: &Data<T>, (buffer, input): (&Buffer, &Input)) -> Given<T> {
-        let real = |values: &[f64]| Given::Real(owned(values.iter().map(|&value| T::rounded(value)).collect()));
+        let real = |values: &[f64]| {
+            Given::Real(owned(values.iter().map(|&value| T::rounded(value)).collect()))
+        };
         let whole = |values: Vec<i64>| Given::Whole(owned(values));
         match input {
             Input::Id => whole((0..self.nodes).map(|row| data.old(row) as i64).collect()),
@@ -166,7 +196,9 @@ impl Direct {
                 whole((0..self.nodes).map(|row| degrees[data.old(row)]).collect())
             }
             Input::Weight => real(self.weight.as_deref().unwrap_or(&vec![1.0; self.source.len()])),
-            Input::EdgeType => whole(self.relation.iter().map(|&relation| i64::from(relation)).collect()),
+            Input::EdgeType => {
+                whole(self.relation.iter().map(|&relation| i64::from(relation)).collect())
+            }
             Input::EdgeFeatures => real(&self.edge_features),
             Input::GraphSize => match &data.lists.graphs {
                 None => whole(vec![self.nodes as i64]),
@@ -174,12 +206,22 @@ impl Direct {
             },
             Input::Column(name) => {
                 let ordered = (0..self.nodes).map(|row| self.columns[name][data.old(row)]);
-                if buffer.element == Element::Real { real(&ordered.collect::<Vec<_>>()) } else { whole(ordered.map(|value| value as i64).collect()) }
+                if buffer.element == Element::Real {
+                    real(&ordered.collect::<Vec<_>>())
+                } else {
+                    whole(ordered.map(|value| value as i64).collect())
+                }
             }
-            Input::Kind => whole((0..self.nodes).map(|row| i64::from(self.kind_of_node[data.old(row)])).collect()),
-            Input::PlaceAmong(kinds) => whole((0..self.nodes).map(|row| self.place_among(kinds, data.old(row))).collect()),
+            Input::Kind => whole(
+                (0..self.nodes).map(|row| i64::from(self.kind_of_node[data.old(row)])).collect(),
+            ),
+            Input::PlaceAmong(kinds) => {
+                whole((0..self.nodes).map(|row| self.place_among(kinds, data.old(row))).collect())
+            }
             Input::FeaturesOf(kind) => real(&self.features_of_kind[kind]),
-            Input::Chosen(setting) => panic!("`{setting}` names nodes, and no program here has such a setting"),
+            Input::Chosen(setting) => {
+                panic!("`{setting}` names nodes, and no program here has such a setting")
+            }
             Input::Features | Input::Target => panic!("{input:?} has a role of its own"),
         }
     }
@@ -189,10 +231,12 @@ impl Direct {
         let of = |kind: u32, nodes: &[u32]| nodes.iter().filter(|of| **of == kind).count() as i64;
         let own = self.kind_of_node[node];
         let Some(place) = kinds.iter().position(|kind| *kind == own) else { return -1 };
-        kinds[..place].iter().map(|kind| of(*kind, &self.kind_of_node)).sum::<i64>() + of(own, &self.kind_of_node[..node])
+        kinds[..place].iter().map(|kind| of(*kind, &self.kind_of_node)).sum::<i64>()
+            + of(own, &self.kind_of_node[..node])
     }
 
-    /// How many of these edges each node has; all are counted in one pass, since a graph may have a million nodes and edges.
+    /// How many of these edges each node has; all are counted in one pass, since a graph may have a
+    /// million nodes and edges.
     fn degrees(&self, edges: EdgeSet) -> Vec<i64> {
         let ends: &[&[u32]] = match edges.direction {
             launch::Direction::In => &[&self.target],
@@ -201,7 +245,8 @@ impl Direct {
         };
         let mut degrees = vec![0; self.nodes];
         for (edge, &end) in ends.iter().flat_map(|ends| ends.iter().enumerate()) {
-            degrees[end as usize] += i64::from(edges.relation.is_none_or(|relation| self.relation[edge] == relation));
+            degrees[end as usize] +=
+                i64::from(edges.relation.is_none_or(|relation| self.relation[edge] == relation));
         }
         degrees
     }
@@ -211,7 +256,9 @@ impl Direct {
         let relations = self.relation.iter().max().map_or(0, |last| last + 1);
         Known {
             features: Some(self.feature_columns as u64),
-            sparse_features: self.is_sparse.then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
+            sparse_features: self
+                .is_sparse
+                .then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
             edge_features: self.edge_columns as u64,
             weighted: self.weight.is_some(),
             relations: (0..relations).map(|relation| relation.to_string()).collect(),
@@ -228,10 +275,20 @@ impl Direct {
     }
 
     pub fn reference_graph(&self) -> ReferenceGraph {
-        ReferenceGraph { nodes: self.nodes as u64, source: self.source.clone(), target: self.target.clone(), weight: self.weight.clone() }
+        ReferenceGraph {
+            nodes: self.nodes as u64,
+            source: self.source.clone(),
+            target: self.target.clone(),
+            weight: self.weight.clone(),
+        }
     }
 
-    pub fn reference<'a>(&self, list: &'a LaunchList, graph: &'a ReferenceGraph, parameters: &BTreeMap<String, Vec<f64>>) -> Reference<'a> {
+    pub fn reference<'a>(
+        &self,
+        list: &'a LaunchList,
+        graph: &'a ReferenceGraph,
+        parameters: &BTreeMap<String, Vec<f64>>,
+    ) -> Reference<'a> {
         let inputs = Inputs {
             features: self.features.clone(),
             target: self.labels.clone(),
@@ -254,7 +311,8 @@ pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
 /// Asks for one type and order of each list.
 pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
 
-/// Asks for a sample of what `BRIEF` runs: `0/2` takes of each list of cases those at even places. See `taken`.
+/// Asks for a sample of what `BRIEF` runs: `0/2` takes of each list of cases those at even places.
+/// See `taken`.
 pub const SAMPLED: &str = "WARPLOOM_TEST_SAMPLED";
 
 /// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.
@@ -280,14 +338,21 @@ pub fn is_brief() -> bool {
     std::env::var_os(BRIEF).is_some()
 }
 
-/// The cases of a list that are run: all of them, or where a sample `PART/PARTS` is asked for those whose place leaves PART when divided by PARTS, and
-/// of a shorter list one. A list is of one schedule or family, so that each is run; its cases are widths, rows and settings, in rising or changing order,
-/// so that narrow and wide ones are among those that are taken.
+/// The cases of a list that are run: all of them, or where a sample `PART/PARTS` is asked for those
+/// whose place leaves PART when divided by PARTS, and of a shorter list one. A list is of one
+/// schedule or family, so that each is run; its cases are widths, rows and settings, in rising or
+/// changing order, so that narrow and wide ones are among those that are taken.
 pub fn taken<T: Clone>(cases: &[T]) -> Vec<T> {
     let Ok(asked) = std::env::var(SAMPLED) else { return cases.to_vec() };
-    let numbers = asked.split_once('/').and_then(|(part, parts)| Some((part.parse::<usize>().ok()?, parts.parse::<usize>().ok()?)));
-    let Some((part, parts)) = numbers.filter(|(part, parts)| part < parts) else { panic!("{SAMPLED} is `{asked}`, expected PART/PARTS") };
-    let is_taken = |at: &usize| if part < cases.len() { at % parts == part } else { *at == part % cases.len() };
+    let numbers = asked.split_once('/').and_then(|(part, parts)| {
+        Some((part.parse::<usize>().ok()?, parts.parse::<usize>().ok()?))
+    });
+    let Some((part, parts)) = numbers.filter(|(part, parts)| part < parts) else {
+        panic!("{SAMPLED} is `{asked}`, expected PART/PARTS")
+    };
+    let is_taken = |at: &usize| {
+        if part < cases.len() { at % parts == part } else { *at == part % cases.len() }
+    };
     (0..cases.len()).filter(is_taken).map(|at| cases[at].clone()).collect()
 }
 
@@ -296,10 +361,14 @@ pub fn is_sampled() -> bool {
     std::env::var_os(SAMPLED).is_some()
 }
 
-/// The GPU that lists are to run on, if one is asked for; looked at once, since a driver takes milliseconds to tell.
+/// The GPU that lists are to run on, if one is asked for; looked at once, since a driver takes
+/// milliseconds to tell.
 pub fn gpu() -> Option<&'static warploom_device::Facts> {
-    static FOUND: LazyLock<Option<warploom_device::Facts>> =
-        LazyLock::new(|| std::env::var_os(ON_GPU).map(|_| warploom_device::cuda(0).unwrap_or_else(|fault| panic!("{ON_GPU} is set: {fault}"))));
+    static FOUND: LazyLock<Option<warploom_device::Facts>> = LazyLock::new(|| {
+        std::env::var_os(ON_GPU).map(|_| {
+            warploom_device::cuda(0).unwrap_or_else(|fault| panic!("{ON_GPU} is set: {fault}"))
+        })
+    });
     FOUND.as_ref()
 }
 
@@ -309,21 +378,40 @@ pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Ex
 }
 
 /// The same with products of this kind, on a GPU.
-pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul): (u64, Matmul)) -> Executor<T> {
+pub fn executor_of<T: Precision>(
+    list: &LaunchList,
+    data: Data<T>,
+    (seed, matmul): (u64, Matmul),
+) -> Executor<T> {
     executor_by(list, data, (seed, matmul, order()))
 }
 
 /// The same, where rows read near rows or do not.
-pub fn executor_by<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul, order): (u64, Matmul, Order)) -> Executor<T> {
+pub fn executor_by<T: Precision>(
+    list: &LaunchList,
+    data: Data<T>,
+    (seed, matmul, order): (u64, Matmul, Order),
+) -> Executor<T> {
     static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
         (folder, store)
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
-    let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, Planned { facts, matmul, order, groups: &groups(list), host: None }))
-        .unwrap_or_else(|error| panic!("{error}"))
+    let context = Context {
+        store: &STORE.1,
+        threads: 1,
+        memory: u64::MAX,
+        progress: &Silence,
+        stop: &StopFlag::new(),
+    };
+    Executor::on_gpu(
+        &context,
+        list,
+        data,
+        (seed, Planned { facts, matmul, order, groups: &groups(list), host: None }),
+    )
+    .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a part; of a GPU's all that it made is fetched.
@@ -349,39 +437,67 @@ fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> 
         }
         offsets.push(index.len() as u64);
     }
-    let by_columns = Some(SparseRows { offsets: &offsets, index: &index, values: &values, columns }.transpose());
-    Sparse { offsets: offsets.into(), index: index.into(), values: values.into(), columns, by_columns }
+    let by_columns =
+        Some(SparseRows { offsets: &offsets, index: &index, values: &values, columns }.transpose());
+    Sparse {
+        offsets: offsets.into(),
+        index: index.into(),
+        values: values.into(),
+        columns,
+        by_columns,
+    }
 }
 
-/// A list whose buffers are never written over, so that each can be looked at when a part has ended.
+/// A list whose buffers are never written over, so that each can be looked at when a part has
+/// ended.
 pub fn apart(list: &LaunchList) -> LaunchList {
     LaunchList { arena: list.arena.apart(), ..list.clone() }
 }
 
 /// A buffer of the executor in the data set's order.
-pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str) -> Option<Vec<f64>> {
+pub fn held<T: Precision>(
+    executor: &Executor<T>,
+    list: &LaunchList,
+    name: &str,
+) -> Option<Vec<f64>> {
     use warploom_run::program::Place;
     let buffer = list.buffers.iter().find(|buffer| buffer.name == name)?;
     let (data, columns) = (&executor.machine.data, buffer.columns as usize);
     match executor.program.places.get(name)? {
         Place::Real(index) => {
             let elements = executor.machine.buffers.reals().get(*index);
-            let ordered = if buffer.rows == Rows::Nodes { unpermuted(data, elements, columns) } else { elements.to_vec() };
+            let ordered = if buffer.rows == Rows::Nodes {
+                unpermuted(data, elements, columns)
+            } else {
+                elements.to_vec()
+            };
             Some(ordered.iter().map(|element| element.widened()).collect())
         }
         Place::Whole(index) => {
             let elements = executor.machine.buffers.wholes().get(*index);
-            let ordered = if buffer.rows == Rows::Nodes { unpermuted(data, elements, columns) } else { elements.to_vec() };
+            let ordered = if buffer.rows == Rows::Nodes {
+                unpermuted(data, elements, columns)
+            } else {
+                elements.to_vec()
+            };
             Some(ordered.into_iter().map(|value| value as f64).collect())
         }
-        Place::Id(index) => Some(unpermuted(data, executor.machine.buffers.ids().get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
+        Place::Id(index) => Some(
+            unpermuted(data, executor.machine.buffers.ids().get(*index), columns)
+                .iter()
+                .map(|&id| f64::from(id))
+                .collect(),
+        ),
         Place::Half(..) | Place::Sparse(_) => None,
     }
 }
 
 /// The largest magnitude.
 pub fn scale_of(values: &[f64]) -> f64 {
-    values.iter().filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()))
+    values
+        .iter()
+        .filter(|value| value.is_finite())
+        .fold(0.0, |largest: f64, value| largest.max(value.abs()))
 }
 
 /// Where two arrays differ by more than `tolerance` of `scale`, if anywhere.
@@ -389,7 +505,9 @@ pub fn first_apart(got: &[f64], want: &[f64], bound: f64) -> Option<String> {
     if got.len() != want.len() {
         return Some(format!("{} elements, expected {}", got.len(), want.len()));
     }
-    let apart = |(got, want): (&f64, &f64)| !(got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= bound);
+    let apart = |(got, want): (&f64, &f64)| {
+        !(got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= bound)
+    };
     let index = got.iter().zip(want).position(apart)?;
     Some(format!("[{index}]: got {:e}, want {:e}, bound {bound:e}", got[index], want[index]))
 }
@@ -397,5 +515,9 @@ pub fn first_apart(got: &[f64], want: &[f64], bound: f64) -> Option<String> {
 /// Rows of a buffer with one row a node, in the order of the graph artifact.
 fn unpermuted<T: Precision, E: Copy>(data: &Data<T>, elements: &[E], columns: usize) -> Vec<E> {
     let Some(new_of_old) = data.new_of_old() else { return elements.to_vec() };
-    new_of_old.iter().flat_map(|&row| &elements[row as usize * columns..(row as usize + 1) * columns]).copied().collect()
+    new_of_old
+        .iter()
+        .flat_map(|&row| &elements[row as usize * columns..(row as usize + 1) * columns])
+        .copied()
+        .collect()
 }

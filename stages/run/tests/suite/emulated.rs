@@ -1,10 +1,13 @@
-//! emulated: lists of golden cases on the emulated GPU of `tests/emulator`: what is emitted is run, not only compiled.
+//! emulated: lists of golden cases on the emulated GPU of `tests/emulator`: what is emitted is run,
+//! not only compiled.
 //!
-//! promises  every model of `exact`, operation of `operations`, row of `widths` and `products`, sum of `totals` and loss, in f32 and in the order by
-//!           degree, programs of `library` on one graph of every kind of row, and a few of `chance`; what is whole, bit for bit; epochs as graphs beside
-//!           launches one by one, and after a stop. `make test` takes of each list of widths, rows and settings every other case (`direct::taken`),
-//!           of each model one golden case, and the ways of sums take turns with their widths; `make test-long` has all of these, and
-//!           `make test-emulated` both types and orders, and threads both ways
+//! promises  every model of `exact`, operation of `operations`, row of `widths` and `products`, sum
+//!           of `totals` and loss, in f32 and in the order by degree, programs of `library` on one
+//!           graph of every kind of row, and a few of `chance`; what is whole, bit for bit; epochs
+//!           as graphs beside launches one by one, and after a stop. `make test` takes of each list
+//!           of widths, rows and settings every other case (`direct::taken`), of each model one
+//!           golden case, and the ways of sums take turns with their widths; `make test-long` has
+//!           all of these, and `make test-emulated` both types and orders, and threads both ways
 use std::process::Command;
 
 use warploom_cases::emulator::emulate;
@@ -27,13 +30,19 @@ const LISTS: [&str; 12] = [
     "library::values_of",
 ];
 
-/// How sums go there too: by groups of neighbours, lanes and threads (rows over many blocks, two groups a warp, threads that are one warp), and as
-/// in an order of near rows.
-const WAYS: [(&str, &str); 4] = [(GROUPS, "4,8,64"), (GROUPS, "16,16,256"), (GROUPS, "32,32,32"), (NEAR, "1")];
+/// How sums go there too: by groups of neighbours, lanes and threads (rows over many blocks, two
+/// groups a warp, threads that are one warp), and as in an order of near rows.
+const WAYS: [(&str, &str); 4] =
+    [(GROUPS, "4,8,64"), (GROUPS, "16,16,256"), (GROUPS, "32,32,32"), (NEAR, "1")];
 
 /// Asks for a sample, but in `make test-long`.
 fn sampled<'a>(command: &'a mut Command, part: &str) -> &'a mut Command {
-    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|value| !value.is_empty() && value != "0") { command } else { command.env(SAMPLED, part) }
+    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|value| !value.is_empty() && value != "0")
+    {
+        command
+    } else {
+        command.env(SAMPLED, part)
+    }
 }
 
 #[test]
@@ -41,15 +50,31 @@ fn sums_by_groups_of_neighbours_and_of_near_rows_agree_on_an_emulated_gpu() {
     if std::env::var_os(ON_GPU).is_some() {
         return;
     }
-    for (number, ((way, cut), order)) in WAYS.into_iter().zip(["forward", "backward", "forward", "backward"]).enumerate() {
+    for (number, ((way, cut), order)) in
+        WAYS.into_iter().zip(["forward", "backward", "forward", "backward"]).enumerate()
+    {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        if !emulate(&mut command, "emulated::sums_by_groups_of_neighbours_and_of_near_rows_agree_on_an_emulated_gpu") {
+        if !emulate(
+            &mut command,
+            "emulated::sums_by_groups_of_neighbours_and_of_near_rows_agree_on_an_emulated_gpu",
+        ) {
             return;
         }
-        let asked = sampled(&mut command, &format!("{number}/{}", WAYS.len())).env(ON_GPU, "1").env(BRIEF, "1").env(way, cut).env("EMULATOR_ORDER", order);
+        let asked = sampled(&mut command, &format!("{number}/{}", WAYS.len()))
+            .env(ON_GPU, "1")
+            .env(BRIEF, "1")
+            .env(way, cut)
+            .env("EMULATOR_ORDER", order);
         let output = asked.args(["widths::sums_agree", "--test-threads", "1"]).output().unwrap();
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success() && said.contains(" 1 passed"), "{way}={cut}, threads {order}: {said}");
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(
+            output.status.success() && said.contains(" 1 passed"),
+            "{way}={cut}, threads {order}: {said}"
+        );
     }
 }
 
@@ -63,8 +88,18 @@ fn models_agree_on_an_emulated_gpu() {
     if !emulate(&mut command, "emulated::models_agree_on_an_emulated_gpu") {
         return;
     }
-    let output = sampled(&mut command, "0/2").env(ON_GPU, "1").env(BRIEF, "1").args(LISTS).args(["--test-threads", "2"]).output().unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = sampled(&mut command, "0/2")
+        .env(ON_GPU, "1")
+        .env(BRIEF, "1")
+        .args(LISTS)
+        .args(["--test-threads", "2"])
+        .output()
+        .unwrap();
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(output.status.success() && said.contains(" 0 failed"), "{said}");
     assert!(!said.contains(" 0 passed"), "{said}");
 }

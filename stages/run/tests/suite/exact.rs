@@ -1,8 +1,9 @@
-//! exact: lists of launches on the exact inputs of golden cases, without an artifact that rounds them between.
+//! exact: lists of launches on the exact inputs of golden cases, without an artifact that rounds
+//! them between.
 //!
-//! promises  in both types and both orders: scores, loss and every gradient before the first step, losses, scores and parameters
-//!           after the last. Programs that have a list of their own are tried by it, in every order of product and sum, and
-//!           compiled; all others compiled
+//! promises  in both types and both orders: scores, loss and every gradient before the first step,
+//!           losses, scores and parameters after the last. Programs that have a list of their own
+//!           are tried by it, in every order of product and sum, and compiled; all others compiled
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -29,20 +30,28 @@ use crate::workshop::program_text;
 /// The lists of a case's program, each with what it is.
 fn lists(case: &Case, direct: &Direct) -> Vec<(String, LaunchList)> {
     let (name, settings) = models::program(case);
-    let settings: BTreeMap<String, Value> = settings.as_object().unwrap().clone().into_iter().collect();
+    let settings: BTreeMap<String, Value> =
+        settings.as_object().unwrap().clone().into_iter().collect();
     let classes = case.number("hyperparameters", "outputs") as u64;
-    let (kind, loss) = if case.is_regression() { (LossKind::MeanSquares, Loss::MeanSquares) } else { (LossKind::CrossEntropy, Loss::CrossEntropy) };
-    let compiled = compile(&program_text(name), name, &settings, &direct.known(classes, loss)).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
+    let (kind, loss) = if case.is_regression() {
+        (LossKind::MeanSquares, Loss::MeanSquares)
+    } else {
+        (LossKind::CrossEntropy, Loss::CrossEntropy)
+    };
+    let compiled = compile(&program_text(name), name, &settings, &direct.known(classes, loss))
+        .unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
     let mut lists = vec![("compiled".to_owned(), compiled.list)];
     if gpu().is_some() {
         return lists;
     }
     let known = warploom_vertex::gir::Data { lanes: true, ..direct.known(classes, loss) };
-    let for_lanes = compile(&program_text(name), name, &settings, &known).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
+    let for_lanes = compile(&program_text(name), name, &settings, &known)
+        .unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
     lists.push(("compiled for lanes".to_owned(), for_lanes.list));
     if let Some(builtin) = builtin::all().iter().find(|builtin| builtin.name == name) {
         for order in [Order::Cheapest, Order::ProductFirst, Order::SumFirst] {
-            let list = builtin.build_in_order(&settings, &direct.facts(classes, kind), order).unwrap();
+            let list =
+                builtin.build_in_order(&settings, &direct.facts(classes, kind), order).unwrap();
             lists.push((format!("{order:?}"), list));
         }
     }
@@ -53,19 +62,37 @@ fn lists(case: &Case, direct: &Direct) -> Vec<(String, LaunchList)> {
 pub fn adam(case: &Case) -> Optimizer {
     let given = |name: &str| case.adam(name);
     let (beta_first, beta_second) = (given("beta1"), given("beta2"));
-    Optimizer::Adam(Adam { rate: given("lr"), beta_first, beta_second, epsilon: given("eps"), weight_decay: given("weight_decay") })
+    Optimizer::Adam(Adam {
+        rate: given("lr"),
+        beta_first,
+        beta_second,
+        epsilon: given("eps"),
+        weight_decay: given("weight_decay"),
+    })
 }
 
-/// Everything that a list makes of a case. `moves` is of the case: how far training in f64 moves is the same for every list and order.
-fn train<T: Precision>(case: &Case, direct: &Direct, (twins, moves): (&[Twin], &Moves), (what, list): (&str, &LaunchList)) {
+/// Everything that a list makes of a case. `moves` is of the case: how far training in f64 moves is
+/// the same for every list and order.
+fn train<T: Precision>(
+    case: &Case,
+    direct: &Direct,
+    (twins, moves): (&[Twin], &Moves),
+    (what, list): (&str, &LaunchList),
+) {
     // Scores are looked at after the backward part.
     let list = &apart(list);
     let mut executor = executor::<T>(list, direct.data(list), 0);
     let first = initial(case, twins);
-    let first: Vec<Vec<T>> = list.parameters.iter().map(|parameter| first[&parameter.name].iter().map(|&value| T::rounded(value)).collect()).collect();
+    let first: Vec<Vec<T>> = list
+        .parameters
+        .iter()
+        .map(|parameter| first[&parameter.name].iter().map(|&value| T::rounded(value)).collect())
+        .collect();
     executor.set_parameters(&first).unwrap();
     executor.set_optimizers(vec![adam(case); first.len()]).unwrap();
-    let go = |executor: &mut Executor<T>, part: Part, epoch: u64| go(executor, list, part, Pass { epoch, training: true });
+    let go = |executor: &mut Executor<T>, part: Part, epoch: u64| {
+        go(executor, list, part, Pass { epoch, training: true })
+    };
     let mut golden = Comparison::new(case, T::NAME);
     let mut losses = Vec::new();
     go(&mut executor, Part::Prepare, 0);
@@ -84,22 +111,36 @@ fn train<T: Precision>(case: &Case, direct: &Direct, (twins, moves): (&[Twin], &
     golden.with_losses(&losses);
     golden.with("final", "final.out", &held(&executor, list, &list.results[0].buffer).unwrap());
     for twin in twins {
-        golden.with_final(twin, &held(&executor, list, &parameter_buffer(&twin.ours)).unwrap(), moves);
+        golden.with_final(
+            twin,
+            &held(&executor, list, &parameter_buffer(&twin.ours)).unwrap(),
+            moves,
+        );
     }
     golden.told(&format!("{what} list{}", if direct.reordered { ", by degree" } else { "" }));
 }
 
-fn first_step<T: Precision>(golden: &mut Comparison, case: &Case, twins: &[Twin], (list, executor): (&LaunchList, &Executor<T>)) {
+fn first_step<T: Precision>(
+    golden: &mut Comparison,
+    case: &Case,
+    twins: &[Twin],
+    (list, executor): (&LaunchList, &Executor<T>),
+) {
     golden.with("forward", "out", &held(executor, list, &list.results[0].buffer).unwrap());
     golden.with("loss", "loss", &[executor.machine.loss]);
     for hidden in case.names("hidden.") {
-        // Where the next layer sums first, gcn stores its input scaled; a compiled list names values its own way.
+        // Where the next layer sums first, gcn stores its input scaled; a compiled list names
+        // values its own way.
         if let Some(got) = held(executor, list, &format!("h.{hidden}")) {
             golden.with("forward", &format!("hidden.{hidden}"), &got);
         }
     }
     for twin in twins {
-        golden.with_parameter("gradient", twin, &held(executor, list, &gradient_buffer(&twin.ours)).unwrap());
+        golden.with_parameter(
+            "gradient",
+            twin,
+            &held(executor, list, &gradient_buffer(&twin.ours)).unwrap(),
+        );
     }
 }
 
@@ -109,7 +150,8 @@ fn exactly(names: &[&str]) {
 
 /// With features as they are given, or as what of them is not 0.
 fn exactly_as(names: &[&str], is_sparse: bool) {
-    // Of a sample each model has its last case, which has most: odd rows, weights, bases, features of edges.
+    // Of a sample each model has its last case, which has most: odd rows, weights, bases, features
+    // of edges.
     let model = |name: &str| name.split('_').next().map(str::to_owned);
     let is_last = |at: usize| names.get(at + 1).is_none_or(|next| model(next) != model(names[at]));
     let names = (0..names.len()).filter(|at| !is_sampled() || is_last(*at)).map(|at| names[at]);
@@ -132,7 +174,14 @@ fn exactly_as(names: &[&str], is_sparse: bool) {
 
 #[test]
 fn gcn_and_sage_agree() {
-    exactly(&["gcn_tiny", "gcn_odd", "gcn_odd_weighted", "sage_tiny", "sage_odd", "sage_odd_regression"]);
+    exactly(&[
+        "gcn_tiny",
+        "gcn_odd",
+        "gcn_odd_weighted",
+        "sage_tiny",
+        "sage_odd",
+        "sage_odd_regression",
+    ]);
 }
 
 #[test]
@@ -186,10 +235,22 @@ const OF_CPU: [&str; 2] = ["analytics_", "orders_"];
 #[test]
 fn every_golden_case_is_tried_as_a_list_or_named() {
     let tried = [include_str!("exact.rs"), include_str!("operations.rs")];
-    let (of_cpu, others): (Vec<String>, Vec<String>) = warploom_cases::names().into_iter().partition(|name| OF_CPU.iter().any(|of| name.starts_with(of)));
-    let forgotten: Vec<&String> = others.iter().filter(|name| !tried.iter().any(|text| text.contains(&format!("\"{name}\"")))).collect();
-    assert!(forgotten.is_empty() && others.len() >= 10, "{forgotten:?} of {others:?} are not tried as lists of launches");
+    let (of_cpu, others): (Vec<String>, Vec<String>) = warploom_cases::names()
+        .into_iter()
+        .partition(|name| OF_CPU.iter().any(|of| name.starts_with(of)));
+    let forgotten: Vec<&String> = others
+        .iter()
+        .filter(|name| !tried.iter().any(|text| text.contains(&format!("\"{name}\""))))
+        .collect();
+    assert!(
+        forgotten.is_empty() && others.len() >= 10,
+        "{forgotten:?} of {others:?} are not tried as lists of launches"
+    );
     if gpu().is_some() {
-        println!("SKIPPED: exact::every_golden_case_is_tried_as_a_list_or_named: {} run on a CPU alone: a GPU does no supersteps yet", of_cpu.join(", "));
+        println!(
+            "SKIPPED: exact::every_golden_case_is_tried_as_a_list_or_named: {} run on a CPU \
+                alone: a GPU does no supersteps yet",
+            of_cpu.join(", ")
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! frontier: supersteps that make only what reads a change leave the bits of supersteps that make every row.
+//! frontier: supersteps that make only what reads a change leave the bits of supersteps that make
+//! every row.
 //!
-//! promises  any reduction, bounded or not; states that come back to what they were; rows that are many columns wide
+//! promises  any reduction, bounded or not; states that come back to what they were; rows that are
+//!           many columns wide
 use warploom_contract::{
     Artifact,
     kinds::run::VALUES_FILE,
@@ -28,9 +30,13 @@ fn bits(executor: &Executor<f32>) -> Vec<Vec<u64>> {
     let buffers = executor.machine.buffers.all();
     let of = |place: &Place| -> Vec<u64> {
         match place {
-            Place::Real(index) => buffers.reals.get(*index).iter().map(|value| u64::from(value.to_bits())).collect(),
+            Place::Real(index) => {
+                buffers.reals.get(*index).iter().map(|value| u64::from(value.to_bits())).collect()
+            }
             Place::Id(index) => buffers.ids.get(*index).iter().map(|id| u64::from(*id)).collect(),
-            Place::Whole(index) => buffers.wholes.get(*index).iter().map(|value| value.cast_unsigned()).collect(),
+            Place::Whole(index) => {
+                buffers.wholes.get(*index).iter().map(|value| value.cast_unsigned()).collect()
+            }
             Place::Half(..) | Place::Sparse(_) => unreachable!("no state"),
         }
     };
@@ -46,7 +52,13 @@ fn beside(workshop: &Workshop, graph: &Artifact, (name, pipeline): (&str, &Pipel
     let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
     let stop = StopFlag::new();
     let [mut all, mut some] = [(), ()].map(|()| {
-        let data = upload::load::<f32>(&workshop.context(&Silence, &stop), &step.inputs, &list, (Needs::of(&list), &step.request)).unwrap();
+        let data = upload::load::<f32>(
+            &workshop.context(&Silence, &stop),
+            &step.inputs,
+            &list,
+            (Needs::of(&list), &step.request),
+        )
+        .unwrap();
         let mut executor = Executor::new(&list, data, 0).unwrap();
         executor.run(Part::Before(0), PASS, &stop).unwrap();
         executor
@@ -73,25 +85,49 @@ fn beside(workshop: &Workshop, graph: &Artifact, (name, pipeline): (&str, &Pipel
 }
 
 const LOOPS: [(&str, &str, &str); 8] = [
-    ("widest path", "inf if v.id == 5 else 0.0", "max(v.a, max(min(e.src.a, e.w) for e in v.inedges))"),
+    (
+        "widest path",
+        "inf if v.id == 5 else 0.0",
+        "max(v.a, max(min(e.src.a, e.w) for e in v.inedges))",
+    ),
     ("largest label", "v.id", "max(v.a, max(u.a for u in v.nbs))"),
     ("smallest along some", "v.id", "min(v.a, min(u.a for u in v.innbs if u.indegree > 3))"),
     ("reached", "v.id == 5", "v.a or any(u.a for u in v.innbs)"),
     ("all the same", "v.indegree % 7 > 0", "v.a and all(u.a for u in v.outnbs)"),
-    ("bounded counts", "1 if v.id == 5 else 0", "min(50, v.a + count(u for u in v.innbs if u.a > v.a))"),
-    ("sums that settle", "1.0 if v.id == 5 else 0.0", "min(1.0, v.a + 0.25 * sum(u.a for u in v.innbs if u.a > 0.9))"),
-    ("coming and going", "1 if v.id == 5 else 0", "(1 - v.a) if any(u.a > 0 for u in v.innbs if u.id > v.id) else v.a"),
+    (
+        "bounded counts",
+        "1 if v.id == 5 else 0",
+        "min(50, v.a + count(u for u in v.innbs if u.a > v.a))",
+    ),
+    (
+        "sums that settle",
+        "1.0 if v.id == 5 else 0.0",
+        "min(1.0, v.a + 0.25 * sum(u.a for u in v.innbs if u.a > 0.9))",
+    ),
+    (
+        "coming and going",
+        "1 if v.id == 5 else 0",
+        "(1 - v.a) if any(u.a > 0 for u in v.innbs if u.id > v.id) else v.a",
+    ),
 ];
 
 #[test]
 fn states_are_those_of_whole_supersteps() {
     let workshop = Workshop::new();
     let mut partial = 0;
-    for (shape, given) in [("community", community(true)), ("weighted", weighted()), ("symmetric", symmetric()), ("tail", crate::courses::hub_and_tail())] {
+    for (shape, given) in [
+        ("community", community(true)),
+        ("weighted", weighted()),
+        ("symmetric", symmetric()),
+        ("tail", crate::courses::hub_and_tail()),
+    ] {
         let graph = workshop.graph(&given);
         for (name, first, next) in LOOPS {
             let entry = name.replace(' ', "_");
-            let text = format!("def {entry}(v):\n    v.a = {first}\n    while changed(v.a):\n        v.a = {next}\n    return v.a\n");
+            let text = format!(
+                "def {entry}(v):\n    v.a = {first}\n    while changed(v.a):\n        v.a = \
+                    {next}\n    return v.a\n"
+            );
             let pipeline = own_text(&workshop, &entry, &text, "reorder: {method: degree}");
             let name = format!("{name} on {shape}");
             partial += beside(&workshop, &graph, (&name, &pipeline));
@@ -117,10 +153,13 @@ fn two_states_of_which_one_is_watched() {
 fn runs_say_so_and_do_not_depend_on_threads() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&crate::courses::hub_and_tail());
-    let text = "def largest(v):\n    v.a = v.id\n    while changed(v.a):\n        v.a = max(v.a, max(u.a for u in v.nbs))\n    return v.a\n";
+    let text = "def largest(v):\n    v.a = v.id\n    while changed(v.a):\n        v.a = max(v.a, \
+        max(u.a for u in v.nbs))\n    return v.a\n";
     let pipeline = own_text(&workshop, "largest", text, "");
     let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let runs = [1, 3].map(|threads| in_pool(threads, || workshop.run(&chain, &Silence, &StopFlag::new()).unwrap()));
+    let runs = [1, 3].map(|threads| {
+        in_pool(threads, || workshop.run(&chain, &Silence, &StopFlag::new()).unwrap())
+    });
     assert!(runs[0].fixed()[VALUES_FILE] == runs[1].fixed()[VALUES_FILE]);
     assert_eq!(runs.map(|left| left.record().courses), [["frontier"], ["frontier"]]);
 }

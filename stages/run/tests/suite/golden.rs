@@ -1,11 +1,14 @@
-//! golden: the shipped models against numbers that other software made in f64, through the real stages.
+//! golden: the shipped models against numbers that other software made in f64, through the real
+//! stages.
 //!
-//! promises  in both types, in the data set's order and by degree: the loss of every epoch, final parameters and final scores.
-//!           The artifact holds f32, so f64 is there compared with the golden numbers to the tolerance of f32, and to 1e-9
-//!           with the reference on the same rounded inputs; where every input is exact in f32, to the tolerance of f64. What
-//!           case.json says cannot be compared in f32 is not, and what training itself moves is held to that (`steep`)
-//! limits    cases too large for the repository are read from
-//!           `WARPLOOM_SHARED` (or `shared` beside the workspace) and skipped with a line when that is absent
+//! promises  in both types, in the data set's order and by degree: the loss of every epoch, final
+//!           parameters and final scores. The artifact holds f32, so f64 is there compared with the
+//!           golden numbers to the tolerance of f32, and to 1e-9 with the reference on the same
+//!           rounded inputs; where every input is exact in f32, to the tolerance of f64. What
+//!           case.json says cannot be compared in f32 is not, and what training itself moves is
+//!           held to that (`steep`)
+//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside
+//!           the workspace) and skipped with a line when that is absent
 use std::{
     cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
@@ -43,7 +46,8 @@ impl<'a> Comparison<'a> {
         self.with_part(group, name, (got, &self.case.tensor(name).values));
     }
 
-    /// Compares with a part, or another layout, of a tensor; not at all where case.json says that it cannot be compared.
+    /// Compares with a part, or another layout, of a tensor; not at all where case.json says that
+    /// it cannot be compared.
     pub fn with_part(&mut self, group: &str, name: &str, (got, want): (&[f64], &[f64])) {
         self.within((group, name), self.case.scale(name), (got, want));
     }
@@ -54,29 +58,38 @@ impl<'a> Comparison<'a> {
             panic!("{} ({}): {name}{apart}", self.case.name, self.dtype);
         }
         let differing = got.iter().zip(want).filter(|(got, want)| got != want);
-        let furthest = differing.fold(0.0, |furthest: f64, (got, want)| furthest.max((got - want).abs() / scale));
+        let furthest = differing
+            .fold(0.0, |furthest: f64, (got, want)| furthest.max((got - want).abs() / scale));
         if furthest > self.worst.0 {
             self.worst = (furthest, name.to_owned());
         }
     }
 
-    /// Compares final parameters; those outside of the tolerance with how far training moves them (`steep`).
+    /// Compares final parameters; those outside of the tolerance with how far training moves them
+    /// (`steep`).
     pub fn with_final(&mut self, twin: &Twin, got: &[f64], moves: &Moves) {
         let name = format!("final.{}", twin.theirs);
         let want = twin.part.of(self.case.tensor(&name));
         let held = match self.case.tolerance(self.dtype, "final") {
-            Some(tolerance) if self.dtype == "f32" => moves.excused(twin, (got, &want), tolerance * self.case.scale(&name)),
+            Some(tolerance) if self.dtype == "f32" => {
+                moves.excused(twin, (got, &want), tolerance * self.case.scale(&name))
+            }
             _ => got.to_vec(),
         };
         self.with_part("final", &name, (&held, &want));
     }
 
-    /// The loss before the first step and after each; the first six where rounding decides the later ones.
+    /// The loss before the first step and after each; the first six where rounding decides the
+    /// later ones.
     pub fn with_losses(&mut self, losses: &[f64]) {
         let (name, first) = ("adam.losses", losses.len().min(6));
         let want = &self.case.tensor(name).values;
         assert_eq!(losses.len(), want.len(), "{}: losses", self.case.name);
-        self.within(("adam_losses_first_6", name), scale_of(&want[..first]), (&losses[..first], &want[..first]));
+        self.within(
+            ("adam_losses_first_6", name),
+            scale_of(&want[..first]),
+            (&losses[..first], &want[..first]),
+        );
         self.with("adam_losses", name, losses);
     }
 
@@ -86,7 +99,10 @@ impl<'a> Comparison<'a> {
     }
 
     pub fn told(&self, how: &str) {
-        println!("{}, {how}, to the tolerance of {}: at most {:.1e} apart, {}", self.case.name, self.dtype, self.worst.0, self.worst.1);
+        println!(
+            "{}, {how}, to the tolerance of {}: at most {:.1e} apart, {}",
+            self.case.name, self.dtype, self.worst.0, self.worst.1
+        );
     }
 }
 
@@ -100,12 +116,20 @@ pub fn direct(case: &Case) -> Direct {
         source: edges.source,
         target: edges.target,
         weight: edges.weight,
-        relation: if case.find("graph.edge_type").is_some() { case.ids("graph.edge_type") } else { Vec::new() },
+        relation: if case.find("graph.edge_type").is_some() {
+            case.ids("graph.edge_type")
+        } else {
+            Vec::new()
+        },
         edge_columns: edge_features.map_or(0, |rows| rows.shape[1]),
         edge_features: edge_features.map_or_else(Vec::new, |rows| rows.values.clone()),
         feature_columns: features.shape[1],
         features: features.values,
-        graph_of_node: if models::is_batch(case) { case.ids("graph.graph_of_node") } else { Vec::new() },
+        graph_of_node: if models::is_batch(case) {
+            case.ids("graph.graph_of_node")
+        } else {
+            Vec::new()
+        },
         graphs: if models::is_batch(case) { case.tensor("y").values.len() } else { 0 },
         labels: case.tensor("y").values.clone(),
         training_rows: case.ids("train"),
@@ -115,14 +139,24 @@ pub fn direct(case: &Case) -> Direct {
 
 /// The golden parameters under our names and in our layout.
 pub fn initial(case: &Case, twins: &[Twin]) -> BTreeMap<String, Vec<f64>> {
-    twins.iter().map(|twin| (twin.ours.clone(), twin.part.of(case.tensor(&format!("param.{}", twin.theirs))))).collect()
+    twins
+        .iter()
+        .map(|twin| {
+            (twin.ours.clone(), twin.part.of(case.tensor(&format!("param.{}", twin.theirs))))
+        })
+        .collect()
 }
 
 /// Our parameters with the golden ones; every golden one is among them.
 pub fn twins(case: &Case) -> Vec<Twin> {
     let twins = models::twins(case);
     let named: BTreeSet<String> = twins.iter().map(|twin| twin.theirs.clone()).collect();
-    assert_eq!(case.names("param.").into_iter().collect::<BTreeSet<_>>(), named, "{}: golden parameters", case.name);
+    assert_eq!(
+        case.names("param.").into_iter().collect::<BTreeSet<_>>(),
+        named,
+        "{}: golden parameters",
+        case.name
+    );
     twins
 }
 
@@ -134,38 +168,56 @@ fn narrow(values: &[f64]) -> Vec<f32> {
 pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
     let labels = match is_regression {
         true => Labels::Rows {
-            columns: direct.labels.len() / if direct.graph_of_node.is_empty() { direct.nodes } else { direct.graphs },
+            columns: direct.labels.len()
+                / if direct.graph_of_node.is_empty() { direct.nodes } else { direct.graphs },
             values: narrow(&direct.labels),
         },
         false => Labels::Classes(direct.labels.iter().map(|&class| Some(class as u32)).collect()),
     };
     let many = !direct.graph_of_node.is_empty();
-    // Training nodes, or graphs, as the case says; the others by turns, so that every part has some.
-    let mut split: Vec<u8> = (0..if many { direct.graphs } else { direct.nodes }).map(|row| 2 + (row % 2) as u8).collect();
+    // Training nodes, or graphs, as the case says; the others by turns, so that every part has
+    // some.
+    let mut split: Vec<u8> = (0..if many { direct.graphs } else { direct.nodes })
+        .map(|row| 2 + (row % 2) as u8)
+        .collect();
     direct.training_rows.iter().for_each(|&row| split[row as usize] = 1);
     let features = match (direct.features.is_empty(), sparse) {
         (true, _) => Features::None,
-        (_, false) => Features::Dense { columns: direct.feature_columns, values: narrow(&direct.features) },
+        (_, false) => {
+            Features::Dense { columns: direct.feature_columns, values: narrow(&direct.features) }
+        }
         (_, true) => sparse_features(direct),
     };
     let has_labels = !direct.labels.is_empty();
-    let kind = (!direct.relation.is_empty()).then(|| direct.relation.iter().map(|&relation| relation as u16).collect());
+    let kind = (!direct.relation.is_empty())
+        .then(|| direct.relation.iter().map(|&relation| relation as u16).collect());
     let splits = if has_labels { vec![split] } else { Vec::new() };
     let own_ids = |count: usize| Ids::Numbers((0..count as u64).map(|id| 10 * id + 3).collect());
     let nodes = NodeTable::new(own_ids(direct.nodes));
     let (nodes, graphs) = match many {
         true => {
-            let graphs = GraphTable { ids: own_ids(direct.graphs), labels: Some(labels), splits, columns: Vec::new() };
+            let graphs = GraphTable {
+                ids: own_ids(direct.graphs),
+                labels: Some(labels),
+                splits,
+                columns: Vec::new(),
+            };
             (NodeTable { graph: Some(direct.graph_of_node.clone()), ..nodes }, Some(graphs))
         }
         false => (NodeTable { labels: has_labels.then_some(labels), splits, ..nodes }, None),
     };
     Given {
-        edges: EdgeTable { source: direct.source.clone(), target: direct.target.clone(), weight: direct.weight.as_deref().map(narrow), kind },
+        edges: EdgeTable {
+            source: direct.source.clone(),
+            target: direct.target.clone(),
+            weight: direct.weight.as_deref().map(narrow),
+            kind,
+        },
         nodes,
         graphs,
         features,
-        edge_features: (direct.edge_columns > 0).then(|| (direct.edge_columns, narrow(&direct.edge_features))),
+        edge_features: (direct.edge_columns > 0)
+            .then(|| (direct.edge_columns, narrow(&direct.edge_features))),
     }
 }
 
@@ -204,7 +256,8 @@ impl Problem<'_> {
     fn through_the_stages(&self, (dtype, method): (&str, &str)) {
         let case = self.case;
         let (program, settings) = models::program(case);
-        let optimizer = ["lr", "beta1", "beta2", "eps", "weight_decay"].map(|name| format!("{name}: {:?}", case.adam(name)));
+        let optimizer = ["lr", "beta1", "beta2", "eps", "weight_decay"]
+            .map(|name| format!("{name}: {:?}", case.adam(name)));
         let (path, map) = self.initial_file();
         let rest = format!(
             "  set: {settings}\nreorder: {{method: {method}}}\nrun:\n  epochs: {}\n  dtype: {dtype}\n  init: {path}\n  init_map: {{{map}}}\n  \
@@ -213,40 +266,59 @@ impl Problem<'_> {
             optimizer.join(", "),
         );
         let pipeline = self.workshop.pipeline(program, &rest);
-        let chain = self.workshop.planned(&self.graph, &pipeline).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        let left = self.workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let chain = self
+            .workshop
+            .planned(&self.graph, &pipeline)
+            .unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let left = self
+            .workshop
+            .run(&chain, &Silence, &StopFlag::new())
+            .unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let column = if case.is_regression() { "value" } else { "scores" };
         let found = Trained {
             losses: left.metrics("loss"),
             scores: left.predictions(column),
-            parameters: self.twins.iter().map(|twin| (twin.ours.clone(), parameter(&left, &twin.ours, dtype))).collect(),
+            parameters: self
+                .twins
+                .iter()
+                .map(|twin| (twin.ours.clone(), parameter(&left, &twin.ours, dtype)))
+                .collect(),
         };
         let is_exact = self.is_exact_in_f32();
-        let mut golden = Comparison::new(case, if dtype == "f64" && is_exact { "f64" } else { "f32" });
+        let mut golden =
+            Comparison::new(case, if dtype == "f64" && is_exact { "f64" } else { "f32" });
         golden.with_losses(&found.losses);
         golden.with("final", "final.out", &found.scores);
         let list = list_of(&chain);
         let moves = Moves::new(case, &self.twins, (&self.direct, &list));
-        self.twins.iter().for_each(|twin| golden.with_final(twin, &found.parameters[&twin.ours], &moves));
+        self.twins
+            .iter()
+            .for_each(|twin| golden.with_final(twin, &found.parameters[&twin.ours], &moves));
         golden.told(&format!("{dtype} through the stages, order {method}"));
         if dtype == "f64" && !is_exact {
             self.same_as_reference(&list, &found);
         }
         if method == "degree" {
             let published = self.workshop.published(&chain).unwrap();
-            self.workshop.check(&chain, &published).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            self.workshop
+                .check(&chain, &published)
+                .unwrap_or_else(|error| panic!("{}: {error}", case.name));
         }
     }
 
-    /// A file of the golden parameters, and the map of names for it: a tensor that is ours as it is stands under its golden
-    /// name; what we lay out otherwise, or hold as several, under our names in our layout.
+    /// A file of the golden parameters, and the map of names for it: a tensor that is ours as it is
+    /// stands under its golden name; what we lay out otherwise, or hold as several, under our names
+    /// in our layout.
     fn initial_file(&self) -> (String, String) {
         let (mut arrays, mut map) = (BTreeMap::new(), Vec::new());
         for Twin { ours, theirs, part } in &self.twins {
             let tensor = self.case.tensor(&format!("param.{theirs}"));
             let is_whole = matches!(part, Part::Whole);
             let name = if is_whole { theirs } else { ours };
-            arrays.insert(name.clone(), Tensor::of_reals::<f64>(&part.shape(tensor), &part.of(tensor)));
+            arrays.insert(
+                name.clone(),
+                Tensor::of_reals::<f64>(&part.shape(tensor), &part.of(tensor)),
+            );
             if is_whole {
                 map.push(format!("{ours}: {theirs}"));
             }
@@ -259,7 +331,8 @@ impl Problem<'_> {
     /// Whether the artifact, which holds f32, holds exactly what the case says.
     fn is_exact_in_f32(&self) -> bool {
         let Direct { features, weight, labels, edge_features, .. } = &self.direct;
-        let mut all = features.iter().chain(weight.iter().flatten()).chain(labels).chain(edge_features);
+        let mut all =
+            features.iter().chain(weight.iter().flatten()).chain(labels).chain(edge_features);
         all.all(|&value| f64::from(value as f32) == value)
     }
 
@@ -271,26 +344,45 @@ impl Problem<'_> {
                 panic!("{}: {what} against the reference: {apart}", self.case.name);
             }
             let scale = scale_of(want).max(f64::MIN_POSITIVE);
-            furthest = got.iter().zip(want).fold(furthest, |furthest, (got, want)| furthest.max((got - want).abs() / scale));
+            furthest = got
+                .iter()
+                .zip(want)
+                .fold(furthest, |furthest, (got, want)| furthest.max((got - want).abs() / scale));
         };
         same("losses", &found.losses, &want.losses);
         same("scores", &found.scores, &want.scores);
-        found.parameters.iter().for_each(|(name, values)| same(name, values, &want.parameters[name]));
-        println!("{}, f64 through the stages, by the reference on rounded inputs: at most {furthest:.1e} apart", self.case.name);
+        found
+            .parameters
+            .iter()
+            .for_each(|(name, values)| same(name, values, &want.parameters[name]));
+        println!(
+            "{}, f64 through the stages, by the reference on rounded inputs: at most \
+                {furthest:.1e} apart",
+            self.case.name
+        );
     }
 
     /// The same training by the reference, on what the artifact holds.
     fn by_reference(&self, list: &LaunchList) -> Trained {
         let mut rounded = self.direct.clone();
-        let round = |values: &mut Vec<f64>| values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
-        [&mut rounded.features, &mut rounded.labels, &mut rounded.edge_features].into_iter().for_each(round);
+        let round = |values: &mut Vec<f64>| {
+            values.iter_mut().for_each(|value| *value = f64::from(*value as f32))
+        };
+        [&mut rounded.features, &mut rounded.labels, &mut rounded.edge_features]
+            .into_iter()
+            .for_each(round);
         rounded.weight.iter_mut().for_each(round);
         by_reference(self.case, &self.twins, (&rounded, list), &initial(self.case, &self.twins))
     }
 }
 
 /// Training by the reference, from these parameters.
-pub fn by_reference(case: &Case, twins: &[Twin], (direct, list): (&Direct, &LaunchList), first: &BTreeMap<String, Vec<f64>>) -> Trained {
+pub fn by_reference(
+    case: &Case,
+    twins: &[Twin],
+    (direct, list): (&Direct, &LaunchList),
+    first: &BTreeMap<String, Vec<f64>>,
+) -> Trained {
     let graph = direct.reference_graph();
     let mut reference = direct.reference(list, &graph, first);
     let given = |name: &str| case.adam(name);
@@ -311,8 +403,14 @@ pub fn by_reference(case: &Case, twins: &[Twin], (direct, list): (&Direct, &Laun
     }
     reference.forward();
     losses.push(reference.loss());
-    let held = |name: &str| reference.get(name).unwrap_or_else(|| panic!("{}: the reference has no {name}", case.name)).to_vec();
-    let parameters = twins.iter().map(|twin| (twin.ours.clone(), held(&parameter_buffer(&twin.ours)))).collect();
+    let held = |name: &str| {
+        reference
+            .get(name)
+            .unwrap_or_else(|| panic!("{}: the reference has no {name}", case.name))
+            .to_vec()
+    };
+    let parameters =
+        twins.iter().map(|twin| (twin.ours.clone(), held(&parameter_buffer(&twin.ours)))).collect();
     Trained { losses, scores: held(&list.results[0].buffer), parameters }
 }
 

@@ -39,17 +39,27 @@ fn what_was_learned_predicts_on_a_graph_without_labels() {
     let graph = workshop.graph(&community(true));
     let bare = workshop.graph(&without_labels());
     let own = workshop.write("normalised.py", NORMALISED.as_bytes());
-    for (program, set) in [("gcn", "  set: {hidden: 8, drop: 0.5}"), ("gat", "  set: {hidden: 4, heads: 2}"), ("gin", ""), ("normalised", "")] {
+    for (program, set) in [
+        ("gcn", "  set: {hidden: 8, drop: 0.5}"),
+        ("gat", "  set: {hidden: 4, heads: 2}"),
+        ("gin", ""),
+        ("normalised", ""),
+    ] {
         let pipeline = |rest: &str| {
-            let mut pipeline = workshop.pipeline(if program == "normalised" { "gcn" } else { program }, rest);
+            let mut pipeline =
+                workshop.pipeline(if program == "normalised" { "gcn" } else { program }, rest);
             if program == "normalised" {
                 pipeline.plan.program.file.clone_from(&own);
                 pipeline.plan.program.entry = "normalised".to_owned();
             }
             pipeline
         };
-        let trained = proved(&workshop, &graph, &pipeline(&format!("{set}\nrun: {{epochs: 5, dtype: f64}}")));
-        let rest = format!("{set}\nreorder: {{method: degree}}\n{}", applying(&workshop, &trained, ", dtype: f64"));
+        let trained =
+            proved(&workshop, &graph, &pipeline(&format!("{set}\nrun: {{epochs: 5, dtype: f64}}")));
+        let rest = format!(
+            "{set}\nreorder: {{method: degree}}\n{}",
+            applying(&workshop, &trained, ", dtype: f64")
+        );
         let applied = proved(&workshop, &bare, &pipeline(&rest));
         let (expected, found) = (trained.predictions("scores"), applied.predictions("scores"));
         assert_eq!(expected.len() % CLASSES, 0);
@@ -59,7 +69,11 @@ fn what_was_learned_predicts_on_a_graph_without_labels() {
         let record = applied.record();
         assert_eq!((record.mode.as_str(), record.epochs, record.supersteps), ("infer", 0, 0));
         let (before, after) = (trained.parameters(), applied.parameters());
-        assert_eq!((before.arrays, &before.facts["columns"]), (after.arrays, &after.facts["columns"]), "{program}");
+        assert_eq!(
+            (before.arrays, &before.facts["columns"]),
+            (after.arrays, &after.facts["columns"]),
+            "{program}"
+        );
     }
 }
 
@@ -78,11 +92,18 @@ fn passes_take_their_time_and_change_nothing() {
     let workshop = Workshop::new();
     let graphs = [community(false), sparsely(community(false))].map(|given| workshop.graph(&given));
     // sgc wants sparse features as dense rows: a GPU takes no time of that.
-    for (program, graph, is_timed) in [("gcn", &graphs[0], true), ("gcn", &graphs[1], true), ("sgc", &graphs[1], gpu().is_none())] {
+    for (program, graph, is_timed) in
+        [("gcn", &graphs[0], true), ("gcn", &graphs[1], true), ("sgc", &graphs[1], gpu().is_none())]
+    {
         let set = if program == "gcn" { "  set: {hidden: 8}" } else { "" };
-        let trained = proved(&workshop, graph, &workshop.pipeline(program, &format!("{set}\nrun: {{epochs: 2}}")));
+        let trained = proved(
+            &workshop,
+            graph,
+            &workshop.pipeline(program, &format!("{set}\nrun: {{epochs: 2}}")),
+        );
         let [once, often] = [1, 4].map(|passes| {
-            let rest = format!("{set}\n{}", applying(&workshop, &trained, &format!(", passes: {passes}")));
+            let rest =
+                format!("{set}\n{}", applying(&workshop, &trained, &format!(", passes: {passes}")));
             finished(&workshop, graph, &workshop.pipeline(program, &rest))
         });
         assert_eq!(once.predictions("scores"), often.predictions("scores"), "{program}");
@@ -94,20 +115,37 @@ fn passes_take_their_time_and_change_nothing() {
 fn what_cannot_be_applied_is_refused() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(false));
-    let trained = proved(&workshop, &graph, &workshop.pipeline("gat", "  set: {hidden: 4, heads: 2}\nrun: {epochs: 2}"));
+    let trained = proved(
+        &workshop,
+        &graph,
+        &workshop.pipeline("gat", "  set: {hidden: 4, heads: 2}\nrun: {epochs: 2}"),
+    );
     let applied = applying(&workshop, &trained, "");
     let says = |error: &StageError, kind: ErrorKind, parts: &[&str]| {
         let text = error.to_string();
         assert!(error.kind == kind && parts.iter().all(|part| text.contains(part)), "{text}");
     };
-    let error = refused(&workshop, &community(false), ("gat", "  set: {hidden: 4, heads: 2}\nrun: {mode: infer}"));
-    says(&error, ErrorKind::Specification, &["none are named", "run.init=DIR/parameters.safetensors"]);
-    let error = refused(&workshop, &community(false), ("gat", &format!("  set: {{hidden: 6, heads: 2}}\n{applied}")));
+    let error = refused(
+        &workshop,
+        &community(false),
+        ("gat", "  set: {hidden: 4, heads: 2}\nrun: {mode: infer}"),
+    );
+    says(
+        &error,
+        ErrorKind::Specification,
+        &["none are named", "run.init=DIR/parameters.safetensors"],
+    );
+    let error = refused(
+        &workshop,
+        &community(false),
+        ("gat", &format!("  set: {{hidden: 6, heads: 2}}\n{applied}")),
+    );
     says(&error, ErrorKind::Data, &["expected shape", "plan.set"]);
     // What a key speaks of is what is read.
     let pipeline = workshop.pipeline("gat", &format!("  set: {{hidden: 4, heads: 2}}\n{applied}"));
     let list = list_of(&workshop.planned(&graph, &pipeline).unwrap());
-    let error = parameters::given::<f32>(&list, &pipeline.run, Some(&Digest::of(b"other bytes"))).unwrap_err();
+    let error = parameters::given::<f32>(&list, &pipeline.run, Some(&Digest::of(b"other bytes")))
+        .unwrap_err();
     says(&error, ErrorKind::Input, &["has changed since this run began", "learned.safetensors"]);
     let error = refused(&workshop, &community(false), ("pagerank", "run: {mode: infer}"));
     says(&error, ErrorKind::Specification, &["has nothing that was learned"]);

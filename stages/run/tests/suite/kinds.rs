@@ -1,5 +1,6 @@
-//! kinds: several kinds of nodes, dense, sparse and without features, and named relations, through the stages: against the
-//! interpreter's gradients, against one kind with all columns side by side, in any order of the nodes and with any number of threads.
+//! kinds: several kinds of nodes, dense, sparse and without features, and named relations, through
+//! the stages: against the interpreter's gradients, against one kind with all columns side by side,
+//! in any order of the nodes and with any number of threads.
 use std::collections::BTreeMap;
 
 use warploom_contract::{
@@ -69,14 +70,25 @@ fn hetero(nodes: usize, sparse: bool) -> Hetero {
     let class = |node: usize| is_paper(node).then(|| (uniform(23, node) * CLASSES as f64) as u32);
     let rows = [0u32, 2].map(|kind| {
         let values = signed(24 + kind, of_kind(nodes, kind).len() * COLUMNS[kind as usize]);
-        (kind, values.into_iter().enumerate().map(|(at, value)| if at % 3 == 0 { 0.0 } else { value as f32 }).collect())
+        (
+            kind,
+            values
+                .into_iter()
+                .enumerate()
+                .map(|(at, value)| if at % 3 == 0 { 0.0 } else { value as f32 })
+                .collect(),
+        )
     });
     Hetero {
         given: Given {
             edges: EdgeTable { source, target, weight: None, kind: Some(relation) },
             nodes: NodeTable {
                 labels: Some(Labels::Classes((0..nodes).map(class).collect())),
-                splits: vec![(0..nodes).map(|node| if is_paper(node) { [1, 1, 2, 3][node % 4] } else { 0 }).collect()],
+                splits: vec![
+                    (0..nodes)
+                        .map(|node| if is_paper(node) { [1, 1, 2, 3][node % 4] } else { 0 })
+                        .collect(),
+                ],
                 kind: Some((0..nodes).map(kind_of).collect()),
                 ..NodeTable::new(Ids::Strings((0..nodes).map(|id| format!("n{id:05}")).collect()))
             },
@@ -99,7 +111,11 @@ fn feature_rows(values: &[f32], columns: usize, sparse: bool) -> FeatureRows {
 
 impl Hetero {
     fn artifact(&self, workshop: &Workshop) -> Artifact {
-        let names = Names { kinds: KINDS.map(str::to_owned).to_vec(), relations: RELATIONS.map(str::to_owned).to_vec(), classes: Vec::new() };
+        let names = Names {
+            kinds: KINDS.map(str::to_owned).to_vec(),
+            relations: RELATIONS.map(str::to_owned).to_vec(),
+            classes: Vec::new(),
+        };
         let made = workshop.try_graph_with(&self.given, |outputs| {
             graph::write_kinds(outputs, &names, &self.given.nodes)?;
             for (kind, values) in &self.rows {
@@ -128,34 +144,59 @@ impl Hetero {
                 let first = node * width + starts[kind as usize];
                 match self.rows.get(&kind) {
                     None => values[first + place] = 1.0,
-                    Some(rows) => {
-                        values[first..first + COLUMNS[kind as usize]].copy_from_slice(&rows[place * COLUMNS[kind as usize]..][..COLUMNS[kind as usize]])
-                    }
+                    Some(rows) => values[first..first + COLUMNS[kind as usize]].copy_from_slice(
+                        &rows[place * COLUMNS[kind as usize]..][..COLUMNS[kind as usize]],
+                    ),
                 }
             }
         }
         let plain = NodeTable { kind: None, ..self.given.nodes.clone() };
-        Given { nodes: plain, features: Features::Dense { columns: width, values }, ..self.given.clone() }
+        Given {
+            nodes: plain,
+            features: Features::Dense { columns: width, values },
+            ..self.given.clone()
+        }
     }
 
     fn world(&self) -> World {
-        let Some(Labels::Classes(classes)) = &self.given.nodes.labels else { panic!("with classes") };
-        let mut world = World::bare(self.nodes(), self.given.edges.source.clone(), self.given.edges.target.clone());
-        world.edge_type = self.given.edges.kind.iter().flatten().map(|kind| u32::from(*kind)).collect();
+        let Some(Labels::Classes(classes)) = &self.given.nodes.labels else {
+            panic!("with classes")
+        };
+        let mut world = World::bare(
+            self.nodes(),
+            self.given.edges.source.clone(),
+            self.given.edges.target.clone(),
+        );
+        world.edge_type =
+            self.given.edges.kind.iter().flatten().map(|kind| u32::from(*kind)).collect();
         world.kind_of_node = (0..self.nodes()).map(|node| u32::from(kind_of(node))).collect();
         let real = |kind: &u32, values: &Vec<f32>| {
             let columns = COLUMNS[*kind as usize];
-            Rows::real(values.len() / columns, columns, values.iter().map(|value| f64::from(*value)).collect())
+            Rows::real(
+                values.len() / columns,
+                columns,
+                values.iter().map(|value| f64::from(*value)).collect(),
+            )
         };
-        world.features_of_kind = self.rows.iter().map(|(kind, values)| (*kind, real(kind, values))).collect();
-        world.targets = Some(Rows::real(self.nodes(), 1, classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect()));
-        world.training_rows = (0..self.nodes() as u32).filter(|row| self.given.nodes.splits[0][*row as usize] == 1).collect();
+        world.features_of_kind =
+            self.rows.iter().map(|(kind, values)| (*kind, real(kind, values))).collect();
+        world.targets = Some(Rows::real(
+            self.nodes(),
+            1,
+            classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect(),
+        ));
+        world.training_rows = (0..self.nodes() as u32)
+            .filter(|row| self.given.nodes.splits[0][*row as usize] == 1)
+            .collect();
         world
     }
 }
 
 fn init(workshop: &Workshop, arrays: BTreeMap<String, Tensor>) -> String {
-    workshop.write("init.safetensors", &Tensors { arrays, facts: BTreeMap::new() }.to_bytes().unwrap()).display().to_string()
+    workshop
+        .write("init.safetensors", &Tensors { arrays, facts: BTreeMap::new() }.to_bytes().unwrap())
+        .display()
+        .to_string()
 }
 
 #[test]
@@ -165,31 +206,73 @@ fn training_descends_the_interpreters_gradients() {
         let hetero = hetero(60, sparse);
         let graph = hetero.artifact(&workshop);
         for (method, dtype) in [("none", "f64"), ("degree", "f64"), ("degree", "f32")] {
-            let rest =
-                |more: &str| format!("reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: {dtype}, optimizer: {{sgd: {{lr: 0.5, momentum: 0.0}}}}{more}}}");
-            let drawn = finished(&workshop, &graph, &own_text(&workshop, "hetero", HETERO, &rest(""))).parameters();
+            let rest = |more: &str| {
+                format!(
+                    "reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: {dtype}, optimizer: \
+                        {{sgd: {{lr: 0.5, momentum: 0.0}}}}{more}}}"
+                )
+            };
+            let drawn =
+                finished(&workshop, &graph, &own_text(&workshop, "hetero", HETERO, &rest("")))
+                    .parameters();
             let names: Vec<&str> = drawn.arrays.keys().map(String::as_str).collect();
-            for name in
-                ["linear.0.paper.weight", "linear.0.venue.bias", "linear.1.cites.author.weight", "linear.1.written_by.venue.weight", "linear.1.in.paper.weight"]
-            {
-                assert!(names.contains(&format!("hetero.layer.0.{name}").as_str()), "{name} of {names:?}");
+            for name in [
+                "linear.0.paper.weight",
+                "linear.0.venue.bias",
+                "linear.1.cites.author.weight",
+                "linear.1.written_by.venue.weight",
+                "linear.1.in.paper.weight",
+            ] {
+                assert!(
+                    names.contains(&format!("hetero.layer.0.{name}").as_str()),
+                    "{name} of {names:?}"
+                );
             }
-            let first: BTreeMap<String, Vec<f64>> =
-                drawn.arrays.iter().enumerate().map(|(seed, (name, tensor))| (name.clone(), signed(seed as u32, tensor.shape.iter().product()))).collect();
-            let arrays = drawn.arrays.iter().map(|(name, tensor)| (name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &first[name]))).collect();
-            let pipeline = own_text(&workshop, "hetero", HETERO, &rest(&format!(", init: {}", init(&workshop, arrays))));
-            let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
-            let has_sparse = list_of(&chain).buffers.iter().any(|buffer| matches!(buffer.role, Role::SparseFeaturesOf { .. }));
+            let first: BTreeMap<String, Vec<f64>> = drawn
+                .arrays
+                .iter()
+                .enumerate()
+                .map(|(seed, (name, tensor))| {
+                    (name.clone(), signed(seed as u32, tensor.shape.iter().product()))
+                })
+                .collect();
+            let arrays = drawn
+                .arrays
+                .iter()
+                .map(|(name, tensor)| {
+                    (name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &first[name]))
+                })
+                .collect();
+            let pipeline = own_text(
+                &workshop,
+                "hetero",
+                HETERO,
+                &rest(&format!(", init: {}", init(&workshop, arrays))),
+            );
+            let chain =
+                workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+            let has_sparse = list_of(&chain)
+                .buffers
+                .iter()
+                .any(|buffer| matches!(buffer.role, Role::SparseFeaturesOf { .. }));
             assert_eq!(has_sparse, sparse);
             let left = proved(&workshop, &graph, &pipeline).parameters();
             let tolerance = if dtype == "f64" { 1e-10 } else { 1e-4 };
             for (name, expected) in descended(&chain, &hetero.world(), 0.5, &first) {
                 let found: Vec<f64> = match dtype {
                     "f64" => left.arrays[&name].reals::<f64>().unwrap(),
-                    _ => left.arrays[&name].reals::<f32>().unwrap().into_iter().map(f64::from).collect(),
+                    _ => left.arrays[&name]
+                        .reals::<f32>()
+                        .unwrap()
+                        .into_iter()
+                        .map(f64::from)
+                        .collect(),
                 };
                 for (found, expected) in found.iter().zip(&expected) {
-                    assert!((found - expected).abs() <= tolerance * expected.abs().max(1.0), "{name}, {method}, {dtype}: {found}, expected {expected}");
+                    assert!(
+                        (found - expected).abs() <= tolerance * expected.abs().max(1.0),
+                        "{name}, {method}, {dtype}: {found}, expected {expected}"
+                    );
                 }
             }
         }
@@ -201,10 +284,14 @@ fn of_block(hetero: &Hetero, values: &[f64], kind: usize) -> Vec<f64> {
     let venues = of_kind(hetero.nodes(), 1).len();
     let widths = [COLUMNS[0], venues, COLUMNS[2]];
     let start: usize = widths[..kind].iter().sum();
-    values.chunks(widths.iter().sum()).flat_map(|row| row[start..start + widths[kind]].to_vec()).collect()
+    values
+        .chunks(widths.iter().sum())
+        .flat_map(|row| row[start..start + widths[kind]].to_vec())
+        .collect()
 }
 
-/// The library's rgcn, whose first layer has no bias of its own kind when that of all is 0: one loss and one set of scores.
+/// The library's rgcn, whose first layer has no bias of its own kind when that of all is 0: one
+/// loss and one set of scores.
 #[test]
 fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
     let workshop = Workshop::new();
@@ -213,26 +300,44 @@ fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
     for bases in [0, 2] {
         let rest = |more: &str| {
             let still = "optimizer: {sgd: {lr: 1.0e-100, momentum: 0.0}}";
-            format!("  set: {{hidden: 4, bases: {bases}}}\nreorder: {{method: degree}}\nrun: {{epochs: 1, dtype: f64, {still}{more}}}")
+            format!(
+                "  set: {{hidden: 4, bases: {bases}}}\nreorder: {{method: degree}}\nrun: \
+                    {{epochs: 1, dtype: f64, {still}{more}}}"
+            )
         };
         let pipeline = workshop.pipeline("rgcn", &rest(""));
-        let (drawn, first) = (finished(&workshop, &apart, &pipeline).parameters(), finished(&workshop, &whole, &pipeline).parameters());
+        let (drawn, first) = (
+            finished(&workshop, &apart, &pipeline).parameters(),
+            finished(&workshop, &whole, &pipeline).parameters(),
+        );
         let mut arrays = BTreeMap::new();
         for (name, tensor) in &drawn.arrays {
             // Relations have numbers in the set without names.
             let plain = ["cites", "written_by", "in"]
                 .iter()
                 .enumerate()
-                .fold(name.clone(), |name, (number, label)| name.replace(&format!(".{label}"), &format!(".{number}")));
+                .fold(name.clone(), |name, (number, label)| {
+                    name.replace(&format!(".{label}"), &format!(".{number}"))
+                });
             let kind = KINDS.iter().position(|kind| plain.contains(&format!(".{kind}.")));
-            let block = kind.map_or(plain.clone(), |kind| plain.replace(&format!(".{}.", KINDS[kind]), "."));
+            let block = kind
+                .map_or(plain.clone(), |kind| plain.replace(&format!(".{}.", KINDS[kind]), "."));
             let values = first.arrays[&block].reals::<f64>().unwrap();
-            let values = kind.filter(|_| block.ends_with("weight")).map_or(values.clone(), |kind| of_block(&hetero, &values, kind));
+            let values = kind
+                .filter(|_| block.ends_with("weight"))
+                .map_or(values.clone(), |kind| of_block(&hetero, &values, kind));
             arrays.insert(name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &values));
         }
-        let pipeline = workshop.pipeline("rgcn", &rest(&format!(", init: {}", init(&workshop, arrays))));
-        let (got, want) = (proved(&workshop, &apart, &pipeline), finished(&workshop, &whole, &workshop.pipeline("rgcn", &rest(""))));
-        for (what, got, want) in [("loss", got.metrics("loss"), want.metrics("loss")), ("scores", got.predictions("scores"), want.predictions("scores"))] {
+        let pipeline =
+            workshop.pipeline("rgcn", &rest(&format!(", init: {}", init(&workshop, arrays))));
+        let (got, want) = (
+            proved(&workshop, &apart, &pipeline),
+            finished(&workshop, &whole, &workshop.pipeline("rgcn", &rest(""))),
+        );
+        for (what, got, want) in [
+            ("loss", got.metrics("loss"), want.metrics("loss")),
+            ("scores", got.predictions("scores"), want.predictions("scores")),
+        ] {
             if let Some(apart) = first_apart(&got, &want, 1e-12 * scale_of(&want)) {
                 panic!("{what} with {bases} bases{apart}");
             }
@@ -243,27 +348,56 @@ fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
 /// Every buffer of both, with dropout, over three epochs.
 fn executed<T: Precision>(workshop: &Workshop, hetero: &Hetero, method: &str) {
     let graph = hetero.artifact(workshop);
-    let rest = format!("  set: {{drop: 0.4}}\nreorder: {{method: {method}}}\nrun: {{dtype: {}}}", T::NAME);
+    let rest =
+        format!("  set: {{drop: 0.4}}\nreorder: {{method: {method}}}\nrun: {{dtype: {}}}", T::NAME);
     let pipeline = own_text(workshop, "hetero", HETERO, &rest);
     let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
-    let (list, step) = (list_of(&chain), chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap());
-    let data = upload::load::<T>(&workshop.context(&Silence, &StopFlag::new()), &step.inputs, &list, (upload::Needs::of(&list), &step.request)).unwrap();
+    let (list, step) =
+        (list_of(&chain), chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap());
+    let data = upload::load::<T>(
+        &workshop.context(&Silence, &StopFlag::new()),
+        &step.inputs,
+        &list,
+        (upload::Needs::of(&list), &step.request),
+    )
+    .unwrap();
     let list = apart(&list);
     let executor = Executor::new(&list, data, SEED).unwrap();
-    let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+    let initial: Vec<Vec<f64>> =
+        parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let world = hetero.world();
-    let edges = ReferenceGraph { nodes: hetero.nodes() as u64, source: world.source, target: world.target, weight: None };
+    let edges = ReferenceGraph {
+        nodes: hetero.nodes() as u64,
+        source: world.source,
+        target: world.target,
+        weight: None,
+    };
     let inputs = Inputs {
         target: world.targets.unwrap().values.reals(),
         training_rows: world.training_rows,
-        parameters: list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect(),
+        parameters: list
+            .parameters
+            .iter()
+            .map(|parameter| parameter.name.clone())
+            .zip(initial.iter().cloned())
+            .collect(),
         edge_type: world.edge_type,
         kind_of_node: world.kind_of_node,
-        features_of_kind: world.features_of_kind.iter().map(|(kind, rows)| (*kind, rows.values.reals())).collect(),
+        features_of_kind: world
+            .features_of_kind
+            .iter()
+            .map(|(kind, rows)| (*kind, rows.values.reals()))
+            .collect(),
         ..Inputs::default()
     };
     let reference = Reference::new(&list, &edges, inputs).unwrap();
-    stepped(&format!("hetero, sparse {}, {method}", hetero.sparse), &list, executor, reference, &initial);
+    stepped(
+        &format!("hetero, sparse {}, {method}", hetero.sparse),
+        &list,
+        executor,
+        reference,
+        &initial,
+    );
 }
 
 #[test]
@@ -283,9 +417,19 @@ fn one_kind_has_labels() {
     let workshop = Workshop::new();
     let hetero = hetero(300, false);
     let graph = hetero.artifact(&workshop);
-    let left = proved(&workshop, &graph, &workshop.pipeline("rgcn", "  set: {hidden: 8}\nrun: {epochs: 40, optimizer: {adam: {lr: 0.05}}}"));
+    let left = proved(
+        &workshop,
+        &graph,
+        &workshop.pipeline(
+            "rgcn",
+            "  set: {hidden: 8}\nrun: {epochs: 40, optimizer: {adam: {lr: 0.05}}}",
+        ),
+    );
     let losses = left.metrics("loss");
-    assert!(losses.iter().all(|loss| loss.is_finite()) && losses[40] < 0.3 * losses[0], "{losses:?}");
+    assert!(
+        losses.iter().all(|loss| loss.is_finite()) && losses[40] < 0.3 * losses[0],
+        "{losses:?}"
+    );
     assert_eq!(left.predictions("scores").len(), CLASSES * hetero.nodes());
 }
 
@@ -294,8 +438,16 @@ fn neither_order_nor_threads_change_results() {
     let workshop = Workshop::new();
     for sparse in [false, true] {
         let graph = hetero(3000, sparse).artifact(&workshop);
-        let run = |rest: &str| finished(&workshop, &graph, &own_text(&workshop, "hetero", HETERO, &format!("  set: {{drop: 0.4}}\n{rest}")));
-        let [plain, ordered] = ["none", "degree"].map(|method| run(&format!("reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: f64}}")));
+        let run = |rest: &str| {
+            finished(
+                &workshop,
+                &graph,
+                &own_text(&workshop, "hetero", HETERO, &format!("  set: {{drop: 0.4}}\n{rest}")),
+            )
+        };
+        let [plain, ordered] = ["none", "degree"].map(|method| {
+            run(&format!("reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: f64}}"))
+        });
         let (got, want) = (ordered.metrics("loss"), plain.metrics("loss"));
         assert!(first_apart(&got, &want, 1e-11 * scale_of(&want)).is_none(), "{got:?}, {want:?}");
         let (got, want) = (ordered.predictions("scores"), plain.predictions("scores"));
@@ -303,10 +455,19 @@ fn neither_order_nor_threads_change_results() {
         let mut first = None;
         for threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let left = pool.install(|| run("reorder: {method: degree}\nrun: {epochs: 3, keep: best}"));
-            let first = first.get_or_insert_with(|| left.fixed().into_iter().map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect::<Vec<_>>());
+            let left =
+                pool.install(|| run("reorder: {method: degree}\nrun: {epochs: 3, keep: best}"));
+            let first = first.get_or_insert_with(|| {
+                left.fixed()
+                    .into_iter()
+                    .map(|(name, bytes)| (name.to_owned(), bytes.to_vec()))
+                    .collect::<Vec<_>>()
+            });
             for (name, bytes) in first.iter() {
-                assert!(left.fixed()[name.as_str()] == bytes, "{name} differs with {threads} threads");
+                assert!(
+                    left.fixed()[name.as_str()] == bytes,
+                    "{name} differs with {threads} threads"
+                );
             }
         }
     }
@@ -314,7 +475,8 @@ fn neither_order_nor_threads_change_results() {
 
 #[test]
 fn analytics_read_kinds_and_named_relations() {
-    let text = "def p(v):\n    v.papers = count(u for u in v.innbs[\"written by\"] if u.kind == \"paper\")\n    return v.kind, v.papers\n";
+    let text = "def p(v):\n    v.papers = count(u for u in v.innbs[\"written by\"] if u.kind == \
+        \"paper\")\n    return v.kind, v.papers\n";
     let workshop = Workshop::new();
     let hetero = hetero(60, false);
     let graph = hetero.artifact(&workshop);
@@ -326,9 +488,21 @@ fn analytics_read_kinds_and_named_relations() {
         }
     }
     for method in ["none", "degree"] {
-        let left = proved(&workshop, &graph, &own_text(&workshop, "p", text, &format!("reorder: {{method: {method}}}")));
-        let ints = |name: &str| crate::compiled::ints(&left, name).into_iter().map(|value| value as f64).collect::<Vec<f64>>();
-        assert_eq!(ints("kind"), (0..60).map(|node| f64::from(kind_of(node))).collect::<Vec<f64>>());
+        let left = proved(
+            &workshop,
+            &graph,
+            &own_text(&workshop, "p", text, &format!("reorder: {{method: {method}}}")),
+        );
+        let ints = |name: &str| {
+            crate::compiled::ints(&left, name)
+                .into_iter()
+                .map(|value| value as f64)
+                .collect::<Vec<f64>>()
+        };
+        assert_eq!(
+            ints("kind"),
+            (0..60).map(|node| f64::from(kind_of(node))).collect::<Vec<f64>>()
+        );
         assert_eq!(ints("papers"), papers);
     }
 }
@@ -355,11 +529,25 @@ fn a_feature_that_is_not_finite_is_named() {
 fn what_does_not_fit_is_said_with_the_names_of_the_set() {
     let workshop = Workshop::new();
     let graph = hetero(60, false).artifact(&workshop);
-    let refused = |text: &str| workshop.planned(&graph, &own_text(&workshop, "p", text, "")).err().map(|error| error.to_string()).unwrap_or_default();
+    let refused = |text: &str| {
+        workshop
+            .planned(&graph, &own_text(&workshop, "p", text, ""))
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    };
     let error = refused("def p(v):\n    return linear(relu(v.x), v.classes)\n");
-    assert!(error.contains("rows of a width for each kind: paper 5, venue one-hot, author 3"), "{error}");
-    let error = refused("def p(v):\n    return linear(v.x, v.classes) + sum(u.degree for u in v.innbs[\"writen by\"])\n");
+    assert!(
+        error.contains("rows of a width for each kind: paper 5, venue one-hot, author 3"),
+        "{error}"
+    );
+    let error = refused(
+        "def p(v):\n    return linear(v.x, v.classes) + sum(u.degree for u in v.innbs[\"writen \
+            by\"])\n",
+    );
     assert!(error.contains("did you mean  \"written by\""), "{error}");
-    let error = refused("def p(v):\n    return linear(v.x, v.classes) * where(v.kind == \"auther\", 1, 0)\n");
+    let error = refused(
+        "def p(v):\n    return linear(v.x, v.classes) * where(v.kind == \"auther\", 1, 0)\n",
+    );
     assert!(error.contains("did you mean  \"author\""), "{error}");
 }

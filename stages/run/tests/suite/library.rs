@@ -1,8 +1,10 @@
-//! library: every program of the library that learns, compiled, against the reference, buffer by buffer, on the device that is asked for.
+//! library: every program of the library that learns, compiled, against the reference, buffer by
+//! buffer, on the device that is asked for.
 //!
-//! promises  on every degenerate graph, in both types, with weights, sparse features and another order of the nodes by turns: every buffer
-//!           after every part of three epochs, of passes that draw and passes that do not; the same list without gradients, applied once;
-//!           and four of them on rows of each width that the source documents name
+//! promises  on every degenerate graph, in both types, with weights, sparse features and another
+//!           order of the nodes by turns: every buffer after every part of three epochs, of passes
+//!           that draw and passes that do not; the same list without gradients, applied once; and
+//!           four of them on rows of each width that the source documents name
 //! never     takes a list that was fused by hand (`differential` does)
 use std::collections::BTreeMap;
 
@@ -34,7 +36,10 @@ const MODELS: [(&str, &str); 16] = [
     ("appnp", r#"{"hidden": 5, "steps": 3, "drop": 0.4, "drop_edges": 0.3}"#),
     ("rgcn", r#"{"hidden": 5, "drop": 0.4}"#),
     ("rgcn", r#"{"hidden": 5, "bases": 2, "drop": 0.4}"#),
-    ("graph_transformer", r#"{"hidden": 3, "heads": 2, "edges": true, "drop": 0.4, "drop_shares": 0.3}"#),
+    (
+        "graph_transformer",
+        r#"{"hidden": 3, "heads": 2, "edges": true, "drop": 0.4, "drop_shares": 0.3}"#,
+    ),
     ("sgc", r#"{"hops": 2}"#),
     ("gcnii", r#"{"hidden": 5, "layers": 2, "drop": 0.4}"#),
 ];
@@ -66,16 +71,30 @@ struct Problem {
 }
 
 impl Problem {
-    fn new((name, settings): (&'static str, &str), shape: &Shape, (choice, columns): (Choice, usize)) -> Self {
-        let what = format!("{name} {settings} on `{}`, weighted, sparse, reordered {choice:?}", shape.name);
-        let settings: BTreeMap<String, Value> = serde_json::from_str::<Value>(settings).unwrap().as_object().unwrap().clone().into_iter().collect();
+    fn new(
+        (name, settings): (&'static str, &str),
+        shape: &Shape,
+        (choice, columns): (Choice, usize),
+    ) -> Self {
+        let what = format!(
+            "{name} {settings} on `{}`, weighted, sparse, reordered {choice:?}",
+            shape.name
+        );
+        let settings: BTreeMap<String, Value> = serde_json::from_str::<Value>(settings)
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .clone()
+            .into_iter()
+            .collect();
         let mut direct = direct_of(shape, (choice, columns), LossKind::CrossEntropy);
         let edges = direct.source.len();
         if name == "rgcn" {
             direct.relation = (0..edges).map(|edge| (edge % RELATIONS) as u32).collect();
         }
         if settings.contains_key("edges") {
-            (direct.edge_columns, direct.edge_features) = (EDGE_COLUMNS, signed(5, edges * EDGE_COLUMNS));
+            (direct.edge_columns, direct.edge_features) =
+                (EDGE_COLUMNS, signed(5, edges * EDGE_COLUMNS));
         }
         if settings.contains_key("graphs") {
             direct.graphs = GRAPHS;
@@ -90,7 +109,8 @@ impl Problem {
     }
 
     fn list(&self, known: &Data) -> LaunchList {
-        let text = if self.name == "centred" { CENTRED.to_owned() } else { program_text(self.name) };
+        let text =
+            if self.name == "centred" { CENTRED.to_owned() } else { program_text(self.name) };
         let made = compile(&text, self.name, &self.settings, known);
         made.unwrap_or_else(|wrong| panic!("{}: {wrong:?}", self.what)).list
     }
@@ -103,17 +123,40 @@ impl Problem {
 
     /// Parameters that nobody learned, applied.
     fn applied<T: Precision>(&self) {
-        let list = self.list(&Data { training: false, inferring: true, bytes_per_real: size_of::<T>() as u64, ..self.known.clone() });
-        let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
-        let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
+        let list = self.list(&Data {
+            training: false,
+            inferring: true,
+            bytes_per_real: size_of::<T>() as u64,
+            ..self.known.clone()
+        });
+        let initial: Vec<Vec<f64>> =
+            parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
+                .unwrap();
+        let named = list
+            .parameters
+            .iter()
+            .map(|parameter| parameter.name.clone())
+            .zip(initial.iter().cloned())
+            .collect();
         let graph = self.direct.reference_graph();
         let mut reference = self.direct.reference(&list, &graph, &named);
         reference.prepare();
         let list = apart(&list);
         let mut executor = executor::<T>(&list, self.direct.data(&list), SEED);
-        executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>()).unwrap();
+        executor
+            .set_parameters(
+                &initial
+                    .iter()
+                    .map(|values| values.iter().map(|&value| T::rounded(value)).collect())
+                    .collect::<Vec<Vec<T>>>(),
+            )
+            .unwrap();
         go(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
-        compare(&format!("{}, applied", self.what), rounding::<T>(), (&list, &executor, &reference));
+        compare(
+            &format!("{}, applied", self.what),
+            rounding::<T>(),
+            (&list, &executor, &reference),
+        );
     }
 }
 
@@ -121,10 +164,17 @@ impl Problem {
 fn problems(shapes: &[Shape]) -> Vec<Problem> {
     let choice = |model: usize, shape: usize| CHOICES[(model + shape) % CHOICES.len()];
     let of = |(number, shape): (usize, &Shape)| {
-        MODELS.into_iter().enumerate().map(|(model, given)| Problem::new(given, shape, (choice(model, number), 6))).collect::<Vec<_>>()
+        MODELS
+            .into_iter()
+            .enumerate()
+            .map(|(model, given)| Problem::new(given, shape, (choice(model, number), 6)))
+            .collect::<Vec<_>>()
     };
-    // In a clique all sums are equal: what is normalised is rounding, and its signs decide what relu lets through.
-    let is_rounding = |problem: &Problem| problem.settings.contains_key("norm") && problem.what.contains("`clique`");
+    // In a clique all sums are equal: what is normalised is rounding, and its signs decide what
+    // relu lets through.
+    let is_rounding = |problem: &Problem| {
+        problem.settings.contains_key("norm") && problem.what.contains("`clique`")
+    };
     shapes.iter().enumerate().flat_map(of).filter(|problem| !is_rounding(problem)).collect()
 }
 
@@ -166,7 +216,10 @@ fn values_of_the_only_graph_are_given_to_its_vertices() {
 
 /// Features and hidden rows so wide; heads where they divide it.
 fn of_width(name: &'static str, width: usize) -> Problem {
-    let heads = [8, 2].into_iter().find(|heads| width.is_multiple_of(*heads) && width / heads > 1).unwrap_or(1);
+    let heads = [8, 2]
+        .into_iter()
+        .find(|heads| width.is_multiple_of(*heads) && width / heads > 1)
+        .unwrap_or(1);
     let settings = match name {
         "gat" => json!({"hidden": width / heads, "heads": heads}),
         "gin" => json!({"hidden": width, "layers": 2}),
@@ -177,9 +230,17 @@ fn of_width(name: &'static str, width: usize) -> Problem {
 
 #[test]
 fn every_width_agrees() {
-    let wanted = |width: &usize| if is_brief() { [3, 33].contains(width) } else { gpu().is_some() || *width <= WIDEST_ON_CPU };
+    let wanted = |width: &usize| {
+        if is_brief() {
+            [3, 33].contains(width)
+        } else {
+            gpu().is_some() || *width <= WIDEST_ON_CPU
+        }
+    };
     let widths = WIDTHS.into_iter().filter(wanted);
-    let problems: Vec<Problem> = widths.flat_map(|width| ["gcn", "sage", "gin", "gat"].map(|name| of_width(name, width))).collect();
+    let problems: Vec<Problem> = widths
+        .flat_map(|width| ["gcn", "sage", "gin", "gat"].map(|name| of_width(name, width)))
+        .collect();
     problems.par_iter().for_each(|problem| {
         problem.learned::<f32>();
         problem.learned::<f64>();

@@ -1,7 +1,8 @@
 //! losses: each loss and its gradient, against the reference.
 //!
-//! promises  rows of few and of many classes and labels, of more rows than all threads of a device take at once, some of which are not learned by;
-//!           labels that are not known or lie between 0 and 1; scores that are infinite or no numbers
+//! promises  rows of few and of many classes and labels, of more rows than all threads of a device
+//!           take at once, some of which are not learned by; labels that are not known or lie
+//!           between 0 and 1; scores that are infinite or no numbers
 use std::collections::BTreeMap;
 
 use warploom_run::{executor::Pass, program::Part};
@@ -20,7 +21,8 @@ const SCORES: &str = "def scores(v):
     return linear(v.x, v.classes)
 ";
 
-/// Rows that a block of the loss's kernel has at once, at least: 256 threads, of which as many have a row as hold its columns by eights.
+/// Rows that a block of the loss's kernel has at once, at least: 256 threads, of which as many have
+/// a row as hold its columns by eights.
 fn rows_of_block(columns: usize) -> usize {
     256 / columns.div_ceil(8).next_power_of_two().min(32)
 }
@@ -42,15 +44,27 @@ fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
     // So large that powers are far from 1, on both sides.
     let features = signed(1, nodes * 3).into_iter().map(|value| 12.0 * value).collect();
     let training_rows = (0..nodes as u32).filter(|row| row % 3 != 1).collect();
-    Direct { nodes, source, target, feature_columns: 3, features, labels, training_rows, ..Direct::default() }
+    Direct {
+        nodes,
+        source,
+        target,
+        feature_columns: 3,
+        features,
+        labels,
+        training_rows,
+        ..Direct::default()
+    }
 }
 
 fn agree(loss: LossKind, columns: usize) {
-    let processors = gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
+    let processors =
+        gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
     for nodes in taken(&[1, 61, 77 + 9 * processors * rows_of_block(columns)]) {
         let direct = direct(nodes, columns, loss);
         let known = Data { lanes: true, ..direct.known(columns as u64, loss) };
-        let list = compile(SCORES, "scores", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        let list = compile(SCORES, "scores", &BTreeMap::new(), &known)
+            .unwrap_or_else(|wrong| panic!("{wrong:?}"))
+            .list;
         let what = format!("{loss:?} of {columns} columns, {nodes} rows");
         trained::<f32>(&what, &direct, &list);
         if !is_brief() {
@@ -85,7 +99,8 @@ const GIVEN: &str = "def given(v):
     return v.x + bias()
 ";
 
-/// A row has no gradient that is a number where its largest score is infinite or a score is no number; other rows have theirs.
+/// A row has no gradient that is a number where its largest score is infinite or a score is no
+/// number; other rows have theirs.
 #[test]
 fn rows_of_infinite_scores_have_no_gradient() {
     // As many as lanes hold, and more.
@@ -95,22 +110,38 @@ fn rows_of_infinite_scores_have_no_gradient() {
         features[columns] = f64::INFINITY;
         features[2 * columns + 1] = f64::NAN;
         features[3 * columns + 1] = f64::NEG_INFINITY;
-        let direct = Direct { features, feature_columns: columns, labels: vec![1.0, 1.0, 0.0, 0.0, 1.0], ..direct(nodes, columns, LossKind::CrossEntropy) };
+        let direct = Direct {
+            features,
+            feature_columns: columns,
+            labels: vec![1.0, 1.0, 0.0, 0.0, 1.0],
+            ..direct(nodes, columns, LossKind::CrossEntropy)
+        };
         let direct = Direct { training_rows: (0..nodes as u32).collect(), ..direct };
         let known = Data { lanes: true, ..direct.known(columns as u64, LossKind::CrossEntropy) };
-        let list = compile(GIVEN, "given", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        let list = compile(GIVEN, "given", &BTreeMap::new(), &known)
+            .unwrap_or_else(|wrong| panic!("{wrong:?}"))
+            .list;
         let mut executor = executor_of::<f32>(&list, direct.data(&list), (0, Matmul::F32));
         executor.set_parameters(&[vec![0.0; columns]]).unwrap();
         for part in [Part::Prepare, Part::Forward, Part::Loss] {
             go(&mut executor, &list, part, Pass { epoch: 0, training: true });
         }
-        let gradient =
-            |launch: &&warploom_vertex::launch::Launch| if let Operation::Loss { gradient, .. } = &launch.operation { Some(gradient.clone()) } else { None };
+        let gradient = |launch: &&warploom_vertex::launch::Launch| {
+            if let Operation::Loss { gradient, .. } = &launch.operation {
+                Some(gradient.clone())
+            } else {
+                None
+            }
+        };
         let name = list.launches().iter().find_map(gradient).unwrap();
         let found = held(&executor, &list, &name).unwrap();
         for (row, is_number) in [true, false, false, true, true].into_iter().enumerate() {
             for (column, value) in found[row * columns..][..columns].iter().enumerate() {
-                assert_eq!(value.is_finite(), is_number, "row {row} of {columns} classes: {value} for class {column}");
+                assert_eq!(
+                    value.is_finite(),
+                    is_number,
+                    "row {row} of {columns} classes: {value} for class {column}"
+                );
             }
         }
     }

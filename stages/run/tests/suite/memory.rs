@@ -1,7 +1,8 @@
 //! memory: the peak that a plan predicts, beside what a process takes.
 //!
-//! promises  a run takes at most what was predicted, a tenth of it and `BESIDE`: for threads, tables and code; and the prediction is
-//!           not idle: a run takes at least half of it. Where the system does not tell, nothing is compared, and `SKIPPED` is said
+//! promises  a run takes at most what was predicted, a tenth of it and `BESIDE`: for threads,
+//!           tables and code; and the prediction is not idle: a run takes at least half of it.
+//!           Where the system does not tell, nothing is compared, and `SKIPPED` is said
 use std::process::Command;
 
 use warploom_contract::stage::{Silence, StopFlag};
@@ -27,11 +28,16 @@ fn given() -> Given {
     Given {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
-            labels: Some(Labels::Classes((0..NODES).map(|node| Some((uniform(42, node) * 4.0) as u32)).collect())),
+            labels: Some(Labels::Classes(
+                (0..NODES).map(|node| Some((uniform(42, node) * 4.0) as u32)).collect(),
+            )),
             splits: vec![(0..NODES).map(|node| [1, 1, 2, 3, 0][node % 5]).collect()],
             ..NodeTable::new(Ids::Numbers((0..NODES as u64).collect()))
         },
-        features: Features::Dense { columns: COLUMNS, values: signed(43, NODES * COLUMNS).into_iter().map(|value| value as f32).collect() },
+        features: Features::Dense {
+            columns: COLUMNS,
+            values: signed(43, NODES * COLUMNS).into_iter().map(|value| value as f32).collect(),
+        },
         edge_features: None,
         graphs: None,
     }
@@ -44,14 +50,18 @@ fn status(name: &str) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// One run, in a process of its own: what was predicted, and how far the resident size rose. The test below starts it, alone in its
-/// process and with a program; without one it does nothing.
+/// One run, in a process of its own: what was predicted, and how far the resident size rose. The
+/// test below starts it, alone in its process and with a program; without one it does nothing.
 #[test]
 fn child() {
     let Ok(program) = std::env::var("WARPLOOM_TEST_PROGRAM") else { return };
     let workshop = Workshop::new();
     let graph = workshop.graph(&given());
-    let rest = if program == "pagerank" { "run: {max_supersteps: 3, allow_unconverged: true}" } else { "run: {epochs: 2}" };
+    let rest = if program == "pagerank" {
+        "run: {max_supersteps: 3, allow_unconverged: true}"
+    } else {
+        "run: {epochs: 2}"
+    };
     let pipeline = workshop.pipeline(&program, rest);
     let chain = workshop.planned(&graph, &pipeline).unwrap();
     if let Err(error) = std::fs::write(PEAK, "5") {
@@ -67,7 +77,10 @@ fn child() {
 fn what_is_predicted_is_taken() {
     for program in ["gcn", "gat", "pagerank"] {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["memory::child", "--exact", "--nocapture"]).env("WARPLOOM_TEST_PROGRAM", program).env("RAYON_NUM_THREADS", "2");
+        child
+            .args(["memory::child", "--exact", "--nocapture"])
+            .env("WARPLOOM_TEST_PROGRAM", program)
+            .env("RAYON_NUM_THREADS", "2");
         let output = child.output().unwrap();
         assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();
@@ -75,9 +88,15 @@ fn what_is_predicted_is_taken() {
             eprintln!("{SKIPPED} nothing was compared:{why}");
             continue;
         }
-        let Some((_, numbers)) = text.lines().find_map(|line| line.split_once(SAYS)) else { panic!("{program}: no numbers in `{text}`") };
-        let numbers: Vec<u64> = numbers.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        let Some((_, numbers)) = text.lines().find_map(|line| line.split_once(SAYS)) else {
+            panic!("{program}: no numbers in `{text}`")
+        };
+        let numbers: Vec<u64> =
+            numbers.split_whitespace().map(|number| number.parse().unwrap()).collect();
         let [predicted, taken] = numbers[..] else { panic!("{text}") };
-        assert!(taken <= predicted + predicted / 10 + BESIDE && taken >= predicted / 2, "{program}: {predicted} bytes were predicted, {taken} taken");
+        assert!(
+            taken <= predicted + predicted / 10 + BESIDE && taken >= predicted / 2,
+            "{program}: {predicted} bytes were predicted, {taken} taken"
+        );
     }
 }

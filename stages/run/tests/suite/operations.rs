@@ -1,8 +1,10 @@
-//! operations: golden cases of single operations over edges, as lists of launches, on the device that is asked for.
+//! operations: golden cases of single operations over edges, as lists of launches, on the device
+//! that is asked for.
 //!
-//! promises  sums, means and extrema with who wins them, dot products, softmax and attention, and their gradients, on the inputs of the cases: every
-//!           tensor to the tolerance that case.json states for its group in f32 and f64, infinities and winners exactly; in the order of
-//!           the case and by degree
+//! promises  sums, means and extrema with who wins them, dot products, softmax and attention, and
+//!           their gradients, on the inputs of the cases: every tensor to the tolerance that
+//!           case.json states for its group in f32 and f64, infinities and winners exactly; in the
+//!           order of the case and by degree
 use std::collections::BTreeSet;
 
 use warploom_cases::Case;
@@ -23,8 +25,11 @@ use crate::golden::Comparison;
 /// What a problem reads.
 fn direct(Problem { given, .. }: &Problem, reordered: bool) -> Direct {
     let world = &given.world;
-    let rows = |rows: &Option<warploom_vertex::interpret::Rows>| rows.as_ref().map_or((0, Vec::new()), |rows| (rows.columns, rows.values.reals()));
-    let ((feature_columns, features), (edge_columns, edge_features)) = (rows(&world.features), rows(&world.edge_features));
+    let rows = |rows: &Option<warploom_vertex::interpret::Rows>| {
+        rows.as_ref().map_or((0, Vec::new()), |rows| (rows.columns, rows.values.reals()))
+    };
+    let ((feature_columns, features), (edge_columns, edge_features)) =
+        (rows(&world.features), rows(&world.edge_features));
     Direct {
         nodes: world.nodes,
         source: world.source.clone(),
@@ -41,13 +46,19 @@ fn direct(Problem { given, .. }: &Problem, reordered: bool) -> Direct {
 
 /// The nodes as a list that is applied once.
 fn list(gir: &Gir, data: &Data) -> LaunchList {
-    let apart = lower(&clean(gir.clone(), data).0, data).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let apart =
+        lower(&clean(gir.clone(), data).0, data).unwrap_or_else(|refusal| panic!("{refusal}"));
     fuse(&apart, &Facts::of(data))
 }
 
 /// Compares every result of a problem; their names.
 fn compare<T: Precision>(case: &Case, problem: &Problem, reordered: bool) -> Vec<String> {
-    let known = Data { inferring: true, lanes: gpu().is_some(), bytes_per_real: size_of::<T>() as u64, ..problem.given.data.clone() };
+    let known = Data {
+        inferring: true,
+        lanes: gpu().is_some(),
+        bytes_per_real: size_of::<T>() as u64,
+        ..problem.given.data.clone()
+    };
     let (list, direct) = (list(&problem.gir, &known), direct(problem, reordered));
     let mut executor = executor::<T>(&list, direct.data(&list), 0);
     go(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
@@ -61,7 +72,12 @@ fn compare<T: Precision>(case: &Case, problem: &Problem, reordered: bool) -> Vec
             golden.with(&group(case, &problem.tag, &result.name), &result.name, &got);
         }
     }
-    golden.told(&format!("{} of {}{}", problem.tag, list.program, if reordered { ", by degree" } else { "" }));
+    golden.told(&format!(
+        "{} of {}{}",
+        problem.tag,
+        list.program,
+        if reordered { ", by degree" } else { "" }
+    ));
     list.results.iter().map(|result| result.name.clone()).collect()
 }
 

@@ -1,7 +1,8 @@
 //! recorded: epochs that were recorded as graphs of launches, beside the same launches one by one.
 //!
-//! promises  of gcn, gin, gat and sage, with dropout and a step size that changes: each launch alone, each part as a graph and whole epochs as
-//!           graphs give the same bits of every loss, every count, and the moments and parameters at the end
+//! promises  of gcn, gin, gat and sage, with dropout and a step size that changes: each launch
+//!           alone, each part as a graph and whole epochs as graphs give the same bits of every
+//!           loss, every count, and the moments and parameters at the end
 //! limits    only a GPU records; without one these tests say that they were skipped
 use std::collections::BTreeMap;
 
@@ -66,9 +67,14 @@ struct Ended {
 impl Ended {
     /// A name for all of it.
     fn digest(&self) -> String {
-        let words = |values: &[u64]| values.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let words =
+            |values: &[u64]| values.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
         let counts = self.counts.iter().flatten().flat_map(|count| count.to_le_bytes());
-        let bytes: Vec<u8> = words(&self.losses).into_iter().chain(counts).chain(self.numbers.iter().flat_map(|values| words(values))).collect();
+        let bytes: Vec<u8> = words(&self.losses)
+            .into_iter()
+            .chain(counts)
+            .chain(self.numbers.iter().flat_map(|values| words(values)))
+            .collect();
         Digest::of(&bytes).to_string()[..16].to_owned()
     }
 }
@@ -90,8 +96,13 @@ impl<T: Precision> Training<T> {
         let Executor { gpu, program, machine, .. } = &mut self.executor;
         machine.pace = pace(pass.epoch);
         if self.way == Way::Alone {
-            // What is launched is the part that is named first, and `Part::Prepare` is never recorded.
-            return gpu.as_mut().unwrap().run(program.part(part), (Part::Prepare, pass), machine.pace).unwrap();
+            // What is launched is the part that is named first, and `Part::Prepare` is never
+            // recorded.
+            return gpu
+                .as_mut()
+                .unwrap()
+                .run(program.part(part), (Part::Prepare, pass), machine.pace)
+                .unwrap();
         }
         self.executor.run(part, pass, &StopFlag::new()).unwrap();
     }
@@ -116,7 +127,8 @@ impl<T: Precision> Training<T> {
         self.executor.keep_statistics().unwrap();
     }
 
-    /// The epochs that are left, as a run has them done: each stretch is asked for before what the one in front of it measured is looked at.
+    /// The epochs that are left, as a run has them done: each stretch is asked for before what the
+    /// one in front of it measured is looked at.
     fn stretches(&mut self, first: u64) {
         let Executor { gpu, program, .. } = &mut self.executor;
         let gpu = gpu.as_mut().unwrap();
@@ -125,7 +137,9 @@ impl<T: Precision> Training<T> {
             let paces: Vec<f64> = (done..=done + epochs).map(pace).collect();
             let next = gpu.go_on(program, (done, &paces), (None, on_way.is_some())).unwrap();
             done += epochs;
-            for stretch in on_way.replace(next).into_iter().chain(on_way.take_if(|_| done == EPOCHS)) {
+            for stretch in
+                on_way.replace(next).into_iter().chain(on_way.take_if(|_| done == EPOCHS))
+            {
                 for (loss, counts) in gpu.measured(&stretch).unwrap() {
                     self.ended.losses.push(loss.to_bits());
                     self.ended.counts.push(counts);
@@ -149,42 +163,85 @@ impl<T: Precision> Training<T> {
         self.executor.fetch_state().unwrap();
         let bits = |values: &Vec<T>| values.iter().map(|value| value.widened().to_bits()).collect();
         self.ended.numbers = self.executor.parameters().iter().map(bits).collect();
-        self.ended.numbers.extend(self.executor.machine.moments.iter().flat_map(|moments| [bits(&moments.first), bits(&moments.second)]));
+        self.ended.numbers.extend(
+            self.executor
+                .machine
+                .moments
+                .iter()
+                .flat_map(|moments| [bits(&moments.first), bits(&moments.second)]),
+        );
         self.ended
     }
 }
 
 fn trained<T: Precision>((direct, list): (&Direct, &LaunchList), way: Way) -> Ended {
-    let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+    let initial =
+        parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let mut executor = executor::<T>(list, direct.data(list), SEED);
     executor.set_parameters(&initial).unwrap();
-    executor.set_optimizers(vec![Optimizer::Adam(Adam { weight_decay: 1e-3, ..Adam::default() }); initial.len()]).unwrap();
+    executor
+        .set_optimizers(vec![
+            Optimizer::Adam(Adam { weight_decay: 1e-3, ..Adam::default() });
+            initial.len()
+        ])
+        .unwrap();
     let draws = executor.program.draws;
     Training { executor, way, draws, ended: Ended::default() }.run()
 }
 
 fn agree<T: Precision>((name, settings): (&str, &str)) {
     let direct = direct_of(&medley(), (CHOICES[1], 6), LossKind::CrossEntropy);
-    let known = Data { bytes_per_real: size_of::<T>() as u64, ..direct.known(CLASSES, Loss::CrossEntropy) };
+    let known =
+        Data { bytes_per_real: size_of::<T>() as u64, ..direct.known(CLASSES, Loss::CrossEntropy) };
     let settings_of: BTreeMap<String, Value> = serde_json::from_str(settings).unwrap();
-    let list = compile(&program_text(name), name, &settings_of, &known).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}")).list;
-    let [alone, parts, epochs] = [Way::Alone, Way::Parts, Way::Epochs].map(|way| trained::<T>((&direct, &list), way));
+    let list = compile(&program_text(name), name, &settings_of, &known)
+        .unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"))
+        .list;
+    let [alone, parts, epochs] =
+        [Way::Alone, Way::Parts, Way::Epochs].map(|way| trained::<T>((&direct, &list), way));
     let what = format!("{name} {settings} ({})", T::NAME);
-    assert_eq!((alone.losses.len(), alone.counts.len()), (EPOCHS as usize + 1, EPOCHS as usize + 1), "{what}");
-    assert!(alone.losses.iter().all(|bits| f64::from_bits(*bits).is_finite()), "{what}: {:?}", alone.losses);
-    assert!(alone.losses.windows(2).all(|pair| pair[0] != pair[1]), "{what}: an epoch changes nothing");
+    assert_eq!(
+        (alone.losses.len(), alone.counts.len()),
+        (EPOCHS as usize + 1, EPOCHS as usize + 1),
+        "{what}"
+    );
+    assert!(
+        alone.losses.iter().all(|bits| f64::from_bits(*bits).is_finite()),
+        "{what}: {:?}",
+        alone.losses
+    );
+    assert!(
+        alone.losses.windows(2).all(|pair| pair[0] != pair[1]),
+        "{what}: an epoch changes nothing"
+    );
     for (way, found) in [(Way::Parts, &parts), (Way::Epochs, &epochs)] {
-        let apart = (0..=EPOCHS as usize).find(|epoch| (alone.losses[*epoch], &alone.counts[*epoch]) != (found.losses[*epoch], &found.counts[*epoch]));
-        assert!(apart.is_none(), "{what}, {way:?}: what is measured in epoch {apart:?} differs from that of launches one by one");
-        assert!(alone.numbers == found.numbers, "{what}, {way:?}: parameters or moments differ from those of launches one by one");
+        let apart = (0..=EPOCHS as usize).find(|epoch| {
+            (alone.losses[*epoch], &alone.counts[*epoch])
+                != (found.losses[*epoch], &found.counts[*epoch])
+        });
+        assert!(
+            apart.is_none(),
+            "{what}, {way:?}: what is measured in epoch {apart:?} differs from that of launches \
+                one by one"
+        );
+        assert!(
+            alone.numbers == found.numbers,
+            "{what}, {way:?}: parameters or moments differ from those of launches one by one"
+        );
     }
-    println!("recorded, {what}: {EPOCHS} epochs, the same bits alone, by parts and by epochs: {}", alone.digest());
+    println!(
+        "recorded, {what}: {EPOCHS} epochs, the same bits alone, by parts and by epochs: {}",
+        alone.digest()
+    );
 }
 
 #[test]
 fn epochs_as_graphs_give_the_bits_of_launches_one_by_one() {
     if gpu().is_none() {
-        println!("SKIPPED: recorded::epochs_as_graphs_give_the_bits_of_launches_one_by_one: NOTHING WAS RECORDED: no GPU is asked for");
+        println!(
+            "SKIPPED: recorded::epochs_as_graphs_give_the_bits_of_launches_one_by_one: NOTHING \
+                WAS RECORDED: no GPU is asked for"
+        );
         return;
     }
     for model in taken(&MODELS) {

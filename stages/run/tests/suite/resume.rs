@@ -20,8 +20,8 @@ use crate::workshop::{Left, Workshop};
 /// Epochs after each of which the host looks, on a GPU, too.
 const LOOKED_AT: u64 = 2;
 
-/// A listener that asks for a stop: at the note of this number in a start (in the middle of an epoch) or when so many
-/// steps are done in all (between two).
+/// A listener that asks for a stop: at the note of this number in a start (in the middle of an
+/// epoch) or when so many steps are done in all (between two).
 struct Stopper<'a> {
     stop: &'a StopFlag,
     at_note: Option<u64>,
@@ -54,9 +54,20 @@ impl Progress for Stopper<'_> {
 }
 
 /// Stops a start after some steps; gives the error, or the result where the run ended before.
-pub fn stopped(workshop: &Workshop, chain: &Chain, at_note: Option<u64>, at_advance: Option<u64>) -> Result<Left, warploom_contract::StageError> {
+pub fn stopped(
+    workshop: &Workshop,
+    chain: &Chain,
+    at_note: Option<u64>,
+    at_advance: Option<u64>,
+) -> Result<Left, warploom_contract::StageError> {
     let stop = StopFlag::new();
-    let stopper = Stopper { stop: &stop, at_note, at_advance, notes: AtomicU64::new(0), advances: AtomicU64::new(0) };
+    let stopper = Stopper {
+        stop: &stop,
+        at_note,
+        at_advance,
+        notes: AtomicU64::new(0),
+        advances: AtomicU64::new(0),
+    };
     workshop.run(chain, &stopper, &stop)
 }
 
@@ -68,17 +79,25 @@ pub fn same(what: &str, got: &Left, want: &Left) {
 
 /// All columns of the metrics but the seconds, by their bits.
 pub fn metrics(left: &Left) -> Vec<Vec<u64>> {
-    ["loss", "train", "validation", "test"].iter().map(|name| left.metrics(name).iter().map(|value| value.to_bits()).collect()).collect()
+    ["loss", "train", "validation", "test"]
+        .iter()
+        .map(|name| left.metrics(name).iter().map(|value| value.to_bits()).collect())
+        .collect()
 }
 
 #[test]
 fn a_training_stopped_at_any_epoch_ends_the_same() {
-    for (keep, drop, optimizer) in
-        [("last", 0.0, "adam: {weight_decay: 0.01}"), ("best", 0.5, "adamw: {weight_decay: 0.1}"), ("best", 0.0, "sgd: {lr: 0.5, momentum: 0.9}")]
-    {
+    for (keep, drop, optimizer) in [
+        ("last", 0.0, "adam: {weight_decay: 0.01}"),
+        ("best", 0.5, "adamw: {weight_decay: 0.1}"),
+        ("best", 0.0, "sgd: {lr: 0.5, momentum: 0.9}"),
+    ] {
         let workshop = Workshop::new();
         let graph = workshop.graph(&community(false));
-        let rest = format!("  set: {{hidden: 6, drop: {drop}}}\nreorder: {{method: degree}}\nrun: {{epochs: 12, keep: {keep}, optimizer: {{{optimizer}}}}}");
+        let rest = format!(
+            "  set: {{hidden: 6, drop: {drop}}}\nreorder: {{method: degree}}\nrun: {{epochs: 12, \
+                keep: {keep}, optimizer: {{{optimizer}}}}}"
+        );
         let pipeline = workshop.pipeline("gcn", &rest);
         let chain = workshop.planned(&graph, &pipeline).unwrap();
         let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
@@ -92,14 +111,23 @@ fn a_training_stopped_at_any_epoch_ends_the_same() {
             // In the middle of an epoch, then at the end of one.
             let error = stopped(&workshop, &chain, Some(first), None).err().unwrap();
             assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Stopped, 75), "{error}");
-            let done = checkpoint::steps(&workshop.environment.store, &key).last().map_or(0, |step| step.number);
+            let done = checkpoint::steps(&workshop.environment.store, &key)
+                .last()
+                .map_or(0, |step| step.number);
             assert_eq!(done, first - 1, "the half epoch is dropped");
             let error = stopped(&workshop, &chain, None, Some(done + second)).err().unwrap();
             let boundary = format!("after epoch {}", done + second);
-            assert!(error.kind == ErrorKind::Stopped && error.what.contains(&boundary), "{boundary}: {error}");
+            assert!(
+                error.kind == ErrorKind::Stopped && error.what.contains(&boundary),
+                "{boundary}: {error}"
+            );
             let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
             assert_eq!(resumed.record().resumed_at, done + second);
-            same(&format!("{keep}, {optimizer}, stopped after {done} and {second} more"), &resumed, &whole);
+            same(
+                &format!("{keep}, {optimizer}, stopped after {done} and {second} more"),
+                &resumed,
+                &whole,
+            );
             assert_eq!(metrics(&resumed), metrics(&whole));
         }
     }
@@ -123,7 +151,10 @@ fn an_iteration_stopped_anywhere_ends_the_same() {
         let error = stopped(&workshop, &chain, None, Some(2)).err().unwrap();
         assert!(error.what.contains("after superstep 2"), "{error}");
         let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-        assert_eq!((resumed.record().resumed_at, resumed.record().supersteps), (2, whole.record().supersteps));
+        assert_eq!(
+            (resumed.record().resumed_at, resumed.record().supersteps),
+            (2, whole.record().supersteps)
+        );
         same(program, &resumed, &whole);
     }
 }
@@ -154,7 +185,8 @@ fn compiled_loops_stopped_anywhere_end_the_same() {
         ("kcore", workshop.pipeline("kcore", &format!("{order}{BOUNDED}"))),
         ("sssp", workshop.pipeline("sssp", &format!("{order}{BOUNDED}"))),
     ] {
-        let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let chain =
+            workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
         let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
         let supersteps = whole.record().supersteps;
         assert!(supersteps > 3, "{name}: {supersteps} supersteps");
@@ -164,7 +196,11 @@ fn compiled_loops_stopped_anywhere_end_the_same() {
             let error = stopped(&workshop, &chain, None, Some(at)).err().unwrap();
             assert!(error.what.contains(&format!("after superstep {at}")), "{name}: {error}");
             let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-            assert_eq!((resumed.record().resumed_at, resumed.record().supersteps), (at, supersteps), "{name}");
+            assert_eq!(
+                (resumed.record().resumed_at, resumed.record().supersteps),
+                (at, supersteps),
+                "{name}"
+            );
             same(&format!("{name}, stopped after {at}"), &resumed, &whole);
         }
     }
@@ -192,12 +228,18 @@ fn a_loop_after_a_course_goes_on_and_is_proved() {
     let error = stopped(&workshop, &chain, None, Some(4)).err().unwrap();
     assert!(error.what.contains("after superstep 4"), "{error}");
     let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-    assert_eq!((resumed.record().resumed_at, resumed.record().courses), (4, whole.record().courses));
+    assert_eq!(
+        (resumed.record().resumed_at, resumed.record().courses),
+        (4, whole.record().courses)
+    );
     same("mixed", &resumed, &whole);
-    workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    workshop
+        .check(&chain, &workshop.published(&chain).unwrap())
+        .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// A training of six epochs, stopped in the third and again after the fifth (on a GPU in the second and after it), ends as one that was not.
+/// A training of six epochs, stopped in the third and again after the fifth (on a GPU in the second
+/// and after it), ends as one that was not.
 pub fn stopped_twice_ends_the_same(workshop: &Workshop, chain: &Chain, name: &str) {
     let whole = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
     let [first, second] = if gpu().is_some() { [1, LOOKED_AT] } else { [2, 5] };
@@ -215,22 +257,27 @@ pub fn stopped_twice_ends_the_same(workshop: &Workshop, chain: &Chain, name: &st
 fn a_compiled_training_stopped_at_any_epoch_ends_the_same() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(false));
-    let rest = "  set: {hidden: 3, heads: 2, drop: 0.4, drop_shares: 0.4}\nreorder: {method: degree}\nrun: {epochs: 6, keep: best}";
+    let rest = "  set: {hidden: 3, heads: 2, drop: 0.4, drop_shares: 0.4}\nreorder: {method: \
+        degree}\nrun: {epochs: 6, keep: best}";
     let pipeline = workshop.pipeline("gat", rest);
     let chain = workshop.planned(&graph, &pipeline).unwrap();
     stopped_twice_ends_the_same(&workshop, &chain, "gat");
 }
 
-/// Epochs that a GPU does alone are stopped between its graphs, of which a state that is due is an end; those that were asked for are still done,
-/// and whoever goes on has other graphs.
+/// Epochs that a GPU does alone are stopped between its graphs, of which a state that is due is an
+/// end; those that were asked for are still done, and whoever goes on has other graphs.
 #[test]
 fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
     let Some(facts) = gpu() else {
-        println!("SKIPPED: resume::a_training_stopped_between_graphs_of_epochs_ends_the_same: NOTHING WAS RECORDED: no GPU is asked for");
+        println!(
+            "SKIPPED: resume::a_training_stopped_between_graphs_of_epochs_ends_the_same: NOTHING \
+                WAS RECORDED: no GPU is asked for"
+        );
         return;
     };
     let workshop = Workshop::new();
-    // Few rows: as many epochs are asked for at once as take a second, and five must, also on an emulated GPU of a busy machine.
+    // Few rows: as many epochs are asked for at once as take a second, and five must, also on an
+    // emulated GPU of a busy machine.
     let direct = direct_of(&random("few", 40, 200, 6), (CHOICES[1], 6), LossKind::CrossEntropy);
     let graph = workshop.graph(&given(&direct, false, false));
     for (program, set) in [
@@ -239,17 +286,35 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
         ("gat", "hidden: 3, heads: 2, drop: 0.4, drop_shares: 0.3"),
         ("sage", "hidden: 5, drop: 0.0"),
     ] {
-        let pipeline_of =
-            |saved: &str| workshop.pipeline(program, &format!("  set: {{{set}}}\nreorder: {{method: degree}}\nrun: {{epochs: 24, keep: best{saved}}}"));
+        let pipeline_of = |saved: &str| {
+            workshop.pipeline(
+                program,
+                &format!(
+                    "  set: {{{set}}}\nreorder: {{method: \
+                degree}}\nrun: {{epochs: 24, keep: best{saved}}}"
+                ),
+            )
+        };
         let pipeline = pipeline_of("");
-        let whole = workshop.run(&workshop.planned(&graph, &pipeline).unwrap(), &Silence, &StopFlag::new()).unwrap();
-        assert_eq!(whole.record().device["name"], facts.name, "{program}: {}", whole.record().device);
+        let whole = workshop
+            .run(&workshop.planned(&graph, &pipeline).unwrap(), &Silence, &StopFlag::new())
+            .unwrap();
+        assert_eq!(
+            whole.record().device["name"],
+            facts.name,
+            "{program}: {}",
+            whole.record().device
+        );
         let pipeline = pipeline_of(", checkpoint: {every_epochs: 5}");
         let chain = workshop.planned(&graph, &pipeline).unwrap();
-        // In the second epoch, after one of those that are looked at, and twice where a state was due, with the next epochs on their way.
-        let ends = [(Some(2), None, 1), (None, Some(2), 2), (None, Some(5), 10), (None, Some(15), 20)];
+        // In the second epoch, after one of those that are looked at, and twice where a state was
+        // due, with the next epochs on their way.
+        let ends =
+            [(Some(2), None, 1), (None, Some(2), 2), (None, Some(5), 10), (None, Some(15), 20)];
         for (at_note, at_advance, done) in ends {
-            let error = stopped(&workshop, &chain, at_note, at_advance).err().unwrap_or_else(|| panic!("{program} was not stopped after {done}"));
+            let error = stopped(&workshop, &chain, at_note, at_advance)
+                .err()
+                .unwrap_or_else(|| panic!("{program} was not stopped after {done}"));
             assert_eq!(error.kind, ErrorKind::Stopped, "{program}: {error}");
             assert!(error.what.contains(&format!("after epoch {done}")), "{program}: {error}");
         }
@@ -257,7 +322,10 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
         assert_eq!((resumed.record().resumed_at, resumed.record().epochs), (20, 24), "{program}");
         same(&format!("{program}, stopped four times"), &resumed, &whole);
         assert_eq!(metrics(&resumed), metrics(&whole), "{program}");
-        assert!(metrics(&whole)[0].windows(2).all(|pair| pair[0] != pair[1]), "{program}: an epoch changes nothing");
+        assert!(
+            metrics(&whole)[0].windows(2).all(|pair| pair[0] != pair[1]),
+            "{program}: an epoch changes nothing"
+        );
     }
 }
 
@@ -265,11 +333,13 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
 fn periodic_states_are_kept_and_a_published_run_leaves_none() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 9, checkpoint: {every_epochs: 2}}");
+    let pipeline = workshop
+        .pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 9, checkpoint: {every_epochs: 2}}");
     let chain = workshop.planned(&graph, &pipeline).unwrap();
     let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
     let store = &workshop.environment.store;
-    let steps = || checkpoint::steps(store, &key).iter().map(|step| step.number).collect::<Vec<_>>();
+    let steps =
+        || checkpoint::steps(store, &key).iter().map(|step| step.number).collect::<Vec<_>>();
     let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!(steps(), [6, 8]);
     let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();

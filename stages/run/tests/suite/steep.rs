@@ -1,12 +1,14 @@
 //! steep: final parameters that rounding decides.
 //!
-//! promises  an element outside of the tolerance of f32 is excused only where training in f64 moves it as far, when the first parameters
-//!           move by what f32 rounds; few of a tensor are. These trainings are the CPU's executor in f64, which `exact` and `golden` hold to
-//!           the golden numbers: the reference takes twenty times as long
+//! promises  an element outside of the tolerance of f32 is excused only where training in f64 moves
+//!           it as far, when the first parameters move by what f32 rounds; few of a tensor are.
+//!           These trainings are the CPU's executor in f64, which `exact` and `golden` hold to the
+//!           golden numbers: the reference takes twenty times as long
 //!
-//! In training a sum may come so near to 0 that its sign is rounding's: a leaky relu then has one slope or the other, and the weights of
-//! that one column end elsewhere. In gatv2_odd this is row 56 of both matrices: in f64, moved by at most 2^-21, they end just where they end
-//! in f32, 6.7e-5 away, while all others stay within 1.2e-5 of their tensor's largest.
+//! In training a sum may come so near to 0 that its sign is rounding's: a leaky relu then has one
+//! slope or the other, and the weights of that one column end elsewhere. In gatv2_odd this is row
+//! 56 of both matrices: in f64, moved by at most 2^-21, they end just where they end in f32, 6.7e-5
+//! away, while all others stay within 1.2e-5 of their tensor's largest.
 use std::{cell::RefCell, collections::BTreeMap};
 
 use warploom_cases::Case;
@@ -21,7 +23,8 @@ use crate::direct::{Direct, go, held};
 use crate::exact::adam;
 use crate::golden::initial;
 
-/// One of so many elements of a tensor at most may be steep, and be so many times as far away as it moves in f64.
+/// One of so many elements of a tensor at most may be steep, and be so many times as far away as it
+/// moves in f64.
 const ONE_OF: usize = 50;
 const TIMES: f64 = 2.0;
 /// By how much of themselves first parameters are moved: what a sum of a few terms rounds in f32.
@@ -29,7 +32,8 @@ const MOVED_BY: [f64; 3] = [1.2e-7, 2.4e-7, 4.8e-7];
 /// Draws of each.
 const DRAWS: u32 = 6;
 
-/// How far final parameters move: the furthest of the draws until now. A draw is a training in f64, so that there are no more than are asked for.
+/// How far final parameters move: the furthest of the draws until now. A draw is a training in f64,
+/// so that there are no more than are asked for.
 pub struct Moves<'a> {
     case: &'a Case,
     twins: &'a [Twin],
@@ -53,18 +57,28 @@ impl<'a> Moves<'a> {
 
     /// What was got, with what was wanted in the place of steep elements.
     pub fn excused(&self, twin: &Twin, (got, want): (&[f64], &[f64]), bound: f64) -> Vec<f64> {
-        let outside: Vec<usize> = (0..want.len().min(got.len())).filter(|at| (got[*at] - want[*at]).abs() > bound).collect();
+        let outside: Vec<usize> = (0..want.len().min(got.len()))
+            .filter(|at| (got[*at] - want[*at]).abs() > bound)
+            .collect();
         let mut held = got.to_vec();
         if outside.is_empty() || outside.len() * ONE_OF > want.len().max(ONE_OF) {
             return held;
         }
         let drawn = &mut *self.drawn.borrow_mut();
         // The furthest only grows: who is excused already stays so.
-        let is_excused = |drawn: &Drawn, at: usize| drawn.moves.get(&twin.ours).is_some_and(|moved| (got[at] - want[at]).abs() <= TIMES * moved[at]);
+        let is_excused = |drawn: &Drawn, at: usize| {
+            drawn
+                .moves
+                .get(&twin.ours)
+                .is_some_and(|moved| (got[at] - want[at]).abs() <= TIMES * moved[at])
+        };
         while !outside.iter().all(|at| is_excused(drawn, *at)) && self.draw(drawn) {}
         for at in outside.into_iter().filter(|at| is_excused(drawn, *at)) {
             let (apart, moved) = ((got[at] - want[at]).abs(), drawn.moves[&twin.ours][at]);
-            println!("{} (f32): {}[{at}] is steep: {apart:.1e} apart, in f64 it moves {moved:.1e}", self.case.name, twin.ours);
+            println!(
+                "{} (f32): {}[{at}] is steep: {apart:.1e} apart, in f64 it moves {moved:.1e}",
+                self.case.name, twin.ours
+            );
             held[at] = want[at];
         }
         held
@@ -75,7 +89,11 @@ impl<'a> Moves<'a> {
         let first = initial(self.case, self.twins);
         if drawn.still.is_empty() {
             drawn.still = self.trained(&first);
-            drawn.moves = drawn.still.iter().map(|(name, values)| (name.clone(), vec![0.0; values.len()])).collect();
+            drawn.moves = drawn
+                .still
+                .iter()
+                .map(|(name, values)| (name.clone(), vec![0.0; values.len()]))
+                .collect();
         }
         let mut all = (0..DRAWS).flat_map(|draw| MOVED_BY.map(|by| (draw, by)));
         let Some((draw, by)) = all.nth(drawn.count) else { return false };
@@ -86,10 +104,14 @@ impl<'a> Moves<'a> {
             let word = count.wrapping_add(draw << 20).wrapping_mul(0x9e37_79b9);
             f64::from((word ^ (word >> 15)).wrapping_mul(0x85eb_ca6b)) / f64::from(u32::MAX) - 0.5
         };
-        let near = first.iter().map(|(name, values)| (name.clone(), values.iter().map(|value| value * (1.0 + 2.0 * by * chance())).collect()));
+        let near = first.iter().map(|(name, values)| {
+            (name.clone(), values.iter().map(|value| value * (1.0 + 2.0 * by * chance())).collect())
+        });
         for (name, values) in self.trained(&near.collect()) {
             let furthest = drawn.moves.get_mut(&name).expect("the same parameters").iter_mut();
-            furthest.zip(values.iter().zip(&drawn.still[&name])).for_each(|(furthest, (near, still))| *furthest = furthest.max((near - still).abs()));
+            furthest.zip(values.iter().zip(&drawn.still[&name])).for_each(
+                |(furthest, (near, still))| *furthest = furthest.max((near - still).abs()),
+            );
         }
         true
     }
@@ -100,12 +122,23 @@ impl<'a> Moves<'a> {
         // Its arena may be of f32: here every buffer lies by itself.
         let list = &LaunchList { arena: Arena::default(), ..list.clone() };
         let mut executor = Executor::<f64>::new(list, direct.data(list), 0).unwrap();
-        executor.set_parameters(&list.parameters.iter().map(|parameter| first[&parameter.name].clone()).collect::<Vec<_>>()).unwrap();
+        executor
+            .set_parameters(
+                &list
+                    .parameters
+                    .iter()
+                    .map(|parameter| first[&parameter.name].clone())
+                    .collect::<Vec<_>>(),
+            )
+            .unwrap();
         executor.set_optimizers(vec![adam(self.case); list.parameters.len()]).unwrap();
-        let mut go = |part: Part, epoch: u64| go(&mut executor, list, part, Pass { epoch, training: true });
+        let mut go =
+            |part: Part, epoch: u64| go(&mut executor, list, part, Pass { epoch, training: true });
         go(Part::Prepare, 0);
         for epoch in 0..self.case.steps() {
-            [Part::Forward, Part::Loss, Part::Backward, Part::Update].into_iter().for_each(|part| go(part, epoch));
+            [Part::Forward, Part::Loss, Part::Backward, Part::Update]
+                .into_iter()
+                .for_each(|part| go(part, epoch));
         }
         let held = |twin: &Twin| held(&executor, list, &parameter_buffer(&twin.ours)).unwrap();
         self.twins.iter().map(|twin| (twin.ours.clone(), held(twin))).collect()

@@ -1,7 +1,8 @@
 //! threads: what must not depend on how a run is made.
 //!
-//! promises  any number of threads gives the same bytes; another order of the nodes gives the same results under the data
-//!           set's own ids, exactly for components, up to rounding for reals, also with dropout
+//! promises  any number of threads gives the same bytes; another order of the nodes gives the same
+//!           results under the data set's own ids, exactly for components, up to rounding for
+//!           reals, also with dropout
 use warploom_contract::{
     Artifact,
     kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
@@ -25,7 +26,10 @@ pub fn community(strings: bool) -> Given {
     target.extend(0..NODES as u32);
     let class = |node: usize| (uniform(32, node) * CLASSES as f64) as u32;
     let lift = |at: usize| if at % COLUMNS == class(at / COLUMNS) as usize { 2.0 } else { 0.0 };
-    let features = signed(33, NODES * COLUMNS).into_iter().enumerate().map(|(at, value)| (value + lift(at)) as f32);
+    let features = signed(33, NODES * COLUMNS)
+        .into_iter()
+        .enumerate()
+        .map(|(at, value)| (value + lift(at)) as f32);
     Given {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
@@ -49,23 +53,40 @@ pub fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 
 const TRAINING: &str = "  set: {hidden: 8, drop: 0.5}\nrun: {epochs: 6, keep: best, seed: 3}";
 
-const ATTENTION: &str = "  set: {hidden: 4, heads: 2, drop: 0.5, drop_shares: 0.5}\nrun: {epochs: 4, keep: best, seed: 3}";
+const ATTENTION: &str = "  set: {hidden: 4, heads: 2, drop: 0.5, drop_shares: 0.5}\nrun: {epochs: \
+    4, keep: best, seed: 3}";
 
 #[test]
 fn the_number_of_threads_changes_no_byte() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(true));
     let built_in = [("gcn", TRAINING), ("sage", TRAINING), ("pagerank", ""), ("components", "")];
-    let compiled = [("gat", ATTENTION), ("sage_max", TRAINING), ("hits", ""), ("sssp", ""), ("kcore", ""), ("triangles", "")];
+    let compiled = [
+        ("gat", ATTENTION),
+        ("sage_max", TRAINING),
+        ("hits", ""),
+        ("sssp", ""),
+        ("kcore", ""),
+        ("triangles", ""),
+    ];
     for (program, rest) in built_in.into_iter().chain(compiled) {
         for method in ["none", "degree"] {
-            let pipeline = workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"));
+            let pipeline =
+                workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"));
             let mut first = None;
             for threads in [1, 2, 5] {
                 let left = in_pool(threads, || finished(&workshop, &graph, &pipeline));
-                let first = first.get_or_insert_with(|| left.fixed().into_iter().map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect::<Vec<_>>());
+                let first = first.get_or_insert_with(|| {
+                    left.fixed()
+                        .into_iter()
+                        .map(|(name, bytes)| (name.to_owned(), bytes.to_vec()))
+                        .collect::<Vec<_>>()
+                });
                 for (name, bytes) in first.iter() {
-                    assert!(left.fixed()[name.as_str()] == bytes, "{program}, {method}: {name} differs with {threads} threads");
+                    assert!(
+                        left.fixed()[name.as_str()] == bytes,
+                        "{program}, {method}: {name} differs with {threads} threads"
+                    );
                 }
                 assert!(!first.is_empty());
             }
@@ -73,8 +94,19 @@ fn the_number_of_threads_changes_no_byte() {
     }
 }
 
-fn both_orders(workshop: &Workshop, graph: &Artifact, program: &str, rest: &str) -> [crate::workshop::Left; 2] {
-    ["none", "degree"].map(|method| finished(workshop, graph, &workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"))))
+fn both_orders(
+    workshop: &Workshop,
+    graph: &Artifact,
+    program: &str,
+    rest: &str,
+) -> [crate::workshop::Left; 2] {
+    ["none", "degree"].map(|method| {
+        finished(
+            workshop,
+            graph,
+            &workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}")),
+        )
+    })
 }
 
 #[test]
@@ -87,15 +119,39 @@ fn the_order_of_nodes_changes_no_result() {
         }
     };
     for program in ["gcn", "sage"] {
-        let [plain, reordered] = both_orders(&workshop, &graph, program, "  set: {hidden: 8, drop: 0.5}\nrun: {epochs: 6, dtype: f64}");
+        let [plain, reordered] = both_orders(
+            &workshop,
+            &graph,
+            program,
+            "  set: {hidden: 8, drop: 0.5}\nrun: {epochs: 6, dtype: f64}",
+        );
         same("scores", &reordered.predictions("scores"), &plain.predictions("scores"), 1e-10);
         same("losses", &reordered.metrics("loss"), &plain.metrics("loss"), 1e-12);
         same("ids", &reordered.predictions("id"), &plain.predictions("id"), 0.0);
-        let undropped = finished(&workshop, &graph, &workshop.pipeline(program, "  set: {hidden: 8, drop: 0.0}\nrun: {epochs: 6, dtype: f64}"));
-        assert_ne!(undropped.metrics("loss")[6], plain.metrics("loss")[6], "{program}: dropout was drawn");
-        same("nothing is dropped when measuring: loss", &undropped.metrics("loss")[..1], &plain.metrics("loss")[..1], 1e-12);
+        let undropped = finished(
+            &workshop,
+            &graph,
+            &workshop
+                .pipeline(program, "  set: {hidden: 8, drop: 0.0}\nrun: {epochs: 6, dtype: f64}"),
+        );
+        assert_ne!(
+            undropped.metrics("loss")[6],
+            plain.metrics("loss")[6],
+            "{program}: dropout was drawn"
+        );
+        same(
+            "nothing is dropped when measuring: loss",
+            &undropped.metrics("loss")[..1],
+            &plain.metrics("loss")[..1],
+            1e-12,
+        );
     }
-    let [plain, reordered] = both_orders(&workshop, &graph, "gat", &ATTENTION.replace("epochs: 4", "epochs: 4, dtype: f64"));
+    let [plain, reordered] = both_orders(
+        &workshop,
+        &graph,
+        "gat",
+        &ATTENTION.replace("epochs: 4", "epochs: 4, dtype: f64"),
+    );
     same("scores of gat", &reordered.predictions("scores"), &plain.predictions("scores"), 1e-10);
     same("losses of gat", &reordered.metrics("loss"), &plain.metrics("loss"), 1e-12);
     let [plain, reordered] = both_orders(&workshop, &graph, "pagerank", "run: {dtype: f64}");
@@ -113,17 +169,26 @@ fn the_order_of_nodes_changes_no_result() {
 fn training_learns_and_its_check_passes() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 16, drop: 0.1}\nrun: {epochs: 60, keep: best, optimizer: {adam: {lr: 0.05}}}");
+    let pipeline = workshop.pipeline(
+        "gcn",
+        "  set: {hidden: 16, drop: 0.1}\nrun: {epochs: 60, \
+        keep: best, optimizer: {adam: {lr: 0.05}}}",
+    );
     let chain = workshop.planned(&graph, &pipeline).unwrap();
     let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-    let (losses, validation, record) = (left.metrics("loss"), left.metrics("validation"), left.record());
+    let (losses, validation, record) =
+        (left.metrics("loss"), left.metrics("validation"), left.record());
     assert_eq!((losses.len(), record.epochs), (61, 60));
     assert!(losses[60] < 0.9 * losses[0], "from {} to {}", losses[0], losses[60]);
     let best = validation.iter().copied().fold(0.0, f64::max);
     let earliest = validation.iter().position(|&value| value == best).unwrap();
     assert_eq!((record.epoch_kept, record.metrics["validation"]), (earliest as u64, best));
     // The predictions are those of the kept parameters: their accuracy is the one recorded.
-    let (classes, Some(Labels::Classes(labels))) = (left.predictions("class"), community(false).nodes.labels) else { panic!("classes") };
+    let (classes, Some(Labels::Classes(labels))) =
+        (left.predictions("class"), community(false).nodes.labels)
+    else {
+        panic!("classes")
+    };
     let test: Vec<usize> = (0..NODES).filter(|node| node % 5 == 3).collect();
     let right = test.iter().filter(|&&node| labels[node] == Some(classes[node] as u32)).count();
     assert_eq!(right as f64 / test.len() as f64, record.metrics["test"]);
@@ -134,7 +199,8 @@ fn training_learns_and_its_check_passes() {
 pub fn mixed(workshop: &Workshop, predictions: &Artifact, parameters: &Artifact) -> Artifact {
     let path = workshop.folder.path().join("mixed");
     std::fs::create_dir(&path).unwrap();
-    for file in ["record.json", "metrics.parquet", "predictions.parquet", "parameters.safetensors"] {
+    for file in ["record.json", "metrics.parquet", "predictions.parquet", "parameters.safetensors"]
+    {
         let from = if file == "parameters.safetensors" { parameters } else { predictions };
         std::fs::copy(from.file(file), path.join(file)).unwrap();
     }
@@ -145,9 +211,16 @@ pub fn mixed(workshop: &Workshop, predictions: &Artifact, parameters: &Artifact)
 fn check_finds_predictions_that_the_parameters_do_not_make() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(false));
-    let pipelines = [1, 2].map(|seed| workshop.pipeline("gcn", &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}")));
+    let pipelines = [1, 2].map(|seed| {
+        workshop.pipeline(
+            "gcn",
+            &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}"),
+        )
+    });
     let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
-    let [first, second] = pipelines.each_ref().map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
+    let [first, second] = pipelines
+        .each_ref()
+        .map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
     workshop.check(&chain, &first).unwrap();
     let error = workshop.check(&chain, &mixed(&workshop, &first, &second)).unwrap_err();
     assert!(error.what.contains("as the reference makes of the saved parameters"), "{error}");
@@ -158,30 +231,53 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
     let workshop = Workshop::new();
     let mut given = community(false);
     // A ring, so that a node depends on few.
-    let ends = || (0..NODES as u32).flat_map(|node| [1, 2, 7].map(|far| (node, (node + far) % NODES as u32)));
+    let ends = || {
+        (0..NODES as u32).flat_map(|node| [1, 2, 7].map(|far| (node, (node + far) % NODES as u32)))
+    };
     (given.edges.source, given.edges.target) = ends().unzip();
     let graph = workshop.graph(&given);
     for program in ["gcn", "sage"] {
-        let pipelines = [1, 2].map(|seed| workshop.pipeline(program, &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}")));
+        let pipelines = [1, 2].map(|seed| {
+            workshop.pipeline(
+                program,
+                &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}"),
+            )
+        });
         let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
-        let [first, second] = pipelines.each_ref().map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
-        let step = chain.step::<warploom_shell::requests::RunRequest>(&warploom_shell::contracts::RUN).unwrap();
+        let [first, second] = pipelines.each_ref().map(|pipeline| {
+            workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap()
+        });
+        let step = chain
+            .step::<warploom_shell::requests::RunRequest>(&warploom_shell::contracts::RUN)
+            .unwrap();
         let (list, inputs) = (list_of(&chain), workshop.whole(&step.inputs).unwrap());
         let prove = |run: &Artifact, work_max: u64| {
             let (stop, warnings) = (StopFlag::new(), Warnings::default());
             let context = workshop.context(&warnings, &stop);
-            let outcome = warploom_run::prove::results::<f32>(&context, &as_inputs(std::slice::from_ref(run)), &inputs, (&step.request, &list, None, work_max));
+            let outcome = warploom_run::prove::results::<f32>(
+                &context,
+                &as_inputs(std::slice::from_ref(run)),
+                &inputs,
+                (&step.request, &list, None, work_max),
+            );
             (outcome.map_err(|violation| violation.0.what), warnings.0.into_inner().unwrap())
         };
-        // 32 samples of at most 30 nodes each are a third of the graph; a single one is a hundredth.
+        // 32 samples of at most 30 nodes each are a third of the graph; a single one is a
+        // hundredth.
         for work_max in [300_000, 8_000] {
             assert_eq!(prove(&first, work_max), (Ok(()), Vec::new()), "{program}, {work_max}");
         }
         let (nothing, warnings) = prove(&first, 10);
-        assert!(nothing.is_ok() && warnings.len() == 1 && warnings[0].contains("not computed again"), "{warnings:?}");
+        assert!(
+            nothing.is_ok() && warnings.len() == 1 && warnings[0].contains("not computed again"),
+            "{warnings:?}"
+        );
         let mixed = mixed(&workshop, &first, &second);
         let (outcome, _) = prove(&mixed, 8_000);
-        assert!(outcome.unwrap_err().contains("as the reference makes of the saved parameters"), "{program}");
+        assert!(
+            outcome.unwrap_err().contains("as the reference makes of the saved parameters"),
+            "{program}"
+        );
         std::fs::remove_dir_all(&mixed.path).unwrap();
     }
 }

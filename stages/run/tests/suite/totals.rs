@@ -1,8 +1,10 @@
-//! totals: what is added up over all rows: outer products, and sums of the same rows, beside loops in f64 over the rows themselves.
+//! totals: what is added up over all rows: outer products, and sums of the same rows, beside loops
+//! in f64 over the rows themselves.
 //!
-//! promises  sides of many widths, the summed one the wider, the narrower or as wide, on few rows and on many, whose number is no
-//!           multiple of anything; a GPU makes each of these sums beside an outer product, and with products of fewer bits stays as near as
-//!           these bits are
+//! promises  sides of many widths, the summed one the wider, the narrower or as wide, on few rows
+//!           and on many, whose number is no multiple of anything; a GPU makes each of these sums
+//!           beside an outer product, and with products of fewer bits stays as near as these bits
+//!           are
 use std::collections::BTreeMap;
 
 use warploom_run::{
@@ -30,8 +32,13 @@ pub fn chain(widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
 /// The same with another function between the layers.
 pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
     let (first, last) = (widths[0], widths[widths.len() - 1]);
-    let of = |row: String| if between.contains('@') { between.replace('@', &row) } else { format!("{between}({row})") };
-    let layers: String = widths[1..widths.len() - 1].iter().map(|width| format!("    v.h = {}\n", of(format!("linear(v.h, {width})")))).collect();
+    let of = |row: String| {
+        if between.contains('@') { between.replace('@', &row) } else { format!("{between}({row})") }
+    };
+    let layers: String = widths[1..widths.len() - 1]
+        .iter()
+        .map(|width| format!("    v.h = {}\n", of(format!("linear(v.h, {width})"))))
+        .collect();
     let text = format!("def chain(v):\n    v.h = v.x\n{layers}    return linear(v.h, v.classes)\n");
     let (source, target) = random("totals", nodes, nodes, 5).edges.into_iter().unzip();
     let direct = Direct {
@@ -46,7 +53,8 @@ pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, Launc
     };
     // As for a GPU: each total is a launch.
     let known = Data { lanes: true, ..direct.known(last as u64, Loss::MeanSquares) };
-    let made = compile(&text, "chain", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}"));
+    let made = compile(&text, "chain", &BTreeMap::new(), &known)
+        .unwrap_or_else(|wrong| panic!("{wrong:?}"));
     (direct, made.list)
 }
 
@@ -59,10 +67,13 @@ fn rows(executor: &Executor<f32>, list: &LaunchList, operand: &Operand) -> (Vec<
 /// Elements of a total, and what their terms add up to without their signs.
 fn total(op: &Op, operands: &[(Vec<f64>, usize)]) -> (Vec<f64>, Vec<f64>) {
     let one = (vec![1.0; operands[0].0.len() / operands[0].1], 1);
-    let (left, right) = if *op == Op::Outer { (&operands[0], &operands[1]) } else { (&operands[0], &one) };
+    let (left, right) =
+        if *op == Op::Outer { (&operands[0], &operands[1]) } else { (&operands[0], &one) };
     let (mut sums, mut sizes) = (vec![0.0; left.1 * right.1], vec![0.0; left.1 * right.1]);
     for (left, right) in left.0.chunks(left.1).zip(right.0.chunks(right.1)) {
-        for (place, term) in left.iter().flat_map(|left| right.iter().map(move |right| left * right)).enumerate() {
+        for (place, term) in
+            left.iter().flat_map(|left| right.iter().map(move |right| left * right)).enumerate()
+        {
             sums[place] += term;
             sizes[place] += term.abs();
         }
@@ -86,32 +97,74 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
     let (direct, list) = chain(widths, nodes);
     let list = &apart(&list);
     let mut executor = executor_of::<f32>(list, direct.data(list), (0, matmul));
-    let drawn = |number: usize, elements: u64| signed(40 + number as u32, elements as usize).into_iter().map(|value| value as f32 / 4.0).collect();
-    let first: Vec<Vec<f32>> = list.parameters.iter().enumerate().map(|(number, parameter)| drawn(number, parameter.shape.iter().product())).collect();
+    let drawn = |number: usize, elements: u64| {
+        signed(40 + number as u32, elements as usize)
+            .into_iter()
+            .map(|value| value as f32 / 4.0)
+            .collect()
+    };
+    let first: Vec<Vec<f32>> = list
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(number, parameter)| drawn(number, parameter.shape.iter().product()))
+        .collect();
     executor.set_parameters(&first).unwrap();
     for part in [Part::Prepare, Part::Forward, Part::Loss, Part::Backward] {
         go(&mut executor, list, part, PASS);
     }
     let (mut counts, mut farthest) = ([0, 0], 0.0f64);
-    let kernels =
-        emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul, order: Order::Spread, warpgroups: false }).unwrap().launches;
+    let kernels = emit(
+        list,
+        Target {
+            bytes_per_real: 4,
+            processors: 132,
+            shared_bytes: 232_448,
+            matmul,
+            order: Order::Spread,
+            warpgroups: false,
+        },
+    )
+    .unwrap()
+    .launches;
     let elsewhere = Joined::of(list).outers;
     for (number, (launch, kernels)) in list.launches().into_iter().zip(kernels).enumerate() {
-        let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } = &launch.operation else { continue };
-        assert!(list.buffers.iter().any(|buffer| buffer.name == *out && matches!(buffer.rows, Rows::Fixed(_))), "{out}");
+        let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } =
+            &launch.operation
+        else {
+            continue;
+        };
+        assert!(
+            list.buffers
+                .iter()
+                .any(|buffer| buffer.name == *out && matches!(buffer.rows, Rows::Fixed(_))),
+            "{out}"
+        );
         counts[usize::from(*op == Op::Outer)] += 1;
         let is_elsewhere = *op == Op::SumRows || elsewhere.contains_key(&number);
-        assert_eq!(kernels.is_empty(), is_elsewhere, "{widths:?}: {out} has {} kernels of its own", kernels.len());
-        let operands: Vec<(Vec<f64>, usize)> = inputs.iter().map(|operand| rows(&executor, list, operand)).collect();
+        assert_eq!(
+            kernels.is_empty(),
+            is_elsewhere,
+            "{widths:?}: {out} has {} kernels of its own",
+            kernels.len()
+        );
+        let operands: Vec<(Vec<f64>, usize)> =
+            inputs.iter().map(|operand| rows(&executor, list, operand)).collect();
         let (got, (want, sizes)) = (held(&executor, list, out).unwrap(), total(op, &operands));
         assert_eq!(got.len(), want.len(), "{out}");
         for (place, ((got, want), size)) in got.iter().zip(&want).zip(&sizes).enumerate() {
             farthest = farthest.max((got - want).abs() / size.max(f64::MIN_POSITIVE));
-            assert!((got - want).abs() <= tolerance(matmul) * size, "{widths:?}, {nodes} rows: {out}[{place}]: got {got:e}, want {want:e} of {size:e}");
+            assert!(
+                (got - want).abs() <= tolerance(matmul) * size,
+                "{widths:?}, {nodes} rows: {out}[{place}]: got {got:e}, want {want:e} of {size:e}"
+            );
         }
     }
     if gpu().is_some() && matmul != Matmul::F32 {
-        assert!(farthest > tolerance(matmul) / 100.0, "{matmul:?}: {farthest:e}: all bits were multiplied");
+        assert!(
+            farthest > tolerance(matmul) / 100.0,
+            "{matmul:?}: {farthest:e}: all bits were multiplied"
+        );
     }
     counts
 }
@@ -119,7 +172,11 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
 /// One chain on few rows. Each is a test of its own, since a tool has a process for each.
 fn agrees(widths: &[usize]) {
     for nodes in taken(&[1, 61, 501]) {
-        assert_eq!(compare(widths, nodes, Matmul::F32), [widths.len() - 1; 2], "{widths:?}: sums and outer products");
+        assert_eq!(
+            compare(widths, nodes, Matmul::F32),
+            [widths.len() - 1; 2],
+            "{widths:?}: sums and outer products"
+        );
     }
 }
 

@@ -1,8 +1,10 @@
-//! whole: what rounding has no part in has the same value on every device (the sign of 0 is not told apart): minima and maxima, who wins them, whole numbers, counts.
+//! whole: what rounding has no part in has the same value on every device (the sign of 0 is not
+//! told apart): minima and maxima, who wins them, whole numbers, counts.
 //!
-//! promises  features, weights, parameters and slopes are whole and small, or that over a power of two, so that every sum is exact in f32 in any
-//!           order: every buffer of scores, loss and gradients is that of the reference, without a bound. So are extrema of numbers
-//!           of any kind, sums over a million edges of one row, and the counts of what is right
+//! promises  features, weights, parameters and slopes are whole and small, or that over a power of
+//!           two, so that every sum is exact in f32 in any order: every buffer of scores, loss and
+//!           gradients is that of the reference, without a bound. So are extrema of numbers of any
+//!           kind, sums over a million edges of one row, and the counts of what is right
 use std::collections::BTreeMap;
 
 use warploom_run::{
@@ -69,13 +71,16 @@ fn wholes(stream: u32, count: usize, most: i32) -> Vec<f64> {
     (0..count).map(|at| whole(stream, at, most)).collect()
 }
 
-/// A graph with whole numbers, as wide as asked for; as many rows are learned by as the largest power of two in half of them.
+/// A graph with whole numbers, as wide as asked for; as many rows are learned by as the largest
+/// power of two in half of them.
 fn direct(shape: &Shape, width: usize) -> Direct {
     let (source, target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
     let learned = if shape.nodes == 0 { 0 } else { 1 << shape.nodes.div_ceil(2).ilog2() };
     Direct {
         nodes: shape.nodes,
-        weight: Some((0..source.len()).map(|edge| 1.0 + (uniform(51, edge) * 3.0).floor()).collect()),
+        weight: Some(
+            (0..source.len()).map(|edge| 1.0 + (uniform(51, edge) * 3.0).floor()).collect(),
+        ),
         source,
         target,
         feature_columns: width,
@@ -88,12 +93,26 @@ fn direct(shape: &Shape, width: usize) -> Direct {
 }
 
 /// Compiled for training, or to be applied.
-fn list<T: Precision>(text: &str, direct: &Direct, (classes, loss): (usize, Option<Loss>)) -> LaunchList {
+fn list<T: Precision>(
+    text: &str,
+    direct: &Direct,
+    (classes, loss): (usize, Option<Loss>),
+) -> LaunchList {
     let known = direct.known(classes as u64, loss.unwrap_or(Loss::MeanSquares));
     let training = loss.is_some();
-    let known = Data { training, inferring: !training, lanes: true, bytes_per_real: size_of::<T>() as u64, ..known };
+    let known = Data {
+        training,
+        inferring: !training,
+        lanes: true,
+        bytes_per_real: size_of::<T>() as u64,
+        ..known
+    };
     let name = text.split(['(', ' ']).nth(1).unwrap();
-    let settings = if text.contains("width=") { BTreeMap::from([("width".to_owned(), direct.feature_columns.into())]) } else { BTreeMap::new() };
+    let settings = if text.contains("width=") {
+        BTreeMap::from([("width".to_owned(), direct.feature_columns.into())])
+    } else {
+        BTreeMap::new()
+    };
     compile(text, name, &settings, &known).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}")).list
 }
 
@@ -104,20 +123,32 @@ fn near_its_scores(direct: &Direct, list: &LaunchList) -> Direct {
     reference.prepare();
     reference.forward();
     let scores = reference.get(&list.results[0].buffer).unwrap();
-    Direct { labels: scores.iter().enumerate().map(|(at, score)| score + whole(53, at, 1)).collect(), ..direct.clone() }
+    Direct {
+        labels: scores.iter().enumerate().map(|(at, score)| score + whole(53, at, 1)).collect(),
+        ..direct.clone()
+    }
 }
 
 fn set_first<T: Precision>(executor: &mut Executor<T>, list: &LaunchList) {
     let first = first(list);
     let rounded = |name: &str| first[name].iter().map(|value| T::rounded(*value)).collect();
-    executor.set_parameters(&list.parameters.iter().map(|learned| rounded(&learned.name)).collect::<Vec<Vec<T>>>()).unwrap();
+    executor
+        .set_parameters(
+            &list.parameters.iter().map(|learned| rounded(&learned.name)).collect::<Vec<Vec<T>>>(),
+        )
+        .unwrap();
 }
 
 /// Parameters of 1 and -1.
 fn first(list: &LaunchList) -> BTreeMap<String, Vec<f64>> {
     let of = |(number, learned): (usize, &warploom_vertex::launch::Parameter)| {
         let count = learned.shape.iter().product::<u64>() as usize;
-        (learned.name.clone(), (0..count).map(|at| if uniform(60 + number as u32, at) < 0.4 { -1.0 } else { 1.0 }).collect())
+        (
+            learned.name.clone(),
+            (0..count)
+                .map(|at| if uniform(60 + number as u32, at) < 0.4 { -1.0 } else { 1.0 })
+                .collect(),
+        )
     };
     list.parameters.iter().enumerate().map(of).collect()
 }
@@ -139,7 +170,8 @@ fn exactly<T: Precision>(what: &str, text: &str, direct: &Direct) {
     }
     for buffer in &list.buffers {
         let fits = |value: &f64| !value.is_finite() || f64::from(*value as f32) == *value;
-        let odd = reference.get(&buffer.name).and_then(|values| values.iter().find(|value| !fits(value)));
+        let odd =
+            reference.get(&buffer.name).and_then(|values| values.iter().find(|value| !fits(value)));
         assert!(odd.is_none(), "{what}: {} has {odd:?}, which rounding takes part in", buffer.name);
     }
     compare(what, 0.0, (&list, &executor, &reference));
@@ -161,7 +193,11 @@ fn extrema_and_their_gradients_are_exact() {
             let direct = direct(&shape, width);
             exactly::<f32>(&format!("extremes of {width} on `{}`", shape.name), EXTREMES, &direct);
             if !is_brief() {
-                exactly::<f64>(&format!("extremes of {width} on `{}`", shape.name), EXTREMES, &direct);
+                exactly::<f64>(
+                    &format!("extremes of {width} on `{}`", shape.name),
+                    EXTREMES,
+                    &direct,
+                );
             }
         }
     }
@@ -180,7 +216,8 @@ fn sums_and_products_of_whole_numbers_are_exact() {
     }
 }
 
-/// What is largest is one of them, whatever they are: nothing is rounded. Some are alike, and some infinite.
+/// What is largest is one of them, whatever they are: nothing is rounded. Some are alike, and some
+/// infinite.
 #[test]
 fn extrema_of_any_numbers_are_exact() {
     for shape in shapes() {
@@ -191,7 +228,8 @@ fn extrema_of_any_numbers_are_exact() {
                 chance if chance < 0.3 => (3.0 * value).round() + 0.0,
                 _ => f64::from(value as f32),
             };
-            let features = signed(54, shape.nodes * width).into_iter().enumerate().map(value).collect();
+            let features =
+                signed(54, shape.nodes * width).into_iter().enumerate().map(value).collect();
             let direct = Direct { features, ..direct(&shape, width) };
             let list = apart(&list::<f32>(GIVEN, &direct, (0, None)));
             let graph = direct.reference_graph();
@@ -199,14 +237,27 @@ fn extrema_of_any_numbers_are_exact() {
             reference.prepare();
             let mut executor = executor::<f32>(&list, direct.data(&list), 0);
             go(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
-            let results: Vec<Vec<f64>> = list.results.iter().map(|result| held(&executor, &list, &result.buffer).unwrap()).collect();
-            assert!(results.iter().all(|values| values.len() == shape.nodes * width), "extrema of {width} on `{}`", shape.name);
-            compare(&format!("extrema of any numbers, {width} on `{}`", shape.name), 0.0, (&list, &executor, &reference));
+            let results: Vec<Vec<f64>> = list
+                .results
+                .iter()
+                .map(|result| held(&executor, &list, &result.buffer).unwrap())
+                .collect();
+            assert!(
+                results.iter().all(|values| values.len() == shape.nodes * width),
+                "extrema of {width} on `{}`",
+                shape.name
+            );
+            compare(
+                &format!("extrema of any numbers, {width} on `{}`", shape.name),
+                0.0,
+                (&list, &executor, &reference),
+            );
         }
     }
 }
 
-/// A vertex with more than a million edges, and some with few. A GPU has as many vertices, each of which is seen; else few are enough.
+/// A vertex with more than a million edges, and some with few. A GPU has as many vertices, each of
+/// which is seen; else few are enough.
 fn hub() -> Shape {
     let nodes = if gpu().is_some() && !is_brief() { MILLION + 8 } else { 1000 };
     let to_hub = (0..MILLION).map(|edge| ((edge * 7 % nodes) as u32, 5));
@@ -221,18 +272,27 @@ fn of_hub(width: usize) -> Direct {
     let plain = direct(&shape, width);
     let degree = plain.target.iter().filter(|target| **target == 5).count();
     assert!(degree > 1_000_000, "{degree}");
-    Direct { features: wholes(52, shape.nodes * width, 1), training_rows: vec![0, 5, 6, 96], ..plain }
+    Direct {
+        features: wholes(52, shape.nodes * width, 1),
+        training_rows: vec![0, 5, 6, 96],
+        ..plain
+    }
 }
 
 #[test]
 fn sums_over_a_million_edges_are_exact() {
     for &width in some(&[2], &[1, 2, 4, 16]) {
         exactly::<f32>(&format!("sums of {width} over a million edges"), HUB, &of_hub(width));
-        exactly::<f32>(&format!("extrema of {width} over a million edges"), EXTREMES, &of_hub(width));
+        exactly::<f32>(
+            &format!("extrema of {width} over a million edges"),
+            EXTREMES,
+            &of_hub(width),
+        );
     }
 }
 
-/// How far a sum may be from what its terms add up to, relative to these without their signs: a CPU adds one after the other, a GPU by pieces.
+/// How far a sum may be from what its terms add up to, relative to these without their signs: a CPU
+/// adds one after the other, a GPU by pieces.
 fn apart_in_f32() -> f64 {
     if gpu().is_some() { 1e-6 } else { 3e-5 }
 }
@@ -245,9 +305,14 @@ fn sums_of_any_numbers_over_a_million_edges_are_near() {
         let direct = Direct { features: signed(57, plain.features.len()), weight, ..plain };
         let list = list::<f32>(REALS, &direct, (0, None));
         let sizes = |values: &[f64]| values.iter().map(|value| value.abs()).collect::<Vec<f64>>();
-        let unsigned = Direct { features: sizes(&direct.features), weight: direct.weight.as_deref().map(sizes), ..direct.clone() };
+        let unsigned = Direct {
+            features: sizes(&direct.features),
+            weight: direct.weight.as_deref().map(sizes),
+            ..direct.clone()
+        };
         let graph = [&direct, &unsigned].map(Direct::reference_graph);
-        let [mut reference, mut sizes] = [(&direct, &graph[0]), (&unsigned, &graph[1])].map(|(direct, graph)| direct.reference(&list, graph, &BTreeMap::new()));
+        let [mut reference, mut sizes] = [(&direct, &graph[0]), (&unsigned, &graph[1])]
+            .map(|(direct, graph)| direct.reference(&list, graph, &BTreeMap::new()));
         reference.prepare();
         sizes.prepare();
         let mut executor = executor::<f32>(&list, direct.data(&list), 0);
@@ -255,12 +320,18 @@ fn sums_of_any_numbers_over_a_million_edges_are_near() {
         let mut furthest = 0.0f64;
         for result in &list.results {
             let got = held(&executor, &list, &result.buffer).unwrap();
-            let (want, size) = (reference.get(&result.buffer).unwrap(), sizes.get(&result.buffer).unwrap());
+            let (want, size) =
+                (reference.get(&result.buffer).unwrap(), sizes.get(&result.buffer).unwrap());
             assert_eq!(got.len(), want.len(), "{}", result.name);
             for (place, ((got, want), size)) in got.iter().zip(want).zip(size).enumerate() {
                 furthest = furthest.max((got - want).abs() / size.max(f64::MIN_POSITIVE));
                 let is_near = (got - want).abs() <= apart_in_f32() * size;
-                assert!(is_near, "{width} columns over a million edges: {}[{place}]: got {got:e}, want {want:e} of {size:e}", result.name);
+                assert!(
+                    is_near,
+                    "{width} columns over a million edges: {}[{place}]: got {got:e}, want \
+                        {want:e} of {size:e}",
+                    result.name
+                );
             }
         }
         println!("sums of {width} columns over a million edges: at most {furthest:.1e} apart");
@@ -274,7 +345,11 @@ fn answer(scores: &[f64]) -> usize {
 }
 
 /// What a GPU counts, by the scores of the reference, as `counts_of_part` lists it.
-fn counted(scores: &[f64], labels: &[f64], (columns, rows): (usize, &[Vec<u32>; PARTS])) -> Vec<u32> {
+fn counted(
+    scores: &[f64],
+    labels: &[f64],
+    (columns, rows): (usize, &[Vec<u32>; PARTS]),
+) -> Vec<u32> {
     let of_rows = |rows: &Vec<u32>| {
         let mut counts = vec![0; counts_of_part(LossKind::CrossEntropy, columns as u64)];
         for row in rows.iter().map(|row| *row as usize) {
@@ -291,11 +366,21 @@ fn counted(scores: &[f64], labels: &[f64], (columns, rows): (usize, &[Vec<u32>; 
     rows.iter().flat_map(of_rows).collect()
 }
 
-/// Scores of whole numbers, many alike: the first of the largest is the answer. Every measure of every part, from counts that are whole.
+/// Scores of whole numbers, many alike: the first of the largest is the answer. Every measure of
+/// every part, from counts that are whole.
 fn counts_agree((name, settings): (&str, &str), shape: &Shape, columns: usize) {
-    let plain = Direct { labels: vec![0.0; shape.nodes], weight: None, reordered: false, ..direct(shape, 4) };
+    let plain = Direct {
+        labels: vec![0.0; shape.nodes],
+        weight: None,
+        reordered: false,
+        ..direct(shape, 4)
+    };
     let known = Data { lanes: true, ..plain.known(columns as u64, Loss::CrossEntropy) };
-    let list = apart(&compile(&program_text(name), name, &serde_json::from_str(settings).unwrap(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list);
+    let list = apart(
+        &compile(&program_text(name), name, &serde_json::from_str(settings).unwrap(), &known)
+            .unwrap_or_else(|wrong| panic!("{wrong:?}"))
+            .list,
+    );
     let graph = plain.reference_graph();
     let mut reference = plain.reference(&list, &graph, &first(&list));
     reference.prepare();
@@ -308,26 +393,40 @@ fn counts_agree((name, settings): (&str, &str), shape: &Shape, columns: usize) {
     };
     let direct = Direct { labels: (0..shape.nodes).map(class).collect(), ..plain.clone() };
     let mut data = direct.data::<f32>(&list);
-    let rest: Vec<u32> = (0..shape.nodes as u32).filter(|row| !data.splits[0].contains(row)).collect();
+    let rest: Vec<u32> =
+        (0..shape.nodes as u32).filter(|row| !data.splits[0].contains(row)).collect();
     data.splits[1] = rest.iter().copied().step_by(2).collect();
     data.splits[2] = rest.iter().copied().skip(1).step_by(2).collect();
     let splits = data.splits.clone();
     let mut executor = executor::<f32>(&list, data, 0);
     set_first(&mut executor, &list);
     let pass = Pass { epoch: 0, training: false };
-    [Part::Prepare, Part::Forward, Part::Loss].into_iter().for_each(|part| go(&mut executor, &list, part, pass));
+    [Part::Prepare, Part::Forward, Part::Loss]
+        .into_iter()
+        .for_each(|part| go(&mut executor, &list, part, pass));
     let what = format!("{name} {settings}, {columns} classes on `{}`", shape.name);
     let scores = held(&executor, &list, &list.results[0].buffer).unwrap();
-    assert!(scale_of(want) > 1.0 && want.iter().all(|score| score.fract() == 0.0), "{what}: whole scores");
+    assert!(
+        scale_of(want) > 1.0 && want.iter().all(|score| score.fract() == 0.0),
+        "{what}: whole scores"
+    );
     assert_eq!(scores, want, "{what}: scores");
     let expected = counted(want, &direct.labels, (columns, &splits));
     let rows = splits.each_ref().map(Vec::len);
     let scores: Vec<f32> = scores.iter().map(|score| *score as f32).collect();
     let target: Vec<f32> = direct.labels.iter().map(|label| *label as f32).collect();
-    let compared = Compared { result: &scores, target: &target, columns, kind: LossKind::CrossEntropy };
+    let compared =
+        Compared { result: &scores, target: &target, columns, kind: LossKind::CrossEntropy };
     let by_scores = splits.each_ref().map(|rows| Measure::Accuracy.of(compared, rows));
-    assert_eq!(Measure::Accuracy.of_counts(&expected, (LossKind::CrossEntropy, columns), rows), by_scores, "{what}: the CPU's accuracy");
-    assert!(by_scores.iter().flatten().any(|share| *share > 0.0 && *share < 1.0), "{what}: some are right");
+    assert_eq!(
+        Measure::Accuracy.of_counts(&expected, (LossKind::CrossEntropy, columns), rows),
+        by_scores,
+        "{what}: the CPU's accuracy"
+    );
+    assert!(
+        by_scores.iter().flatten().any(|share| *share > 0.0 && *share < 1.0),
+        "{what}: some are right"
+    );
     if let Some(gpu) = &executor.gpu {
         assert_eq!(gpu.counts().unwrap(), expected, "{what}: counts of the GPU");
     }
@@ -336,7 +435,10 @@ fn counts_agree((name, settings): (&str, &str), shape: &Shape, columns: usize) {
 #[test]
 fn answers_and_counts_are_exact() {
     for &columns in some(&[3, 40], &[2, 3, 7, 22, 40, 64, 121, 257]) {
-        for model in [("sage_max", r#"{"hidden": 5, "drop": 0.0}"#), ("gin", r#"{"hidden": 4, "layers": 1, "drop": 0.0}"#)] {
+        for model in [
+            ("sage_max", r#"{"hidden": 5, "drop": 0.0}"#),
+            ("gin", r#"{"hidden": 4, "layers": 1, "drop": 0.0}"#),
+        ] {
             counts_agree(model, &medley(), columns);
         }
     }

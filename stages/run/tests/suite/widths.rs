@@ -1,8 +1,9 @@
 //! widths: walks over rows that no vector divides, against the reference, buffer by buffer.
 //!
-//! promises  a softmax of one head and a weight made of each edge, over rows of every odd kind, with dropout of shares and of rows: every
-//!           buffer after every part, on the device that is asked for; and weighted sums and means alone, of the widths of the source documents,
-//!           which a GPU also goes over by groups of neighbours (`direct::GROUPS`)
+//! promises  a softmax of one head and a weight made of each edge, over rows of every odd kind,
+//!           with dropout of shares and of rows: every buffer after every part, on the device that
+//!           is asked for; and weighted sums and means alone, of the widths of the source
+//!           documents, which a GPU also goes over by groups of neighbours (`direct::GROUPS`)
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -36,7 +37,8 @@ def widths(v, width=5, drop=0.0):
     return linear(v.m, v.classes)
 "#;
 
-/// Heads that have scores of edges, as many rows as several blocks of every processor have, and few edges: a lane has a head then.
+/// Heads that have scores of edges, as many rows as several blocks of every processor have, and few
+/// edges: a lane has a head then.
 const HEADS: &str = r#"
 def heads(v):
     v.z = linear(v.x, (8, 8), bias=False)
@@ -88,8 +90,14 @@ pub fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
 
 /// The same, where rows read near rows or do not; else as is asked for.
 fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, order: Option<Order>) {
-    let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
-    let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
+    let initial =
+        parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+    let named = list
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name.clone())
+        .zip(initial.iter().cloned())
+        .collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);
     let list = apart(list);
@@ -104,9 +112,12 @@ fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, orde
 fn agree(widths: &[u64], (most, drop): (usize, f64)) {
     let direct = direct(most);
     for width in taken(widths) {
-        let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width)), ("drop".to_owned(), json!(drop))].into();
+        let settings: BTreeMap<String, Value> =
+            [("width".to_owned(), json!(width)), ("drop".to_owned(), json!(drop))].into();
         let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
-        let list = compile(WIDTHS, "widths", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        let list = compile(WIDTHS, "widths", &settings, &known)
+            .unwrap_or_else(|wrong| panic!("{width}: {wrong:?}"))
+            .list;
         let what = format!("{width} columns, drop {drop}");
         trained::<f32>(&what, &direct, &list);
         // Of f64 a lane has two places, of which only odd rows have some in common.
@@ -123,7 +134,9 @@ fn sums_agree() {
     for width in taken(&[1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 128, 256, 602]) {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
-        let list = compile(SUMS, "sums", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        let list = compile(SUMS, "sums", &settings, &known)
+            .unwrap_or_else(|wrong| panic!("{width}: {wrong:?}"))
+            .list;
         trained::<f32>(&format!("sums of {width} columns"), &direct, &list);
         if !is_brief() {
             trained::<f64>(&format!("sums of {width} columns"), &direct, &list);
@@ -131,9 +144,11 @@ fn sums_agree() {
     }
 }
 
-/// As many vertices as so many rows for each processor and a few more, with two edges each, one of many and one of more.
+/// As many vertices as so many rows for each processor and a few more, with two edges each, one of
+/// many and one of more.
 fn many_rows(of_processor: usize) -> Direct {
-    let processors = gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
+    let processors =
+        gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
     let nodes = of_processor * processors + 40;
     let end = |stream: u32, edge: usize| (uniform(stream, edge) * nodes as f64) as u32;
     let random = (0..2 * nodes).map(|edge| (end(41, edge), end(42, edge)));
@@ -156,25 +171,56 @@ fn heads_of_many_rows_agree() {
     // Rows of a block are 32.
     let direct = many_rows(8 * 32);
     let known = Data { bytes_per_real: 4, ..direct.known(CLASSES as u64, Loss::CrossEntropy) };
-    let list = compile(HEADS, "heads", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+    let list = compile(HEADS, "heads", &BTreeMap::new(), &known)
+        .unwrap_or_else(|wrong| panic!("{wrong:?}"))
+        .list;
     trained::<f32>("heads of many rows", &direct, &list);
-    trained_by::<f32>("heads of many rows, one after the other", &direct, &list, Some(Order::Local));
+    trained_by::<f32>(
+        "heads of many rows, one after the other",
+        &direct,
+        &list,
+        Some(Order::Local),
+    );
 }
 
-/// The sums of a program over many rows, in both orders or in one, whose kernels have a text that says how they are gone about.
-fn sums_of_many_rows_agree((program, name): (&str, &str), (direct, widths): (&Direct, &[u64]), (orders, says): (&[Order], &str)) {
+/// The sums of a program over many rows, in both orders or in one, whose kernels have a text that
+/// says how they are gone about.
+fn sums_of_many_rows_agree(
+    (program, name): (&str, &str),
+    (direct, widths): (&Direct, &[u64]),
+    (orders, says): (&[Order], &str),
+) {
     for width in taken(widths) {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = Data { bytes_per_real: 4, ..direct.known(CLASSES as u64, Loss::CrossEntropy) };
-        let list = compile(program, name, &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        let list = compile(program, name, &settings, &known)
+            .unwrap_or_else(|wrong| panic!("{width}: {wrong:?}"))
+            .list;
         for &order in orders {
             if let Some(grid) = gpu().and_then(|facts| facts.grid.as_ref()) {
                 let (processors, shared_bytes) = (grid.processors, grid.shared_bytes_most);
-                let target = Target { bytes_per_real: 4, processors, shared_bytes, matmul: Matmul::F32, order, warpgroups: false };
-                let source = emit(&apart(&list), target).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
-                assert!(source.contains(says), "{width} columns, {order:?}: no kernel says `{says}`");
+                let target = Target {
+                    bytes_per_real: 4,
+                    processors,
+                    shared_bytes,
+                    matmul: Matmul::F32,
+                    order,
+                    warpgroups: false,
+                };
+                let source = emit(&apart(&list), target)
+                    .unwrap_or_else(|refused| panic!("{width}: {refused}"))
+                    .source;
+                assert!(
+                    source.contains(says),
+                    "{width} columns, {order:?}: no kernel says `{says}`"
+                );
             }
-            trained_by::<f32>(&format!("{name} of {width} columns, {order:?}, {says}"), direct, &list, Some(order));
+            trained_by::<f32>(
+                &format!("{name} of {width} columns, {order:?}, {says}"),
+                direct,
+                &list,
+                Some(order),
+            );
         }
     }
 }
@@ -187,7 +233,11 @@ fn weighted(plain: Direct) -> Direct {
 #[test]
 fn rows_one_after_the_other_agree() {
     // As many rows for each processor as keep their order.
-    sums_of_many_rows_agree((PLAIN, "sums"), (&weighted(many_rows(512)), &[66, 128, 200, 256]), (&[Order::Local], "ROWS = 4"));
+    sums_of_many_rows_agree(
+        (PLAIN, "sums"),
+        (&weighted(many_rows(512)), &[66, 128, 200, 256]),
+        (&[Order::Local], "ROWS = 4"),
+    );
 }
 
 /// With rows of their own that are read before and after.
@@ -195,16 +245,25 @@ const OWN: &str = include_str!("../../../../kernels/vertex/tests/near_programs/o
 
 #[test]
 fn rows_of_few_edges_agree() {
-    // A block has 64 rows of 16 columns and of 32, 32 of 64, 256 of one lane; a processor has eight blocks, or five where lanes have two pieces.
+    // A block has 64 rows of 16 columns and of 32, 32 of 64, 256 of one lane; a processor has eight
+    // blocks, or five where lanes have two pieces.
     let (short, wide) = (weighted(many_rows(8 * 64)), weighted(many_rows(5 * 64)));
     let says = "2 edges at hand";
-    sums_of_many_rows_agree((PLAIN, "sums"), (&short, &[16, 22]), (&[Order::Spread, Order::Local], says));
+    sums_of_many_rows_agree(
+        (PLAIN, "sums"),
+        (&short, &[16, 22]),
+        (&[Order::Spread, Order::Local], says),
+    );
     sums_of_many_rows_agree((PLAIN, "sums"), (&wide, &[32, 47, 64]), (&[Order::Local], says));
     sums_of_many_rows_agree((PLAIN, "sums"), (&wide, &[100]), (&[Order::Spread], says));
     sums_of_many_rows_agree((OWN, "own"), (&short, &[13, 24]), (&[Order::Spread], says));
     sums_of_many_rows_agree((OWN, "own"), (&wide, &[64, 100]), (&[Order::Local], says));
     if !is_brief() {
-        sums_of_many_rows_agree((PLAIN, "sums"), (&weighted(many_rows(8 * 256)), &[2, 3, 8]), (&[Order::Local], says));
+        sums_of_many_rows_agree(
+            (PLAIN, "sums"),
+            (&weighted(many_rows(8 * 256)), &[2, 3, 8]),
+            (&[Order::Local], says),
+        );
     }
 }
 

@@ -1,6 +1,8 @@
-//! workshop: graph artifacts from plain vectors, and the real stages over them in a store of their own.
+//! workshop: graph artifacts from plain vectors, and the real stages over them in a store of their
+//! own.
 //!
-//! promises  every stage gets its request, key and inputs as the shell makes them from a pipeline file
+//! promises  every stage gets its request, key and inputs as the shell makes them from a pipeline
+//!           file
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -21,7 +23,9 @@ use warploom_contract::{
     stage::{Progress, Silence, StopFlag},
 };
 use warploom_run::{RunStage, tensors::Tensors};
-use warploom_shell::{Chain, Environment, Step, environment::Verify, flags::Format, flags::Real, requests::Request};
+use warploom_shell::{
+    Chain, Environment, Step, environment::Verify, flags::Format, flags::Real, requests::Request,
+};
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::LaunchList;
 
@@ -70,7 +74,8 @@ pub struct Left {
     _outputs: Outputs,
 }
 
-const INGEST: Contract = Contract { name: "ingest", version: 1, reads: &[], writes: &[Kind::Graph] };
+const INGEST: Contract =
+    Contract { name: "ingest", version: 1, reads: &[], writes: &[Kind::Graph] };
 
 impl Workshop {
     pub fn new() -> Self {
@@ -106,12 +111,17 @@ impl Workshop {
     }
 
     /// With whatever else is written into it.
-    pub fn try_graph_with(&self, given: &Given, more: impl FnOnce(&mut Outputs) -> Result<(), StageError>) -> Result<Artifact, StageError> {
+    pub fn try_graph_with(
+        &self,
+        given: &Given,
+        more: impl FnOnce(&mut Outputs) -> Result<(), StageError>,
+    ) -> Result<Artifact, StageError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let request = json!({"number": NUMBER.fetch_add(1, Ordering::Relaxed)});
         let document = KeyDocument::new(INGEST.name, INGEST.version, INGEST.writes, request);
         let store = &self.environment.store;
-        let mut outputs = Outputs::begin(store, &INGEST, document, &warploom_contract::Inputs::new()).unwrap();
+        let mut outputs =
+            Outputs::begin(store, &INGEST, document, &warploom_contract::Inputs::new()).unwrap();
         graph::write_nodes(&mut outputs, given.nodes.clone()).unwrap();
         if let Some(graphs) = &given.graphs {
             graph::write_graphs(&mut outputs, graphs, given.nodes.labels.is_some()).unwrap();
@@ -120,17 +130,36 @@ impl Workshop {
         match given.features.clone() {
             Features::None => {}
             Features::Dense { columns, values } => {
-                write_rows(&outputs.file(Kind::Graph, graph::FEATURES_FILE), graph::FEATURES_COLUMN, columns, values).unwrap();
+                write_rows(
+                    &outputs.file(Kind::Graph, graph::FEATURES_FILE),
+                    graph::FEATURES_COLUMN,
+                    columns,
+                    values,
+                )
+                .unwrap();
                 outputs.count(Kind::Graph, "feature_columns", columns as u64);
             }
             Features::Sparse { columns, offsets, index, values } => {
                 outputs.count(Kind::Graph, "feature_columns", columns as u64);
                 outputs.count(Kind::Graph, "feature_entries", index.len() as u64);
-                write_sparse_rows(&outputs.file(Kind::Graph, graph::FEATURES_SPARSE_FILE), graph::FEATURES_COLUMN, offsets, index, values).unwrap();
+                write_sparse_rows(
+                    &outputs.file(Kind::Graph, graph::FEATURES_SPARSE_FILE),
+                    graph::FEATURES_COLUMN,
+                    offsets,
+                    index,
+                    values,
+                )
+                .unwrap();
             }
         }
         if let Some((columns, values)) = given.edge_features.clone() {
-            write_rows(&outputs.file(Kind::Graph, graph::EDGE_FEATURES_FILE), graph::FEATURES_COLUMN, columns, values).unwrap();
+            write_rows(
+                &outputs.file(Kind::Graph, graph::EDGE_FEATURES_FILE),
+                graph::FEATURES_COLUMN,
+                columns,
+                values,
+            )
+            .unwrap();
             outputs.count(Kind::Graph, "edge_feature_columns", columns as u64);
         }
         more(&mut outputs)?;
@@ -140,13 +169,21 @@ impl Workshop {
     /// A pipeline for one of the shipped programs; `rest` are further lines of the file.
     pub fn pipeline(&self, program: &str, rest: &str) -> Pipeline {
         let file = program_file(program);
-        let text = format!("pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: {}\n{rest}\n", file.display());
+        let text = format!(
+            "pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: \
+                {}\n{rest}\n",
+            file.display()
+        );
         let read = warploom_spec::read_text(&text, &self.folder.path().join("test.yaml"), &[]);
         read.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0)
     }
 
     /// Everything up to the plan.
-    pub fn planned<'a>(&'a self, graph: &Artifact, pipeline: &'a Pipeline) -> Result<Chain<'a>, StageError> {
+    pub fn planned<'a>(
+        &'a self,
+        graph: &Artifact,
+        pipeline: &'a Pipeline,
+    ) -> Result<Chain<'a>, StageError> {
         let mut chain = Chain::new(&self.environment, pipeline);
         chain.accept(std::slice::from_ref(graph));
         self.build::<warploom_extract::Extract>(&mut chain)?;
@@ -166,22 +203,43 @@ impl Workshop {
             S::decide(&self.context(&Silence, &StopFlag::new()), &step.inputs, &mut step.request)?;
             step = Step::of(&S::CONTRACT, step.request, step.inputs);
         }
-        let mut outputs = Outputs::begin(&self.environment.store, &S::CONTRACT, step.document, &step.inputs)?;
-        S::run(&self.context(&Silence, &StopFlag::new()), &mut outputs, &step.inputs, &step.request)?;
+        let mut outputs =
+            Outputs::begin(&self.environment.store, &S::CONTRACT, step.document, &step.inputs)?;
+        S::run(
+            &self.context(&Silence, &StopFlag::new()),
+            &mut outputs,
+            &step.inputs,
+            &step.request,
+        )?;
         chain.accept(&outputs.publish(&self.environment.store)?);
         Ok(())
     }
 
     pub fn context<'a>(&'a self, progress: &'a dyn Progress, stop: &'a StopFlag) -> Context<'a> {
-        Context { store: &self.environment.store, threads: self.environment.threads, memory: self.environment.memory, progress, stop }
+        Context {
+            store: &self.environment.store,
+            threads: self.environment.threads,
+            memory: self.environment.memory,
+            progress,
+            stop,
+        }
     }
 
     /// Runs, and leaves what was made unpublished, so that the same key can be run again.
-    pub fn run(&self, chain: &Chain, progress: &dyn Progress, stop: &StopFlag) -> Result<Left, StageError> {
+    pub fn run(
+        &self,
+        chain: &Chain,
+        progress: &dyn Progress,
+        stop: &StopFlag,
+    ) -> Result<Left, StageError> {
         let outputs = self.begin(chain, progress, stop)?;
         let folder = outputs.file(Kind::Run, "x").parent().unwrap().to_path_buf();
         let files = std::fs::read_dir(&folder).unwrap().flatten();
-        let bytes = files.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect();
+        let bytes = files
+            .map(|file| {
+                (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())
+            })
+            .collect();
         Ok(Left { folder, bytes, _outputs: outputs })
     }
 
@@ -191,9 +249,19 @@ impl Workshop {
         Ok(outputs.publish(&self.environment.store)?.remove(0))
     }
 
-    fn begin(&self, chain: &Chain, progress: &dyn Progress, stop: &StopFlag) -> Result<Outputs, StageError> {
+    fn begin(
+        &self,
+        chain: &Chain,
+        progress: &dyn Progress,
+        stop: &StopFlag,
+    ) -> Result<Outputs, StageError> {
         let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT)?;
-        let mut outputs = Outputs::begin(&self.environment.store, &RunStage::CONTRACT, step.document, &step.inputs)?;
+        let mut outputs = Outputs::begin(
+            &self.environment.store,
+            &RunStage::CONTRACT,
+            step.document,
+            &step.inputs,
+        )?;
         RunStage::run(&self.context(progress, stop), &mut outputs, &step.inputs, &step.request)?;
         Ok(outputs)
     }
@@ -203,19 +271,25 @@ impl Workshop {
         let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
         let outputs = as_inputs(std::slice::from_ref(run));
         let inputs = self.whole(&step.inputs)?;
-        RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &inputs, &step.request).map_err(|violation| violation.0)
+        RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &inputs, &step.request)
+            .map_err(|violation| violation.0)
     }
 
     /// Inputs with all of their files, as a check is given them.
     pub fn whole(&self, inputs: &Inputs) -> Result<Inputs, StageError> {
-        let open = |input: &Artifact| self.environment.store.open(input.kind, &input.manifest.key, true);
+        let open =
+            |input: &Artifact| self.environment.store.open(input.kind, &input.manifest.key, true);
         Ok(as_inputs(&inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 }
 
 /// Where a shipped program stands.
 fn program_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs").canonicalize().unwrap().join(format!("{name}.py"))
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../pipelines/programs")
+        .canonicalize()
+        .unwrap()
+        .join(format!("{name}.py"))
 }
 
 /// The text of a shipped program.
@@ -258,7 +332,13 @@ impl Left {
     /// A column of metrics.parquet; null is not a number.
     pub fn metrics(&self, name: &str) -> Vec<f64> {
         let table = self.table(METRICS_FILE);
-        table.column(name).unwrap().as_primitive::<Float64Type>().iter().map(|value| value.unwrap_or(f64::NAN)).collect()
+        table
+            .column(name)
+            .unwrap()
+            .as_primitive::<Float64Type>()
+            .iter()
+            .map(|value| value.unwrap_or(f64::NAN))
+            .collect()
     }
 
     /// A column of predictions.parquet.
@@ -274,7 +354,11 @@ impl Left {
     /// What must not depend on threads, stops or time.
     pub fn fixed(&self) -> BTreeMap<&str, &[u8]> {
         let told = [RECORD_FILE, METRICS_FILE];
-        self.bytes.iter().filter(|(name, _)| !told.contains(&name.as_str())).map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect()
+        self.bytes
+            .iter()
+            .filter(|(name, _)| !told.contains(&name.as_str()))
+            .map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+            .collect()
     }
 }
 

@@ -18,7 +18,8 @@ spec! {
         duplicates: Duplicates = Duplicates::Keep;
         /// Whether every edge gets its reverse under a relation of its own, `inverse_<relation>`.
         inverse_relations: bool = false;
-        /// Kinds of nodes made of types of entities, those of `rdf:type` or of a table beside triples; left out: as the catalogue says, else one kind.
+        /// Kinds of nodes made of types of entities, those of `rdf:type` or of a table beside
+        /// triples; left out: as the catalogue says, else one kind.
         entity_types: Option<EntityTypesSpec> = None;
         /// Whether only the largest weakly connected component stays.
         largest_component: bool = false;
@@ -28,9 +29,11 @@ spec! {
         weights: Weights = Weights::Keep;
         /// Whether nodes are numbered from 0 instead of keeping the data set's own ids.
         relabel: bool = false;
-        /// Whether a set of many graphs stays one, whose graphs are learned, or is one graph, whose nodes are.
+        /// Whether a set of many graphs stays one, whose graphs are learned, or is one graph, whose
+        /// nodes are.
         graphs: Graphs = Graphs::Auto;
-        /// How nodes, or graphs of a set of many, are parted; left out: as published, else by the catalogue's rule.
+        /// How nodes, or graphs of a set of many, are parted; left out: as published, else by the
+        /// catalogue's rule.
         split: Option<Split> = None;
         /// Where node features come from.
         features: Features = Features::Auto;
@@ -58,11 +61,13 @@ choices! {
 choices! {
     /// What a set of many graphs is.
     Graphs {
-        /// What the program learns: `separate` where it pools the vertices of graphs, `union` where it scores vertices.
+        /// What the program learns: `separate` where it pools the vertices of graphs, `union` where
+        /// it scores vertices.
         Auto = "auto",
         /// Many graphs, with their labels.
         Separate = "separate",
-        /// Their disjoint union: one graph, which knows the graph of each node; labels of nodes are drawn where the set has none.
+        /// Their disjoint union: one graph, which knows the graph of each node; labels of nodes are
+        /// drawn where the set has none.
         Union = "union",
     }
 }
@@ -102,9 +107,11 @@ choices! {
 spec! {
     /// Kinds of nodes made of types of entities.
     pub EntityTypesSpec {
-        /// The relation whose targets are types, by its whole name or by what follows its last `#` or `/`.
+        /// The relation whose targets are types, by its whole name or by what follows its last `#`
+        /// or `/`.
         relation: String = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type".to_owned();
-        /// Of several types of a node the one that comes first here is its kind; else the first by bytes.
+        /// Of several types of a node the one that comes first here is its kind; else the first by
+        /// bytes.
         order: Vec<String> = Vec::new();
         /// What happens to statements of types.
         edges: TypeEdges = TypeEdges::Keep;
@@ -140,7 +147,8 @@ one_of! {
         PerClass(PerClassSpec) = "per_class",
         /// Shares of all that have a label.
         Fractions(FractionsSpec) = "fractions",
-        /// Folds with even classes: split `i` tests on fold `i`, chooses by the next one and trains on the others.
+        /// Folds with even classes: split `i` tests on fold `i`, chooses by the next one and trains
+        /// on the others.
         Folds(FoldsSpec) = "folds",
     }
 }
@@ -180,7 +188,8 @@ spec! {
 choices! {
     /// Where node features come from.
     Features {
-        /// Given attributes and one-hot node labels; else the degree for sets of many graphs; else random ones of the catalogue's width.
+        /// Given attributes and one-hot node labels; else the degree for sets of many graphs; else
+        /// random ones of the catalogue's width.
         Auto = "auto",
         /// Those of the data set; an error when it has none.
         Given = "given",

@@ -10,13 +10,15 @@ use crate::{
     types::OneOrMore,
 };
 
-/// Rows, edges or neighbours that a piece of work may have: far more than any block works on, and times all rows still below 2^64.
+/// Rows, edges or neighbours that a piece of work may have: far more than any block works on, and
+/// times all rows still below 2^64.
 const PIECE_MOST: f64 = 16_777_216.0;
 
 spec! {
     /// Settings of the stage `partition`.
     pub PartitionSpec {
-        /// How the graph is cut into units of work, one way or several: `rows`, which every run on a CPU reads, is always among them.
+        /// How the graph is cut into units of work, one way or several: `rows`, which every run on
+        /// a CPU reads, is always among them.
         scheme: OneOrMore<Scheme> = OneOrMore::of([Scheme::Auto]);
         /// How many nonzeros a unit of rows aims at.
         unit_edges: u64 = 16_384, range(Range::within(64.0, 4_294_967_296.0)), unit("nonzeros");
@@ -32,17 +34,21 @@ spec! {
         warp_tile: u64 = 32, range(Range::within(1.0, PIECE_MOST)), unit("nonzeros");
         /// `block-tiles`: how many nonzeros a block stages at once.
         block_tile: u64 = 64, range(Range::within(1.0, PIECE_MOST)), unit("nonzeros");
-        /// `warp-tiles` and `block-tiles`: how much shared memory a block has for its tiles, 8 bytes a nonzero.
+        /// `warp-tiles` and `block-tiles`: how much shared memory a block has for its tiles, 8
+        /// bytes a nonzero.
         shared_bytes: u64 = 49_152, range(Range::within(1024.0, 232_448.0)), unit("bytes");
         /// `interleaved`: how many vertices a group has, each a lane.
         lanes: u64 = 32, range(Range::within(1.0, 1024.0)), unit("vertices");
-        /// `packed-graphs`: how many nodes a block of graphs has at most; a larger graph has a block of its own.
+        /// `packed-graphs`: how many nodes a block of graphs has at most; a larger graph has a
+        /// block of its own.
         block_nodes: u64 = 256, range(Range::within(1.0, PIECE_MOST)), unit("nodes");
-        /// `file`: a Parquet table with the columns `node`, `start` and `end`, a group of a node's in-neighbours in each row; in YAML relative
-        /// to the file, on the command line to the current folder.
+        /// `file`: a Parquet table with the columns `node`, `start` and `end`, a group of a node's
+        /// in-neighbours in each row; in YAML relative to the file, on the command line to the
+        /// current folder.
         groups: Option<PathBuf> = None;
         /// How many shards the graph is cut into, one per GPU.
-        parts: u64 = 1, range(Range::within(1.0, 1.0)), unit("shards"), hint("leave it at 1: more parts come with several GPUs");
+        parts: u64 = 1, range(Range::within(1.0, 1.0)), unit("shards"), hint("leave it at 1: more \
+            parts come with several GPUs");
     }
 }
 
@@ -53,7 +59,8 @@ choices! {
         Auto = "auto",
         /// Runs of whole rows with about the same number of nonzeros, and rows by falling degree.
         Rows = "rows",
-        /// Groups of at most `ngs` neighbours of a node, with places in shared memory and leaders (GNNAdvisor).
+        /// Groups of at most `ngs` neighbours of a node, with places in shared memory and leaders
+        /// (GNNAdvisor).
         NeighbourGroups = "neighbour-groups",
         /// Chunks of `merge_items` rows and nonzeros together, wherever rows end.
         MergePath = "merge-path",
@@ -91,7 +98,13 @@ impl Scheme {
             Scheme::Interleaved => &["lanes"],
             Scheme::PackedGraphs => &["block_nodes"],
             Scheme::File => &["groups"],
-            Scheme::Auto | Scheme::Rows | Scheme::DegreeBins | Scheme::SortedColumns | Scheme::RowMajor | Scheme::RelationMajor | Scheme::RowRelation => &[],
+            Scheme::Auto
+            | Scheme::Rows
+            | Scheme::DegreeBins
+            | Scheme::SortedColumns
+            | Scheme::RowMajor
+            | Scheme::RelationMajor
+            | Scheme::RowRelation => &[],
         }
     }
 }

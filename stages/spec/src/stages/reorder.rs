@@ -44,7 +44,8 @@ choices! {
         Degree = "degree",
         /// By buckets of about the same degree; inside of each the order stays.
         ApproximateDegree = "approx-degree",
-        /// Nodes of more edges than the mean first, by falling degree; the order of all others stays.
+        /// Nodes of more edges than the mean first, by falling degree; the order of all others
+        /// stays.
         HubSort = "hub-sort",
         /// Nodes of more edges than the mean first; the order stays otherwise.
         HubCluster = "hub-cluster",

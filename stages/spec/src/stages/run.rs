@@ -1,6 +1,7 @@
 //! run: how the plan is trained or iterated, and what is kept.
 //!
-//! promises  every choice that changes a result of the run stands here, beside limits and checkpoints
+//! promises  every choice that changes a result of the run stands here, beside limits and
+//!           checkpoints
 //! never     says which device runs it; that is `plan`
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -24,7 +25,8 @@ spec! {
         keep: Keep = Keep::Last;
         /// When training ends before its last epoch.
         early_stop: EarlyStopSpec = EarlyStopSpec::default();
-        /// The column of nodes, or of graphs where these have the labels, that is learned: words and whole numbers are classes, other numbers are fitted.
+        /// The column of nodes, or of graphs where these have the labels, that is learned: words
+        /// and whole numbers are classes, other numbers are fitted.
         target: String = "label".to_owned();
         /// What training makes small.
         loss: Loss = Loss::Auto;
@@ -34,16 +36,20 @@ spec! {
         dtype: Dtype = Dtype::F32;
         /// For initial parameters and dropout.
         seed: u64 = 0;
-        /// How many runs there are, with the seeds `seed`, `seed + 1` and so on; each is a run of its own, and their mean is told.
+        /// How many runs there are, with the seeds `seed`, `seed + 1` and so on; each is a run of
+        /// its own, and their mean is told.
         repeat: u64 = 1, range(Range::within(1.0, 10_000.0)), unit("runs");
-        /// How often a program that is computed once, applied or without a loop, is computed, for the time of one; the results are those of one.
+        /// How often a program that is computed once, applied or without a loop, is computed, for
+        /// the time of one; the results are those of one.
         passes: u64 = 1, range(Range::within(1.0, 100_000.0)), unit("passes");
         /// Which of the published splits is used, from 0.
         split: u64 = 0;
-        /// A table with the columns `id` and `split` (train, validation, test, none; or 1, 2, 3, 0), CSV or Parquet, in place of the splits of
-        /// the data set; in YAML relative to the file, on the command line to the current folder.
+        /// A table with the columns `id` and `split` (train, validation, test, none; or 1, 2, 3,
+        /// 0), CSV or Parquet, in place of the splits of the data set; in YAML relative to the
+        /// file, on the command line to the current folder.
         splits: Option<PathBuf> = None;
-        /// Parameters to start from, a safetensors file; in YAML relative to the file, on the command line to the current folder.
+        /// Parameters to start from, a safetensors file; in YAML relative to the file, on the
+        /// command line to the current folder.
         init: Option<PathBuf> = None;
         /// Which name in `init` a parameter of ours has there: ours to theirs.
         init_map: BTreeMap<String, String> = BTreeMap::new();
@@ -191,7 +197,8 @@ spec! {
 spec! {
     /// When training ends before its last epoch.
     pub EarlyStopSpec {
-        /// How many epochs may pass without a better one on the validation nodes, or graphs; without, all epochs are done.
+        /// How many epochs may pass without a better one on the validation nodes, or graphs;
+        /// without, all epochs are done.
         patience: Option<u64> = None, range(Range::within(1.0, 1e6)), unit("epochs");
     }
 }
@@ -203,7 +210,8 @@ choices! {
         Auto = "auto",
         /// The share that is right: of rows for classes, of known elements for labels.
         Accuracy = "accuracy",
-        /// The F1 score: of classes its mean over classes (macro), of labels over all known elements (micro).
+        /// The F1 score: of classes its mean over classes (macro), of labels over all known
+        /// elements (micro).
         F1 = "f1",
         /// The area under the ROC curve: of two classes, or the mean over columns of labels.
         Auc = "auc",
@@ -221,7 +229,8 @@ choices! {
         Auto = "auto",
         /// Parameters are learned.
         Train = "train",
-        /// Parameters of a run before, which `init` names, are applied to this graph: predictions, and nothing is learned.
+        /// Parameters of a run before, which `init` names, are applied to this graph: predictions,
+        /// and nothing is learned.
         Infer = "infer",
         /// Supersteps until nothing changes.
         Iterate = "iterate",
@@ -243,11 +252,13 @@ choices! {
 choices! {
     /// What training makes small.
     Loss {
-        /// `cross_entropy` for classes; `bce` for rows of labels that all are 0, 1 or unknown; `mse` for other numbers.
+        /// `cross_entropy` for classes; `bce` for rows of labels that all are 0, 1 or unknown;
+        /// `mse` for other numbers.
         Auto = "auto",
         /// The cross entropy of softmax over the logits.
         CrossEntropy = "cross_entropy",
-        /// The binary cross entropy of the sigmoid of each score with a label of 0 or 1; labels that are not a number are unknown and do not count.
+        /// The binary cross entropy of the sigmoid of each score with a label of 0 or 1; labels
+        /// that are not a number are unknown and do not count.
         Bce = "bce",
         /// The mean squared error.
         Mse = "mse",
@@ -268,9 +279,11 @@ choices! {
         F32 = "f32",
         /// 64 bits; on the CPU, for checking.
         F64 = "f64",
-        /// Wide rows are kept in 16 bits with the range of f32, and computed with in f32; for training and predicting.
+        /// Wide rows are kept in 16 bits with the range of f32, and computed with in f32; for
+        /// training and predicting.
         Bf16 = "bf16",
-        /// The same with 11 bits of precision and a range up to 65504; gradients of rows are kept as `bf16`.
+        /// The same with 11 bits of precision and a range up to 65504; gradients of rows are kept
+        /// as `bf16`.
         F16 = "f16",
     }
 }

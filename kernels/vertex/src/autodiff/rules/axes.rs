@@ -54,9 +54,13 @@ pub(super) fn rule(walk: &mut Walk<'_>, y: NodeId, node: &Node, g: NodeId) -> Re
         // each input += its places of g
         Op::Concat(axis) => return Ok(concat(walk, *axis, &node.inputs, g)?),
         // a += g at the places of the slice, 0 elsewhere
-        Op::Slice { axis, start, .. } => walk.builder.make(Op::Unslice { axis: *axis, start: *start, total: shape[*axis] }, &[g])?,
+        Op::Slice { axis, start, .. } => walk
+            .builder
+            .make(Op::Unslice { axis: *axis, start: *start, total: shape[*axis] }, &[g])?,
         // a += the places of g
-        Op::Unslice { axis, start, .. } => walk.builder.make(Op::Slice { axis: *axis, start: *start, length: shape[*axis] }, &[g])?,
+        Op::Unslice { axis, start, .. } => walk
+            .builder
+            .make(Op::Slice { axis: *axis, start: *start, length: shape[*axis] }, &[g])?,
         _ => return Ok(()),
     };
     Ok(walk.give(a, part)?)
@@ -83,7 +87,8 @@ fn restored(walk: &mut Walk<'_>, a: NodeId, shape: &[u64], axis: usize) -> Made 
     walk.builder.make_shaped(Op::Expand, &[thin], shape)
 }
 
-/// Whether an element is the first along the axis that holds its maximum or minimum: its place is the smallest of those that do.
+/// Whether an element is the first along the axis that holds its maximum or minimum: its place is
+/// the smallest of those that do.
 fn winner(walk: &mut Walk<'_>, pooling: Pooling, axis: usize, a: NodeId, y: NodeId) -> Made {
     debug_assert!(pooling != Pooling::Sum, "a sum has no winner");
     let shape = walk.builder.node(a).shape.clone();
@@ -111,10 +116,15 @@ fn places(walk: &mut Walk<'_>, length: u64) -> Made {
         places = walk.builder.make(Op::Concat(0), &[places, next])?;
         count *= 2;
     }
-    if count > length { walk.builder.make(Op::Slice { axis: 0, start: 0, length }, &[places]) } else { Ok(places) }
+    if count > length {
+        walk.builder.make(Op::Slice { axis: 0, start: 0, length }, &[places])
+    } else {
+        Ok(places)
+    }
 }
 
-/// Whether any element of a row is not 0; a bool with the row's axes, each of length 1 but for the leading ones.
+/// Whether any element of a row is not 0; a bool with the row's axes, each of length 1 but for the
+/// leading ones.
 pub(super) fn moved(walk: &mut Walk<'_>, a: NodeId) -> Made {
     let mut shape = walk.builder.node(a).shape.clone();
     let last = shape.len() - 1;

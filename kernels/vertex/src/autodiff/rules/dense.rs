@@ -12,7 +12,8 @@ pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Re
         // table += g, added up at the rows of the index
         Op::Lookup { transposed } => {
             let shape = walk.builder.node(inputs[0]).shape.clone();
-            let part = walk.builder.make_shaped(Op::Scatter { transposed }, &[g, inputs[1]], &shape)?;
+            let part =
+                walk.builder.make_shaped(Op::Scatter { transposed }, &[g, inputs[1]], &shape)?;
             walk.give(inputs[0], part)?;
         }
         // rows += the row of g at the index
@@ -33,7 +34,12 @@ pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Re
 }
 
 /// Rows times a matrix: as saved `[n, k]`, y = a m^T:  a += g m,  m += sum of g (x) a;  else `[k, n]`, y = a m:  a += g m^T,  m += sum of a (x) g
-fn product(walk: &mut Walk<'_>, transposed: bool, [a, matrix]: [NodeId; 2], g: NodeId) -> Result<(), Misfit> {
+fn product(
+    walk: &mut Walk<'_>,
+    transposed: bool,
+    [a, matrix]: [NodeId; 2],
+    g: NodeId,
+) -> Result<(), Misfit> {
     if walk.active.carries(a) {
         let part = walk.builder.make(Op::Product { transposed: !transposed }, &[g, matrix])?;
         walk.give(a, part)?;
@@ -58,7 +64,8 @@ fn outer(walk: &mut Walk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Misf
     Ok(())
 }
 
-/// Rows that a gradient is multiplied with: 0 where the gradient's row is all 0 and theirs may be infinite, as in `Walk::times`.
+/// Rows that a gradient is multiplied with: 0 where the gradient's row is all 0 and theirs may be
+/// infinite, as in `Walk::times`.
 fn still_rows(walk: &mut Walk<'_>, g: NodeId, rows: NodeId) -> Made {
     if !walk.finite.is_kept(walk.current) || !walk.finite.may_not_be(&walk.builder.gir, rows) {
         return Ok(rows);

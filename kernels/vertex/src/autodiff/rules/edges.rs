@@ -1,11 +1,15 @@
 //! edges: gradients of what goes from vertices to edges and back.
 //!
-//! A row by edge id is the same row for in-edges and out-edges, so that an edge value's gradient needs no renumbering: the sum over the far
-//! end's own edges is a sum over the reversed set. Over `Both` an edge has two rows, and seen from its other end they change places (`Turn`).
-//! A view has rows for all edges, whatever the relation of its list; a reduction over one relation reads the rows of that relation, so that
-//! others get 0 from it. The sum over all edges that a view hands on is then narrowed to the relation by `orient`.
+//! A row by edge id is the same row for in-edges and out-edges, so that an edge value's gradient
+//! needs no renumbering: the sum over the far end's own edges is a sum over the reversed set. Over
+//! `Both` an edge has two rows, and seen from its other end they change places (`Turn`). A view has
+//! rows for all edges, whatever the relation of its list; a reduction over one relation reads the
+//! rows of that relation, so that others get 0 from it. The sum over all edges that a view hands on
+//! is then narrowed to the relation by `orient`.
 use super::super::{Refusal, Walk};
-use crate::gir::{Binary, EdgeRows, EdgeSet, Input, Made, Misfit, Node, NodeId, Number, Op, Reduction};
+use crate::gir::{
+    Binary, EdgeRows, EdgeSet, Input, Made, Misfit, Node, NodeId, Number, Op, Reduction,
+};
 
 /// Views, and reductions to vertices.
 pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
@@ -13,13 +17,27 @@ pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Re
     match &node.op {
         // a += sum of g over the edges whose far end the vertex is
         Op::Far(edges) => {
-            let seen = if edges.rows() == EdgeRows::Twice { walk.builder.make(Op::Turn, &[g])? } else { g };
-            let part = walk.builder.reduce(Reduction::Sum, EdgeSet { relation: None, ..edges.reversed() }, seen, None)?;
+            let seen = if edges.rows() == EdgeRows::Twice {
+                walk.builder.make(Op::Turn, &[g])?
+            } else {
+                g
+            };
+            let part = walk.builder.reduce(
+                Reduction::Sum,
+                EdgeSet { relation: None, ..edges.reversed() },
+                seen,
+                None,
+            )?;
             walk.give(a, part)?;
         }
         // a += sum of g over the edges whose near end the vertex is
         Op::Near(edges) => {
-            let part = walk.builder.reduce(Reduction::Sum, EdgeSet { relation: None, ..*edges }, g, None)?;
+            let part = walk.builder.reduce(
+                Reduction::Sum,
+                EdgeSet { relation: None, ..*edges },
+                g,
+                None,
+            )?;
             walk.give(a, part)?;
         }
         // a += g, turned back
@@ -34,7 +52,13 @@ pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Re
 }
 
 /// Of `[a]` or `[a, mask]`; each edge that counts sees its vertex's g.
-fn reduce(walk: &mut Walk<'_>, reduction: Reduction, edges: EdgeSet, node: &Node, g: NodeId) -> Result<(), Misfit> {
+fn reduce(
+    walk: &mut Walk<'_>,
+    reduction: Reduction,
+    edges: EdgeSet,
+    node: &Node,
+    g: NodeId,
+) -> Result<(), Misfit> {
     let (a, mask) = (node.inputs[0], node.inputs.get(1).copied());
     let seen = walk.builder.make(Op::Near(edges), &[g])?;
     let part = match reduction {
@@ -47,12 +71,18 @@ fn reduce(walk: &mut Walk<'_>, reduction: Reduction, edges: EdgeSet, node: &Node
         }
         // a += g on the edge that holds the result, the smallest edge id of equals
         Reduction::Minimum | Reduction::Maximum => {
-            let winner = walk.builder.make(Op::Winner(reduction == Reduction::Maximum, edges), &node.inputs)?;
+            let winner = walk
+                .builder
+                .make(Op::Winner(reduction == Reduction::Maximum, edges), &node.inputs)?;
             let zero = walk.builder.real(0.0);
             walk.builder.select(winner, seen, zero)?
         }
         // Whole numbers and bools carry no gradient; `mode` is refused before the walk.
-        Reduction::Any | Reduction::All | Reduction::Count | Reduction::Mode | Reduction::HIndex => return Ok(()),
+        Reduction::Any
+        | Reduction::All
+        | Reduction::Count
+        | Reduction::Mode
+        | Reduction::HIndex => return Ok(()),
     };
     let shown = match mask {
         Some(mask) => {
@@ -66,7 +96,8 @@ fn reduce(walk: &mut Walk<'_>, reduction: Reduction, edges: EdgeSet, node: &Node
     walk.give(a, kept)
 }
 
-/// A mask of shape `[1]` as one of shape `[]`, so that it broadcasts to rows of any shape and adds no axis.
+/// A mask of shape `[1]` as one of shape `[]`, so that it broadcasts to rows of any shape and adds
+/// no axis.
 fn shaped_mask(walk: &mut Walk<'_>, mask: NodeId) -> Made {
     walk.builder.make_shaped(Op::Reshape, &[mask], &[])
 }
@@ -80,7 +111,8 @@ fn of_relation(walk: &mut Walk<'_>, edges: EdgeSet, value: NodeId) -> Made {
         let number = walk.builder.constant(Number::Int(i64::from(relation)));
         walk.builder.binary(Binary::Equal, kind, number)?
     } else {
-        // Types have a row for each edge, lists over `Both` have two. A product of ones over the others is 1, and 0 on edges left out.
+        // Types have a row for each edge, lists over `Both` have two. A product of ones over the
+        // others is 1, and 0 on edges left out.
         let one = walk.builder.real(1.0);
         let ones = walk.builder.on_edges(EdgeSet::BOTH, one)?;
         let others = walk.builder.make(Op::Others(edges), &[ones])?;

@@ -3,7 +3,13 @@ use super::super::{Refusal, Walk};
 use crate::gir::{Binary, Made, Misfit, Node, NodeId, Number, Op, Type, Unary};
 
 /// Of one value. `y > 0` stands for `a > 0` where both are the same, so that `a` need not be kept.
-pub(super) fn unary(walk: &mut Walk<'_>, operator: Unary, y: NodeId, a: NodeId, g: NodeId) -> Result<(), Refusal> {
+pub(super) fn unary(
+    walk: &mut Walk<'_>,
+    operator: Unary,
+    y: NodeId,
+    a: NodeId,
+    g: NodeId,
+) -> Result<(), Refusal> {
     let part = match operator {
         // a += -g
         Unary::Negative => walk.builder.unary(Unary::Negative, g)?,
@@ -81,13 +87,19 @@ fn smooth(walk: &mut Walk<'_>, operator: Unary, y: NodeId, a: NodeId) -> Made {
             let square = walk.builder.unary(Unary::Square, y)?;
             one_less(walk, square)
         }
-        // Phi(a) + a phi(a), Phi(a) = (1 + erf(a / sqrt 2)) / 2 and phi(a) = e^(-a^2 / 2) / sqrt(2 pi)
+        // Phi(a) + a phi(a), Phi(a) = (1 + erf(a / sqrt 2)) / 2 and phi(a) = e^(-a^2 / 2) / sqrt(2
+        // pi)
         Unary::Gelu => {
             let narrow = scaled(walk, a, std::f64::consts::FRAC_1_SQRT_2)?;
             let erf = walk.builder.unary(Unary::Erf, narrow)?;
             let double = shifted(walk, erf, 1.0)?;
             let share = scaled(walk, double, 0.5)?;
-            let bell = bell(walk, a, -0.5, std::f64::consts::FRAC_1_SQRT_2 * std::f64::consts::FRAC_2_SQRT_PI * 0.5)?;
+            let bell = bell(
+                walk,
+                a,
+                -0.5,
+                std::f64::consts::FRAC_1_SQRT_2 * std::f64::consts::FRAC_2_SQRT_PI * 0.5,
+            )?;
             let moved = walk.builder.multiply(a, bell)?;
             walk.builder.add(share, moved)
         }
@@ -115,7 +127,13 @@ fn bell(walk: &mut Walk<'_>, a: NodeId, factor: f64, height: f64) -> Made {
 }
 
 /// Of two values.
-pub(super) fn binary(walk: &mut Walk<'_>, operator: Binary, y: NodeId, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Refusal> {
+pub(super) fn binary(
+    walk: &mut Walk<'_>,
+    operator: Binary,
+    y: NodeId,
+    [a, b]: [NodeId; 2],
+    g: NodeId,
+) -> Result<(), Refusal> {
     let (of_a, of_b) = (walk.active.carries(a), walk.active.carries(b));
     match operator {
         // a += g, b += g
@@ -175,7 +193,13 @@ pub(super) fn binary(walk: &mut Walk<'_>, operator: Binary, y: NodeId, [a, b]: [
             chosen(walk, first, [a, b], g)?;
         }
         // No gradient: whole numbers, bools, and what is constant but for its jumps.
-        Binary::FloorDivide | Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual | Binary::And | Binary::Or => {}
+        Binary::FloorDivide
+        | Binary::Less
+        | Binary::LessEqual
+        | Binary::Equal
+        | Binary::NotEqual
+        | Binary::And
+        | Binary::Or => {}
     }
     Ok(())
 }
@@ -215,7 +239,12 @@ fn power_base(walk: &mut Walk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(),
 }
 
 /// b += g * y * log(a); 0 where a is 0 and b at least 0
-fn power_exponent(walk: &mut Walk<'_>, y: NodeId, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Misfit> {
+fn power_exponent(
+    walk: &mut Walk<'_>,
+    y: NodeId,
+    [a, b]: [NodeId; 2],
+    g: NodeId,
+) -> Result<(), Misfit> {
     let zero = walk.builder.real(0.0);
     let log = walk.builder.unary(Unary::Log, a)?;
     let slope = walk.builder.multiply(y, log)?;
@@ -245,7 +274,12 @@ pub(super) fn passed(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), 
 }
 
 /// g to the first where the condition holds, to the second where it does not.
-fn chosen(walk: &mut Walk<'_>, condition: NodeId, [yes, no]: [NodeId; 2], g: NodeId) -> Result<(), Misfit> {
+fn chosen(
+    walk: &mut Walk<'_>,
+    condition: NodeId,
+    [yes, no]: [NodeId; 2],
+    g: NodeId,
+) -> Result<(), Misfit> {
     let zero = walk.builder.real(0.0);
     if walk.active.carries(yes) {
         let part = walk.builder.select(condition, g, zero)?;

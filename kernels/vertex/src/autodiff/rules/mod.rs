@@ -1,9 +1,11 @@
 //! rules: what each operation hands on of its gradient, one file for each family.
 //!
-//! Formulas write `g` for the gradient of the node (of its shape, with all its rows), `y` for its value and `a`, `b` for its inputs; a line
-//! `a += f` says what the gradient of `a` gains. What broadcasting repeated is summed by `Walk::give`.
+//! Formulas write `g` for the gradient of the node (of its shape, with all its rows), `y` for its
+//! value and `a`, `b` for its inputs; a line `a += f` says what the gradient of `a` gains. What
+//! broadcasting repeated is summed by `Walk::give`.
 //!
-//! promises  every operation is named here or in a family's file: a new one does not compile until it has a rule
+//! promises  every operation is named here or in a family's file: a new one does not compile until
+//!           it has a rule
 mod axes;
 mod dense;
 mod edges;
@@ -13,17 +15,33 @@ use super::{Refusal, Walk};
 use crate::gir::{Node, NodeId, Op};
 
 /// Runs the rule of one node.
-pub(super) fn rule(walk: &mut Walk<'_>, id: NodeId, node: &Node, slope: NodeId) -> Result<(), Refusal> {
+pub(super) fn rule(
+    walk: &mut Walk<'_>,
+    id: NodeId,
+    node: &Node,
+    slope: NodeId,
+) -> Result<(), Refusal> {
     match &node.op {
         // A leaf keeps what it was given.
         Op::Constant(_) | Op::Input(_) | Op::Parameter(_) => Ok(()),
         Op::Unary(operator) => elementwise::unary(walk, *operator, id, node.inputs[0], slope),
-        Op::Binary(operator) => elementwise::binary(walk, *operator, id, [node.inputs[0], node.inputs[1]], slope),
-        Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::WhenTraining => elementwise::passed(walk, node, slope),
+        Op::Binary(operator) => {
+            elementwise::binary(walk, *operator, id, [node.inputs[0], node.inputs[1]], slope)
+        }
+        Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::WhenTraining => {
+            elementwise::passed(walk, node, slope)
+        }
         Op::Far(_) | Op::Near(_) | Op::Turn | Op::Reduce(..) => edges::rule(walk, node, slope),
         Op::Pool(_) | Op::Give | Op::SumRows => axes::rows(walk, id, node, slope),
-        Op::Axis(..) | Op::Reshape | Op::Expand | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => axes::rule(walk, id, node, slope),
-        Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } | Op::Loss(_) => dense::rule(walk, node, slope),
+        Op::Axis(..)
+        | Op::Reshape
+        | Op::Expand
+        | Op::Concat(_)
+        | Op::Slice { .. }
+        | Op::Unslice { .. } => axes::rule(walk, id, node, slope),
+        Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } | Op::Loss(_) => {
+            dense::rule(walk, node, slope)
+        }
         // `active` has refused these, or they carry no gradient.
         Op::State(_)
         | Op::Ended(..)
@@ -33,8 +51,9 @@ pub(super) fn rule(walk: &mut Walk<'_>, id: NodeId, node: &Node, slope: NodeId) 
         | Op::LossSlope(_)
         | Op::Detach
         | Op::CommonNeighbors
-        | Op::CommonNeighborsSum(_) => {
-            Err(Refusal::new(format!("no gradient goes through `{}`", walk.builder.gir.operation(node)), "take it by values that do not pass there"))
-        }
+        | Op::CommonNeighborsSum(_) => Err(Refusal::new(
+            format!("no gradient goes through `{}`", walk.builder.gir.operation(node)),
+            "take it by values that do not pass there",
+        )),
     }
 }

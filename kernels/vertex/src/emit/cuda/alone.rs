@@ -1,10 +1,13 @@
-//! alone: operations that no walk joins with others: what an edge is among those of its vertex, folds, edges seen from their other end,
-//! tables.
+//! alone: operations that no walk joins with others: what an edge is among those of its vertex,
+//! folds, edges seen from their other end, tables.
 //!
-//! promises  one thread makes a column of a row, in the order of the row's edges, or of the rows that a row of a table is added up from:
-//!           the order that the CPU takes, so that bits depend on nothing else
-//! never     adds a float to what another thread adds to; makes an index: one that is not given has no kernel
-//! limits    a vertex of many edges, and a row of a table that many rows look up, are as slow as they are long; nothing shares them out
+//! promises  one thread makes a column of a row, in the order of the row's edges, or of the rows
+//!           that a row of a table is added up from: the order that the CPU takes, so that bits
+//!           depend on nothing else
+//! never     adds a float to what another thread adds to; makes an index: one that is not given has
+//!           no kernel
+//! limits    a vertex of many edges, and a row of a table that many rows look up, are as slow as
+//!           they are long; nothing shares them out
 use super::dense::lanes;
 use super::kernel::{Parameters, THREADS, about_row, of_stream, slots, stored};
 use super::operators::{applied, cast, register};
@@ -51,9 +54,12 @@ fn single(columns: usize) -> Lanes {
 
 impl Unit<'_> {
     fn task(&self) -> Option<Task<'_>> {
-        let Operation::Evaluate { out, shape, op, .. } = &self.launch.operation else { return None };
+        let Operation::Evaluate { out, shape, op, .. } = &self.launch.operation else {
+            return None;
+        };
         let held = self.list.buffers.iter().find(|buffer| buffer.name == *out)?;
-        let (columns, stride) = (shape.iter().product::<u64>() as usize, held.stride(self.target.bytes_per_real));
+        let (columns, stride) =
+            (shape.iter().product::<u64>() as usize, held.stride(self.target.bytes_per_real));
         Some(Task { out, shape, op, columns, stride, rows: held.rows, kind: held.element.kind() })
     }
 
@@ -70,11 +76,17 @@ impl Unit<'_> {
         if task.columns == 0 {
             return Ok(());
         }
-        let (walk, read) = Walk::along((self.list, self.target.bytes_per_real), edges.direction, inputs).ok_or_else(odd)?;
+        let (walk, read) =
+            Walk::along((self.list, self.target.bytes_per_real), edges.direction, inputs)
+                .ok_or_else(odd)?;
         let mut writer = Writer::along(&walk, single(task.columns), 1);
         let begin = match task.op {
             Op::Fold(..) => {
-                let start = writer.input(&read[1], &broadcast_elements(&identity(task.columns), task.shape, &read[1].shape()), Scope::Row(0))?;
+                let start = writer.input(
+                    &read[1],
+                    &broadcast_elements(&identity(task.columns), task.shape, &read[1].shape()),
+                    Scope::Row(0),
+                )?;
                 cast(start.kind, task.kind, &start.at())
             }
             _ => String::new(),
@@ -83,7 +95,10 @@ impl Unit<'_> {
         let work = work(&task, &made, &begin)?;
         let body = edges_body(task.columns, &made, &work);
         let mut parameters = Parameters::new();
-        parameters.push(format!("{}* __restrict__ out", lies(task.kind)), Argument::Buffer(task.out.to_owned()));
+        parameters.push(
+            format!("{}* __restrict__ out", lies(task.kind)),
+            Argument::Buffer(task.out.to_owned()),
+        );
         parameters.of_writer(&writer, &body);
         slots(&mut parameters, &writer, edges.direction);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
@@ -100,14 +115,19 @@ impl Unit<'_> {
         if task.columns == 0 {
             return Ok(());
         }
-        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs).ok_or_else(odd)?;
+        let (walk, read) =
+            Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs)
+                .ok_or_else(odd)?;
         let mut writer = Writer::new(&walk, single(task.columns));
         let value = writer.input(&read[0], &identity(task.columns), Scope::Row(0))?;
         let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
         let put = format!("out[(offset_t)row * {} + column] = {};\n", task.stride, to_lie(&value));
         let body = rows_body(task.columns, turned, &writer.rows[0], &put);
         let mut parameters = Parameters::new();
-        parameters.push(format!("{}* __restrict__ out", lies(task.kind)), Argument::Buffer(task.out.to_owned()));
+        parameters.push(
+            format!("{}* __restrict__ out", lies(task.kind)),
+            Argument::Buffer(task.out.to_owned()),
+        );
         parameters.of_writer(&writer, &body);
         parameters.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
@@ -121,27 +141,52 @@ impl Unit<'_> {
         let odd = || Refused::new("a lookup that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
-        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs).ok_or_else(odd)?;
-        let [Input::Rows(table), index] = read.as_slice() else { return Err(Refused::new("a lookup in what lies nowhere".to_owned())) };
+        let (walk, read) =
+            Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs)
+                .ok_or_else(odd)?;
+        let [Input::Rows(table), index] = read.as_slice() else {
+            return Err(Refused::new("a lookup in what lies nowhere".to_owned()));
+        };
         let From::Leaf(leaf) = table.from else { return Err(odd()) };
-        let (leaf, count) = (&walk.leaves[leaf], table.shape.get(usize::from(transposed)).copied().unwrap_or(0));
+        let (leaf, count) =
+            (&walk.leaves[leaf], table.shape.get(usize::from(transposed)).copied().unwrap_or(0));
         if task.columns == 0 {
             return Ok(());
         }
         let mut writer = Writer::new(&walk, single(task.columns));
-        let wanted = writer.input(index, &broadcast_elements(&identity(task.columns), task.shape, &[]), Scope::Row(0))?;
-        let place = if transposed { format!("(offset_t)column * {count} + (offset_t)index") } else { format!("(offset_t)index * {} + column", leaf.stride) };
+        let wanted = writer.input(
+            index,
+            &broadcast_elements(&identity(task.columns), task.shape, &[]),
+            Scope::Row(0),
+        )?;
+        let place = if transposed {
+            format!("(offset_t)column * {count} + (offset_t)index")
+        } else {
+            format!("(offset_t)index * {} + column", leaf.stride)
+        };
         let rows = if matches!(task.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { task.rows };
         let put = format!(
-            "const whole index = {};\nout[(offset_t)row * {} + column] = index >= 0 && index < {count}LL ? __ldg({} + {place}) : 0;\n",
+            "const whole index = {};\nout[(offset_t)row * {} + column] = index >= 0 && index < \
+                {count}LL ? __ldg({} + {place}) : 0;\n",
             cast(wanted.kind, Type::Int, &wanted.at()),
             task.stride,
             pointer(&leaf.name)
         );
-        let body = rows_body(task.columns, "[[maybe_unused]] const unsigned v = row;\n", &writer.rows[0], &put);
+        let body = rows_body(
+            task.columns,
+            "[[maybe_unused]] const unsigned v = row;\n",
+            &writer.rows[0],
+            &put,
+        );
         let mut parameters = Parameters::new();
-        parameters.push(format!("{}* __restrict__ out", lies(task.kind)), Argument::Buffer(task.out.to_owned()));
-        parameters.push(format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)), Argument::Buffer(leaf.name.clone()));
+        parameters.push(
+            format!("{}* __restrict__ out", lies(task.kind)),
+            Argument::Buffer(task.out.to_owned()),
+        );
+        parameters.push(
+            format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
+            Argument::Buffer(leaf.name.clone()),
+        );
         parameters.of_writer(&writer, &body);
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
@@ -149,7 +194,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Rows added to the rows, or columns, of a table at their index, each in the order of the rows.
+    /// Rows added to the rows, or columns, of a table at their index, each in the order of the
+    /// rows.
     pub(super) fn scatter(&mut self, transposed: bool) -> Result<(), Refused> {
         let odd = || Refused::new("a sum into a table that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
@@ -163,15 +209,30 @@ impl Unit<'_> {
             return Err(Refused::new("a sum into a table of more than 2^32 elements".to_owned()));
         }
         let index = inputs.get(1).and_then(|index| self.given(index)).ok_or_else(|| {
-            Refused::new("a sum into a table by an index that is computed: only one that the data set gives, as seen from its own row, has a kernel".to_owned())
+            Refused::new(
+                "a sum into a table by an index that is computed: only one that the data \
+                set gives, as seen from its own row, has a kernel"
+                    .to_owned(),
+            )
         })?;
-        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), index.1, inputs).ok_or_else(odd)?;
-        let is_same = |read: &&super::walk::Read| read.at == At::Own && matches!(read.from, From::Leaf(leaf) if walk.leaves[leaf].rows != index.1);
+        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), index.1, inputs)
+            .ok_or_else(odd)?;
+        let is_same = |read: &&super::walk::Read| {
+            read.at == At::Own
+                && matches!(read.from, From::Leaf(leaf) if walk.leaves[leaf].rows != index.1)
+        };
         if read[0].reads().iter().any(is_same) {
-            return Err(Refused::new("a sum into a table of rows that stand for something else than the index".to_owned()));
+            return Err(Refused::new(
+                "a sum into a table of rows that stand for something else than the index"
+                    .to_owned(),
+            ));
         }
         let mut writer = Writer::new(&walk, single(columns as usize));
-        let value = writer.input(&read[0], &broadcast_elements(&identity(columns as usize), &[columns], &read[0].shape()), Scope::Row(0))?;
+        let value = writer.input(
+            &read[0],
+            &broadcast_elements(&identity(columns as usize), &[columns], &read[0].shape()),
+            Scope::Row(0),
+        )?;
         let statements = writer.rows[0].clone();
         let place = if transposed { "(offset_t)column * COUNT + of_table" } else { "number" };
         let body = format!(
@@ -192,7 +253,8 @@ out[{place}] = sum;
         let mut parameters = Parameters::new();
         parameters.push("real* __restrict__ out", Argument::Buffer(task.out.to_owned()));
         parameters.of_writer(&writer, &body);
-        parameters.push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
+        parameters
+            .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
         self.kernel((&writer, &body), parameters, blocks);
         Ok(())
@@ -202,28 +264,53 @@ out[{place}] = sum;
     fn given(&self, operand: &crate::launch::Operand) -> Option<(String, Rows)> {
         let crate::launch::Operand::Rows(rows) = operand else { return None };
         let held = self.list.buffers.iter().find(|buffer| buffer.name == rows.buffer)?;
-        let is_given = matches!(held.role, crate::launch::Role::Given(_)) && rows.view.is_own() && held.columns == 1;
-        (is_given && matches!(held.element, crate::launch::Element::Whole(_)) && !matches!(held.rows, Rows::Fixed(_))).then(|| (held.name.clone(), held.rows))
+        let is_given = matches!(held.role, crate::launch::Role::Given(_))
+            && rows.view.is_own()
+            && held.columns == 1;
+        (is_given
+            && matches!(held.element, crate::launch::Element::Whole(_))
+            && !matches!(held.rows, Rows::Fixed(_)))
+        .then(|| (held.name.clone(), held.rows))
     }
 
     /// A kernel with a thread for each column of a row.
-    fn rowwise(&mut self, written: (&Writer, &str), parameters: Parameters, (rows, columns): (Rows, usize)) {
+    fn rowwise(
+        &mut self,
+        written: (&Writer, &str),
+        parameters: Parameters,
+        (rows, columns): (Rows, usize),
+    ) {
         let across = across(columns);
-        let blocks = Blocks::Rows { rows, each: THREADS / across as u32, slices: columns.div_ceil(across) as u32 };
+        let blocks = Blocks::Rows {
+            rows,
+            each: THREADS / across as u32,
+            slices: columns.div_ceil(across) as u32,
+        };
         self.kernel(written, parameters, blocks);
     }
 
     fn kernel(&mut self, (writer, body): (&Writer, &str), parameters: Parameters, blocks: Blocks) {
         self.header();
         let name = self.define("", (1, &parameters.text()), (&super::kernel::tables(writer), body));
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
     }
 }
 
 /// What an edge brings, and whether it counts.
-fn of_edge(writer: &mut Writer, (task, edges): (&Task, EdgeSet), (value, mask): (&Input, Option<&Input>)) -> Result<Made, Refused> {
+fn of_edge(
+    writer: &mut Writer,
+    (task, edges): (&Task, EdgeSet),
+    (value, mask): (&Input, Option<&Input>),
+) -> Result<Made, Refused> {
     let scope = Scope::Edge(1);
-    let table = |input: &Input| broadcast_elements(&identity(task.columns), task.shape, &input.shape());
+    let table =
+        |input: &Input| broadcast_elements(&identity(task.columns), task.shape, &input.shape());
     let mut holds = Vec::new();
     if let Some(relation) = edges.relation {
         holds.push(format!("{} == {relation}u", writer.stream(Stream::Relation)));
@@ -253,22 +340,33 @@ fn of_edge(writer: &mut Writer, (task, edges): (&Task, EdgeSet), (value, mask): 
 
 /// What is done with the edges of a vertex.
 fn work(task: &Task, made: &Made, begin: &str) -> Result<String, Refused> {
-    let odd = |of: &str| if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() };
+    let odd = |of: &str| {
+        if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() }
+    };
     let text = match task.op {
-        Op::Winner(is_most, _) => {
-            WINNER.replace("@ODD_BEST@", &odd("best")).replace("@ODD@", &odd("value")).replace("@BETTER@", if *is_most { ">" } else { "<" })
-        }
+        Op::Winner(is_most, _) => WINNER
+            .replace("@ODD_BEST@", &odd("best"))
+            .replace("@ODD@", &odd("value"))
+            .replace("@BETTER@", if *is_most { ">" } else { "<" }),
         Op::Others(_) => OTHERS.to_owned(),
         Op::Fold(function, _) => {
             let (applied, kind) = applied(function, ("made", task.kind), ("value", made.kind));
             let put = if task.kind == Type::Bool { "(whole)made" } else { "made" };
-            FOLD.replace("@BEGIN@", begin).replace("@APPLIED@", &cast(kind, task.kind, &applied)).replace("@PUT@", put)
+            FOLD.replace("@BEGIN@", begin)
+                .replace("@APPLIED@", &cast(kind, task.kind, &applied))
+                .replace("@PUT@", put)
         }
-        other => return Err(Refused::new(format!("{} has no kernel of its own yet", other.words()))),
+        other => {
+            return Err(Refused::new(format!("{} has no kernel of its own yet", other.words())));
+        }
     };
     let of = if matches!(task.op, Op::Fold(..)) { task.kind } else { made.kind };
     let text = text.replace("@STRIDE@", &task.stride.to_string());
-    Ok(text.replace("@TYPE@", register(of)).replace("@EDGE@", &made.edge).replace("@VALUE@", &made.value).replace("@HOLDS@", &made.holds))
+    Ok(text
+        .replace("@TYPE@", register(of))
+        .replace("@EDGE@", &made.edge)
+        .replace("@VALUE@", &made.value)
+        .replace("@HOLDS@", &made.holds))
 }
 
 /// How a value lies in memory.
@@ -320,7 +418,8 @@ if (@HOLDS@ && (winner == end || (!@ODD_BEST@ && (@ODD@ || value @BETTER@ best))
 UNROLL_4 for (unsigned p = begin; p < end; p++) out[(offset_t)__ldg(slot_edge + p) * @STRIDE@ + column] = p == winner;
 ";
 
-/// What comes after each edge is put down from the last to the first, and joined with what comes before it on the way back.
+/// What comes after each edge is put down from the last to the first, and joined with what comes
+/// before it on the way back.
 const OTHERS: &str = "@TYPE@ after = 1;
 for (unsigned p = end; p-- > begin;) {
 @EDGE@const @TYPE@ value = @VALUE@;

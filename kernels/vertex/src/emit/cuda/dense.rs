@@ -21,14 +21,23 @@ pub(super) struct Value {
 pub(super) fn value(writer: &mut Writer, input: &Input) -> Result<Value, Refused> {
     let table = identity(writer.lanes.places);
     let held = writer.input(input, &table, Scope::Row(0))?;
-    Ok(Value { statements: std::mem::take(&mut writer.rows[0]), at: cast(held.kind, Type::Real, &held.at()) })
+    Ok(Value {
+        statements: std::mem::take(&mut writer.rows[0]),
+        at: cast(held.kind, Type::Real, &held.at()),
+    })
 }
 
 /// A row that lies in a buffer, as it lies there: one of several that a vertex has.
 pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<Value, Refused> {
-    let Input::Rows(Read { from: From::Leaf(leaf), .. }) = input else { return Err(Refused::new("several rows a vertex that lie nowhere".to_owned())) };
+    let Input::Rows(Read { from: From::Leaf(leaf), .. }) = input else {
+        return Err(Refused::new("several rows a vertex that lie nowhere".to_owned()));
+    };
     let leaf = &walk.leaves[*leaf];
-    let statements = format!("real of_row[1][V]; EACH_Q load<V>(of_row[q], {} + {} + c[q]);\n", pointer(&leaf.name), start_of_row("v", (columns, leaf)));
+    let statements = format!(
+        "real of_row[1][V]; EACH_Q load<V>(of_row[q], {} + {} + c[q]);\n",
+        pointer(&leaf.name),
+        start_of_row("v", (columns, leaf))
+    );
     Ok(Value { statements, at: "of_row[q][j]".to_owned() })
 }
 
@@ -37,7 +46,8 @@ pub(super) fn start_of_row(row: &str, (columns, leaf): (u64, &Leaf)) -> String {
     start_of((row, columns), (leaf.columns / columns.max(1), leaf.stride))
 }
 
-/// The same for rows of which a vertex has so many, and which lie so far apart from vertex to vertex.
+/// The same for rows of which a vertex has so many, and which lie so far apart from vertex to
+/// vertex.
 pub(super) fn start_of((row, columns): (&str, u64), (lead, stride): (u64, u64)) -> String {
     match lead {
         _ if stride == lead * columns => format!("(offset_t){row} * {columns}"),
@@ -57,20 +67,27 @@ pub(super) fn lies_in_rows(input: &Input) -> bool {
 
 /// Tables of the writers of one kernel, of which at most one has any.
 pub(super) fn tables_of(writers: &[&Writer]) -> Result<String, Refused> {
-    let with: Vec<&&Writer> = writers.iter().filter(|writer| !writer.constants.is_empty()).collect();
+    let with: Vec<&&Writer> =
+        writers.iter().filter(|writer| !writer.constants.is_empty()).collect();
     match with.as_slice() {
         [] => Ok(String::new()),
         [only] => Ok(tables(only)),
-        _ => Err(Refused::new("a product of two rows whose elements lie in no simple order".to_owned())),
+        _ => Err(Refused::new(
+            "a product of two rows whose elements lie in no simple order".to_owned(),
+        )),
     }
 }
 
 impl Unit<'_> {
-    /// Over the vertices of each graph: a thread for each column of a graph, in the order in which they are listed.
+    /// Over the vertices of each graph: a thread for each column of a graph, in the order in which
+    /// they are listed.
     pub(super) fn pool(&mut self, pooling: Pooling) -> Result<(), Refused> {
-        let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else { return Err(Refused::new("a pool that is none".to_owned())) };
-        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, inputs)
-            .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
+            return Err(Refused::new("a pool that is none".to_owned()));
+        };
+        let (walk, read) =
+            Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, inputs)
+                .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let columns = shape.iter().product::<u64>().max(1) as usize;
         let mut writer = Writer::new(&walk, lanes(columns, 1));
         let made = value(&mut writer, &read[0])?;
@@ -91,7 +108,11 @@ impl Unit<'_> {
         parameters.push("const unsigned* __restrict__ graph_offsets", Argument::GraphOffsets);
         parameters.push("const unsigned* __restrict__ graph_vertices", Argument::GraphVertices);
         parameters.push("const unsigned graphs", Argument::RowCount(held));
-        let value_at = if kind == Type::Real { made.at.clone() } else { made.at.trim_start_matches("(real)widened").to_owned() };
+        let value_at = if kind == Type::Real {
+            made.at.clone()
+        } else {
+            made.at.trim_start_matches("(real)widened").to_owned()
+        };
         let body = format!(
             "constexpr unsigned C = {columns}, V = 1, Q = 1;
 const unsigned number = blockIdx.x * {THREADS} + threadIdx.x;

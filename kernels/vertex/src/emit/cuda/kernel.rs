@@ -1,7 +1,8 @@
 //! kernel: who does which row: a walk over rows, or over the edges of vertices, as one kernel.
 //!
-//! promises  a row is one group's of lanes; over edges, rows with many have a warp or a block, whose groups take equal shares that are joined
-//!           in order; rows of nothing are made too; lanes without a place of the row read one that is there and write nothing; lanes that
+//! promises  a row is one group's of lanes; over edges, rows with many have a warp or a block,
+//!           whose groups take equal shares that are joined in order; rows of nothing are made too;
+//!           lanes without a place of the row read one that is there and write nothing; lanes that
 //!           share a place write the same bits there
 //! never     adds up in an order that varies
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,9 @@ use super::table::{Table, identity};
 use super::tail::Tail;
 use super::walk::{Level, Step, Walk};
 use super::writer::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
-use super::{Argument, Blocks, Cut, Kernel, Order, Part, Refused, ScheduleKind, Tier, Unit, Walked};
+use super::{
+    Argument, Blocks, Cut, Kernel, Order, Part, Refused, ScheduleKind, Tier, Unit, Walked,
+};
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 
@@ -24,7 +27,8 @@ pub(super) const THREADS: u32 = 256;
 /// Places of a slice, of rows wider than this.
 const SLICE: usize = 128;
 
-/// Bytes of a table that stay in the second cache with all else, of one slice of 32 columns of it, and of one of 64.
+/// Bytes of a table that stay in the second cache with all else, of one slice of 32 columns of it,
+/// and of one of 64.
 const CACHED_BYTES: u64 = 60 << 20;
 const SLICED_BYTES: u64 = 100 << 20;
 const WIDE_SLICED_BYTES: u64 = 40 << 20;
@@ -50,8 +54,14 @@ impl Parameters {
 
     /// Where the list of each item starts, and whose it is.
     pub fn items(&mut self, walked: &Walked) {
-        self.push("const unsigned* __restrict__ item_row", Argument::Items(walked.clone(), Part::Row));
-        self.push("const unsigned* __restrict__ item_offset", Argument::Items(walked.clone(), Part::Offset));
+        self.push(
+            "const unsigned* __restrict__ item_row",
+            Argument::Items(walked.clone(), Part::Row),
+        );
+        self.push(
+            "const unsigned* __restrict__ item_offset",
+            Argument::Items(walked.clone(), Part::Offset),
+        );
     }
 
     /// How many items each tier has.
@@ -62,7 +72,11 @@ impl Parameters {
             self.push("double* __restrict__ parts_of_hubs", Argument::Scratch);
             self.push("unsigned* ticket", Argument::Ticket);
         }
-        for (declared, tier) in [("const unsigned block_items", Tier::Block), ("const unsigned warp_items", Tier::Warp), ("const unsigned items", Tier::All)] {
+        for (declared, tier) in [
+            ("const unsigned block_items", Tier::Block),
+            ("const unsigned warp_items", Tier::Warp),
+            ("const unsigned items", Tier::All),
+        ] {
             self.push(declared, Argument::Count(walked.clone(), cut, tier));
         }
     }
@@ -73,10 +87,16 @@ impl Parameters {
             if writer.streams.contains(&Stream::Given(number)) {
                 let direction = writer.walk.direction().unwrap_or(Direction::In);
                 let of = if leaf.element == Element::Real { "real" } else { "whole" };
-                self.push(format!("const {of}* __restrict__ slots_{}", &pointer(&leaf.name)[2..]), Argument::Slots(leaf.name.clone(), direction));
+                self.push(
+                    format!("const {of}* __restrict__ slots_{}", &pointer(&leaf.name)[2..]),
+                    Argument::Slots(leaf.name.clone(), direction),
+                );
             }
             if text.contains(&format!("{} + ", pointer(&leaf.name))) {
-                self.push(format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)), Argument::Buffer(leaf.name.clone()));
+                self.push(
+                    format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
+                    Argument::Buffer(leaf.name.clone()),
+                );
             }
         }
         if writer.draws {
@@ -103,7 +123,10 @@ impl Parameters {
     pub fn stored(&mut self, walk: &Walk) {
         for step in walk.steps.iter().filter(|step| step.stored) {
             let of = if step.kind == Type::Real { "real" } else { "whole" };
-            self.push(format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
+            self.push(
+                format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]),
+                Argument::Buffer(step.out.clone()),
+            );
         }
     }
 
@@ -127,21 +150,31 @@ pub(super) fn stored(element: Element) -> &'static str {
 
 /// Whether rows of both ends of an edge that is walked by itself are read.
 fn reads_ends(text: &str) -> bool {
-    ["near", "far"].iter().any(|end| text.contains(&format!("+ {end} +")) || text.contains(&format!("(offset_t){end} *")))
+    ["near", "far"].iter().any(|end| {
+        text.contains(&format!("+ {end} +")) || text.contains(&format!("(offset_t){end} *"))
+    })
 }
 
 /// What of a row is there once the row is known.
 pub(super) fn about_row(text: &str) -> String {
     let mut about = String::new();
     if text.contains("row_in_graph") {
-        about.push_str("const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;\n");
+        about.push_str(
+            "const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;\n",
+        );
     }
     if text.contains("graph +") || text.contains("graph *") || text.contains("(offset_t)graph") {
         about.push_str("const unsigned graph = graph_of ? __ldg(graph_of + v) : 0;\n");
     }
     if reads_ends(text) {
-        about.push_str("const bool turned = v >= edges_once;\nconst unsigned edge_once = turned ? v - edges_once : v;\n");
-        about.push_str("const unsigned near = __ldg((turned ? source : target) + edge_once), far = __ldg((turned ? target : source) + edge_once);\n");
+        about.push_str(
+            "const bool turned = v >= edges_once;\nconst unsigned edge_once = turned ? \
+            v - edges_once : v;\n",
+        );
+        about.push_str(
+            "const unsigned near = __ldg((turned ? source : target) + edge_once), far \
+            = __ldg((turned ? target : source) + edge_once);\n",
+        );
     }
     about
 }
@@ -153,33 +186,53 @@ pub(super) fn widest_vector(bytes_per_real: u64) -> usize {
 
 /// The widest vector that divides this many.
 pub(super) fn vector_of(columns: usize, most: usize) -> usize {
-    [4, 2, 1].into_iter().find(|vector| *vector <= most && columns.is_multiple_of(*vector)).unwrap_or(1)
+    [4, 2, 1]
+        .into_iter()
+        .find(|vector| *vector <= most && columns.is_multiple_of(*vector))
+        .unwrap_or(1)
 }
 
-/// Whether lanes may share places of a walk over edges, so that fewer of them make what an edge needs once: each row has the frame's columns
-/// or one, so that no lane has places of two heads. Plain sums ask for as many elements either way, and do little else.
+/// Whether lanes may share places of a walk over edges, so that fewer of them make what an edge
+/// needs once: each row has the frame's columns or one, so that no lane has places of two heads.
+/// Plain sums ask for as many elements either way, and do little else.
 fn may_overlap(walk: &Walk, places: usize) -> bool {
     let is_fit = |shape: &[u64]| [1, places].contains(&(shape.iter().product::<u64>() as usize));
-    let fits = |step: &Step| is_fit(&step.shape) && step.inputs.iter().all(|input| is_fit(&input.shape()));
+    let fits =
+        |step: &Step| is_fit(&step.shape) && step.inputs.iter().all(|input| is_fit(&input.shape()));
     let is_of_edge = |step: &Step| step.level == Level::Edge && step.columns() == 1;
     walk.passes() > 0 && walk.steps.iter().any(is_of_edge) && walk.steps.iter().all(fits)
 }
 
-/// Vectors of a lane where heads have scores of edges, lanes of a row then at least, and blocks of a processor.
+/// Vectors of a lane where heads have scores of edges, lanes of a row then at least, and blocks of
+/// a processor.
 const SCORED: usize = 2;
 const SCORED_LANES: usize = 4;
 const SCORED_BLOCKS: u64 = 8;
-/// Rows that a vertex reads and writes then at most, by its launch's bytes: of many edges a lane has too few at hand (H200s, GAT with 8 heads of 8,
-/// forward and backward, us: OVCAR-8H, 2 edges a vertex, 812 -> 646 and 740 -> 552; amazon0505, 12 edges, 319 -> 290 and 325 -> 323; ppi, 21 rows, 42 -> 43
-/// and 44 -> 46; soc-BlogCatalog, 31, 104 -> 111 and 112 -> 135). Not where one score is all lanes' (amazon0505's 22 columns backward 150 -> 189).
+/// Rows that a vertex reads and writes then at most, by its launch's bytes: of many edges a lane
+/// has too few at hand (H200s, GAT with 8 heads of 8, forward and backward, us: OVCAR-8H, 2 edges a
+/// vertex, 812 -> 646 and 740 -> 552; amazon0505, 12 edges, 319 -> 290 and 325 -> 323; ppi, 21
+/// rows, 42 -> 43 and 44 -> 46; soc-BlogCatalog, 31, 104 -> 111 and 112 -> 135). Not where one
+/// score is all lanes' (amazon0505's 22 columns backward 150 -> 189).
 const SCORED_ROWS: u64 = 19;
 
-/// Whether scores are made of edges, each for a whole number of lanes that have twice the places: half as many lanes make each of them.
+/// Whether scores are made of edges, each for a whole number of lanes that have twice the places:
+/// half as many lanes make each of them.
 fn may_be_scored(walk: &Walk, places: usize) -> bool {
     let vector = SCORED * widest_vector(walk.bytes_per_real);
-    let mut heads = walk.steps.iter().filter(|step| step.level == Level::Edge && (2..places).contains(&step.columns())).map(Step::columns).peekable();
-    let is_fit = walk.bytes_per_real == 4 && walk.passes() > 0 && !walk.draws() && heads.peek().is_some() && places / vector >= SCORED_LANES;
-    is_fit && heads.all(|heads| places.is_multiple_of(heads) && (places / heads).is_multiple_of(vector))
+    let mut heads = walk
+        .steps
+        .iter()
+        .filter(|step| step.level == Level::Edge && (2..places).contains(&step.columns()))
+        .map(Step::columns)
+        .peekable();
+    let is_fit = walk.bytes_per_real == 4
+        && walk.passes() > 0
+        && !walk.draws()
+        && heads.peek().is_some()
+        && places / vector >= SCORED_LANES;
+    is_fit
+        && heads
+            .all(|heads| places.is_multiple_of(heads) && (places / heads).is_multiple_of(vector))
 }
 
 /// How the frame of a walk lies over lanes, each of which has so many vectors.
@@ -191,11 +244,19 @@ fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
     }
     // Neighbouring places of a lane are of one row of whatever is added up along the last axis.
     let of_axis = |step: &super::walk::Step| match step.op {
-        Op::Axis(_, axis) => step.inputs[0].shape().get(axis).filter(|_| axis + 1 == step.inputs[0].shape().len()).copied(),
+        Op::Axis(_, axis) => step.inputs[0]
+            .shape()
+            .get(axis)
+            .filter(|_| axis + 1 == step.inputs[0].shape().len())
+            .copied(),
         _ => None,
     };
-    let lengths: Vec<usize> = walk.steps.iter().filter_map(of_axis).map(|length| length as usize).collect();
-    let fits = |vector: &usize| places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
+    let lengths: Vec<usize> =
+        walk.steps.iter().filter_map(of_axis).map(|length| length as usize).collect();
+    let fits = |vector: &usize| {
+        places.is_multiple_of(*vector)
+            && lengths.iter().all(|length| length.is_multiple_of(*vector))
+    };
     let vector = [8, 4, 2, 1].into_iter().filter(|vector| *vector <= most).find(fits).unwrap_or(1);
     plain_lanes(places, vector, !has_axis)
 }
@@ -204,7 +265,13 @@ fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
 pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lanes {
     if may_slice && places > SLICE {
         let chunks = SLICE.div_ceil(32 * vector);
-        return Lanes { places, vector, lanes: 32, chunks, slices: places.div_ceil(32 * vector * chunks) };
+        return Lanes {
+            places,
+            vector,
+            lanes: 32,
+            chunks,
+            slices: places.div_ceil(32 * vector * chunks),
+        };
     }
     let wanted = places.div_ceil(vector);
     let lanes = wanted.next_power_of_two().min(32);
@@ -216,9 +283,14 @@ pub(super) fn frame_shape(walk: &Walk) -> Vec<u64> {
     let of_step = |number: usize| {
         let step = &walk.steps[number];
         let inputs = matches!(step.op, Op::Axis(..)).then(|| step.inputs[0].shape());
-        [Some(step.shape.clone()), inputs].into_iter().flatten().max_by_key(|shape| shape.iter().product::<u64>())
+        [Some(step.shape.clone()), inputs]
+            .into_iter()
+            .flatten()
+            .max_by_key(|shape| shape.iter().product::<u64>())
     };
-    let is_frame = |number: &usize| walk.steps[*number].level == Level::Row || matches!(walk.steps[*number].op, Op::Axis(..));
+    let is_frame = |number: &usize| {
+        walk.steps[*number].level == Level::Row || matches!(walk.steps[*number].op, Op::Axis(..))
+    };
     let shapes = (0..walk.steps.len()).filter(is_frame).filter_map(of_step);
     // Of equally wide ones that with most axes: heads are told apart.
     shapes.max_by_key(|shape| (shape.iter().product::<u64>(), shape.len())).unwrap_or_default()
@@ -226,12 +298,14 @@ pub(super) fn frame_shape(walk: &Walk) -> Vec<u64> {
 
 /// Which elements of a value lie where, when it is put down.
 fn store_table(shape: &[u64], frame: &[u64]) -> Table {
-    let (columns, places) = (shape.iter().product::<u64>().max(1), frame.iter().product::<u64>().max(1));
+    let (columns, places) =
+        (shape.iter().product::<u64>().max(1), frame.iter().product::<u64>().max(1));
     if columns == places {
         return identity(places as usize);
     }
     let trimmed: &[u64] = if shape.last() == Some(&1) { &shape[..shape.len() - 1] } else { shape };
-    let each = |of: &dyn Fn(u64) -> u64| Table::new((0..places).map(|place| of(place) as u32).collect());
+    let each =
+        |of: &dyn Fn(u64) -> u64| Table::new((0..places).map(|place| of(place) as u32).collect());
     if places.is_multiple_of(columns) && frame.starts_with(trimmed) {
         return each(&|place| place / (places / columns));
     }
@@ -244,21 +318,28 @@ fn store_table(shape: &[u64], frame: &[u64]) -> Table {
 /// Places that are the first with their element.
 fn owners(table: &Table) -> Table {
     let mut seen = vec![false; table.len().max(1)];
-    let first = table.iter().map(|&element| u32::from(!std::mem::replace(&mut seen[element as usize], true)));
+    let first = table
+        .iter()
+        .map(|&element| u32::from(!std::mem::replace(&mut seen[element as usize], true)));
     Table::new(first.collect())
 }
 
 impl Unit<'_> {
-    /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice of all rows is read before the next,
-    /// and more of it stays there (amazon0505, 256 columns, slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200). Slices that stay there
-    /// anyway are no narrower (soc-BlogCatalog of 256 columns 227 us in slices of 32, 210 in those of 64).
-    /// Where rows read near rows, these are there anyway, and a whole row costs less than its slices (DD, 128 columns: 211 us in slices, 104 whole).
+    /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice
+    /// of all rows is read before the next, and more of it stays there (amazon0505, 256 columns,
+    /// slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200). Slices that stay
+    /// there anyway are no narrower (soc-BlogCatalog of 256 columns 227 us in slices of 32, 210 in
+    /// those of 64). Where rows read near rows, these are there anyway, and a whole row costs less
+    /// than its slices (DD, 128 columns: 211 us in slices, 104 whole).
     fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
         let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
         let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
         let mut sums = walk.steps.iter().filter(|step| is_sum(step));
         let (only, none) = (sums.next()?, sums.next());
-        let is_plain = none.is_none() && only.columns() == places && walk.steps.iter().all(is_simple) && self.target.bytes_per_real == 4;
+        let is_plain = none.is_none()
+            && only.columns() == places
+            && walk.steps.iter().all(is_simple)
+            && self.target.bytes_per_real == 4;
         if !is_plain {
             return None;
         }
@@ -269,9 +350,16 @@ impl Unit<'_> {
         if self.target.order == Order::Local {
             return None;
         }
-        let slice = if nodes * 256 <= WIDE_SLICED_BYTES || nodes * 128 > SLICED_BYTES { 64 } else { 32 };
+        let slice =
+            if nodes * 256 <= WIDE_SLICED_BYTES || nodes * 128 > SLICED_BYTES { 64 } else { 32 };
         let slices = places / slice;
-        (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes { places, vector: 4, lanes: slice / 4, chunks: 1, slices })
+        (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes {
+            places,
+            vector: 4,
+            lanes: slice / 4,
+            chunks: 1,
+            slices,
+        })
     }
 
     /// Whether a product is made where this walk makes its rows.
@@ -282,9 +370,13 @@ impl Unit<'_> {
     /// Vertices, as far as the arena tells.
     pub(super) fn nodes(&self) -> u64 {
         let of = |buffer: &Buffer| {
-            let is_row = buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
+            let is_row =
+                buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
             let place = self.list.arena.place(&buffer.name).filter(|_| is_row)?;
-            Some(place.bytes / (buffer.stride(self.target.bytes_per_real) * self.target.bytes_per_real))
+            Some(
+                place.bytes
+                    / (buffer.stride(self.target.bytes_per_real) * self.target.bytes_per_real),
+            )
         };
         self.list.buffers.iter().find_map(of).unwrap_or(0)
     }
@@ -301,11 +393,17 @@ impl Unit<'_> {
     /// Whether a lane has a head: rows are many and have few edges.
     fn is_scored(&self, walk: &Walk, places: usize) -> bool {
         let elements = self.nodes() * places as u64;
-        let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS)) >= SCORED_BLOCKS * u64::from(self.target.processors);
+        let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS))
+            >= SCORED_BLOCKS * u64::from(self.target.processors);
         has_blocks && self.launch.bytes <= SCORED_ROWS * 4 * elements && may_be_scored(walk, places)
     }
 
-    fn note_walk(&mut self, writer: &Writer, (along, few, scored): (bool, bool, bool), (turns, cut): (u64, Option<Cut>)) {
+    fn note_walk(
+        &mut self,
+        writer: &Writer,
+        (along, few, scored): (bool, bool, bool),
+        (turns, cut): (u64, Option<Cut>),
+    ) {
         let (walk, lanes) = (writer.walk, &writer.lanes);
         let over_edges = cut.is_some();
         self.note([
@@ -331,7 +429,11 @@ impl Unit<'_> {
         running::say(&mut walk, self.shares);
         if walk.steps.iter().any(|step| step.columns() == 0) {
             let is_nothing = walk.steps.iter().all(|step| step.columns() == 0 || !step.stored);
-            return if is_nothing { Ok(()) } else { Err(Refused::new("a value without columns beside others".to_owned())) };
+            return if is_nothing {
+                Ok(())
+            } else {
+                Err(Refused::new("a value without columns beside others".to_owned()))
+            };
         }
         let frame = frame_shape(&walk);
         let places = frame.iter().product::<u64>().max(1) as usize;
@@ -342,7 +444,9 @@ impl Unit<'_> {
             let (writer, stores) = written(&walk, (&frame, lanes), None)?;
             return self.in_groups(&writer, &stores, groups);
         }
-        let along = written(&walk, (&frame, along::whole(lanes)), None).ok().and_then(|(writer, _)| self.along(&writer));
+        let along = written(&walk, (&frame, along::whole(lanes)), None)
+            .ok()
+            .and_then(|(writer, _)| self.along(&writer));
         let few = self.few(&written(&walk, (&frame, lanes), None)?.0);
         let lanes = along.map(|along| along.lanes).or(few.map(|few| few.lanes)).unwrap_or(lanes);
         let tail = self.tail_of(&mut walk, &lanes);
@@ -358,7 +462,8 @@ impl Unit<'_> {
             None => String::new(),
         };
         let groups = u64::from(THREADS / lanes.lanes as u32);
-        let has_many = walk.rows == Rows::Nodes && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
+        let has_many = walk.rows == Rows::Nodes
+            && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
         let turns = if has_many { TURNS } else { 1 };
         let (body, cut) = if let Some(along) = along {
             along::over_edges(&writer, &stores, along)
@@ -372,7 +477,10 @@ impl Unit<'_> {
         self.header();
         self.schedule(&words(lanes, turns, cut));
         if let Some(tail) = &tail {
-            let line = format!("//   (and that of {}, of whose rows it has some)\n", self.list.launches()[tail.follower].name);
+            let line = format!(
+                "//   (and that of {}, of whose rows it has some)\n",
+                self.list.launches()[tail.follower].name
+            );
             self.source.push_str(&line);
         }
         parameters.of_writer(&writer, &body);
@@ -383,36 +491,72 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
         if let Some(cut) = cut.filter(|cut| cut.hub_blocks > 0) {
             let slots = hub::slots_of_lane(&writer, 1) * lanes.lanes;
-            self.scratch_bytes = self.scratch_bytes.max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
+            self.scratch_bytes = self
+                .scratch_bytes
+                .max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
         }
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
         let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
         let each = (groups * turns) as u32;
         let blocks = match (cut, walk.direction()) {
-            (Some(cut), Some(direction)) => Blocks::Items { walked: direction.into(), cut, slices: lanes.slices as u32 },
-            _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each, slices: lanes.slices as u32 },
+            (Some(cut), Some(direction)) => {
+                Blocks::Items { walked: direction.into(), cut, slices: lanes.slices as u32 }
+            }
+            _ => Blocks::Rows {
+                rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows },
+                each,
+                slices: lanes.slices as u32,
+            },
         };
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
         Ok(())
     }
 }
 
 /// How a walk goes about its rows.
 fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
-    let slices = if lanes.slices > 1 { format!(" of one of {} slices", lanes.slices) } else { String::new() };
-    let row = format!("{} lanes of {} columns a row{slices}", lanes.lanes, lanes.vector * lanes.chunks);
+    let slices = if lanes.slices > 1 {
+        format!(" of one of {} slices", lanes.slices)
+    } else {
+        String::new()
+    };
+    let row =
+        format!("{} lanes of {} columns a row{slices}", lanes.lanes, lanes.vector * lanes.chunks);
     match cut {
         None => format!("{row}, {} rows a block", u64::from(THREADS / lanes.lanes as u32) * turns),
         Some(cut) => {
-            let rows = if cut.rows_of_group > 1 { format!(" at once, {} one after the other", cut.rows_of_group) } else { String::new() };
-            let hubs = if cut.hub_blocks > 0 { format!(", up to {} blocks for those with very many", cut.hub_blocks) } else { String::new() };
-            format!("{row}, {} rows a warp{rows}, {} edges at hand; a warp or a block for rows with many{hubs}", cut.groups_of_warp, cut.in_flight)
+            let rows = if cut.rows_of_group > 1 {
+                format!(" at once, {} one after the other", cut.rows_of_group)
+            } else {
+                String::new()
+            };
+            let hubs = if cut.hub_blocks > 0 {
+                format!(", up to {} blocks for those with very many", cut.hub_blocks)
+            } else {
+                String::new()
+            };
+            format!(
+                "{row}, {} rows a warp{rows}, {} edges at hand; a warp or a block for rows with \
+                    many{hubs}",
+                cut.groups_of_warp, cut.in_flight
+            )
         }
     }
 }
 
-/// All statements of a walk, with the rows that a tail multiplies, and those that put its results down.
-fn written<'a>(walk: &'a Walk, (frame, lanes): (&[u64], Lanes), tail: Option<&Tail>) -> Result<(Writer<'a>, String), Refused> {
+/// All statements of a walk, with the rows that a tail multiplies, and those that put its results
+/// down.
+fn written<'a>(
+    walk: &'a Walk,
+    (frame, lanes): (&[u64], Lanes),
+    tail: Option<&Tail>,
+) -> Result<(Writer<'a>, String), Refused> {
     let (mut writer, mut stores) = (Writer::new(walk, lanes), String::new());
     for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         store(&mut writer, number, frame, &mut stores)?;
@@ -426,12 +570,19 @@ fn written<'a>(walk: &'a Walk, (frame, lanes): (&[u64], Lanes), tail: Option<&Ta
 
 /// Tables that no short text says, in front of the kernel that reads them.
 pub(super) fn tables(writer: &Writer) -> String {
-    let line = |(number, table): (usize, &String)| format!("__constant__ unsigned short TABLE_{number}[] = {{{table}}};\n");
+    let line = |(number, table): (usize, &String)| {
+        format!("__constant__ unsigned short TABLE_{number}[] = {{{table}}};\n")
+    };
     writer.constants.iter().enumerate().map(line).collect()
 }
 
 /// Statements that put a step's value down.
-pub(super) fn store(writer: &mut Writer, number: usize, frame: &[u64], text: &mut String) -> Result<(), Refused> {
+pub(super) fn store(
+    writer: &mut Writer,
+    number: usize,
+    frame: &[u64],
+    text: &mut String,
+) -> Result<(), Refused> {
     let step = &writer.walk.steps[number];
     let table = store_table(&step.shape, frame);
     let held = writer.step(number, &table, Scope::Row(step.passes))?;
@@ -440,7 +591,12 @@ pub(super) fn store(writer: &mut Writer, number: usize, frame: &[u64], text: &mu
 }
 
 /// Statements that put registers down.
-pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at: &str, text: &mut String) {
+pub(super) fn put_down(
+    writer: &mut Writer,
+    (number, table): (usize, &Table),
+    at: &str,
+    text: &mut String,
+) {
     let step = &writer.walk.steps[number];
     let (out, columns) = (format!("o_{}", &pointer(&step.out)[2..]), step.columns());
     let base = if matches!(writer.walk.rows, Rows::Fixed(_)) {
@@ -453,10 +609,18 @@ pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at
     let is_whole_row = columns == writer.lanes.places;
     if is_whole_row && step.kind == Type::Real && at.ends_with("[q][j]") {
         let name = at.trim_end_matches("[q][j]");
-        let _infallible = writeln!(text, "EACH_Q if (own[q]) store<{}>({out} + {base}c[q], {name}[q]);", writer.lanes.vectors());
+        let _infallible = writeln!(
+            text,
+            "EACH_Q if (own[q]) store<{}>({out} + {base}c[q], {name}[q]);",
+            writer.lanes.vectors()
+        );
         return;
     }
-    let owner = if is_whole_row { "own[q]".to_owned() } else { format!("own[q] && {}", writer.holds(&owners(table))) };
+    let owner = if is_whole_row {
+        "own[q]".to_owned()
+    } else {
+        format!("own[q] && {}", writer.holds(&owners(table)))
+    };
     let element = writer.element(table);
     let value = if step.kind == Type::Real { at.to_owned() } else { format!("(whole)({at})") };
     let _infallible = writeln!(text, "EACH if ({owner}) {out}[{base}{element}] = {value};");
@@ -473,7 +637,10 @@ pub(super) fn opening_of(lanes: &Lanes, threads: u32) -> String {
     let column = if lanes.overlaps() { "min(place, C - V)" } else { "own[q] ? place : C - V" };
     let of_slice = if lanes.slices > 1 { "blockIdx.y * (V * L * Q) + " } else { "" };
     let places_of_lane = if lanes.has_tail() || lanes.overlaps() {
-        format!("const unsigned place = {of_slice}(q * L + part) * V; own[q] = place < C; c[q] = {column};")
+        format!(
+            "const unsigned place = {of_slice}(q * L + part) * V; own[q] = place < C; c[q] = \
+                {column};"
+        )
     } else {
         format!("own[q] = true; c[q] = {of_slice}(q * L + part) * V;")
     };
@@ -498,12 +665,16 @@ fn over_rows(writer: &Writer, stores: &str, turns: u64) -> String {
     let mut body = opening(&writer.lanes);
     if turns > 1 {
         body.push_str(&format!(
-            "UNROLL for (int turn = 0; turn < {turns}; turn++) {{\nconst unsigned number = (blockIdx.x * {turns} + turn) * GROUPS + warp * PER_WARP + group;\n"
+            "UNROLL for (int turn = 0; turn < {turns}; turn++) {{\nconst unsigned number = \
+                (blockIdx.x * {turns} + turn) * GROUPS + warp * PER_WARP + group;\n"
         ));
     } else {
         body.push_str("const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;\n");
     }
-    body.push_str("const bool live = number < rows;\n[[maybe_unused]] const unsigned v = live ? number : 0;\n");
+    body.push_str(
+        "const bool live = number < rows;\n[[maybe_unused]] const unsigned v = live ? \
+        number : 0;\n",
+    );
     body.push_str(&about);
     body.push_str(&statements);
     body.push_str(if turns > 1 { "if (!live) continue;\n" } else { "if (!live) return;\n" });
@@ -515,21 +686,23 @@ fn over_rows(writer: &Writer, stores: &str, turns: u64) -> String {
 /// Registers that a thread needs for where it is, about; arithmetic of 64 bits takes more.
 const REGISTERS_OF_PLACE: usize = 24;
 const REGISTERS_OF_DOUBLES: usize = 12;
-/// Registers that a thread may need for two blocks a processor, and for three, about: the compiler takes a few for itself, more of them
-/// where several rows are read of an edge.
+/// Registers that a thread may need for two blocks a processor, and for three, about: the compiler
+/// takes a few for itself, more of them where several rows are read of an edge.
 const REGISTERS_OF_TWO: usize = 92;
 const REGISTERS_OF_FOUR: usize = 72;
 const REGISTERS_OF_THREE: usize = 60;
 const REGISTERS_OF_THREE_PLAIN: usize = 76;
-/// The same of 32 bits where several rows are read of an edge, or much is done with one: loads do not ask whether their edge is there, so that all
-/// are on their way at once, and the compiler needs less than this counts (one H200, amazon0505, GAT: with four blocks for three
-/// 422 -> 423 us forward and 518 -> 478 backward).
+/// The same of 32 bits where several rows are read of an edge, or much is done with one: loads do
+/// not ask whether their edge is there, so that all are on their way at once, and the compiler
+/// needs less than this counts (one H200, amazon0505, GAT: with four blocks for three 422 -> 423 us
+/// forward and 518 -> 478 backward).
 const REGISTERS_OF_TWO_MIXED: usize = 112;
 const REGISTERS_OF_FOUR_MIXED: usize = 94;
 
-/// Lanes of a group from which on few edges at a time and many warps are worth more than many edges, and where nothing of the row is read before (one H200,
-/// 32 columns, us, eight edges and four blocks, four and six: artist 23.4 and 22.4, soc-Slashdot0902 16.2 and 15.5, amazon0505 98 and 87, soc-BlogCatalog 29.2
-/// and 29.8).
+/// Lanes of a group from which on few edges at a time and many warps are worth more than many
+/// edges, and where nothing of the row is read before (one H200, 32 columns, us, eight edges and
+/// four blocks, four and six: artist 23.4 and 22.4, soc-Slashdot0902 16.2 and 15.5, amazon0505 98
+/// and 87, soc-BlogCatalog 29.2 and 29.8).
 const WIDE_LANES: usize = 16;
 const WIDE_LANES_ALONE: usize = 8;
 
@@ -539,8 +712,8 @@ pub(super) struct Load {
     /// Asked for, an edge, and how many rows that are.
     loaded: usize,
     reads: usize,
-    /// What the lists of edges have for an edge, lanes that share them, places of each that are neighbours, whether a row has something for each of these,
-    /// and how many pieces.
+    /// What the lists of edges have for an edge, lanes that share them, places of each that are
+    /// neighbours, whether a row has something for each of these, and how many pieces.
     listed: usize,
     lanes: usize,
     vector: usize,
@@ -557,7 +730,8 @@ pub(super) struct Load {
     draws_of_row: bool,
     /// Whether something of the row is there before its edges are walked, and may be wanted after.
     waits: bool,
-    /// Whether how the walk is gone about is said elsewhere (`few.rs`): whatever pieces a lane has, it does little with them.
+    /// Whether how the walk is gone about is said elsewhere (`few.rs`): whatever pieces a lane has,
+    /// it does little with them.
     is_few: bool,
     bytes_per_real: u64,
 }
@@ -571,12 +745,15 @@ impl Load {
         };
         let Pass { loaded, made, reads, .. } = &writer.passes[pass];
         let listed = writer.streams.iter().map(|stream| match stream {
-            Stream::Given(leaf) if writer.walk.leaves[*leaf].element == Element::Real => bytes_per_real as usize / 4,
+            Stream::Given(leaf) if writer.walk.leaves[*leaf].element == Element::Real => {
+                bytes_per_real as usize / 4
+            }
             Stream::Given(_) => 2,
             Stream::Far | Stream::Edge | Stream::Relation | Stream::Kept(..) => 1,
         });
         let (listed, lanes) = (listed.sum(), writer.lanes.lanes);
-        let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>() + writer.kept(pass).registers(bytes_per_real);
+        let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>()
+            + writer.kept(pass).registers(bytes_per_real);
         Load {
             loaded: loaded.registers(bytes_per_real),
             reads: *reads,
@@ -598,13 +775,22 @@ impl Load {
 
     /// With so many edges at hand.
     fn registers(self, in_flight: usize) -> usize {
-        let place = if self.bytes_per_real == 8 { REGISTERS_OF_PLACE + REGISTERS_OF_DOUBLES } else { REGISTERS_OF_PLACE };
+        let place = if self.bytes_per_real == 8 {
+            REGISTERS_OF_PLACE + REGISTERS_OF_DOUBLES
+        } else {
+            REGISTERS_OF_PLACE
+        };
         // This chunk of the lists and the next; an address for each row.
         let lists = 2 * in_flight.div_ceil(self.lanes) * self.listed;
-        place + lists + in_flight * (self.loaded + self.reads.saturating_sub(1)) + self.made + self.kept
+        place
+            + lists
+            + in_flight * (self.loaded + self.reads.saturating_sub(1))
+            + self.made
+            + self.kept
     }
 
-    /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
+    /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks
+    /// of a processor can hold.
     pub fn in_flight(self) -> usize {
         if self.is_wide() {
             return 4;
@@ -620,7 +806,10 @@ impl Load {
             13..=20 => 2,
             _ => 1,
         };
-        [8, 4, 2].into_iter().find(|edges| *edges <= most && self.registers(*edges) <= self.most()).unwrap_or(1)
+        [8, 4, 2]
+            .into_iter()
+            .find(|edges| *edges <= most && self.registers(*edges) <= self.most())
+            .unwrap_or(1)
     }
 
     /// Whether each score is made by half as many lanes.
@@ -645,8 +834,9 @@ impl Load {
             return 4;
         }
         if self.is_mixed() {
-            // What is drawn takes registers for a while, and so do several lists. A sum of weighted rows times a number each, in several pieces a lane (3,703
-            // columns), does not fit three: features that are summed once.
+            // What is drawn takes registers for a while, and so do several lists. A sum of weighted
+            // rows times a number each, in several pieces a lane (3,703 columns), does not fit
+            // three: features that are summed once.
             let is_in_pieces = self.listed > 1 && self.chunks > 1 && self.sums == 1 && !self.draws;
             return if self.registers(in_flight) > REGISTERS_OF_FOUR_MIXED || is_in_pieces {
                 2
@@ -657,9 +847,12 @@ impl Load {
             };
         }
         if self.is_wide() {
-            // One H200, 64 and 128 columns, in us, with three blocks of eight edges, and with 4, 5, 6 of four: artist 42.5, 97.9; 40.0, 82.1; 38.8, 81.4;
-            // 38.7, 79.1. soc-BlogCatalog 64.6, 140.6; 55.6, 118.0; 53.7, 115.1; 53.2, 106.3. Weighted: 65.3, 133.8; 59.1, 121.7; 56.0, 114.6; 59.9, 117.2.
-            // A weighted row in several pieces a lane does not fit five; in four (1,433 and 3,703 columns, which no vector divides) it does not fit four.
+            // One H200, 64 and 128 columns, in us, with three blocks of eight edges, and with 4, 5,
+            // 6 of four: artist 42.5, 97.9; 40.0, 82.1; 38.8, 81.4; 38.7, 79.1. soc-BlogCatalog
+            // 64.6, 140.6; 55.6, 118.0; 53.7, 115.1; 53.2, 106.3. Weighted: 65.3, 133.8; 59.1,
+            // 121.7; 56.0, 114.6; 59.9, 117.2. A weighted row in several pieces a lane does not fit
+            // five; in four (1,433 and 3,703 columns, which no vector divides) it does not fit
+            // four.
             return match (self.waits, self.listed) {
                 (_, 2..) if self.chunks > 2 => 3,
                 (true, _) => 4,
@@ -668,11 +861,18 @@ impl Load {
                 (false, _) => 5,
             };
         }
-        // With eight short rows on their way, four blocks are worth more than registers (one H200, amazon0505: sums of 64 columns 250 -> 210 us);
-        // a chunk of the lists is one turn of the loop then, and takes few registers, but for what is drawn after it. Four lanes have two chunks, beside
-        // which a row that ends before its lanes do does not fit.
-        let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes) && (self.fills || self.lanes == in_flight);
-        if self.is_plain() && in_flight == 8 && is_one_turn && !self.draws_of_row && self.registers(in_flight) <= REGISTERS_OF_FOUR {
+        // With eight short rows on their way, four blocks are worth more than registers (one H200,
+        // amazon0505: sums of 64 columns 250 -> 210 us); a chunk of the lists is one turn of the
+        // loop then, and takes few registers, but for what is drawn after it. Four lanes have two
+        // chunks, beside which a row that ends before its lanes do does not fit.
+        let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes)
+            && (self.fills || self.lanes == in_flight);
+        if self.is_plain()
+            && in_flight == 8
+            && is_one_turn
+            && !self.draws_of_row
+            && self.registers(in_flight) <= REGISTERS_OF_FOUR
+        {
             return 4;
         }
         let of_three = if self.is_plain() { REGISTERS_OF_THREE_PLAIN } else { REGISTERS_OF_THREE };
@@ -683,18 +883,30 @@ impl Load {
         }
     }
 
-    /// Blocks of a processor where a group goes along several rows (`along.rs`), if that is of use. One H200, us, by blocks: OVCAR-8H's 128 columns 548,
-    /// 520, 514 with 4, 5, 6 (which spills), weighted 588, 624, 568 (spills); two vectors a lane 945 and 944 with 3 and 4. Where something of a row
-    /// is read before its edges a group waits for that each time: GIN's 64 columns 300 -> 361, GAT's heads 595 -> 665.
+    /// Blocks of a processor where a group goes along several rows (`along.rs`), if that is of use.
+    /// One H200, us, by blocks: OVCAR-8H's 128 columns 548, 520, 514 with 4, 5, 6 (which spills),
+    /// weighted 588, 624, 568 (spills); two vectors a lane 945 and 944 with 3 and 4. Where
+    /// something of a row is read before its edges a group waits for that each time: GIN's 64
+    /// columns 300 -> 361, GAT's heads 595 -> 665.
     pub fn blocks_along(self) -> Option<u32> {
-        let is_plain = self.reads == 1 && self.sums == 1 && self.loaded <= 4 * self.chunks && self.made <= 4 * self.chunks;
-        if !is_plain || self.waits || self.draws || self.lanes < 32 || self.chunks > 2 || self.listed > 2 {
+        let is_plain = self.reads == 1
+            && self.sums == 1
+            && self.loaded <= 4 * self.chunks
+            && self.made <= 4 * self.chunks;
+        if !is_plain
+            || self.waits
+            || self.draws
+            || self.lanes < 32
+            || self.chunks > 2
+            || self.listed > 2
+        {
             return None;
         }
         Some(if self.chunks == 1 && self.listed == 1 { 5 } else { 4 })
     }
 
-    /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many warps.
+    /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many
+    /// warps.
     fn is_wide(self) -> bool {
         self.is_plain() && self.lanes >= if self.waits { WIDE_LANES } else { WIDE_LANES_ALONE }
     }
@@ -709,15 +921,29 @@ impl Load {
         self.waits
     }
 
-    /// Whether one short row is read of an edge and little done with it, so that several turns may be done as one.
+    /// Whether one short row is read of an edge and little done with it, so that several turns may
+    /// be done as one.
     pub fn is_plain(self) -> bool {
-        self.is_few || self.bytes_per_real == 4 && self.reads <= 1 && self.loaded <= 4 && self.made <= 4 && self.kept <= 8
+        self.is_few
+            || self.bytes_per_real == 4
+                && self.reads <= 1
+                && self.loaded <= 4
+                && self.made <= 4
+                && self.kept <= 8
     }
 }
 
-/// `few` says how many edges are at hand, and blocks a processor has, if that is not found out here.
-fn over_edges(writer: &Writer, (sums_of_tail, stores): (&str, &str), (bytes_per_real, few): (u64, Option<Schedule>)) -> (String, Option<Cut>) {
-    let of = |pass| Load { is_few: few.is_some_and(|few| few.asks), ..Load::of(writer, pass, bytes_per_real) };
+/// `few` says how many edges are at hand, and blocks a processor has, if that is not found out
+/// here.
+fn over_edges(
+    writer: &Writer,
+    (sums_of_tail, stores): (&str, &str),
+    (bytes_per_real, few): (u64, Option<Schedule>),
+) -> (String, Option<Cut>) {
+    let of = |pass| Load {
+        is_few: few.is_some_and(|few| few.asks),
+        ..Load::of(writer, pass, bytes_per_real)
+    };
     let loads: Vec<Load> = (1..writer.passes.len()).map(of).collect();
     let in_flight = loads.iter().map(|load| load.in_flight()).min().unwrap_or(1);
     let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
@@ -727,7 +953,11 @@ fn over_edges(writer: &Writer, (sums_of_tail, stores): (&str, &str), (bytes_per_
         warps: THREADS / 32,
         in_flight: in_flight as u32,
         blocks_per_processor: if writer.walk.passes() == 1 { blocks } else { blocks.min(2) },
-        hub_blocks: if writer.walk.passes() == 1 { hub::BLOCKS / writer.lanes.slices as u32 } else { 0 },
+        hub_blocks: if writer.walk.passes() == 1 {
+            hub::BLOCKS / writer.lanes.slices as u32
+        } else {
+            0
+        },
         rows_of_group: 1,
     };
     let mut body = opening(&writer.lanes);
@@ -756,18 +986,30 @@ pub(super) fn at_hand(in_flight: usize) -> String {
     format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
 }
 
-/// Which item is whose, and which of its edges; with rows that several blocks share, or without. Most blocks have many short rows, and ask nothing else.
+/// Which item is whose, and which of its edges; with rows that several blocks share, or without.
+/// Most blocks have many short rows, and ask nothing else.
 pub(super) fn who(with_hubs: bool) -> String {
-    format!("{}{EDGES}", whose(with_hubs, "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group"))
+    format!(
+        "{}{EDGES}",
+        whose(with_hubs, "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group")
+    )
 }
 
 /// Which item is whose, where a group's short rows begin there.
 pub(super) fn whose(with_hubs: bool, short: &str) -> String {
-    let marks = if with_hubs { [HUBS, "hub_blocks + ", "hub_items + ", HUB, short] } else { ["const unsigned block = blockIdx.x;\n", "", "", "", short] };
-    ["@HUBS@", "@HUB_BLOCKS@", "@BEFORE@", "@HUB@", "@SHORT@"].iter().zip(marks).fold(WHOSE.to_owned(), |text, (mark, with)| text.replace(mark, with))
+    let marks = if with_hubs {
+        [HUBS, "hub_blocks + ", "hub_items + ", HUB, short]
+    } else {
+        ["const unsigned block = blockIdx.x;\n", "", "", "", short]
+    };
+    ["@HUBS@", "@HUB_BLOCKS@", "@BEFORE@", "@HUB@", "@SHORT@"]
+        .iter()
+        .zip(marks)
+        .fold(WHOSE.to_owned(), |text, (mark, with)| text.replace(mark, with))
 }
 
-const HUBS: &str = "const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;\n";
+const HUBS: &str =
+    "const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;\n";
 const HUB: &str = "if (blockIdx.x < hub_blocks) {
 tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
 } else ";
@@ -807,57 +1049,82 @@ pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, Stri
         Stream::Kept(..) => ("unsigned", String::new()),
         Stream::Given(leaf) => {
             let leaf = &writer.walk.leaves[*leaf];
-            (if leaf.element == Element::Real { "real" } else { "whole" }, format!("slots_{}", &pointer(&leaf.name)[2..]))
+            (
+                if leaf.element == Element::Real { "real" } else { "whole" },
+                format!("slots_{}", &pointer(&leaf.name)[2..]),
+            )
         }
     }
 }
 
-/// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before this one is worked on.
+/// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before
+/// this one is worked on.
 pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> String {
     let pass = &writer.passes[number];
     let loads = pass.loads(!load.is_mixed());
     let text = format!("{loads}{}{}", pass.first, pass.work);
-    let named = |at: usize| if writer.streams[at] == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
+    let named = |at: usize| {
+        if writer.streams[at] == Stream::Far { "u".to_owned() } else { format!("stream_{at}") }
+    };
     let of_all = |at: usize| text.contains(&format!("{}[k]", named(at)));
     let of_lane = |at: usize| text.contains(&format!("{}_mine", named(at)));
     let is_read = |(at, _): &(usize, &Stream)| of_all(*at) || of_lane(*at);
-    let streams: Vec<(usize, &Stream)> = writer.streams.iter().enumerate().filter(is_read).collect();
-    let (mut first, mut next, mut turn, mut drawn, mut shared) = (String::new(), String::new(), String::new(), String::new(), String::new());
+    let streams: Vec<(usize, &Stream)> =
+        writer.streams.iter().enumerate().filter(is_read).collect();
+    let (mut first, mut next, mut turn, mut drawn, mut shared) =
+        (String::new(), String::new(), String::new(), String::new(), String::new());
     let of_edges = writer.streams.iter().position(|stream| *stream == Stream::Edge);
     let draws = streams.iter().any(|(_, stream)| matches!(stream, Stream::Kept(..)));
-    let listed = streams.iter().map(|(at, _)| *at).chain(of_edges.filter(|_| draws)).collect::<BTreeSet<usize>>();
+    let listed = streams
+        .iter()
+        .map(|(at, _)| *at)
+        .chain(of_edges.filter(|_| draws))
+        .collect::<BTreeSet<usize>>();
     for (at, stream) in listed.into_iter().map(|at| (at, &writer.streams[at])) {
         let (of, list) = of_stream(writer, stream);
         if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
             let _infallible = writeln!(
                 drawn,
-                "unsigned held_{at}[J]; UNROLL for (int i = 0; i < J; i++) held_{at}[i] = training ? kept_columns<{columns}>(held_{edge}[i], clock->epoch, {site}u, seed, {threshold}u) : 0;"
+                "unsigned held_{at}[J]; UNROLL for (int i = 0; i < J; i++) held_{at}[i] = \
+                    training ? kept_columns<{columns}>(held_{edge}[i], clock->epoch, {site}u, \
+                    seed, {threshold}u) : 0;"
             );
             let _infallible = writeln!(shared, "{}", told(of, &format!("stream_{at}"), at));
             continue;
         }
         let _infallible = writeln!(
             first,
-            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i \
+                * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
         let _infallible = writeln!(
             next,
-            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + \
+                CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
-        let _infallible = writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
+        let _infallible =
+            writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
         if of_all(at) {
             let _infallible = writeln!(shared, "{}", told(of, &named(at), at));
         }
         if of_lane(at) {
-            let _infallible = writeln!(shared, "const {of} {}_mine = __shfl_sync(FULL, held_{at}[0], group * L + (s + part % B) % L);", named(at));
+            let _infallible = writeln!(
+                shared,
+                "const {of} {}_mine = __shfl_sync(FULL, held_{at}[0], group * L + (s + part % B) \
+                    % L);",
+                named(at)
+            );
         }
     }
     if text.contains("here_mine") {
         shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
     }
     // How many edges lie behind, where what is first of a row has nothing to be added to.
-    let [none_yet, begun, counted] =
-        if text.contains("(begun)") { ["unsigned behind = 0;\n", "const bool begun = behind + s > 0;\n", "behind += CHUNK;\n"] } else { [""; 3] };
+    let [none_yet, begun, counted] = if text.contains("(begun)") {
+        ["unsigned behind = 0;\n", "const bool begun = behind + s > 0;\n", "behind += CHUNK;\n"]
+    } else {
+        [""; 3]
+    };
     let turns = if load.is_plain() { "UNROLL_4" } else { "UNROLL_1" };
     format!(
         "{{
@@ -887,20 +1154,36 @@ fn told(of: &str, named: &str, at: usize) -> String {
 
 /// The same of what some lane holds: what, and which.
 pub(super) fn told_by(of: &str, named: &str, held: &str) -> String {
-    format!("{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, {held});")
+    format!(
+        "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, \
+            {held});"
+    )
 }
 
-/// Groups that share a row join what each has, in order. Largest scores come first: sums are then taken relative to that of all groups.
+/// Groups that share a row join what each has, in order. Largest scores come first: sums are then
+/// taken relative to that of all groups.
 pub(super) fn joins(writer: &Writer, number: usize) -> String {
     let pass = &writer.passes[number];
-    let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * writer.lanes.lanes * 8;
-    let mut text = format!("if (tier > 0) {{\n__shared__ alignas(16) unsigned char told_{number}[WARPS * {bytes}];\n");
-    let (first, others): (Vec<&Sum>, Vec<&Sum>) = pass.sums.iter().partition(|sum| sum.is_running(pass));
+    let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1)
+        * writer.lanes.lanes
+        * 8;
+    let mut text = format!(
+        "if (tier > 0) {{\n__shared__ alignas(16) unsigned char told_{number}[WARPS * {bytes}];\n"
+    );
+    let (first, others): (Vec<&Sum>, Vec<&Sum>) =
+        pass.sums.iter().partition(|sum| sum.is_running(pass));
     pass.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", largest.found_alone())));
     first.into_iter().for_each(|sum| text.push_str(&join_of(writer, number, sum)));
-    pass.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", largest.found_together())));
+    pass.largest
+        .iter()
+        .for_each(|largest| text.push_str(&format!("{}\n", largest.found_together())));
     for sum in others {
-        sum.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", sum.for_each(|at| format!("{at} = {at} * {};", largest.factor())))));
+        sum.largest.iter().for_each(|largest| {
+            text.push_str(&format!(
+                "{}\n",
+                sum.for_each(|at| format!("{at} = {at} * {};", largest.factor()))
+            ))
+        });
         text.push_str(&join_of(writer, number, sum));
     }
     text.push_str("}\n");
@@ -912,14 +1195,26 @@ fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
     let of = super::operators::register(sum.held_kind());
     let in_warp = sum.for_each(|at| {
         let joined = sum.joined("from_lane(own_part, g * L + part)");
-        format!("{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) {at} = {joined}; }}")
+        format!(
+            "{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int \
+            g = 1; g < PER_WARP; g++) {at} = {joined}; }}"
+        )
     });
     let elements = sum.elements(&writer.lanes);
-    let tell = sum.for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));
-    let place = |of_warp: &str| format!("told[({of_warp} * L + part) * {elements} + {}]", sum.number());
-    let hear = sum.for_each(|at| format!("{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}", place("0"), sum.joined(&place("w"))));
+    let tell = sum
+        .for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));
+    let place =
+        |of_warp: &str| format!("told[({of_warp} * L + part) * {elements} + {}]", sum.number());
+    let hear = sum.for_each(|at| {
+        format!(
+            "{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}",
+            place("0"),
+            sum.joined(&place("w"))
+        )
+    });
     format!(
-        "{in_warp}\nif (tier >= 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}\n"
+        "{in_warp}\nif (tier >= 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif \
+            (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}\n"
     )
 }
 
@@ -931,11 +1226,18 @@ pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Dir
 
 /// The same without whose they are.
 pub(super) fn streams(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
-    let of: BTreeMap<Stream, (&str, Part)> =
-        [(Stream::Far, ("slot_far", Part::Far)), (Stream::Edge, ("slot_edge", Part::Edge)), (Stream::Relation, ("slot_relation", Part::Relation))].into();
+    let of: BTreeMap<Stream, (&str, Part)> = [
+        (Stream::Far, ("slot_far", Part::Far)),
+        (Stream::Edge, ("slot_edge", Part::Edge)),
+        (Stream::Relation, ("slot_relation", Part::Relation)),
+    ]
+    .into();
     for stream in &writer.streams {
         if let Some((name, part)) = of.get(stream) {
-            parameters.push(format!("const unsigned* __restrict__ {name}"), Argument::Items(direction.into(), *part));
+            parameters.push(
+                format!("const unsigned* __restrict__ {name}"),
+                Argument::Items(direction.into(), *part),
+            );
         }
     }
 }

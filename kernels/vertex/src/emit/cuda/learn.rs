@@ -1,4 +1,5 @@
-//! learn: what a measurement of an epoch is, the clock that turns between epochs, and the optimiser.
+//! learn: what a measurement of an epoch is, the clock that turns between epochs, and the
+//! optimiser.
 //!
 //! promises  what `ops::optimizer` says, in its types
 //! never     measures: `loss` does
@@ -6,15 +7,16 @@ use super::kernel::THREADS;
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
-/// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3 AdamW), rate, first decay or momentum, second
-/// decay, epsilon, weight decay.
+/// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3
+/// AdamW), rate, first decay or momentum, second decay, epsilon, weight decay.
 pub const OPTIMIZER: usize = 6;
 
 /// Parts of the target that are measured: training, validation, test.
 pub const PARTS: usize = 3;
 
-/// Numbers of 32 bits that a pass of measuring counts, for each part: rows that are right; then for each class right answers, answers and
-/// rows. Of labels: elements known, agreeing, right, answered and wanted. Of numbers two sums in f64: of squared errors, and of absolute ones.
+/// Numbers of 32 bits that a pass of measuring counts, for each part: rows that are right; then for
+/// each class right answers, answers and rows. Of labels: elements known, agreeing, right, answered
+/// and wanted. Of numbers two sums in f64: of squared errors, and of absolute ones.
 pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
     match kind {
         LossKind::CrossEntropy => 1 + 3 * columns as usize,
@@ -33,8 +35,20 @@ pub fn slot_bytes(kind: LossKind, columns: u64) -> usize {
 
 /// What turns the clock to the next epoch, for which nothing is counted yet.
 pub(super) fn clockwork(kind: LossKind, columns: u64) -> Vec<Kernel> {
-    let arguments = vec![Argument::Clock, Argument::Paces, Argument::Number(SLOTS as u32), Argument::Measures, Argument::Number(counted(kind, columns))];
-    vec![Kernel { name: "tick".to_owned(), arguments, blocks: Blocks::Fixed([1, 1, 1]), threads: THREADS, shared_bytes: 0 }]
+    let arguments = vec![
+        Argument::Clock,
+        Argument::Paces,
+        Argument::Number(SLOTS as u32),
+        Argument::Measures,
+        Argument::Number(counted(kind, columns)),
+    ];
+    vec![Kernel {
+        name: "tick".to_owned(),
+        arguments,
+        blocks: Blocks::Fixed([1, 1, 1]),
+        threads: THREADS,
+        shared_bytes: 0,
+    }]
 }
 
 /// Numbers that a pass of measuring counts.
@@ -57,12 +71,19 @@ clock->pace = paces[next % slots];
 ";
 
 impl Unit<'_> {
-    /// A step of the optimiser: one kernel for a run of parameters, written where the first of them stands.
+    /// A step of the optimiser: one kernel for a run of parameters, written where the first of them
+    /// stands.
     pub(super) fn optimize(&mut self, parameter: &str) -> Result<(), Refused> {
         let launches = self.list.launches();
         let all: Vec<&str> = launches
             .iter()
-            .filter_map(|launch| if let Operation::Optimize { parameter } = &launch.operation { Some(parameter.as_str()) } else { None })
+            .filter_map(|launch| {
+                if let Operation::Optimize { parameter } = &launch.operation {
+                    Some(parameter.as_str())
+                } else {
+                    None
+                }
+            })
             .collect();
         let at = all.iter().position(|known| *known == parameter).unwrap_or(0);
         self.header();
@@ -72,10 +93,16 @@ impl Unit<'_> {
             self.source.push_str(&line);
             return Ok(());
         }
-        let stepped = all[first..].iter().take(STEPPED).map(|parameter| self.stepped(parameter)).collect::<Result<Vec<_>, _>>()?;
-        let declared: Vec<String> = (0..stepped.len()).map(|p| STEP_GIVEN.replace('#', &p.to_string())).collect();
+        let stepped = all[first..]
+            .iter()
+            .take(STEPPED)
+            .map(|parameter| self.stepped(parameter))
+            .collect::<Result<Vec<_>, _>>()?;
+        let declared: Vec<String> =
+            (0..stepped.len()).map(|p| STEP_GIVEN.replace('#', &p.to_string())).collect();
         let parameters = format!("{}, const Clock* __restrict__ clock", declared.join(", "));
-        let mut arguments: Vec<Argument> = stepped.iter().flat_map(|(given, _)| given.clone()).collect();
+        let mut arguments: Vec<Argument> =
+            stepped.iter().flat_map(|(given, _)| given.clone()).collect();
         arguments.push(Argument::Clock);
         let blocks_of = |elements: u64| elements.div_ceil(u64::from(THREADS));
         let ends: Vec<u64> = stepped
@@ -87,15 +114,29 @@ impl Unit<'_> {
             .collect();
         let choice = |of: &dyn Fn(usize) -> String| {
             let last = ends.len() - 1;
-            (0..last).map(|p| format!("blockIdx.x < {}u ? {} : ", ends[p], of(p))).collect::<String>() + &of(last)
+            (0..last)
+                .map(|p| format!("blockIdx.x < {}u ? {} : ", ends[p], of(p)))
+                .collect::<String>()
+                + &of(last)
         };
-        let pointer = |kind: &str, name: &str| format!("{kind}* const {name} = {};\n", choice(&|p| format!("{name}_{p}")));
-        let chosen: String = [("real", "parameter"), ("const real", "gradient"), ("real", "first"), ("real", "second"), ("const double", "settings")]
-            .map(|(kind, name)| pointer(kind, name))
-            .concat();
+        let pointer = |kind: &str, name: &str| {
+            format!("{kind}* const {name} = {};\n", choice(&|p| format!("{name}_{p}")))
+        };
+        let chosen: String = [
+            ("real", "parameter"),
+            ("const real", "gradient"),
+            ("real", "first"),
+            ("real", "second"),
+            ("const double", "settings"),
+        ]
+        .map(|(kind, name)| pointer(kind, name))
+        .concat();
         let starts = choice(&|p| format!("{}u", if p == 0 { 0 } else { ends[p - 1] }));
         let elements = choice(&|p| format!("{}u", stepped[p].1));
-        let body = format!("{chosen}const unsigned i = (blockIdx.x - ({starts})) * blockDim.x + threadIdx.x, elements = {elements};\n{OPTIMIZE}");
+        let body = format!(
+            "{chosen}const unsigned i = (blockIdx.x - ({starts})) * blockDim.x + threadIdx.x, \
+                elements = {elements};\n{OPTIMIZE}"
+        );
         self.note([(ScheduleKind::OptimizerStep, true)]);
         let name = self.define("", (1, &parameters), ("", &body));
         let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
@@ -106,7 +147,8 @@ impl Unit<'_> {
     /// What the step of a parameter is given, and its elements.
     fn stepped(&self, parameter: &str) -> Result<([Argument; 5], u64), Refused> {
         let number = self.list.parameters.iter().position(|known| known.name == parameter);
-        let held = self.list.buffers.iter().find(|buffer| buffer.name == parameter_buffer(parameter));
+        let held =
+            self.list.buffers.iter().find(|buffer| buffer.name == parameter_buffer(parameter));
         let (Some(number), Some(held)) = (number, held) else {
             return Err(Refused::new(format!("no parameter `{parameter}`")));
         };
@@ -126,10 +168,12 @@ impl Unit<'_> {
 const STEPPED: usize = 24;
 
 /// What a step is given of a parameter.
-const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, real* second_#, const double* __restrict__ settings_#";
+const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, \
+    real* second_#, const double* __restrict__ settings_#";
 
-/// How far moments are from what they will be is reckoned while others end, by settings and a step that they do not change (the step changes behind
-/// all steps of an epoch, and the loss waits for that); then all is asked for at once.
+/// How far moments are from what they will be is reckoned while others end, by settings and a step
+/// that they do not change (the step changes behind all steps of an epoch, and the loss waits for
+/// that); then all is asked for at once.
 const OPTIMIZE: &str = "const int rule = (int)settings[0];
 const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
 double first_whole = 1, second_root = 1;

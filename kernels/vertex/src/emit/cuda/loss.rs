@@ -1,7 +1,8 @@
 //! loss: the loss with its gradient, and what measures a result.
 //!
-//! promises  what `ops::loss` says, in its types: the loss is added up in f64, in an order that sizes and the device alone decide (what a row or a
-//!           label loses is of the values' type); counts of right answers are whole numbers, so their order is all the same
+//! promises  what `ops::loss` says, in its types: the loss is added up in f64, in an order that
+//!           sizes and the device alone decide (what a row or a label loses is of the values'
+//!           type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
 use super::kernel::{Parameters, THREADS, vector_of, widest_vector};
 use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
@@ -9,12 +10,14 @@ use super::total::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Target, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 
-/// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each part.
+/// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each
+/// part.
 fn sums_of_block(kind: LossKind) -> usize {
     if kind == LossKind::MeanSquares { 1 + 2 * PARTS } else { 1 }
 }
 
-/// Blocks of a processor, all of which a device of 9.0 has at once: where lanes hold a row, they have another on its way while they work on it.
+/// Blocks of a processor, all of which a device of 9.0 has at once: where lanes hold a row, they
+/// have another on its way while they work on it.
 fn resident(bytes_per_real: u64) -> u32 {
     if bytes_per_real == 4 { 4 } else { 2 }
 }
@@ -35,21 +38,36 @@ impl OfLoss {
     pub fn of(columns: u64, strides: &[u64], target: Target) -> OfLoss {
         // Each lane has as many columns as it holds: what a row costs beside them is done by few.
         let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
-        let widest = strides.iter().map(|stride| vector_of(*stride as usize, widest_vector(target.bytes_per_real))).min();
-        // What is computed of a place costs more than to ask for it: places beyond the columns are worth a narrower vector.
+        let widest = strides
+            .iter()
+            .map(|stride| vector_of(*stride as usize, widest_vector(target.bytes_per_real)))
+            .min();
+        // What is computed of a place costs more than to ask for it: places beyond the columns are
+        // worth a narrower vector.
         let cost = |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (4 * vector + 1);
-        let vector = [4, 2, 1].into_iter().filter(|vector| Some(*vector) <= widest).min_by_key(cost).unwrap_or(1);
-        OfLoss { lanes, vector, is_held: (columns as usize).div_ceil(lanes * vector) * vector <= HELD }
+        let vector = [4, 2, 1]
+            .into_iter()
+            .filter(|vector| Some(*vector) <= widest)
+            .min_by_key(cost)
+            .unwrap_or(1);
+        OfLoss {
+            lanes,
+            vector,
+            is_held: (columns as usize).div_ceil(lanes * vector) * vector <= HELD,
+        }
     }
 }
 
 impl Unit<'_> {
     pub(super) fn loss(&mut self) -> Result<(), Refused> {
-        let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation else {
+        let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation
+        else {
             return Err(Refused::new("a loss that is none".to_owned()));
         };
         let index = self.list.index();
-        let held = index.get(result.as_str()).ok_or_else(|| Refused::new("a loss of what is not declared".to_owned()))?;
+        let held = index
+            .get(result.as_str())
+            .ok_or_else(|| Refused::new("a loss of what is not declared".to_owned()))?;
         let columns = held.columns;
         if columns == 0 {
             return Err(Refused::new("a loss of rows without columns".to_owned()));
@@ -71,12 +89,20 @@ impl Unit<'_> {
             LossKind::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
             LossKind::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
         };
-        self.note([(ScheduleKind::LossInRegisters, is_held), (ScheduleKind::LossReadAgain, !is_held), (ScheduleKind::LossWithGradientSum, slopes.is_some())]);
+        self.note([
+            (ScheduleKind::LossInRegisters, is_held),
+            (ScheduleKind::LossReadAgain, !is_held),
+            (ScheduleKind::LossWithGradientSum, slopes.is_some()),
+        ]);
         self.header();
         // Sums are not counted: they come from the blocks, in their order.
         let counted_here = if sums > 1 { 0 } else { counted };
         let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
-        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
+        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* \
+            __restrict__ gradient, const unsigned char* __restrict__ split, const double* \
+            __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ \
+            counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, \
+            unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
         let sum_elements = if slopes.is_some() { columns } else { 0 };
         let joins = sum_elements * u64::from(blocks) <= JOINED_MOST;
         let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins), columns);
@@ -98,14 +124,26 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             },
         );
         let name = self.define("", (resident, &parameters), ("", &body));
-        self.scratch_bytes = self.scratch_bytes.max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
+        self.scratch_bytes = self
+            .scratch_bytes
+            .max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
         let mut arguments = given([result, target, gradient, value], held.rows);
         arguments.extend(slopes.iter().filter(|_| joins).map(|sum| Argument::Buffer(sum.clone())));
-        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
+        self.kernels.push(Kernel {
+            name,
+            arguments,
+            blocks: Blocks::Fixed([blocks, 1, 1]),
+            threads: THREADS,
+            shared_bytes: 0,
+        });
         if let Some(sum) = slopes.filter(|_| !joins) {
             let mut parameters = Parameters::new();
             let place = place_of_sum(&[sum], columns, &mut parameters);
-            self.add_parts((place, parameters), (columns as u32, u64::from(blocks)), Argument::Number(blocks));
+            self.add_parts(
+                (place, parameters),
+                (columns as u32, u64::from(blocks)),
+                Argument::Number(blocks),
+            );
         }
         Ok(())
     }
@@ -114,12 +152,19 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
 /// What the loss's kernel is given: the result, the target, the gradient and the value are buffers.
 fn given(buffers: [&str; 4], rows: Rows) -> Vec<Argument> {
     let [result, target, gradient, value] = buffers.map(|name| Argument::Buffer(name.to_owned()));
-    let of_rows = [Argument::Split, Argument::LossTerms, Argument::Scratch, Argument::Measures, Argument::RowCount(rows)];
+    let of_rows = [
+        Argument::Split,
+        Argument::LossTerms,
+        Argument::Scratch,
+        Argument::Measures,
+        Argument::RowCount(rows),
+    ];
     let told = [value, Argument::ExactLoss, Argument::Ring, Argument::Clock, Argument::Ticket];
     [result, target, gradient].into_iter().chain(of_rows).chain(told).collect()
 }
 
-/// Which parameters the loss's kernel has, how its blocks end, and what the last one does: with sums over the rows of its gradient, which that one joins.
+/// Which parameters the loss's kernel has, how its blocks end, and what the last one does: with
+/// sums over the rows of its gradient, which that one joins.
 fn ended(parameters: &str, (sums, joins): (bool, bool), columns: u64) -> (String, String, String) {
     let (mut parameters, mut slopes) = (parameters.to_owned(), String::new());
     let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
@@ -127,20 +172,54 @@ fn ended(parameters: &str, (sums, joins): (bool, bool), columns: u64) -> (String
         parameters.push_str(", real* __restrict__ out");
         slopes = SLOPES_LAST.replace("@ADDED@", &add_parts_last("out[element]", columns));
     }
-    (parameters, LOSS_END.replace("@TOLD@", told).replace("@OF_BLOCK@", of_block), LOSS_PARTS.replace("@SLOPES@", &slopes))
+    (
+        parameters,
+        LOSS_END.replace("@TOLD@", told).replace("@OF_BLOCK@", of_block),
+        LOSS_PARTS.replace("@SLOPES@", &slopes),
+    )
 }
 
-/// Cross entropy: of rows that lanes hold, each asked for while they work on the one before it, or read as often as they need it.
+/// Cross entropy: of rows that lanes hold, each asked for while they work on the one before it, or
+/// read as often as they need it.
 fn cross_entropy(is_held: bool, sums: bool) -> String {
-    let [ask, take, score, turns] = if is_held { [ASK, TAKE, "held[i / V][i % V]", "UNROLL"] } else { ["", READ, "at[column]", "UNROLL_4"] };
-    let [keep, power] = if is_held { ["held[i / V][i % V] = power;\n", "held[i / V][i % V]"] } else { ["", "exponential_of_share(at[column] - best)"] };
+    let [ask, take, score, turns] = if is_held {
+        [ASK, TAKE, "held[i / V][i % V]", "UNROLL"]
+    } else {
+        ["", READ, "at[column]", "UNROLL_4"]
+    };
+    let [keep, power] = if is_held {
+        ["held[i / V][i % V] = power;\n", "held[i / V][i % V]"]
+    } else {
+        ["", "exponential_of_share(at[column] - best)"]
+    };
     let [made, put] = if is_held { ["held[i / V][i % V]", PUT] } else { ["slope[column]", ""] };
     let put = if sums { format!("{put}{SLOPES}") } else { put.to_owned() };
-    let parts = [("@TAKE@", take), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power), ("@MADE@", made), ("@PUT@", &put)];
-    let each = parts.into_iter().fold(CROSS_ENTROPY.to_owned(), |text, (name, part)| text.replace(name, part));
+    let parts = [
+        ("@TAKE@", take),
+        ("@SCORE@", score),
+        ("@TURNS@", turns),
+        ("@KEEP@", keep),
+        ("@POWER@", power),
+        ("@MADE@", made),
+        ("@PUT@", &put),
+    ];
+    let each = parts
+        .into_iter()
+        .fold(CROSS_ENTROPY.to_owned(), |text, (name, part)| text.replace(name, part));
     let asked = |row: &str| ask.replace("@ROW@", row);
-    let first = if is_held { format!("{AHEAD}{}", asked("blockIdx.x * GROUPS + group")) } else { String::new() };
-    [LOSS_OPENING, SETTLE, &first, EACH_ROW, &each.replace("@NEXT@", &asked("row + gridDim.x * GROUPS"))].concat()
+    let first = if is_held {
+        format!("{AHEAD}{}", asked("blockIdx.x * GROUPS + group"))
+    } else {
+        String::new()
+    };
+    [
+        LOSS_OPENING,
+        SETTLE,
+        &first,
+        EACH_ROW,
+        &each.replace("@NEXT@", &asked("row + gridDim.x * GROUPS")),
+    ]
+    .concat()
 }
 
 const LOSS_OPENING: &str = "const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
@@ -153,7 +232,8 @@ __syncthreads();
 after_others();
 ";
 
-const EACH_ROW: &str = "for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+const EACH_ROW: &str =
+    "for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
 const unsigned row = first + group;
 const bool live = row < rows;
 ";
@@ -179,7 +259,8 @@ const real wanted = of_part ? target[(offset_t)row * OF_TARGET] : (real)-1;
 const real* const at = result + (offset_t)(live ? row : first) * OF_RESULT;
 ";
 
-/// What a row loses and counts is kept by one lane of its group, by turns, until each has one: it takes as long for all lanes as for one.
+/// What a row loses and counts is kept by one lane of its group, by turns, until each has one: it
+/// takes as long for all lanes as for one.
 const SETTLE: &str = "unsigned turn = 0, kept_part = 0, kept_label = C, kept_answer = C;
 real kept_others = 0, kept_less = 0;
 auto settle = [&]() {
@@ -257,7 +338,8 @@ UNROLL for (int distance = L; distance < 32; distance *= 2) slopes[i][j] += acro
 if (threadIdx.x % 32 < L) told_slopes[threadIdx.x / 32][(i * L + lane) * V + j] = slopes[i][j];
 }
 ";
-const SLOPES_OF_BLOCK: &str = "for (unsigned column = threadIdx.x; column < C; column += blockDim.x) {
+const SLOPES_OF_BLOCK: &str =
+    "for (unsigned column = threadIdx.x; column < C; column += blockDim.x) {
 real of_block = told_slopes[0][column];
 UNROLL for (int w = 1; w < 8; w++) of_block += told_slopes[w][column];
 reinterpret_cast<real*>(scratch_given)[column * gridDim.x + blockIdx.x] = of_block;
@@ -283,13 +365,15 @@ UNROLL for (int part = 0; part < 3; part++) if (of_part == part + 1) { errors[1 
 }
 ";
 
-/// Labels of a part that are known, that agree, that are right, that are answered and that are wanted.
+/// Labels of a part that are known, that agree, that are right, that are answered and that are
+/// wanted.
 const BINARY_OPENING: &str = "unsigned found[3][5] = {};
 const real share = (real)(1 / all);
 ";
 
-/// What a score says of a label, and of its opposite, follow from e^-|score|: for labels of 0 and 1 the gradient is as exact as its type, whatever
-/// the score; for those in between, as the type is near 1.
+/// What a score says of a label, and of its opposite, follow from e^-|score|: for labels of 0 and 1
+/// the gradient is as exact as its type, whatever the score; for those in between, as the type is
+/// near 1.
 const BINARY: &str = "const unsigned of_part = live ? split[row] : 0;
 const offset_t at = (offset_t)(live ? row : first);
 unsigned known = 0, agreeing = 0, right = 0, answered = 0, holding = 0;

@@ -1,7 +1,7 @@
 //! memory: what a list takes of a device's memory, from the counts of a graph alone.
 //!
-//! promises  everything that kernels are given lies in this, with the room between; what is there only for some graphs (a row's number in the
-//!           graph as it was given) is counted
+//! promises  everything that kernels are given lies in this, with the room between; what is there
+//!           only for some graphs (a row's number in the graph as it was given) is counted
 //! never     counts what the driver takes for itself, or code
 use std::collections::BTreeMap;
 
@@ -48,10 +48,19 @@ pub struct Counts {
 }
 
 /// What a list takes with these kernels, where buffers of these names stay on the host.
-pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &[BufferName]) -> Predicted {
+pub fn predicted(
+    list: &LaunchList,
+    emitted: &Emitted,
+    facts: &Facts,
+    on_host: &[BufferName],
+) -> Predicted {
     let counts = Counts::of(list, facts);
-    let is_apart = |buffer: &&Buffer| list.arena.place(&buffer.name).is_none() && !list.arena.nowhere.contains(&buffer.name);
-    let is_here = |buffer: &&Buffer| !buffer.role.is_sparse() && is_apart(buffer) && !on_host.contains(&buffer.name);
+    let is_apart = |buffer: &&Buffer| {
+        list.arena.place(&buffer.name).is_none() && !list.arena.nowhere.contains(&buffer.name)
+    };
+    let is_here = |buffer: &&Buffer| {
+        !buffer.role.is_sparse() && is_apart(buffer) && !on_host.contains(&buffer.name)
+    };
     let mut predicted = Predicted::default();
     if list.arena.bytes > 0 {
         predicted.take(MADE, list.arena.bytes);
@@ -74,7 +83,9 @@ pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &
 /// What an argument is counted as.
 fn named(argument: &Argument) -> &'static str {
     match argument {
-        Argument::Items(Walked::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => "lists of edges",
+        Argument::Items(Walked::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => {
+            "lists of edges"
+        }
         Argument::Items(Walked::Entries(..), _) => "sparse features",
         Argument::Inverse(..) => "lists of rows that look up",
         Argument::Moment(..) => "moments",
@@ -88,13 +99,17 @@ fn named(argument: &Argument) -> &'static str {
 pub fn bytes_on_host(list: &LaunchList, facts: &Facts, on_host: &[BufferName]) -> u64 {
     let counts = Counts::of(list, facts);
     let of_name = list.buffers.iter().filter(|buffer| on_host.contains(&buffer.name));
-    of_name.map(|buffer| counts.of_buffer(buffer).max(1).next_multiple_of(ALIGNMENT)).fold(0, u64::saturating_add)
+    of_name
+        .map(|buffer| counts.of_buffer(buffer).max(1).next_multiple_of(ALIGNMENT))
+        .fold(0, u64::saturating_add)
 }
 
 impl Counts {
     /// As far as a plan knows: an order of its own is counted.
     fn of(list: &LaunchList, facts: &Facts) -> Counts {
-        let graphs = |buffer: &Buffer| if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None };
+        let graphs = |buffer: &Buffer| {
+            if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None }
+        };
         let Facts { nodes, edges, sparse_features, bytes_per_real, .. } = *facts;
         let graphs = list.buffers.iter().filter_map(graphs).max().filter(|count| *count > 1);
         Counts { nodes, edges, sparse_features, graphs, bytes_per_real, is_reordered: true }
@@ -123,21 +138,35 @@ impl Counts {
             Walked::Edges(_) => (nodes, edges),
             Walked::Entries(features, by_columns) => {
                 let buffer = of_name(list, features)?;
-                let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role { entries } else { sparse_features? };
+                let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role {
+                    entries
+                } else {
+                    sparse_features?
+                };
                 (if *by_columns { buffer.columns } else { self.rows(buffer) }, entries)
             }
         })
     }
 
     /// Groups of neighbours, and blocks of these, at most.
-    fn groups(&self, (direction, groups): (Direction, Groups), list: &LaunchList) -> Option<(u64, u64)> {
+    fn groups(
+        &self,
+        (direction, groups): (Direction, Groups),
+        list: &LaunchList,
+    ) -> Option<(u64, u64)> {
         let (rows, slots) = self.walked(&Walked::Edges(direction), list)?;
         let most = groups.most(rows, slots);
         Some((most, most.div_ceil(u64::from(groups.of_block()))))
     }
 
-    /// Bytes of what is no buffer and lies in memory; none for what is a number, a buffer, or not there.
-    pub fn of_argument(&self, argument: &Argument, list: &LaunchList, emitted: &Emitted) -> Option<u64> {
+    /// Bytes of what is no buffer and lies in memory; none for what is a number, a buffer, or not
+    /// there.
+    pub fn of_argument(
+        &self,
+        argument: &Argument,
+        list: &LaunchList,
+        emitted: &Emitted,
+    ) -> Option<u64> {
         let Counts { nodes, edges, bytes_per_real: real, .. } = *self;
         let measured = || loss_of(list);
         Some(match argument {
@@ -162,8 +191,12 @@ impl Counts {
                     Grouped::Count | Grouped::SpanCount => return None,
                 }
             }
-            Argument::PartsOfSpans(direction, groups, bytes) => 2 * self.groups((*direction, *groups), list)?.1 * bytes,
-            Argument::Inverse(name, count) => (u64::from(*count) + 1 + self.rows(of_name(list, name)?)) * 4,
+            Argument::PartsOfSpans(direction, groups, bytes) => {
+                2 * self.groups((*direction, *groups), list)?.1 * bytes
+            }
+            Argument::Inverse(name, count) => {
+                (u64::from(*count) + 1 + self.rows(of_name(list, name)?)) * 4
+            }
             Argument::RowInGraph => self.is_reordered.then_some(nodes * 4)?,
             Argument::GraphOf | Argument::GraphVertices => self.graphs.map(|_| nodes * 4)?,
             Argument::GraphOffsets => (self.graphs.unwrap_or(1) + 1) * 4,
@@ -171,13 +204,22 @@ impl Counts {
             Argument::Clock => 24,
             Argument::Scratch => emitted.scratch_bytes,
             Argument::ScratchAside => emitted.scratch_aside_bytes,
-            Argument::Split => list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| self.rows(buffer)),
+            Argument::Split => list
+                .buffers
+                .iter()
+                .find(|buffer| buffer.role == Role::Target)
+                .map_or(0, |buffer| self.rows(buffer)),
             Argument::Ticket | Argument::TicketAside => u64::from(super::TICKETS) * 4,
             Argument::LossTerms | Argument::ExactLoss => 8,
-            Argument::Ring => measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?,
+            Argument::Ring => {
+                measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?
+            }
             Argument::Paces => SLOTS as u64 * 8,
-            Argument::Measures => measured().map(|(kind, columns)| (PARTS * counts_of_part(kind, columns) * 4) as u64)?,
-            Argument::Moment(number, _) | Argument::Kept(number) => list.parameters.get(*number)?.shape.iter().product::<u64>() * real,
+            Argument::Measures => measured()
+                .map(|(kind, columns)| (PARTS * counts_of_part(kind, columns) * 4) as u64)?,
+            Argument::Moment(number, _) | Argument::Kept(number) => {
+                list.parameters.get(*number)?.shape.iter().product::<u64>() * real
+            }
             Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
             Argument::Watches => 2 * watch::BYTES as u64,
             Argument::Buffer(_)

@@ -1,7 +1,8 @@
 //! cuda: the launches of a list as CUDA source, for NVRTC.
 //!
-//! promises  each launch becomes one kernel or a few, whose text follows from the list and the settings alone; a kernel's parameters are
-//!           listed in order, so that who launches it cannot guess; no float is added up in an order that varies
+//! promises  each launch becomes one kernel or a few, whose text follows from the list and the
+//!           settings alone; a kernel's parameters are listed in order, so that who launches it
+//!           cannot guess; no float is added up in an order that varies
 //! never     names a driver, compiles, or looks at a graph
 mod alone;
 mod along;
@@ -42,7 +43,9 @@ use serde::{Deserialize, Serialize};
 pub use schedule::ScheduleKind;
 
 use crate::gir::Op;
-use crate::launch::{Body, BufferName, Direction, Joined, Launch, LaunchList, LossKind, Operation, Rows, aside};
+use crate::launch::{
+    Body, BufferName, Direction, Joined, Launch, LaunchList, LossKind, Operation, Rows, aside,
+};
 
 /// What every kernel is made of.
 const PRELUDE: &str = include_str!("prelude.cuh");
@@ -113,7 +116,11 @@ impl Matmul {
     /// What the prelude asks for.
     fn constants(self) -> String {
         let bits = if self == Matmul::Bf16 { 8 } else { 11 };
-        format!("constexpr bool ALL_BITS = {};  // products of {}\nconstexpr int FIRST_BITS = {bits};\n", self == Matmul::F32, self.name())
+        format!(
+            "constexpr bool ALL_BITS = {};  // products of {}\nconstexpr int FIRST_BITS = {bits};\n",
+            self == Matmul::F32,
+            self.name()
+        )
     }
 }
 
@@ -124,17 +131,20 @@ pub struct Emitted {
     pub source: String,
     /// Kernels by launch, in the order of `LaunchList::launches`.
     pub launches: Vec<Vec<Kernel>>,
-    /// Bytes that the kernels of one launch hand to each other, at most; those of launches that others do not wait for have their own.
+    /// Bytes that the kernels of one launch hand to each other, at most; those of launches that
+    /// others do not wait for have their own.
     pub scratch_bytes: u64,
     /// The same of these.
     pub scratch_aside_bytes: u64,
     /// Launches that others need not wait for: their kernels have scratch and tickets of their own.
     pub aside: BTreeSet<usize>,
-    /// By kernel, which of its parameters it may write through. What is not among them may write through any.
+    /// By kernel, which of its parameters it may write through. What is not among them may write
+    /// through any.
     pub writes: BTreeMap<String, Vec<bool>>,
     /// Of a training: what turns the clock to the next epoch.
     pub clockwork: Vec<Kernel>,
-    /// Of a training: what decides by a measurement, where anything is decided; nothing where parameters are too large to be kept twice.
+    /// Of a training: what decides by a measurement, where anything is decided; nothing where
+    /// parameters are too large to be kept twice.
     pub watch: Vec<Kernel>,
     /// What no kernel puts down: whoever needs it has it at hand.
     pub unmade: Vec<BufferName>,
@@ -145,7 +155,12 @@ pub struct Emitted {
 impl Emitted {
     /// Everything that its kernels are given, in their order.
     pub fn arguments(&self) -> impl Iterator<Item = &Argument> {
-        self.launches.iter().flatten().chain(&self.clockwork).chain(&self.watch).flat_map(|kernel| &kernel.arguments)
+        self.launches
+            .iter()
+            .flatten()
+            .chain(&self.clockwork)
+            .chain(&self.watch)
+            .flat_map(|kernel| &kernel.arguments)
     }
 }
 
@@ -258,16 +273,19 @@ pub enum Argument {
     Buffer(BufferName),
     /// A given value of edges, one a slot, in the order in which this walk takes the edges.
     Slots(BufferName, Direction),
-    /// Of what is walked, in the order of work: rows, where each starts, far ends, rows of edges, relations, values.
+    /// Of what is walked, in the order of work: rows, where each starts, far ends, rows of edges,
+    /// relations, values.
     Items(Walked, Part),
     /// Number of items that have several blocks, a block, or a warp; of all items.
     Count(Walked, Cut, Tier),
     /// Of groups of neighbours.
     Groups(Direction, Groups, Grouped),
-    /// What blocks have of rows whose groups lie in several: so many bytes for the first and for the last row of each block.
+    /// What blocks have of rows whose groups lie in several: so many bytes for the first and for
+    /// the last row of each block.
     PartsOfSpans(Direction, Groups, u64),
-    /// For each row of a table of so many the rows of this given index that name it, ascending: where those of each row start and the end,
-    /// then all of them. An index outside of the table is in none.
+    /// For each row of a table of so many the rows of this given index that name it, ascending:
+    /// where those of each row start and the end, then all of them. An index outside of the table
+    /// is in none.
     Inverse(BufferName, u32),
     /// A number of 32 bits.
     Number(u32),
@@ -304,19 +322,23 @@ pub enum Argument {
     Scratch,
     /// The same of launches that others do not wait for.
     ScratchAside,
-    /// For each row of the target the part that it belongs to: 0 none, 1 training, 2 validation, 3 test.
+    /// For each row of the target the part that it belongs to: 0 none, 1 training, 2 validation, 3
+    /// test.
     Split,
     /// Training rows, or known elements of these, over which the loss is a mean: a double.
     LossTerms,
-    /// Counts the blocks of a kernel that are done, or of each of its hubs, or of its tiles of rows; 0 between kernels.
+    /// Counts the blocks of a kernel that are done, or of each of its hubs, or of its tiles of
+    /// rows; 0 between kernels.
     Ticket,
     /// The same of launches that others do not wait for.
     TicketAside,
-    /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of training.
+    /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of
+    /// training.
     Measures,
     /// The loss before it is rounded: a double.
     ExactLoss,
-    /// What was measured in the last `learn::SLOTS` epochs: for each a double, the loss, and its counts.
+    /// What was measured in the last `learn::SLOTS` epochs: for each a double, the loss, and its
+    /// counts.
     Ring,
     /// What steps are multiplied with, for epochs by their number modulo `learn::SLOTS`: doubles.
     Paces,
@@ -442,11 +464,20 @@ pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
     emit_in_groups(list, target, &[])
 }
 
-/// The same, where launches that walk edges cut them so, in the order of the list; as far as they can (`groups`): all others have rows.
-pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups>]) -> Result<Emitted, Refused> {
+/// The same, where launches that walk edges cut them so, in the order of the list; as far as they
+/// can (`groups`): all others have rows.
+pub fn emit_in_groups(
+    list: &LaunchList,
+    target: Target,
+    groups: &[Option<Groups>],
+) -> Result<Emitted, Refused> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
     let mut emitted = Emitted {
-        source: format!("typedef {real} real;\n{}{PRELUDE}{}", target.matmul.constants(), if target.warpgroups { warpgroup::PRELUDE } else { "" }),
+        source: format!(
+            "typedef {real} real;\n{}{PRELUDE}{}",
+            target.matmul.constants(),
+            if target.warpgroups { warpgroup::PRELUDE } else { "" }
+        ),
         launches: Vec::new(),
         scratch_bytes: 0,
         scratch_aside_bytes: 0,
@@ -457,13 +488,15 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         unmade: Vec::new(),
         schedules: Vec::new(),
     };
-    let (mut known, twins, shares) = (BTreeMap::new(), beside::twins(list, target), running::shares(list, target));
+    let (mut known, twins, shares) =
+        (BTreeMap::new(), beside::twins(list, target), running::shares(list, target));
     let beside = beside::sums(list, target, &twins);
     let (joined, mut elsewhere) = (Joined::of(list), BTreeMap::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let groups = groups.get(number).copied().flatten();
         let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
-        let (kernels, source, unmade, writes) = (Vec::new(), String::new(), Vec::new(), std::mem::take(&mut emitted.writes));
+        let (kernels, source, unmade, writes) =
+            (Vec::new(), String::new(), Vec::new(), std::mem::take(&mut emitted.writes));
         let schedules = BTreeSet::new();
         let mut unit = Unit {
             list,
@@ -486,10 +519,17 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
-        let scratch = if emitted.aside.contains(&number) { &mut emitted.scratch_aside_bytes } else { &mut emitted.scratch_bytes };
+        let scratch = if emitted.aside.contains(&number) {
+            &mut emitted.scratch_aside_bytes
+        } else {
+            &mut emitted.scratch_bytes
+        };
         *scratch = unit.scratch_bytes.max(*scratch);
         if emitted.aside.contains(&number) {
-            unit.kernels.iter_mut().flat_map(|kernel| &mut kernel.arguments).for_each(Argument::take_aside);
+            unit.kernels
+                .iter_mut()
+                .flat_map(|kernel| &mut kernel.arguments)
+                .for_each(Argument::take_aside);
         }
         emitted.writes = unit.writes;
         emitted.launches.push(unit.kernels);
@@ -527,19 +567,30 @@ fn indented(source: &str) -> String {
     text
 }
 
-/// A definition with its names numbered as they come: definitions that differ in names alone are one.
+/// A definition with its names numbered as they come: definitions that differ in names alone are
+/// one.
 fn anonymous(definition: &str) -> String {
-    let (mut numbers, mut text, mut word): (BTreeMap<String, usize>, String, String) = (BTreeMap::new(), String::new(), String::new());
+    let (mut numbers, mut text, mut word): (BTreeMap<String, usize>, String, String) =
+        (BTreeMap::new(), String::new(), String::new());
     for letter in definition.chars().chain(['\n']) {
         if letter.is_ascii_alphanumeric() || letter == '_' {
             word.push(letter);
             continue;
         }
-        let ends_in_number = word.rsplit_once('_').is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|digit| digit.is_ascii_digit()));
-        let is_ours = ["b_", "o_", "slots_", "table_"].iter().any(|start| word.starts_with(start)) || ends_in_number;
-        if is_ours && !word.starts_with("stream_") && !word.starts_with(|first: char| first.is_ascii_digit()) {
+        let ends_in_number = word.rsplit_once('_').is_some_and(|(_, end)| {
+            !end.is_empty() && end.bytes().all(|digit| digit.is_ascii_digit())
+        });
+        let is_ours = ["b_", "o_", "slots_", "table_"].iter().any(|start| word.starts_with(start))
+            || ends_in_number;
+        if is_ours
+            && !word.starts_with("stream_")
+            && !word.starts_with(|first: char| first.is_ascii_digit())
+        {
             let next = numbers.len();
-            text.push_str(&format!("@{}", numbers.entry(std::mem::take(&mut word)).or_insert(next)));
+            text.push_str(&format!(
+                "@{}",
+                numbers.entry(std::mem::take(&mut word)).or_insert(next)
+            ));
         } else {
             text.push_str(&std::mem::take(&mut word));
         }
@@ -559,7 +610,8 @@ struct Unit<'a> {
     twins: &'a beside::Twins,
     /// Exponentials of softmaxes, by name.
     shares: &'a BTreeSet<String>,
-    /// Products that one kernel may make, and, as it goes on, launches that others make, with these, and what nobody puts down.
+    /// Products that one kernel may make, and, as it goes on, launches that others make, with
+    /// these, and what nobody puts down.
     joined: &'a Joined,
     elsewhere: BTreeMap<usize, usize>,
     unmade: Vec<BufferName>,
@@ -583,16 +635,28 @@ impl Unit<'_> {
     }
 
     /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
-    fn define(&mut self, suffix: &str, (blocks, parameters): (u32, &str), text: (&str, &str)) -> String {
+    fn define(
+        &mut self,
+        suffix: &str,
+        (blocks, parameters): (u32, &str),
+        text: (&str, &str),
+    ) -> String {
         self.define_for((kernel::THREADS, blocks), (suffix, parameters), text)
     }
 
     /// The same for blocks of so many threads, of which a processor has so many.
-    fn define_for(&mut self, (threads, blocks): (u32, u32), (suffix, parameters): (&str, &str), (tables, body): (&str, &str)) -> String {
+    fn define_for(
+        &mut self,
+        (threads, blocks): (u32, u32),
+        (suffix, parameters): (&str, &str),
+        (tables, body): (&str, &str),
+    ) -> String {
         // What is there from the start may be read before.
         let waits = if body.contains(AFTER_OTHERS) { "" } else { AFTER_OTHERS };
         let blocks = if blocks > 2 { format!("ON_HOPPER({blocks})") } else { blocks.to_string() };
-        let text = format!("__launch_bounds__({threads}, {blocks}) KERNEL({parameters}) {{\n{waits}{body}}}\n");
+        let text = format!(
+            "__launch_bounds__({threads}, {blocks}) KERNEL({parameters}) {{\n{waits}{body}}}\n"
+        );
         let anonymous = anonymous(&format!("{tables}{text}"));
         if let Some(name) = self.known.get(&anonymous) {
             let line = format!("// as {name}\n");
@@ -602,10 +666,20 @@ impl Unit<'_> {
         let name = self.name(suffix);
         let own = format!("table_{}_{}_", self.number, self.kernels.len());
         self.source.push_str(&tables.replace("TABLE_", &own));
-        self.source.push_str(&format!("extern \"C\" __global__ void {}", text.replacen("KERNEL", &name, 1).replace("TABLE_", &own)));
+        self.source.push_str(&format!(
+            "extern \"C\" __global__ void {}",
+            text.replacen("KERNEL", &name, 1).replace("TABLE_", &own)
+        ));
         self.known.insert(anonymous, name.clone());
-        // Who is given a place of something else in the same kernel's text writes through the same parameters.
-        self.writes.insert(name.clone(), parameters.split(", ").map(|declared| declared.contains('*') && !declared.starts_with("const ")).collect());
+        // Who is given a place of something else in the same kernel's text writes through the same
+        // parameters.
+        self.writes.insert(
+            name.clone(),
+            parameters
+                .split(", ")
+                .map(|declared| declared.contains('*') && !declared.starts_with("const "))
+                .collect(),
+        );
         name
     }
 
@@ -644,13 +718,22 @@ impl Unit<'_> {
 
     /// A kernel's name: readable, and unlike all others.
     fn name(&self, suffix: &str) -> String {
-        let plain: String = self.launch.name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+        let plain: String = self
+            .launch
+            .name
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
+            .collect();
         format!("k{}_{plain}{suffix}", self.number)
     }
 
     /// Elements from one row of a buffer to the next.
     fn stride(&self, name: &str) -> u64 {
-        self.list.buffers.iter().find(|buffer| buffer.name == name).map_or(1, |buffer| buffer.stride(self.target.bytes_per_real))
+        self.list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.name == name)
+            .map_or(1, |buffer| buffer.stride(self.target.bytes_per_real))
     }
 
     /// What the launch is, in front of its kernel.
@@ -667,7 +750,8 @@ impl Unit<'_> {
     /// Lines of the program that ask for it.
     fn lines(&self) -> String {
         let writes = self.launch.operation.steps().iter().flat_map(Operation::writes);
-        let lines: BTreeSet<u32> = writes.filter_map(|name| self.list.lines.get(name.as_ref()).copied()).collect();
+        let lines: BTreeSet<u32> =
+            writes.filter_map(|name| self.list.lines.get(name.as_ref()).copied()).collect();
         let numbers = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         match lines.len() {
             0 => String::new(),

@@ -1,6 +1,8 @@
-//! operators: element-wise operators of the language as CUDA expressions, and numbers as its literals.
+//! operators: element-wise operators of the language as CUDA expressions, and numbers as its
+//! literals.
 //!
-//! promises  what `interpret` says of each operator, in the type at hand; a real number is rounded once
+//! promises  what `interpret` says of each operator, in the type at hand; a real number is rounded
+//!           once
 //! never     makes a statement
 use crate::gir::{Binary, Function, Number, Pooling, Reduction, Type, Unary};
 
@@ -54,7 +56,9 @@ pub fn unary(operator: Unary, kind: Type, a: &str) -> String {
         Unary::Sigmoid => format!("sigmoid({a})"),
         Unary::Tanh => format!("tangent({a})"),
         Unary::Relu => format!("relu({a})"),
-        Unary::LeakyRelu(slope) => format!("leaky_relu({a}, {})", literal(Number::Real(slope), kind)),
+        Unary::LeakyRelu(slope) => {
+            format!("leaky_relu({a}, {})", literal(Number::Real(slope), kind))
+        }
         Unary::Elu => format!("elu({a})"),
         Unary::Gelu => format!("({a}) * normal({a})"),
         Unary::Silu => format!("({a}) * sigmoid({a})"),
@@ -118,7 +122,9 @@ pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> 
             let (a, from) = part(a);
             let kind = match operator {
                 Unary::Not => Type::Bool,
-                Unary::Negative | Unary::Absolute | Unary::Square if from != Type::Real => Type::Int,
+                Unary::Negative | Unary::Absolute | Unary::Square if from != Type::Real => {
+                    Type::Int
+                }
                 _ => Type::Real,
             };
             (unary(*operator, kind, &cast(from, kind, &a)), kind)
@@ -131,11 +137,18 @@ pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> 
                 _ if first == Type::Real || second == Type::Real => Type::Real,
                 _ => Type::Int,
             };
-            let is_bool = matches!(operator, Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual) || of == Type::Bool;
-            (binary(*operator, of, &cast(first, of, &a), &cast(second, of, &b)), if is_bool { Type::Bool } else { of })
+            let is_bool = matches!(
+                operator,
+                Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual
+            ) || of == Type::Bool;
+            (
+                binary(*operator, of, &cast(first, of, &a), &cast(second, of, &b)),
+                if is_bool { Type::Bool } else { of },
+            )
         }
         Function::Select(condition, yes, no) => {
-            let ((condition, of), (yes, first), (no, second)) = (part(condition), part(yes), part(no));
+            let ((condition, of), (yes, first), (no, second)) =
+                (part(condition), part(yes), part(no));
             let kind = if first == second {
                 first
             } else if first == Type::Real || second == Type::Real {
@@ -143,7 +156,15 @@ pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> 
             } else {
                 Type::Int
             };
-            (format!("({}) ? {} : {}", cast(of, Type::Bool, &condition), cast(first, kind, &yes), cast(second, kind, &no)), kind)
+            (
+                format!(
+                    "({}) ? {} : {}",
+                    cast(of, Type::Bool, &condition),
+                    cast(first, kind, &yes),
+                    cast(second, kind, &no)
+                ),
+                kind,
+            )
         }
         Function::Cast(kind, a) => {
             let (a, from) = part(a);
@@ -153,10 +174,13 @@ pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> 
     (format!("({text})"), kind)
 }
 
-/// Of 65536 drawings those that drop a value, and what is kept is multiplied with; none where nothing is dropped.
+/// Of 65536 drawings those that drop a value, and what is kept is multiplied with; none where
+/// nothing is dropped.
 pub fn dropped(probability: f64) -> Option<(u32, String)> {
     let threshold = ((probability * 65536.0).round() as u32).min(65535);
-    (threshold > 0).then(|| (threshold, literal(Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real)))
+    (threshold > 0).then(|| {
+        (threshold, literal(Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real))
+    })
 }
 
 /// What a reduction starts with, which it also gives over nothing.

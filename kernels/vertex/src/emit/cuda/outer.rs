@@ -1,8 +1,10 @@
-//! outer: products of two rows added up over all rows, on tensor cores; of one list two that have a side in common are one kernel.
+//! outer: products of two rows added up over all rows, on tensor cores; of one list two that have a
+//! side in common are one kernel.
 //!
-//! promises  rows are cut into parts by their number and the device alone, each part is added up in one order, and the parts in order; the
-//!           sides lie beside each other in shared memory, X where many columns are taken at once: the wider one, but where it is turned round; what is summed beside a product
-//!           of the same rows (`beside`) is cut as the product is
+//! promises  rows are cut into parts by their number and the device alone, each part is added up in
+//!           one order, and the parts in order; the sides lie beside each other in shared memory, X
+//!           where many columns are taken at once: the wider one, but where it is turned round;
+//!           what is summed beside a product of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
 use super::beside::OTHER;
 use super::dense::{Value, lanes, tables_of, value};
@@ -15,7 +17,8 @@ use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit, warpgroup};
 use crate::launch::{Operand, Operation, Rows, differing};
 
-/// Parts that the block which is done last adds up itself, at most, since they lie one after the other.
+/// Parts that the block which is done last adds up itself, at most, since they lie one after the
+/// other.
 const JOINED_PARTS: u64 = 64;
 
 /// Columns of two rows beside each other, the second of which starts where a vector does.
@@ -49,7 +52,8 @@ impl Side {
     }
 }
 
-/// Two sides. X, of which warps have columns in their lanes, is the wider one, or the narrower where they are turned round.
+/// Two sides. X, of which warps have columns in their lanes, is the wider one, or the narrower
+/// where they are turned round.
 struct Sides {
     both: [Side; 2],
     are_turned: bool,
@@ -57,7 +61,10 @@ struct Sides {
 
 impl Sides {
     fn of(columns: [u64; 2], twin: Option<(usize, u64)>) -> Sides {
-        let both = [0, 1].map(|side| Side { columns: columns[side], other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other) });
+        let both = [0, 1].map(|side| Side {
+            columns: columns[side],
+            other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other),
+        });
         Sides { both, are_turned: false }
     }
 
@@ -69,7 +76,10 @@ impl Sides {
     /// Elements of the product, and of its twin.
     fn elements(&self) -> (u64, Option<u64>) {
         let [first, second] = &self.both;
-        let twin = first.other.map(|other| other * second.columns).or(second.other.map(|other| first.columns * other));
+        let twin = first
+            .other
+            .map(|other| other * second.columns)
+            .or(second.other.map(|other| first.columns * other));
         (first.columns * second.columns, twin)
     }
 }
@@ -80,29 +90,53 @@ impl Unit<'_> {
         let (launch, _) = self.twins.iter().find(|(_, later)| **later == self.number)?;
         let launches = self.list.launches();
         let side = differing(self.list, (self.launch, launches[*launch]))?;
-        let Operation::Evaluate { out, inputs, .. } = &launches[*launch].operation else { return None };
+        let Operation::Evaluate { out, inputs, .. } = &launches[*launch].operation else {
+            return None;
+        };
         Some(Twin { launch: *launch, out: out.clone(), side, operand: inputs.get(side)?.clone() })
     }
 
-    /// The kernel of an outer product whose operands the walk reads, that of its twin the last; none where it is not for tensor cores.
-    pub(super) fn outer_of_tiles(&mut self, out: &str, (walk, read): (&Walk, &[Input]), (twin, lead): (Option<&Twin>, u64)) -> Result<bool, Refused> {
+    /// The kernel of an outer product whose operands the walk reads, that of its twin the last;
+    /// none where it is not for tensor cores.
+    pub(super) fn outer_of_tiles(
+        &mut self,
+        out: &str,
+        (walk, read): (&Walk, &[Input]),
+        (twin, lead): (Option<&Twin>, u64),
+    ) -> Result<bool, Refused> {
         let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
         let [first, second, other @ ..] = read else { return Ok(false) };
-        let mut sides = Sides::of([columns(first), columns(second)], twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))));
+        let mut sides = Sides::of(
+            [columns(first), columns(second)],
+            twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))),
+        );
         let [x, z] = sides.x_and_z().map(|side| sides.both[side].all() as usize);
         let Some(schedule) = OfColumns::of((x, z), self.target) else { return Ok(false) };
-        let (rows, are_copied) = (self.count(walk.rows) * lead, read.iter().all(|input| lying(walk, input, lead > 1).is_some()));
+        let (rows, are_copied) = (
+            self.count(walk.rows) * lead,
+            read.iter().all(|input| lying(walk, input, lead > 1).is_some()),
+        );
         let made = self.made_at(self.number);
-        let mut schedule = made.as_ref().map_or_else(|| schedule.with_warpgroups(x, (rows, are_copied), self.target), |made| made.schedule);
-        if let Some(turned) = schedule.turned((x, z), rows, self.target).filter(|_| made.is_none()) {
+        let mut schedule = made.as_ref().map_or_else(
+            || schedule.with_warpgroups(x, (rows, are_copied), self.target),
+            |made| made.schedule,
+        );
+        if let Some(turned) = schedule.turned((x, z), rows, self.target).filter(|_| made.is_none())
+        {
             (sides.are_turned, schedule) = (true, turned);
         }
         let of_made = made.as_ref().map(|made| self.walk_of_made(&made.source)).transpose()?;
-        let of_side = |side: usize| [&read[side]].into_iter().chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)));
+        let of_side = |side: usize| {
+            [&read[side]]
+                .into_iter()
+                .chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)))
+        };
         let (mut writers, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
         let mut texts_made = Texts::default();
         for side in 0..2 {
-            if let (Some(made), Some((walk, read))) = (made.as_ref().filter(|made| made.side == side), &of_made) {
+            if let (Some(made), Some((walk, read))) =
+                (made.as_ref().filter(|made| made.side == side), &of_made)
+            {
                 let (of_rows, loaders) = Texts::of(&made.source, (walk, read))?;
                 texts.push(of_rows.positive.clone());
                 vectors.push(of_rows.vector);
@@ -110,7 +144,8 @@ impl Unit<'_> {
                 texts_made = of_rows;
                 continue;
             }
-            let (text, vector, loaders) = rows_of_side(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
+            let (text, vector, loaders) =
+                rows_of_side(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
             writers.extend(loaders);
             texts.push(text);
             vectors.push(vector);
@@ -124,53 +159,87 @@ impl Unit<'_> {
         ]);
         self.header();
         if let Some(twin) = twin {
-            let line = format!("//   (and {}: one side is the same)\n", self.list.launches()[twin.launch].name);
+            let line = format!(
+                "//   (and {}: one side is the same)\n",
+                self.list.launches()[twin.launch].name
+            );
             self.source.push_str(&line);
         }
         if let Some(made) = &made {
-            let line = format!("//   (rows of {} are made here, and lie nowhere)\n", made.source.out);
+            let line =
+                format!("//   (rows of {} are made here, and lie nowhere)\n", made.source.out);
             self.source.push_str(&line);
         }
         self.schedule(&schedule.words());
         let mut parameters = Parameters::new();
-        writers.iter().for_each(|writer| parameters.of_writer(writer, &format!("{}{}", texts.concat(), texts_made.request)));
+        writers.iter().for_each(|writer| {
+            parameters.of_writer(writer, &format!("{}{}", texts.concat(), texts_made.request))
+        });
         made.iter().for_each(|made| give_matrices(&made.source, &mut parameters));
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
         let made = self.made_of_tiles(out, &sides, twin);
-        let sums = [0, 1].map(|side| self.sum_beside(side).is_some() || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(OTHER).is_some()));
+        let sums = [0, 1].map(|side| {
+            self.sum_beside(side).is_some()
+                || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(OTHER).is_some())
+        });
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let each = (PART_ROWS / lead.max(1) as u32).max(1);
         let most = self.parts_of_tiles(&schedule, (rows, elements));
         let parts = self.parts_expected(walk.rows, (each, most));
         let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
-        self.note([(ScheduleKind::OuterWithSum, sums.contains(&true)), (ScheduleKind::PartsInKernel, joins), (ScheduleKind::PartsKernel, !joins)]);
-        let mut body = body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, &texts_made, sums), lead);
+        self.note([
+            (ScheduleKind::OuterWithSum, sums.contains(&true)),
+            (ScheduleKind::PartsInKernel, joins),
+            (ScheduleKind::PartsKernel, !joins),
+        ]);
+        let mut body =
+            body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, &texts_made, sums), lead);
         if joins {
             parameters.push("unsigned* ticket", Argument::Ticket);
             let told = told_in_order(&made, &mut parameters, "continue");
-            body.push_str(&format!("{LAST}{}", ADD_TILES_LAST.replace("@ELEMENTS@", &elements.to_string()).replace("@TOLD@", &told)));
+            body.push_str(&format!(
+                "{LAST}{}",
+                ADD_TILES_LAST
+                    .replace("@ELEMENTS@", &elements.to_string())
+                    .replace("@TOLD@", &told)
+            ));
         }
-        let name = self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
+        let name =
+            self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
         let blocks = Blocks::Parts { rows: walk.rows, each, most, tiles: schedule.blocks };
         let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads, shared_bytes });
-        self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads,
+            shared_bytes,
+        });
+        self.scratch_bytes =
+            self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         if !joins {
             self.add_parts_of_tiles(&made, (walk.rows, each, most));
         }
         Ok(true)
     }
 
-    /// What a part has, one after the other: buffers, none for what nobody asked for, and elements: products, sums of X, and of Z.
-    fn made_of_tiles(&self, out: &str, sides: &Sides, twin: Option<&Twin>) -> Vec<(Option<String>, u64)> {
+    /// What a part has, one after the other: buffers, none for what nobody asked for, and elements:
+    /// products, sums of X, and of Z.
+    fn made_of_tiles(
+        &self,
+        out: &str,
+        sides: &Sides,
+        twin: Option<&Twin>,
+    ) -> Vec<(Option<String>, u64)> {
         let (own, of_twin) = sides.elements();
         let mut made = vec![(Some(out.to_owned()), own)];
         made.extend(twin.zip(of_twin).map(|(twin, elements)| (Some(twin.out.clone()), elements)));
         for side in sides.x_and_z() {
             let Side { columns, other } = sides.both[side];
-            let (sum, of_other) = (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
+            let (sum, of_other) =
+                (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
             if sum.is_none() && of_other.is_none() {
                 continue;
             }
@@ -184,10 +253,16 @@ impl Unit<'_> {
         made
     }
 
-    /// The parts of an outer product and of what is added up beside it: buffers and their elements, as a part has them one after the other.
-    fn add_parts_of_tiles(&mut self, made: &[(Option<String>, u64)], (rows, each, most): (Rows, u32, u32)) {
+    /// The parts of an outer product and of what is added up beside it: buffers and their elements,
+    /// as a part has them one after the other.
+    fn add_parts_of_tiles(
+        &mut self,
+        made: &[(Option<String>, u64)],
+        (rows, each, most): (Rows, u32, u32),
+    ) {
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
-        // Where there are few elements a block has few of them, so that all processors ask for something; where there are many, of few parts, a thread each.
+        // Where there are few elements a block has few of them, so that all processors ask for
+        // something; where there are many, of few parts, a thread each.
         let processors = u64::from(self.target.processors);
         let is_of_threads = elements >= u64::from(THREADS) * processors && most <= PARTS_OF_THREAD;
         let (wide, work) = match elements {
@@ -202,24 +277,36 @@ impl Unit<'_> {
         parameters.push("const unsigned parts", parts);
         let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
         let body = format!(
-            "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / WIDE;\nconst unsigned elements = {};\n{}{told}",
+            "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / \
+                WIDE;\nconst unsigned elements = {};\n{}{told}",
             all.join(" + "),
             work
         );
         let name = self.define("_parts", (1, &parameters.text()), ("", &body));
         let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
     }
 
-    /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest processor reads, each for a share of all there is, and
-    /// parts, which are written and read again. Where nobody knows how many rows, they alone count (one H100, 3,327 rows of 3,703 by 64, by warps:
-    /// 69 us with as many parts as fill all turns, and 54).
+    /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest
+    /// processor reads, each for a share of all there is, and parts, which are written and read
+    /// again. Where nobody knows how many rows, they alone count (one H100, 3,327 rows of 3,703 by
+    /// 64, by warps: 69 us with as many parts as fill all turns, and 54).
     fn parts_of_tiles(&self, schedule: &OfColumns, (rows, elements): (u64, u64)) -> u32 {
-        let (of_part, processors) = (u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]), u64::from(self.target.processors));
+        let (of_part, processors) = (
+            u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]),
+            u64::from(self.target.processors),
+        );
         let rows = if rows == 0 { f64::from(u32::MAX) } else { rows as f64 };
         let moved = |parts: u32| {
             let turns = (u64::from(parts) * of_part).div_ceil(processors);
-            let of_rows = (turns * processors * schedule.columns_of_block()) as f64 * rows / f64::from(parts);
+            let of_rows =
+                (turns * processors * schedule.columns_of_block()) as f64 * rows / f64::from(parts);
             of_rows + 2.0 * (u64::from(parts) * elements) as f64
         };
         let most = self.parts_most(elements).min(self.target.processors);
@@ -230,24 +317,39 @@ impl Unit<'_> {
 /// Parts that a thread adds up by itself, at most.
 const PARTS_OF_THREAD: u32 = 32;
 
-/// Statements that ask for rows of a side, elements at a time, and what reads what they are made of.
-pub(super) fn rows_of_side<'a>(walk: &'a Walk, inputs: &[&Input], lead: u64) -> Result<(String, usize, Vec<Writer<'a>>), Refused> {
+/// Statements that ask for rows of a side, elements at a time, and what reads what they are made
+/// of.
+pub(super) fn rows_of_side<'a>(
+    walk: &'a Walk,
+    inputs: &[&Input],
+    lead: u64,
+) -> Result<(String, usize, Vec<Writer<'a>>), Refused> {
     let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
-    // Of a row that lies there all is taken: what is beyond its columns makes elements that are not put down.
-    let widest = |input: &Input| match lying(walk, input, lead > 1).filter(|leaf| leaf.columns == columns(input)) {
+    // Of a row that lies there all is taken: what is beyond its columns makes elements that are not
+    // put down.
+    let widest = |input: &Input| match lying(walk, input, lead > 1)
+        .filter(|leaf| leaf.columns == columns(input))
+    {
         Some(leaf) => vector_of(leaf.stride as usize, 4),
         None => vector_of(columns(input) as usize, 4),
     };
     let vector = inputs.iter().map(|input| widest(input)).min().unwrap_or(1);
     let (mut writers, mut texts) = (Vec::new(), Vec::new());
     for input in inputs {
-        let mut writer = Writer::new(walk, lanes(columns(input) as usize, vector_of(columns(input) as usize, 4)));
+        let mut writer = Writer::new(
+            walk,
+            lanes(columns(input) as usize, vector_of(columns(input) as usize, 4)),
+        );
         let lies = lying(walk, input, lead > 1);
         let made = match lies {
             Some(_) => Value { statements: String::new(), at: String::new() },
             None => value(&mut writer, input)?,
         };
-        texts.push(filled(lies.map(|leaf| (leaf, Tail::Any)), &made, (vector, columns(input) as usize)));
+        texts.push(filled(
+            lies.map(|leaf| (leaf, Tail::Any)),
+            &made,
+            (vector, columns(input) as usize),
+        ));
         writers.push(writer);
     }
     let text = match (inputs, texts.as_slice()) {
@@ -262,19 +364,33 @@ pub(super) fn rows_of_side<'a>(walk: &'a Walk, inputs: &[&Input], lead: u64) -> 
     Ok((text, vector, writers))
 }
 
-fn body(schedule: &OfColumns, (sides, vectors): (&Sides, [usize; 2]), (texts, made, sums): (&[String], &Texts, [bool; 2]), lead: u64) -> String {
+fn body(
+    schedule: &OfColumns,
+    (sides, vectors): (&Sides, [usize; 2]),
+    (texts, made, sums): (&[String], &Texts, [bool; 2]),
+    lead: u64,
+) -> String {
     let [x, z] = sides.x_and_z();
     let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
     let (own, twin) = sides.elements();
     let place = match [&sides.both[x], &sides.both[z]] {
-        [side @ Side { other: Some(_), .. }, _] => place_of_both(side, ("of_x", "of_z"), "Z", "X_FIRST"),
-        [_, side @ Side { other: Some(_), .. }] => place_of_both(side, ("of_z", "of_x"), "X", "!X_FIRST"),
+        [side @ Side { other: Some(_), .. }, _] => {
+            place_of_both(side, ("of_x", "of_z"), "Z", "X_FIRST")
+        }
+        [_, side @ Side { other: Some(_), .. }] => {
+            place_of_both(side, ("of_z", "of_x"), "X", "!X_FIRST")
+        }
         _ => PLACE.to_owned(),
     };
     let is_made = made.narrow > 0;
     let by_warpgroups = || {
-        let (make, row) = if is_made { (warpgroup::MAKE, warpgroup::MADE) } else { ("", warpgroup::COPIED) };
-        let text = warpgroup::OF_COLUMNS.replace("@NARROW@", &made.request).replace("@MATRIX@", &made.matrix).replace("@MADE@", make).replace("@ROW@", row);
+        let (make, row) =
+            if is_made { (warpgroup::MAKE, warpgroup::MADE) } else { ("", warpgroup::COPIED) };
+        let text = warpgroup::OF_COLUMNS
+            .replace("@NARROW@", &made.request)
+            .replace("@MATRIX@", &made.matrix)
+            .replace("@MADE@", make)
+            .replace("@ROW@", row);
         format!("constexpr unsigned NARROW = {};\n{text}", made.narrow)
     };
     format!(
@@ -299,7 +415,8 @@ const unsigned rows = rows_given * {lead};
     )
 }
 
-/// Statements that say where an element lies among those of two products, the second behind the first.
+/// Statements that say where an element lies among those of two products, the second behind the
+/// first.
 fn place_of_both(side: &Side, (place, shared): (&str, &str), wide: &str, is_first: &str) -> String {
     PLACE_OF_BOTH
         .replace("@SIDE@", place)
@@ -311,18 +428,27 @@ fn place_of_both(side: &Side, (place, shared): (&str, &str), wide: &str, is_firs
         .replace("@OTHERS@", &side.other.unwrap_or(0).to_string())
 }
 
-/// Statements that put down the sum of an element of what is made, one buffer after the other; `next` leaves it.
-fn told_in_order(made: &[(Option<String>, u64)], parameters: &mut Parameters, next: &str) -> String {
+/// Statements that put down the sum of an element of what is made, one buffer after the other;
+/// `next` leaves it.
+fn told_in_order(
+    made: &[(Option<String>, u64)],
+    parameters: &mut Parameters,
+    next: &str,
+) -> String {
     let mut told = "unsigned place = element;\n".to_owned();
     for (number, (buffer, elements)) in made.iter().enumerate() {
         let mut put = String::new();
         if let Some(buffer) = buffer {
-            parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
+            parameters
+                .push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
             put = format!("out_{number}[place] = sum; ");
         }
-        parameters.push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
+        parameters
+            .push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
         if number + 1 < made.len() {
-            told.push_str(&format!("if (place < elements_{number}) {{ {put}{next}; }}\nplace -= elements_{number};\n"));
+            told.push_str(&format!(
+                "if (place < elements_{number}) {{ {put}{next}; }}\nplace -= elements_{number};\n"
+            ));
         } else {
             told.push_str(&format!("{}\n", put.trim_end()));
         }
@@ -330,7 +456,8 @@ fn told_in_order(made: &[(Option<String>, u64)], parameters: &mut Parameters, ne
     told
 }
 
-/// Rows of two buffers as one: columns of the first, and from the start of the other on its columns.
+/// Rows of two buffers as one: columns of the first, and from the start of the other on its
+/// columns.
 const BOTH: &str = "const unsigned of_both = column;
 if (of_both < @START@) {
 const unsigned column = of_both;

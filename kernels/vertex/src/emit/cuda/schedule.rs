@@ -1,7 +1,8 @@
 //! schedule: the ways in which kernels walk rows and edges, multiply and add up, by name.
 //!
-//! promises  every way that the emitter can choose has a name here, and `Emitted::schedules` says which of them each launch got: a test
-//!           can ask whether each of them is emitted for some program (`tests/source_digests.rs`)
+//! promises  every way that the emitter can choose has a name here, and `Emitted::schedules` says
+//!           which of them each launch got: a test can ask whether each of them is emitted for some
+//!           program (`tests/source_digests.rs`)
 //! never     decides anything
 
 /// Declares the names, and the list of all.

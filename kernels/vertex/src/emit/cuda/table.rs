@@ -1,7 +1,8 @@
 //! table: which element of a row each place of the frame holds, and the shortest text that says so.
 //!
-//! promises  a table says for every place of the frame, in order, the element of one value's row; the text of a table, given the place,
-//!           is that element, for every place of the frame; equal tables are one
+//! promises  a table says for every place of the frame, in order, the element of one value's row;
+//!           the text of a table, given the place, is that element, for every place of the frame;
+//!           equal tables are one
 //! never     knows what a value is
 use std::rc::Rc;
 
@@ -15,7 +16,8 @@ pub fn identity(places: usize) -> Table {
     Rc::new((0..places as u32).collect())
 }
 
-/// The elements of an operand of shape `inner` that elements of a result of shape `outer` are made of, as numpy broadcasts.
+/// The elements of an operand of shape `inner` that elements of a result of shape `outer` are made
+/// of, as numpy broadcasts.
 pub fn broadcast_elements(table: &Table, outer: &[u64], inner: &[u64]) -> Table {
     if outer == inner || inner.iter().product::<u64>() == outer.iter().product::<u64>() {
         return table.clone();
@@ -39,10 +41,20 @@ fn broadcast_element(element: u32, outer: &[u64], inner: &[u64]) -> u32 {
     found as u32
 }
 
-/// Elements of the input of an operation along one axis, at place `at` of that axis, for elements of its result.
+/// Elements of the input of an operation along one axis, at place `at` of that axis, for elements
+/// of its result.
 pub fn along_axis(table: &Table, input: &[u64], axis: usize, at: u64) -> Table {
     let (length, inner) = axis_of(input, axis);
-    Rc::new(table.iter().map(|&element| (u64::from(element) / inner * inner * length + at * inner + u64::from(element) % inner) as u32).collect())
+    Rc::new(
+        table
+            .iter()
+            .map(|&element| {
+                (u64::from(element) / inner * inner * length
+                    + at * inner
+                    + u64::from(element) % inner) as u32
+            })
+            .collect(),
+    )
 }
 
 /// Length of an axis, and elements from one place of it to the next.
@@ -70,31 +82,42 @@ impl Spread {
     }
 }
 
-/// The power of two that each group of `width` places begins at a multiple of: the last ends with the frame.
+/// The power of two that each group of `width` places begins at a multiple of: the last ends with
+/// the frame.
 pub fn aligned(places: usize, width: usize) -> usize {
     1 << places.trailing_zeros().min(width.trailing_zeros())
 }
 
-/// How a table spreads over groups of `width` places; where these do not come out even, the last overlaps the one before.
+/// How a table spreads over groups of `width` places; where these do not come out even, the last
+/// overlaps the one before.
 pub fn spread(table: &[u32], width: usize) -> Spread {
     let first = table.first().copied().unwrap_or(0);
     if table.iter().all(|&element| element == first) {
         return Spread::All;
     }
     let last = table.len().saturating_sub(width);
-    let groups = || (0..table.len()).step_by(width).map(|place| &table[place.min(last)..(place + width).min(table.len())]);
+    let groups = || {
+        (0..table.len())
+            .step_by(width)
+            .map(|place| &table[place.min(last)..(place + width).min(table.len())])
+    };
     let aligned = aligned(table.len(), width) as u32;
     if groups().all(|group| group.iter().all(|&element| element == group[0])) {
         return Spread::Group;
     }
-    let is_run = |group: &[u32]| group[0].is_multiple_of(aligned) && group.iter().zip(group[0]..).all(|(&element, wanted)| element == wanted);
+    let is_run = |group: &[u32]| {
+        group[0].is_multiple_of(aligned)
+            && group.iter().zip(group[0]..).all(|(&element, wanted)| element == wanted)
+    };
     if groups().all(is_run) { Spread::Run } else { Spread::Each }
 }
 
 /// The element as a text, where `place` is the text of the place; none where no short one is right.
 pub fn text(table: &[u32], place: &str) -> Option<String> {
     let count = table.len() as u32;
-    let holds = |of: &dyn Fn(u32) -> u32| table.iter().zip(0..).all(|(&element, place)| element == of(place));
+    let holds = |of: &dyn Fn(u32) -> u32| {
+        table.iter().zip(0..).all(|(&element, place)| element == of(place))
+    };
     let first = table.first().copied().unwrap_or(0);
     if holds(&|_| first) {
         return Some(first.to_string());
@@ -126,7 +149,9 @@ pub fn text(table: &[u32], place: &str) -> Option<String> {
 
 /// Whether a table of 0 and 1 has a 1 at a place, as a text; none where no short one is right.
 pub fn holding(table: &[u32], place: &str) -> Option<String> {
-    let holds = |of: &dyn Fn(u32) -> bool| table.iter().zip(0..).all(|(&element, place)| (element == 1) == of(place));
+    let holds = |of: &dyn Fn(u32) -> bool| {
+        table.iter().zip(0..).all(|(&element, place)| (element == 1) == of(place))
+    };
     let first = table.iter().position(|&element| element == 1)? as u32;
     let end = table.iter().rposition(|&element| element == 1)? as u32 + 1;
     if holds(&|place| (first..end).contains(&place)) {
@@ -137,7 +162,9 @@ pub fn holding(table: &[u32], place: &str) -> Option<String> {
             (_, false) => format!("{place} >= {first}u && {place} < {end}u"),
         });
     }
-    (2..=table.len() as u32).find(|&divisor| holds(&|place| place % divisor == 0)).map(|divisor| format!("{place} % {divisor}u == 0"))
+    (2..=table.len() as u32)
+        .find(|&divisor| holds(&|place| place % divisor == 0))
+        .map(|divisor| format!("{place} % {divisor}u == 0"))
 }
 
 #[cfg(test)]
@@ -147,8 +174,14 @@ mod tests {
     #[test]
     fn broadcasting_is_numpys() {
         let frame = identity(12);
-        assert_eq!(*broadcast_elements(&frame, &[3, 4], &[3, 1]), vec![0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
-        assert_eq!(*broadcast_elements(&frame, &[3, 4], &[4]), vec![0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
+        assert_eq!(
+            *broadcast_elements(&frame, &[3, 4], &[3, 1]),
+            vec![0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+        );
+        assert_eq!(
+            *broadcast_elements(&frame, &[3, 4], &[4]),
+            vec![0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]
+        );
         assert_eq!(*broadcast_elements(&frame, &[3, 4], &[]), vec![0; 12]);
         assert_eq!(*broadcast_elements(&frame, &[12], &[3, 4]), (0..12).collect::<Vec<_>>());
     }
@@ -187,7 +220,11 @@ mod tests {
 
     #[test]
     fn the_last_group_may_overlap() {
-        assert_eq!([(22, 4), (7, 4), (24, 4), (7, 2), (6, 1)].map(|(places, width)| aligned(places, width)), [2, 1, 4, 1, 1]);
+        assert_eq!(
+            [(22, 4), (7, 4), (24, 4), (7, 2), (6, 1)]
+                .map(|(places, width)| aligned(places, width)),
+            [2, 1, 4, 1, 1]
+        );
         assert_eq!(spread(&[0, 1, 2, 3, 4, 5], 4), Spread::Run);
         assert_eq!(spread(&[6, 7, 8, 9, 10, 11], 4), Spread::Run);
         assert_eq!(spread(&[1, 2, 3, 4, 5, 6], 4), Spread::Each);

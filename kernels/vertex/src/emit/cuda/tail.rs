@@ -1,8 +1,9 @@
 //! tail: a product of few columns of the rows that a walk over edges makes, where it has them.
 //!
-//! promises  lanes multiply the places that they have, and what all lanes of a row have is added up in one order; one of them does the rest; rows that
-//!           nobody else reads are not put down
-//! never     is taken where blocks share a row, lanes share places of it, or groups of neighbours do the walk
+//! promises  lanes multiply the places that they have, and what all lanes of a row have is added up
+//!           in one order; one of them does the rest; rows that nobody else reads are not put down
+//! never     is taken where blocks share a row, lanes share places of it, or groups of neighbours
+//!           do the walk
 use super::kernel::{Parameters, about_row, widest_vector};
 use super::product::{Finish, Shape, finish, lengths_of, vector_along};
 use super::table::identity;
@@ -29,7 +30,8 @@ pub(super) struct Texts {
 }
 
 impl Unit<'_> {
-    /// The product that this walk makes as well, by lanes that lie so. Rows that are multiplied here, and that others make again, lie nowhere.
+    /// The product that this walk makes as well, by lanes that lie so. Rows that are multiplied
+    /// here, and that others make again, lie nowhere.
     pub(super) fn tail_of(&mut self, walk: &mut Walk, lanes: &Lanes) -> Option<Tail> {
         let tail = self.tail(walk).filter(|tail| tail.fits(lanes))?;
         let rows = &mut walk.steps[tail.rows];
@@ -46,22 +48,44 @@ impl Unit<'_> {
         let of_follower = Walk::of((self.list, self.target.bytes_per_real), operation)?;
         let shape = Shape::of(&of_follower).ok()?;
         let name = super::product::left_of(operation)?;
-        let rows = walk.steps.iter().position(|step| step.out == name && step.kind == Type::Real)?;
-        let is_fit = walk.passes() > 0 && shape.lead == 1 && !shape.plain && walk.padded.is_none() && walk.steps[rows].columns() == shape.inner;
+        let rows =
+            walk.steps.iter().position(|step| step.out == name && step.kind == Type::Real)?;
+        let is_fit = walk.passes() > 0
+            && shape.lead == 1
+            && !shape.plain
+            && walk.padded.is_none()
+            && walk.steps[rows].columns() == shape.inner;
         // Sums of what it makes are its own kernel's.
         let makes_sums = self.beside.values().any(|maker| maker.launch == *follower);
         let tail = Tail { follower: *follower, rows, walk: of_follower, shape };
-        (is_fit && !makes_sums && tail.finished().is_ok_and(|(own, _)| own.constants.is_empty())).then_some(tail)
+        (is_fit && !makes_sums && tail.finished().is_ok_and(|(own, _)| own.constants.is_empty()))
+            .then_some(tail)
     }
 
-    /// Whether anybody reads rows that a walk makes, beside what follows it there, and an outer product that is made where they are made again.
+    /// Whether anybody reads rows that a walk makes, beside what follows it there, and an outer
+    /// product that is made where they are made again.
     fn is_wanted(&self, name: &str, follower: usize) -> bool {
         let launches = self.list.launches();
         let is_statistic = matches!(&self.list.body, Body::Train(train) if train.statistics.iter().any(|commit| commit.next == name));
-        let reads = |launch: usize| launches[launch].operation.reads().iter().any(|read| read == name);
+        let reads =
+            |launch: usize| launches[launch].operation.reads().iter().any(|read| read == name);
         let again = name_of_again(name);
-        let makes_again = |later: usize| launches[later].operation.steps().iter().flat_map(Operation::writes).any(|made| *made == again);
-        let is_apart = |launch: &usize| *launch == follower || self.joined.outers.get(launch).is_some_and(|later| makes_again(*later) && !reads(*later));
+        let makes_again = |later: usize| {
+            launches[later]
+                .operation
+                .steps()
+                .iter()
+                .flat_map(Operation::writes)
+                .any(|made| *made == again)
+        };
+        let is_apart = |launch: &usize| {
+            *launch == follower
+                || self
+                    .joined
+                    .outers
+                    .get(launch)
+                    .is_some_and(|later| makes_again(*later) && !reads(*later))
+        };
         is_statistic
             || self.list.results.iter().any(|result| result.buffer == name)
             || (0..launches.len()).filter(|launch| reads(*launch)).any(|reader| !is_apart(&reader))
@@ -81,17 +105,32 @@ impl Tail {
     }
 
     /// The statements, behind those of the walk.
-    pub fn texts(&self, writer: &mut Writer, parameters: &mut Parameters) -> Result<Texts, Refused> {
+    pub fn texts(
+        &self,
+        writer: &mut Writer,
+        parameters: &mut Parameters,
+    ) -> Result<Texts, Refused> {
         let Tail { walk, shape, .. } = self;
         let (held, (own, finish)) = (self.row(writer)?, self.finished()?);
         let after = format!("{}{}", finish.statements, finish.stores);
         let matrix = if shape.transposed && shape.inner.is_multiple_of(writer.lanes.vector) {
-            format!("EACH_Q {{ real of_matrix[V]; load<V>(of_matrix, {} + m * {}u + c[q]); @ADD@ }}", pointer(&shape.matrix), shape.inner)
-                .replace("@ADD@", &format!("UNROLL for (int j = 0; j < V; j++) of_tail[m] += {held} * of_matrix[j];"))
+            format!(
+                "EACH_Q {{ real of_matrix[V]; load<V>(of_matrix, {} + m * {}u + c[q]); @ADD@ }}",
+                pointer(&shape.matrix),
+                shape.inner
+            )
+            .replace(
+                "@ADD@",
+                &format!("UNROLL for (int j = 0; j < V; j++) of_tail[m] += {held} * of_matrix[j];"),
+            )
         } else {
             format!("EACH of_tail[m] += {held} * {};", shape.element("(c[q] + j)", "m"))
         };
-        let matrix = if writer.lanes.has_tail() { matrix.replace("of_tail[m] +=", "if (own[q]) of_tail[m] +=") } else { matrix };
+        let matrix = if writer.lanes.has_tail() {
+            matrix.replace("of_tail[m] +=", "if (own[q]) of_tail[m] +=")
+        } else {
+            matrix
+        };
         let sums = format!(
             "real of_tail[{places}] = {{}};
 UNROLL for (int m = 0; m < {wide}; m++) {{
@@ -115,7 +154,10 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
             finish.made,
             about_row(&after)
         );
-        parameters.push(format!("const real* __restrict__ {}", pointer(&shape.matrix)), Argument::Buffer(shape.matrix.clone()));
+        parameters.push(
+            format!("const real* __restrict__ {}", pointer(&shape.matrix)),
+            Argument::Buffer(shape.matrix.clone()),
+        );
         parameters.of_writer(&own, &after);
         parameters.stored(walk);
         Ok(Texts { sums, then })
@@ -129,8 +171,19 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
         if lengths_of(walk).into_iter().any(|length| length != shape.places && length != vector) {
             return Err(Refused::new("a sum along a part of a row that one lane has".to_owned()));
         }
-        let mut writer = Writer::new(walk, Lanes { places: shape.places, vector, lanes: 1, chunks: shape.places / vector, slices: 1 });
-        let finish = finish(&mut writer, (shape, &[]), |group, place| format!("of_tail[{group} * V + {place}]"))?;
+        let mut writer = Writer::new(
+            walk,
+            Lanes {
+                places: shape.places,
+                vector,
+                lanes: 1,
+                chunks: shape.places / vector,
+                slices: 1,
+            },
+        );
+        let finish = finish(&mut writer, (shape, &[]), |group, place| {
+            format!("of_tail[{group} * V + {place}]")
+        })?;
         Ok((writer, finish))
     }
 }

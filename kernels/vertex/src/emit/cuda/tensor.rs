@@ -1,9 +1,12 @@
-//! tensor: how products and outer products of 32 bits lie over tensor cores: tiles, queues in shared memory, and who does which rows.
+//! tensor: how products and outer products of 32 bits lie over tensor cores: tiles, queues in
+//! shared memory, and who does which rows.
 //!
-//! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is multiplied as two parts of fewer bits; what
-//!           is added up is added in an order that sizes and the device decide; rows are asked for several steps before they are worked
+//! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is
+//!           multiplied as two parts of fewer bits; what is added up is added in an order that
+//!           sizes and the device decide; rows are asked for several steps before they are worked
 //!           on, by the warp that works on them
-//! never     is taken for reals of 64 bits, or where a block would need more shared memory than the device has
+//! never     is taken for reals of 64 bits, or where a block would need more shared memory than the
+//!           device has
 //!
 //! The shapes were found in `kernels/device/lab` (its README, section 2, has what each costs).
 use std::ops::RangeInclusive;
@@ -17,41 +20,51 @@ use crate::launch::{self, Element, Rows};
 
 /// Columns of a row that are added up, at least.
 pub(super) const INNER_LEAST: usize = launch::INNER_LEAST as usize;
-/// Elements of a matrix that is split into its parts once: larger ones are split at each use, and have more room for rows on their way.
+/// Elements of a matrix that is split into its parts once: larger ones are split at each use, and
+/// have more room for rows on their way.
 pub(super) const SPLIT_MOST: usize = 20_000;
 /// Warps of a block that multiplies rows: as many as every block has.
 pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
-/// Warps of a block that is a processor's only one and has many rows: three for each of its schedulers, as many as have registers for eight tiles of
-/// sums and what is done with them (ten have no more each, since two schedulers have three). With two it waits for each row's end.
+/// Warps of a block that is a processor's only one and has many rows: three for each of its
+/// schedulers, as many as have registers for eight tiles of sums and what is done with them (ten
+/// have no more each, since two schedulers have three). With two it waits for each row's end.
 const MANY_WARPS: usize = 12;
-/// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one H200, 66 columns in two slices: 766 us for 629; by groups they are one slice now).
+/// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one
+/// H200, 66 columns in two slices: 766 us for 629; by groups they are one slice now).
 const MANY_WIDE: usize = 6;
 /// Tiles that each of these warps has at least, and so rows for each processor.
 const MANY_TILES: usize = 2;
 const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
-/// Columns of the side that a group has, where an outer product is turned round, and groups that take turns then.
+/// Columns of the side that a group has, where an outer product is turned round, and groups that
+/// take turns then.
 const NARROW_OF_TURNED: RangeInclusive<usize> = 49..=64;
 const TURNS_OF_TURNED: usize = 3;
-/// Rows for each processor from which on groups of warps multiply: two of its three have some, of which each then reads a matrix that they lay out
-/// once (one H200, GIN, us an epoch by warps and by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793).
-/// Outer products of so few were faster by warps, all of a program together (pubmed, GIN: 392 and 401); of wide ones among them neither is.
+/// Rows for each processor from which on groups of warps multiply: two of its three have some, of
+/// which each then reads a matrix that they lay out once (one H200, GIN, us an epoch by warps and
+/// by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793). Outer
+/// products of so few were faster by warps, all of a program together (pubmed, GIN: 392 and 401);
+/// of wide ones among them neither is.
 const GROUP_ROWS: u64 = 2 * warpgroup::ROWS as u64;
-/// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room for more of it (580,768 rows of 1,323 by 64 on
-/// one H200, us: 2 steps 1,145, 3 steps 1,165, 4 steps 1,220).
+/// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room
+/// for more of it (580,768 rows of 1,323 by 64 on one H200, us: 2 steps 1,145, 3 steps 1,165, 4
+/// steps 1,220).
 const SLAB_AHEAD: usize = 2;
-/// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken apart once for all of them.
+/// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken
+/// apart once for all of them.
 pub(super) const MANY: usize = 2;
 /// Warps of a block that adds up outer products, about.
 const OUTER_WARPS: usize = 12;
-/// Elements of a row from which on few rows are shared by all warps of a block, and tiles of 16 rows that a processor may have then.
+/// Elements of a row from which on few rows are shared by all warps of a block, and tiles of 16
+/// rows that a processor may have then.
 const FEW_INNER: usize = 256;
 const FEW_TILES: u32 = 2;
 /// Steps that are asked for ahead, at least, where blocks share a row's elements.
 const SHARE_AHEAD: usize = 3;
-/// Tiles of columns of rows that are made where they are multiplied: threads of a group then have the same column in all steps.
+/// Tiles of columns of rows that are made where they are multiplied: threads of a group then have
+/// the same column in all steps.
 const MADE_TILES: usize = 8;
-/// Narrow elements that such a row is made of at most, in a block of so many threads at most, and in larger ones, which have fewer registers: with 20
-/// one spilled.
+/// Narrow elements that such a row is made of at most, in a block of so many threads at most, and
+/// in larger ones, which have fewer registers: with 20 one spilled.
 const MADE_MOST: usize = launch::NARROW_MOST as usize;
 const MADE_THREADS: u32 = 384;
 const MADE_BY_MORE: usize = 12;
@@ -63,18 +76,22 @@ const KEPT_BYTES: usize = 1024;
 pub(super) enum Lies {
     /// In shared memory, all of it.
     Whole,
-    /// As steps of it on their way, of each warp its own: rows are few, and all warps of a block share 16 of them.
+    /// As steps of it on their way, of each warp its own: rows are few, and all warps of a block
+    /// share 16 of them.
     OfWarps,
-    /// As steps of it on their way, of all warps of a block: rows are so long that the matrix does not fit.
+    /// As steps of it on their way, of all warps of a block: rows are so long that the matrix does
+    /// not fit.
     InSteps,
-    /// In shared memory in its parts, for groups of four warps that multiply 64 rows as one (`warpgroup`): so many steps of it at a time, for the
-    /// same rows.
+    /// In shared memory in its parts, for groups of four warps that multiply 64 rows as one
+    /// (`warpgroup`): so many steps of it at a time, for the same rows.
     ForGroups { at_once: usize },
-    /// The same, where so many blocks share a row's elements: each has so many steps of the matrix, and who is done last adds up.
+    /// The same, where so many blocks share a row's elements: each has so many steps of the matrix,
+    /// and who is done last adds up.
     ForShares { at_once: usize, shares: usize },
 }
 
-/// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows, 32 elements of the rows at a time.
+/// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows,
+/// 32 elements of the rows at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OfRows {
     /// Tiles of 8 columns that a block makes, and blocks that share a row.
@@ -95,7 +112,8 @@ pub(super) struct OfRows {
 }
 
 impl OfRows {
-    /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows that it is multiplied with.
+    /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows
+    /// that it is multiplied with.
     pub fn of_few((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
         if !OfRows::are_few(inner, (rows, target)) {
             return None;
@@ -103,10 +121,22 @@ impl OfRows {
         let slices = wide.div_ceil(32);
         let tiles = wide.div_ceil(slices).div_ceil(8);
         let bytes = |ahead: usize| WARPS * ahead * (16 + 8 * tiles) * 32 * 4;
-        let fits = |ahead: &usize| 2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
+        let fits = |ahead: &usize| {
+            2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES
+        };
         let ahead = [4, 3, 2].into_iter().find(fits)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, warps: WARPS, shared_bytes: bytes(ahead) })
+        Some(OfRows {
+            tiles,
+            slices,
+            steps: inner.div_ceil(32),
+            ahead,
+            split: false,
+            lies: Lies::OfWarps,
+            blocks: 2,
+            warps: WARPS,
+            shared_bytes: bytes(ahead),
+        })
     }
 
     /// Tiles of a slice, as many as there may be, and slices.
@@ -117,23 +147,40 @@ impl OfRows {
 
     /// Whether rows are long and few.
     fn are_few(inner: usize, (rows, target): (u64, Target)) -> bool {
-        target.bytes_per_real == 4 && inner >= FEW_INNER && (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows)
+        target.bytes_per_real == 4
+            && inner >= FEW_INNER
+            && (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows)
     }
 
-    /// Of few and long rows by groups of warps, several blocks of which share a row's elements: each lays a few steps of the matrix out, for all rows
-    /// that it has (one H100, 3,327 rows of 3,703 by 64: 85 us by warps, each block of which reads all of the matrix, and 44).
-    pub fn in_shares((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+    /// Of few and long rows by groups of warps, several blocks of which share a row's elements:
+    /// each lays a few steps of the matrix out, for all rows that it has (one H100, 3,327 rows of
+    /// 3,703 by 64: 85 us by warps, each block of which reads all of the matrix, and 44).
+    pub fn in_shares(
+        (inner, wide): (usize, usize),
+        (rows, target): (u64, Target),
+    ) -> Option<OfRows> {
         let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
-        let (processors, turns) = (target.processors as usize, rows.div_ceil(warpgroup::ROWS as u64) as usize);
+        let (processors, turns) =
+            (target.processors as usize, rows.div_ceil(warpgroup::ROWS as u64) as usize);
         if !OfRows::are_few(inner, (rows, target)) || turns * 4 * slices > TICKETS as usize {
             return None;
         }
         let made = |asked: usize| {
             let at_once = steps.div_ceil(asked);
             let shares = steps.div_ceil(at_once);
-            let of = |ahead: usize| OfRows::for_groups((tiles, slices, steps), (at_once, ahead), (1..=*warpgroup::TILES.end(), target));
-            let made = OfRows { lies: Lies::ForShares { at_once, shares }, ..(SHARE_AHEAD..=warpgroup::AHEAD).rev().find_map(of)? };
-            // In quarters of what a step costs: steps and sums of a group of warps, a matrix that is laid out, sums of others.
+            let of = |ahead: usize| {
+                OfRows::for_groups(
+                    (tiles, slices, steps),
+                    (at_once, ahead),
+                    (1..=*warpgroup::TILES.end(), target),
+                )
+            };
+            let made = OfRows {
+                lies: Lies::ForShares { at_once, shares },
+                ..(SHARE_AHEAD..=warpgroup::AHEAD).rev().find_map(of)?
+            };
+            // In quarters of what a step costs: steps and sums of a group of warps, a matrix that
+            // is laid out, sums of others.
             let groups = warpgroup::WARPS / 4 * (processors / (shares * slices)).max(1);
             Some((turns.div_ceil(groups) * (at_once * 4 + 2 * tiles) + at_once * 2 + shares, made))
         };
@@ -146,43 +193,85 @@ impl OfRows {
         if target.bytes_per_real != 4 || inner < INNER_LEAST {
             return None;
         }
-        (wide.div_ceil(64)..=wide.div_ceil(8)).find_map(|slices| OfRows::in_slices((inner, wide), slices, target))
+        (wide.div_ceil(64)..=wide.div_ceil(8))
+            .find_map(|slices| OfRows::in_slices((inner, wide), slices, target))
     }
 
-    /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read once for each slice.
-    pub fn of_long((inner, wide): (usize, usize), whole: Option<OfRows>, target: Target) -> Option<OfRows> {
+    /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read
+    /// once for each slice.
+    pub fn of_long(
+        (inner, wide): (usize, usize),
+        whole: Option<OfRows>,
+        target: Target,
+    ) -> Option<OfRows> {
         let least = wide.div_ceil(64);
-        if target.bytes_per_real != 4 || inner < INNER_LEAST || whole.is_some_and(|whole| whole.slices <= least) {
+        if target.bytes_per_real != 4
+            || inner < INNER_LEAST
+            || whole.is_some_and(|whole| whole.slices <= least)
+        {
             return None;
         }
         let (tiles, slices) = OfRows::widest(wide);
         let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
-        let ahead = [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
-        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::InSteps, blocks: 1, warps: WARPS, shared_bytes: bytes(ahead) })
+        let ahead =
+            [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
+        Some(OfRows {
+            tiles,
+            slices,
+            steps: inner.div_ceil(32),
+            ahead,
+            split: false,
+            lies: Lies::InSteps,
+            blocks: 1,
+            warps: WARPS,
+            shared_bytes: bytes(ahead),
+        })
     }
 
-    /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does: what is no product of groups then is slower as one.
-    pub fn in_slabs((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+    /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does:
+    /// what is no product of groups then is slower as one.
+    pub fn in_slabs(
+        (inner, wide): (usize, usize),
+        (rows, target): (u64, Target),
+    ) -> Option<OfRows> {
         let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
-        let made = |at_once: usize| OfRows::for_groups((tiles, slices, steps), (at_once, SLAB_AHEAD), (warpgroup::TILES, target));
-        if target.bytes_per_real != 4 || inner < INNER_LEAST || rows < GROUP_ROWS * u64::from(target.processors) || made(steps).is_some() {
+        let made = |at_once: usize| {
+            OfRows::for_groups(
+                (tiles, slices, steps),
+                (at_once, SLAB_AHEAD),
+                (warpgroup::TILES, target),
+            )
+        };
+        if target.bytes_per_real != 4
+            || inner < INNER_LEAST
+            || rows < GROUP_ROWS * u64::from(target.processors)
+            || made(steps).is_some()
+        {
             return None;
         }
         let most = (1..steps).rev().find(|at_once| made(*at_once).is_some())?;
         made(steps.div_ceil(steps.div_ceil(most)))
     }
 
-    /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles: rows are read once.
+    /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles:
+    /// rows are read once.
     pub fn in_one((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
         let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
-        let is_fit = tiles > *warpgroup::TILES.end() && target.bytes_per_real == 4 && inner >= INNER_LEAST && rows >= GROUP_ROWS * u64::from(target.processors);
-        (2..=warpgroup::AHEAD)
-            .rev()
-            .filter(|_| is_fit)
-            .find_map(|ahead| OfRows::for_groups((tiles, 1, steps), (steps, ahead), (warpgroup::TILES_OF_ROWS, target)))
+        let is_fit = tiles > *warpgroup::TILES.end()
+            && target.bytes_per_real == 4
+            && inner >= INNER_LEAST
+            && rows >= GROUP_ROWS * u64::from(target.processors);
+        (2..=warpgroup::AHEAD).rev().filter(|_| is_fit).find_map(|ahead| {
+            OfRows::for_groups(
+                (tiles, 1, steps),
+                (steps, ahead),
+                (warpgroup::TILES_OF_ROWS, target),
+            )
+        })
     }
 
-    /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead, if that fits; as many tiles as this are worth it.
+    /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead,
+    /// if that fits; as many tiles as this are worth it.
     fn for_groups(
         (tiles, slices, steps): (usize, usize, usize),
         (at_once, ahead): (usize, usize),
@@ -190,9 +279,21 @@ impl OfRows {
     ) -> Option<OfRows> {
         let (parts, warps) = (1 + usize::from(target.matmul == Matmul::F32), warpgroup::WARPS);
         let shared_bytes = at_once * 32 * 8 * tiles * 4 * parts + warps * ahead * 2048;
-        let is_fit = target.warpgroups && worth.contains(&tiles) && shared_bytes <= target.shared_bytes as usize;
+        let is_fit = target.warpgroups
+            && worth.contains(&tiles)
+            && shared_bytes <= target.shared_bytes as usize;
         let lies = Lies::ForGroups { at_once };
-        is_fit.then_some(OfRows { tiles, slices, steps, ahead, split: parts == 2, lies, blocks: 1, warps, shared_bytes })
+        is_fit.then_some(OfRows {
+            tiles,
+            slices,
+            steps,
+            ahead,
+            split: parts == 2,
+            lies,
+            blocks: 1,
+            warps,
+            shared_bytes,
+        })
     }
 
     /// Blocks that share the elements of a row.
@@ -225,19 +326,40 @@ impl OfRows {
         let splits = inner * wide <= SPLIT_MOST && target.matmul == Matmul::F32;
         // More than four tiles take so many registers that a processor has room for one block.
         let two = (tiles <= 4).then_some((2, splits, 2));
-        let one = [4, 3, 2].into_iter().map(|ahead| (1, splits, ahead)).chain([4, 3, 2].map(|ahead| (1, false, ahead)));
+        let one = [4, 3, 2]
+            .into_iter()
+            .map(|ahead| (1, splits, ahead))
+            .chain([4, 3, 2].map(|ahead| (1, false, ahead)));
         let made = |(blocks, split, ahead): (u32, bool, usize)| {
-            let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
+            let shared_bytes =
+                steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
-            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, lies: Lies::Whole, blocks, warps: WARPS, shared_bytes })
+            fits.then_some(OfRows {
+                tiles,
+                slices: wide.div_ceil(8 * tiles),
+                steps,
+                ahead,
+                split,
+                lies: Lies::Whole,
+                blocks,
+                warps: WARPS,
+                shared_bytes,
+            })
         };
         two.into_iter().chain(one).find_map(made)
     }
 
-    /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody knows how many rows, or nothing is to have more.
+    /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody
+    /// knows how many rows, or nothing is to have more.
     pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
         let is_one = self.lies == Lies::Whole && self.blocks == 1;
-        let by_groups = |ahead: usize| OfRows::for_groups((self.tiles, self.slices, self.steps), (self.steps, ahead), (warpgroup::TILES_OF_ROWS, target));
+        let by_groups = |ahead: usize| {
+            OfRows::for_groups(
+                (self.tiles, self.slices, self.steps),
+                (self.steps, ahead),
+                (warpgroup::TILES_OF_ROWS, target),
+            )
+        };
         if is_one
             && vertices >= GROUP_ROWS * u64::from(target.processors)
             && (self.slices == 1 || self.tiles >= MANY_WIDE)
@@ -245,28 +367,49 @@ impl OfRows {
         {
             return by_groups;
         }
-        let is_fit = is_one && vertices >= MANY_ROWS * u64::from(target.processors) && self.tiles >= MANY_WIDE;
-        let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048;
+        let is_fit = is_one
+            && vertices >= MANY_ROWS * u64::from(target.processors)
+            && self.tiles >= MANY_WIDE;
+        let bytes = |ahead: usize| {
+            self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048
+        };
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
-        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps: MANY_WARPS, shared_bytes: bytes(ahead), ..self });
+        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows {
+            ahead,
+            warps: MANY_WARPS,
+            shared_bytes: bytes(ahead),
+            ..self
+        });
         more.unwrap_or(self)
     }
 
-    /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have room.
+    /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have
+    /// room.
     pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
-        let bytes = |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
-        let fits = |ahead: &usize| self.blocks as usize * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
+        let bytes =
+            |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
+        let fits = |ahead: &usize| {
+            self.blocks as usize * (bytes(*ahead) + KEPT_BYTES)
+                <= target.shared_bytes as usize + KEPT_BYTES
+        };
         let least = match self.lies {
             Lies::Whole | Lies::ForGroups { .. } => 2.min(self.ahead),
             Lies::ForShares { .. } => SHARE_AHEAD,
             Lies::OfWarps | Lies::InSteps => self.ahead,
         };
-        (least..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, shared_bytes: bytes(ahead), ..self })
+        (least..=self.ahead).rev().find(fits).map(|ahead| OfRows {
+            ahead,
+            shared_bytes: bytes(ahead),
+            ..self
+        })
     }
 
-    /// Neighbouring columns of a lane: the widest that divide the row and that tiles can be dealt out by.
+    /// Neighbouring columns of a lane: the widest that divide the row and that tiles can be dealt
+    /// out by.
     pub fn vectors(tiles: usize, wide: usize) -> impl Iterator<Item = usize> {
-        [4, 2, 1].into_iter().filter(move |vector| wide.is_multiple_of(*vector) && (2 * tiles).is_multiple_of(*vector))
+        [4, 2, 1].into_iter().filter(move |vector| {
+            wide.is_multiple_of(*vector) && (2 * tiles).is_multiple_of(*vector)
+        })
     }
 
     /// Warps of a block that finish rows.
@@ -276,7 +419,10 @@ impl OfRows {
 
     /// Warps that share 16 rows at most, each some of the steps.
     pub fn team_most(&self) -> usize {
-        [8, 4, 2].into_iter().find(|team| *team <= self.steps && self.warps.is_multiple_of(*team)).unwrap_or(1)
+        [8, 4, 2]
+            .into_iter()
+            .find(|team| *team <= self.steps && self.warps.is_multiple_of(*team))
+            .unwrap_or(1)
     }
 
     /// Which column of a slice is column `n` of tile `i`, so that a lane's are neighbours.
@@ -289,24 +435,39 @@ impl OfRows {
     }
 
     pub fn words(&self) -> String {
-        let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
+        let slices = if self.slices > 1 {
+            format!(", {} blocks share a row", self.slices)
+        } else {
+            String::new()
+        };
         let (rows, who) = match self.lies {
             Lies::Whole => (16, "warp"),
-            Lies::ForGroups { .. } | Lies::ForShares { .. } => (warpgroup::ROWS, "group of four warps"),
+            Lies::ForGroups { .. } | Lies::ForShares { .. } => {
+                (warpgroup::ROWS, "group of four warps")
+            }
             Lies::OfWarps => (16, "block"),
             Lies::InSteps => (16 * MANY, "warp"),
         };
         let slabs = match self.lies {
-            Lies::ForGroups { at_once } if at_once < self.steps => format!(", {at_once} steps of the matrix at a time"),
-            Lies::ForShares { at_once, shares } => format!(", {at_once} steps of the matrix a block, {shares} blocks share a row's elements"),
+            Lies::ForGroups { at_once } if at_once < self.steps => {
+                format!(", {at_once} steps of the matrix at a time")
+            }
+            Lies::ForShares { at_once, shares } => format!(
+                ", {at_once} steps of the matrix a block, {shares} blocks share a row's elements"
+            ),
             _ => String::new(),
         };
-        format!("on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
+        format!(
+            "on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 \
+                elements asked for ahead",
+            8 * self.tiles,
+            self.ahead
+        )
     }
 }
 
-/// Rows, turned, times rows: a warp adds up `32 * groups` columns of one side times `8 * tiles` of the other, 8 rows at a time; the first is the wider one
-/// but where they are `turned`.
+/// Rows, turned, times rows: a warp adds up `32 * groups` columns of one side times `8 * tiles` of
+/// the other, 8 rows at a time; the first is the wider one but where they are `turned`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OfColumns {
     /// Groups of 32 columns of a warp, and tiles of 8 columns of the other side.
@@ -319,7 +480,8 @@ pub(super) struct OfColumns {
     pub ahead: usize,
     /// Blocks along both sides.
     pub blocks: [u32; 2],
-    /// Whether four warps multiply 16 rows at a time as one (`warpgroup`), 64 columns of the first side.
+    /// Whether four warps multiply 16 rows at a time as one (`warpgroup`), 64 columns of the first
+    /// side.
     pub by_warpgroups: bool,
     pub shared_bytes: usize,
 }
@@ -336,7 +498,8 @@ impl OfColumns {
         let groups = if tiles <= 2 && all > 8 { 2 } else { 1 };
         let across = OfColumns::across(all.div_ceil(groups), tiles);
         let along = (OUTER_WARPS / across).max(1);
-        let blocks = [wide.div_ceil(32 * groups * across) as u32, narrow.div_ceil(8 * tiles) as u32];
+        let blocks =
+            [wide.div_ceil(32 * groups * across) as u32, narrow.div_ceil(8 * tiles) as u32];
         let made = |(along, ahead): (usize, usize)| {
             let queues = across * along * ahead * (groups * 256 + tiles * 64) * 4;
             let shared_bytes = queues.max(across * groups * 32 * tiles * 8 * 4);
@@ -352,47 +515,100 @@ impl OfColumns {
             })
         };
         let deepest = if tiles <= 2 && groups == 1 { 6 } else { 4 };
-        let ways = [along, along.min(2), 1].into_iter().flat_map(|along| [deepest, 4, 3].map(|ahead| (along, ahead)));
+        let ways = [along, along.min(2), 1]
+            .into_iter()
+            .flat_map(|along| [deepest, 4, 3].map(|ahead| (along, ahead)));
         ways.filter(|(_, ahead)| *ahead <= deepest).find_map(made)
     }
 
-    /// The same by groups of warps, where there are rows for them, or so many columns of fewer, and both sides are `copied`: what makes rows needs
-    /// registers of its own.
-    pub fn with_warpgroups(self, wide: usize, (rows, are_copied): (u64, bool), target: Target) -> OfColumns {
+    /// The same by groups of warps, where there are rows for them, or so many columns of fewer, and
+    /// both sides are `copied`: what makes rows needs registers of its own.
+    pub fn with_warpgroups(
+        self,
+        wide: usize,
+        (rows, are_copied): (u64, bool),
+        target: Target,
+    ) -> OfColumns {
         let all = wide.div_ceil(64);
-        let is_fit = target.warpgroups && are_copied && rows * all as u64 >= MANY_ROWS * u64::from(target.processors) && warpgroup::TILES.contains(&self.tiles);
-        // Groups beside each other lay the other side out together. Up to a sixth of them may have nothing to do: that costs no memory.
-        let across = (1..=warpgroup::OUTER_GROUPS).rev().find(|across| 5 * all.next_multiple_of(*across) <= 6 * all);
+        let is_fit = target.warpgroups
+            && are_copied
+            && rows * all as u64 >= MANY_ROWS * u64::from(target.processors)
+            && warpgroup::TILES.contains(&self.tiles);
+        // Groups beside each other lay the other side out together. Up to a sixth of them may have
+        // nothing to do: that costs no memory.
+        let across = (1..=warpgroup::OUTER_GROUPS)
+            .rev()
+            .find(|across| 5 * all.next_multiple_of(*across) <= 6 * all);
         let Some(across) = across.filter(|_| is_fit) else { return self };
-        let (along, blocks) = (warpgroup::OUTER_GROUPS / across, [all.div_ceil(across) as u32, self.blocks[1]]);
+        let (along, blocks) =
+            (warpgroup::OUTER_GROUPS / across, [all.div_ceil(across) as u32, self.blocks[1]]);
         let bytes = |ahead: usize| warpgroup::outer_bytes((across, along), (self.tiles, 0), ahead);
-        let ahead = (4..=warpgroup::AHEAD).rev().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
-        let made = |ahead: usize| OfColumns { groups: 2, across, along, ahead, blocks, by_warpgroups: true, shared_bytes: bytes(ahead), ..self };
+        let ahead = (4..=warpgroup::AHEAD)
+            .rev()
+            .find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
+        let made = |ahead: usize| OfColumns {
+            groups: 2,
+            across,
+            along,
+            ahead,
+            blocks,
+            by_warpgroups: true,
+            shared_bytes: bytes(ahead),
+            ..self
+        };
         ahead.map_or(self, made)
     }
 
-    /// The same with the sides turned round: one group has all columns of the narrower side, so that a wider one of little more than 64 is not taken
-    /// for 128. Three take turns, since sums of so many tiles take registers.
-    pub fn turned(self, (wide, narrow): (usize, usize), rows: u64, target: Target) -> Option<OfColumns> {
+    /// The same with the sides turned round: one group has all columns of the narrower side, so
+    /// that a wider one of little more than 64 is not taken for 128. Three take turns, since sums
+    /// of so many tiles take registers.
+    pub fn turned(
+        self,
+        (wide, narrow): (usize, usize),
+        rows: u64,
+        target: Target,
+    ) -> Option<OfColumns> {
         let (tiles, along) = (wide.div_ceil(8), TURNS_OF_TURNED);
         let is_many = rows >= MANY_ROWS * u64::from(target.processors);
-        let is_fit = self.by_warpgroups && is_many && warpgroup::TILES_OF_TURNED.contains(&tiles) && NARROW_OF_TURNED.contains(&narrow);
+        let is_fit = self.by_warpgroups
+            && is_many
+            && warpgroup::TILES_OF_TURNED.contains(&tiles)
+            && NARROW_OF_TURNED.contains(&narrow);
         let bytes = |ahead: usize| warpgroup::outer_bytes((1, along), (tiles, 0), ahead);
-        let ahead = (4..=warpgroup::AHEAD).rev().find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
-        Some(OfColumns { tiles, across: 1, along, ahead, blocks: [1, 1], shared_bytes: bytes(ahead), ..self })
+        let ahead = (4..=warpgroup::AHEAD)
+            .rev()
+            .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
+        Some(OfColumns {
+            tiles,
+            across: 1,
+            along,
+            ahead,
+            blocks: [1, 1],
+            shared_bytes: bytes(ahead),
+            ..self
+        })
     }
 
-    /// The same of one block for all columns, where each row of the narrower side is made of so many narrow elements; none where there is no room.
+    /// The same of one block for all columns, where each row of the narrower side is made of so
+    /// many narrow elements; none where there is no room.
     pub fn with_rows_made(self, narrow: usize, target: Target) -> Option<OfColumns> {
-        let bytes = |ahead: usize| warpgroup::outer_bytes((self.across, self.along), (self.tiles, narrow), ahead);
+        let bytes = |ahead: usize| {
+            warpgroup::outer_bytes((self.across, self.along), (self.tiles, narrow), ahead)
+        };
         let most = if self.threads() <= MADE_THREADS { MADE_MOST } else { MADE_BY_MORE };
-        let is_fit = self.by_warpgroups && self.blocks == [1, 1] && self.tiles == MADE_TILES && narrow <= most;
-        let ahead = (4..=self.ahead).rev().find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
+        let is_fit = self.by_warpgroups
+            && self.blocks == [1, 1]
+            && self.tiles == MADE_TILES
+            && narrow <= most;
+        let ahead = (4..=self.ahead)
+            .rev()
+            .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
         Some(OfColumns { ahead, shared_bytes: bytes(ahead), ..self })
     }
 
-    /// Warps beside each other for so many groups of columns. With many sums a warp takes so many registers that a processor has one block,
-    /// which is to have many warps: few beside each other, then, and several along the rows, where that wastes little.
+    /// Warps beside each other for so many groups of columns. With many sums a warp takes so many
+    /// registers that a processor has one block, which is to have many warps: few beside each
+    /// other, then, and several along the rows, where that wastes little.
     fn across(all: usize, tiles: usize) -> usize {
         let least = all.div_ceil(all.div_ceil(8));
         // Eight are as many for each of a processor's four schedulers.
@@ -401,7 +617,10 @@ impl OfColumns {
         }
         let warps = |across: &usize| across * (OUTER_WARPS / across);
         let idle = |across: &usize| all.div_ceil(*across) * across - all;
-        (4..=6).filter(|across| 8 * idle(across) <= all).max_by_key(|across| (warps(across), *across)).unwrap_or(least)
+        (4..=6)
+            .filter(|across| 8 * idle(across) <= all)
+            .max_by_key(|across| (warps(across), *across))
+            .unwrap_or(least)
     }
 
     /// Columns of both sides that a block reads of each row.
@@ -416,9 +635,11 @@ impl OfColumns {
 
     pub fn words(&self) -> String {
         let OfColumns { groups, tiles, across, along, ahead, .. } = self;
-        let (whose, step) = if self.by_warpgroups { ("group of four warps", 16) } else { ("warp", 8) };
+        let (whose, step) =
+            if self.by_warpgroups { ("group of four warps", 16) } else { ("warp", 8) };
         format!(
-            "on tensor cores: {} x {} columns a {whose}, {across} of them beside each other, {along} take turns of {step} rows; {} turns asked for ahead",
+            "on tensor cores: {} x {} columns a {whose}, {across} of them beside each other, \
+                {along} take turns of {step} rows; {} turns asked for ahead",
             32 * groups,
             8 * tiles,
             ahead - 1
@@ -443,16 +664,24 @@ pub(super) enum Tail {
     Zeros,
 }
 
-/// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says; zeros where nothing is `here`. Rows
-/// that lie in a buffer are copied while others are worked on, others are made now.
-pub(super) fn filled(lies: Option<(&Leaf, Tail)>, made: &Value, (vector, columns): (usize, usize)) -> String {
+/// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says;
+/// zeros where nothing is `here`. Rows that lie in a buffer are copied while others are worked on,
+/// others are made now.
+pub(super) fn filled(
+    lies: Option<(&Leaf, Tail)>,
+    made: &Value,
+    (vector, columns): (usize, usize),
+) -> String {
     match lies {
         Some((leaf, tail)) => {
             let (bytes, start) = (vector * 4, start_of_row("row", (columns as u64, leaf)));
             let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
             match tail {
                 Tail::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),
-                Tail::Zeros => format!("copy_first_later<{bytes}>(to, {from}, here ? min({bytes}u, ({columns}u - column) * 4) : 0);\n"),
+                Tail::Zeros => format!(
+                    "copy_first_later<{bytes}>(to, {from}, here ? min({bytes}u, ({columns}u - \
+                        column) * 4) : 0);\n"
+                ),
             }
         }
         None => format!(
@@ -491,8 +720,8 @@ if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
 }
 ";
 
-/// Rows that a warp makes lie in its own shared memory, as those that are asked for do, until others have multiplied them: beyond their
-/// columns are zeros.
+/// Rows that a warp makes lie in its own shared memory, as those that are asked for do, until
+/// others have multiplied them: beyond their columns are zeros.
 pub(super) const KEPT: &str = "float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + @NEXT@) + warp % KEPT * (NEXT_STEPS * 512);
 for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
 ";
@@ -515,8 +744,9 @@ multiply_rows<TILES, PARTS == 2>(sums, from[0], from[64], of_next + half * (TILE
 }
 ";
 
-/// Rows times a matrix. Each warp has a queue of its own for rows that are on their way, so that no warp waits for another. Where there
-/// are fewer tiles of rows than warps, a team of warps shares a tile: each takes every so many steps, and the first adds up, in order.
+/// Rows times a matrix. Each warp has a queue of its own for rows that are on their way, so that no
+/// warp waits for another. Where there are fewer tiles of rows than warps, a team of warps shares a
+/// tile: each takes every so many steps, and the first adds up, in order.
 pub(super) const ROWS: &str = "extern __shared__ float4 of_block[];
 float4* const right = reinterpret_cast<float4*>(of_block);
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
@@ -572,7 +802,8 @@ UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n
 @FINISH@}
 ";
 
-/// Few rows times a matrix: 16 rows are a block's, each warp takes every so many steps, and the first adds up, in order.
+/// Few rows times a matrix: 16 rows are a block's, each warp takes every so many steps, and the
+/// first adds up, in order.
 pub(super) const FEW_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned STAGE = 512 + TILES * 256;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES), tile = blockIdx.x;
@@ -616,7 +847,8 @@ for (unsigned other = 1; other < WARPS; other++)
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * STAGE) + (n * 4 + j) * 32 + lane];
 @FINISH@";
 
-/// Long rows times a matrix that comes in steps, of which all warps of a block take the same; each warp has MANY tiles of rows.
+/// Long rows times a matrix that comes in steps, of which all warps of a block take the same; each
+/// warp has MANY tiles of rows.
 pub(super) const LONG_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned OWN = MANY * 512, STAGE = WARPS * OWN + TILES * 256, PIECES = TILES * 256 / MV;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
@@ -679,7 +911,8 @@ const bool live = row < rows;
 @EPILOGUE@}
 ";
 
-/// Outer products of the rows of a part. The wider side is X, the other Z; a warp's columns lie as the tensor cores have them.
+/// Outer products of the rows of a part. The wider side is X, the other Z; a warp's columns lie as
+/// the tensor cores have them.
 pub(super) const COLUMNS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
@@ -783,7 +1016,8 @@ UNROLL for (int i = 0; i < 8; i++) sum += several[i];
 }
 ";
 
-/// The same with several threads an element: each adds up every so many of the parts, and these join, all in order.
+/// The same with several threads an element: each adds up every so many of the parts, and these
+/// join, all in order.
 pub(super) const ADD_PARTS: &str = "__shared__ real told[WARPS][WIDE];
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
 real sum = 0;

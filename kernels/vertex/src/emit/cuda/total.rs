@@ -1,7 +1,8 @@
 //! total: what is added up over all rows: rows, or products of two rows.
 //!
-//! promises  rows are cut into parts by their number and the device alone, each part is added up in one order, and the parts in order; what
-//!           is summed beside a product of the same rows (`beside`) is cut as the product is
+//! promises  rows are cut into parts by their number and the device alone, each part is added up in
+//!           one order, and the parts in order; what is summed beside a product of the same rows
+//!           (`beside`) is cut as the product is
 //! never     adds a float with an atomic
 use super::beside::Maker;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
@@ -18,13 +19,15 @@ const PARTS_BYTES: u64 = 32 << 20;
 /// Parts for each processor, at most, and rows of a part at least.
 const PARTS_OF_PROCESSOR: u64 = 4;
 pub(super) const PART_ROWS: u32 = 64;
-/// Elements of all parts that the block which is done last adds up itself, at most: with more, a kernel of their own adds them up sooner.
+/// Elements of all parts that the block which is done last adds up itself, at most: with more, a
+/// kernel of their own adds them up sooner.
 pub(super) const JOINED_MOST: u64 = 8 << 10;
 
 /// Parts from which on a block adds up those of an element: a warp would ask for too few at a time.
 const PARTS_OF_BLOCK: u64 = 2048;
 
-/// How a side of the product lies over threads: columns, the places that these are read as, neighbouring ones of a thread, threads.
+/// How a side of the product lies over threads: columns, the places that these are read as,
+/// neighbouring ones of a thread, threads.
 #[derive(Clone, Copy)]
 struct Side {
     columns: u64,
@@ -36,7 +39,12 @@ struct Side {
 impl Side {
     fn of((columns, places): (u64, u64), vector_most: usize, lanes_most: usize) -> Side {
         let vector = vector_of(places as usize, vector_most);
-        Side { columns, places, vector, lanes: (places as usize).div_ceil(vector).next_power_of_two().min(lanes_most) }
+        Side {
+            columns,
+            places,
+            vector,
+            lanes: (places as usize).div_ceil(vector).next_power_of_two().min(lanes_most),
+        }
     }
 
     fn tiles(self) -> u32 {
@@ -47,15 +55,23 @@ impl Side {
 impl Unit<'_> {
     /// Sums over all rows: of rows, or of products of rows.
     pub(super) fn total(&mut self) -> Result<(), Refused> {
-        let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else { return Err(Refused::new("a total that is none".to_owned())) };
+        let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else {
+            return Err(Refused::new("a total that is none".to_owned()));
+        };
         // What is the same for all is one row.
         let rows = summed_rows(self.list, inputs).unwrap_or(Rows::Fixed(1));
         // Sums that read the same rows are made here, too.
         let others = self.sums_along(op);
         let twin = self.twin();
-        let inputs = &inputs.iter().chain(others.iter().map(|(_, input)| input)).chain(twin.iter().map(|twin| &twin.operand)).cloned().collect::<Vec<_>>();
+        let inputs = &inputs
+            .iter()
+            .chain(others.iter().map(|(_, input)| input))
+            .chain(twin.iter().map(|twin| &twin.operand))
+            .cloned()
+            .collect::<Vec<_>>();
         let (mut walk, mut read) =
-            Walk::reading((self.list, self.target.bytes_per_real), rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+            Walk::reading((self.list, self.target.bytes_per_real), rows, inputs)
+                .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         if *op == Op::SumRows {
             padded::widen_read(&mut walk, &mut read);
         }
@@ -69,7 +85,11 @@ impl Unit<'_> {
             return Ok(());
         }
         let makers = [self.twins, &self.joined.outers];
-        let maker = self.beside.get(&self.number).map(|maker| &maker.launch).or(makers.iter().find_map(|makers| makers.get(&self.number)));
+        let maker = self
+            .beside
+            .get(&self.number)
+            .map(|maker| &maker.launch)
+            .or(makers.iter().find_map(|makers| makers.get(&self.number)));
         if let Some(maker) = maker {
             self.header();
             let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
@@ -77,7 +97,9 @@ impl Unit<'_> {
             return Ok(());
         }
         if lead > 1 && !read.iter().all(lies_in_rows) {
-            return Err(Refused::new("an outer product of several rows a vertex that lie nowhere".to_owned()));
+            return Err(Refused::new(
+                "an outer product of several rows a vertex that lie nowhere".to_owned(),
+            ));
         }
         if *op == Op::Outer && self.outer_of_tiles(out, (&walk, &read), (twin.as_ref(), lead))? {
             return Ok(());
@@ -86,9 +108,11 @@ impl Unit<'_> {
             return Err(Refused::new("two outer products in one without tensor cores".to_owned()));
         }
         let mut parameters = Parameters::new();
-        let (writers, values) = rows_read(&walk, (&sides, lead), read.chunks(1 + others.len()), &mut parameters)?;
+        let (writers, values) =
+            rows_read(&walk, (&sides, lead), read.chunks(1 + others.len()), &mut parameters)?;
         self.header();
-        let made: Vec<String> = std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
+        let made: Vec<String> =
+            std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
         let elements = elements * made.len() as u64;
         let (most, each) = (self.parts_most(elements), (PART_ROWS / lead.max(1) as u32).max(1));
         let joins = elements * self.parts_expected(rows, (each, most)) <= JOINED_MOST;
@@ -114,49 +138,90 @@ impl Unit<'_> {
             [first, second, ..] => [first.tiles(), second.tiles()],
             [] => [1, 1],
         };
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Parts { rows, each, most, tiles }, threads: THREADS, shared_bytes: 0 });
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks: Blocks::Parts { rows, each, most, tiles },
+            threads: THREADS,
+            shared_bytes: 0,
+        });
         if !joins {
             let mut parameters = Parameters::new();
             let place = place_of_sum(&made, elements, &mut parameters);
-            self.add_parts((place, parameters), (elements as u32, self.parts_expected(rows, (each, most))), Argument::Parts { rows, each, most });
+            self.add_parts(
+                (place, parameters),
+                (elements as u32, self.parts_expected(rows, (each, most))),
+                Argument::Parts { rows, each, most },
+            );
         }
-        self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
+        self.scratch_bytes =
+            self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         Ok(())
     }
 
-    /// Sums over rows that this one, if it is such, makes as well, since both read the same rows: where they go, and what they add up.
+    /// Sums over rows that this one, if it is such, makes as well, since both read the same rows:
+    /// where they go, and what they add up.
     fn sums_along(&self, op: &Op) -> Vec<(String, Operand)> {
         let launches = self.list.launches();
         let of = |sum: &usize| match &launches[*sum].operation {
-            Operation::Evaluate { out, inputs, .. } => inputs.first().map(|input| (out.clone(), input.clone())),
+            Operation::Evaluate { out, inputs, .. } => {
+                inputs.first().map(|input| (out.clone(), input.clone()))
+            }
             _ => None,
         };
-        let along = self.beside.iter().filter(|(_, maker)| *op == Op::SumRows && maker.launch == self.number).map(|(sum, _)| sum);
+        let along = self
+            .beside
+            .iter()
+            .filter(|(_, maker)| *op == Op::SumRows && maker.launch == self.number)
+            .map(|(sum, _)| sum);
         along.filter_map(of).collect()
     }
 
     /// The sum over rows of an operand, where this launch makes that too.
     pub(super) fn sum_beside(&self, operand: usize) -> Option<String> {
-        let (sum, _) = self.beside.iter().find(|(_, maker)| **maker == Maker { launch: self.number, operand })?;
+        let (sum, _) = self
+            .beside
+            .iter()
+            .find(|(_, maker)| **maker == Maker { launch: self.number, operand })?;
         self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
     }
 
-    /// The parts of sums, about so many, in order: a warp for each element, or a block where there are many parts.
-    pub(super) fn add_parts(&mut self, (place, mut parameters): (String, Parameters), (elements, expected): (u32, u64), parts: Argument) {
+    /// The parts of sums, about so many, in order: a warp for each element, or a block where there
+    /// are many parts.
+    pub(super) fn add_parts(
+        &mut self,
+        (place, mut parameters): (String, Parameters),
+        (elements, expected): (u32, u64),
+        parts: Argument,
+    ) {
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned elements", Argument::Number(elements));
         parameters.push("const unsigned parts", parts);
         let team = if expected >= PARTS_OF_BLOCK { THREADS } else { 32 };
         let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
-        let name = self.define("_parts", (1, &parameters.text()), ("", &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string())));
+        let name = self.define(
+            "_parts",
+            (1, &parameters.text()),
+            ("", &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string())),
+        );
         let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
     }
 
     /// Into how many parts these rows are cut, as far as a plan knows.
     pub(super) fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
         let count = self.count(rows);
-        if count == 0 { u64::from(most) } else { count.div_ceil(u64::from(each)).clamp(1, u64::from(most)) }
+        if count == 0 {
+            u64::from(most)
+        } else {
+            count.div_ceil(u64::from(each)).clamp(1, u64::from(most))
+        }
     }
 
     /// Into how many parts a sum over rows is cut, at most.
@@ -166,7 +231,8 @@ impl Unit<'_> {
     }
 }
 
-/// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side each vertex has.
+/// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side
+/// each vertex has.
 fn sides_of(op: &Op, (walk, read): (&Walk, &[Input]), vector_most: usize) -> (Vec<Side>, u64) {
     match (op, read) {
         (Op::Outer, [first, second, ..]) => {
@@ -193,7 +259,11 @@ fn rows_read<'a>(
     for (side, inputs) in sides.iter().zip(inputs) {
         let mut writer = Writer::new(walk, lanes(side.places as usize, side.vector));
         for input in inputs {
-            let made = if lead > 1 { plain_row(walk, input, side.places)? } else { value(&mut writer, input)? };
+            let made = if lead > 1 {
+                plain_row(walk, input, side.places)?
+            } else {
+                value(&mut writer, input)?
+            };
             parameters.of_writer(&writer, &made.statements);
             values.push(made);
         }
@@ -202,23 +272,31 @@ fn rows_read<'a>(
     Ok((writers, values))
 }
 
-/// Where the sum of an element of what is made goes, of which all have as many: one buffer after the other.
+/// Where the sum of an element of what is made goes, of which all have as many: one buffer after
+/// the other.
 pub(super) fn place_of_sum(made: &[String], elements: u64, parameters: &mut Parameters) -> String {
     if let [only] = made {
         parameters.push("real* __restrict__ out", Argument::Buffer(only.clone()));
         return "out[element]".to_owned();
     }
     let (last, each) = (made.len() - 1, elements / made.len() as u64);
-    let declared = |(number, out): (usize, &String)| parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(out.clone()));
+    let declared = |(number, out): (usize, &String)| {
+        parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(out.clone()))
+    };
     made.iter().enumerate().for_each(declared);
-    let chosen: String = (0..last).map(|number| format!("element < {}u ? out_{number} : ", (number as u64 + 1) * each)).collect();
+    let chosen: String = (0..last)
+        .map(|number| format!("element < {}u ? out_{number} : ", (number as u64 + 1) * each))
+        .collect();
     format!("({chosen}out_{last})[element % {each}u]")
 }
 
 /// Every element of the parts that blocks leave, by the warps of the block that is done last.
 pub(super) fn add_parts_last(place: &str, elements: u64) -> String {
     let each = elements.div_ceil(u64::from(THREADS / 32)).clamp(1, 4);
-    ADD_PARTS_LAST.replace("@OUT@", place).replace("@ELEMENTS@", &elements.to_string()).replace("@EACH@", &each.to_string())
+    ADD_PARTS_LAST
+        .replace("@OUT@", place)
+        .replace("@ELEMENTS@", &elements.to_string())
+        .replace("@EACH@", &each.to_string())
 }
 
 fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
@@ -257,11 +335,16 @@ const unsigned rows = rows_given;
 /// What several sums add up of a row: each to its own.
 fn together(values: &[Value]) -> String {
     let statements: String = values.iter().map(|value| value.statements.as_str()).collect();
-    let sums: String = values.iter().enumerate().map(|(number, value)| format!("EACH sums[{number}][j] += {};\n", value.at)).collect();
+    let sums: String = values
+        .iter()
+        .enumerate()
+        .map(|(number, value)| format!("EACH sums[{number}][j] += {};\n", value.at))
+        .collect();
     format!("{}{statements}{sums}", about_row(&statements))
 }
 
-/// Parts of a sum, in order, by the lanes of a warp: every element of them, a warp of the grid for each.
+/// Parts of a sum, in order, by the lanes of a warp: every element of them, a warp of the grid for
+/// each.
 const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
 if (element >= elements) return;
 const unsigned of_warp = threadIdx.x % 32;
@@ -293,7 +376,8 @@ UNROLL for (int other = 1; other < THREADS_OF_BLOCK / 32; other++) sum += told[o
 @OUT@ = sum;
 ";
 
-/// The block that is done last goes on, when what all others wrote is there; whole numbers alone are counted, so which one it is does not matter.
+/// The block that is done last goes on, when what all others wrote is there; whole numbers alone
+/// are counted, so which one it is does not matter.
 pub(super) const LAST: &str = "__shared__ bool is_last;
 __threadfence();
 __syncthreads();
@@ -344,7 +428,8 @@ if (s + 1 < SUMS) __syncthreads();
 }
 ";
 
-/// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV x KV elements.
+/// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV
+/// x KV elements.
 const OUTER: &str = "__shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
 constexpr unsigned Q = 1, TILE = NL * KL;
 const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;

@@ -1,12 +1,16 @@
-//! walk: one fused launch, or one evaluated operation by itself, as steps over rows and their edges with every name resolved.
+//! walk: one fused launch, or one evaluated operation by itself, as steps over rows and their edges
+//! with every name resolved.
 //!
-//! promises  each step says what a row of it stands for, how many passes over the edges it waits for, and which row of each operand it
-//!           reads; each buffer that is read stands once among the leaves
+//! promises  each step says what a row of it stands for, how many passes over the edges it waits
+//!           for, and which row of each operand it reads; each buffer that is read stands once
+//!           among the leaves
 //! never     decides how work is divided, or refuses an operation
 use super::padded;
 use super::running::{self, Running};
 use crate::gir::{EdgeSet, Number, Op, Type, broadcast};
-use crate::launch::{Buffer, Direction, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced};
+use crate::launch::{
+    Buffer, Direction, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced,
+};
 
 /// Steps in order, over rows of one kind.
 #[derive(Clone, Debug)]
@@ -109,12 +113,16 @@ impl Walk {
     pub fn of((list, bytes_per_real): (&LaunchList, u64), operation: &Operation) -> Option<Walk> {
         let (over, locals, steps): (Over, &[Buffer], &[Operation]) = match operation {
             Operation::Fused { over, locals, steps } => (*over, locals, steps),
-            Operation::Evaluate { out, op, .. } => (alone(list, out, op)?, &[], std::slice::from_ref(operation)),
+            Operation::Evaluate { out, op, .. } => {
+                (alone(list, out, op)?, &[], std::slice::from_ref(operation))
+            }
             _ => return None,
         };
         let rows = match (over, steps.first()) {
             (Over::Edges(rows), _) => rows,
-            (Over::Vertices, Some(Operation::Evaluate { out, .. })) if steps.len() == 1 => declared(list, locals, out)?.rows,
+            (Over::Vertices, Some(Operation::Evaluate { out, .. })) if steps.len() == 1 => {
+                declared(list, locals, out)?.rows
+            }
             _ => Rows::Nodes,
         };
         let mut walk = Walk::empty(over, rows, bytes_per_real);
@@ -122,10 +130,17 @@ impl Walk {
             let Operation::Evaluate { out, shape, op, inputs } = step else { return None };
             let held = declared(list, locals, out)?;
             let level = if held.rows == rows { Level::Row } else { Level::Edge };
-            let at_edges = level == Level::Edge || reduced(op).is_some() || matches!(over, Over::Edges(_));
-            let inputs: Vec<Input> = inputs.iter().map(|input| walk.input(list, locals, (input, held.rows, at_edges))).collect::<Option<_>>()?;
-            let waits = inputs.iter().flat_map(Input::reads).filter_map(|read| if let From::Step(number) = read.from { Some(number) } else { None });
-            let passes = waits.map(|number| walk.steps[number].passes).max().unwrap_or(0) + usize::from(reduced(op).is_some());
+            let at_edges =
+                level == Level::Edge || reduced(op).is_some() || matches!(over, Over::Edges(_));
+            let inputs: Vec<Input> = inputs
+                .iter()
+                .map(|input| walk.input(list, locals, (input, held.rows, at_edges)))
+                .collect::<Option<_>>()?;
+            let waits = inputs.iter().flat_map(Input::reads).filter_map(|read| {
+                if let From::Step(number) = read.from { Some(number) } else { None }
+            });
+            let passes = waits.map(|number| walk.steps[number].passes).max().unwrap_or(0)
+                + usize::from(reduced(op).is_some());
             let stored = !locals.iter().any(|local| local.name == *out);
             let stride = held.stride(bytes_per_real);
             walk.steps.push(Step {
@@ -149,30 +164,62 @@ impl Walk {
     }
 
     /// No steps, but operands over rows of this kind.
-    pub fn reading((list, bytes_per_real): (&LaunchList, u64), rows: Rows, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
-        let over = if matches!(rows, Rows::Edges | Rows::EdgesTwice) { Over::Edges(rows) } else { Over::Vertices };
+    pub fn reading(
+        (list, bytes_per_real): (&LaunchList, u64),
+        rows: Rows,
+        operands: &[Operand],
+    ) -> Option<(Walk, Vec<Input>)> {
+        let over = if matches!(rows, Rows::Edges | Rows::EdgesTwice) {
+            Over::Edges(rows)
+        } else {
+            Over::Vertices
+        };
         let mut walk = Walk::empty(over, rows, bytes_per_real);
-        let inputs = operands.iter().map(|operand| walk.input(list, &[], (operand, rows, false))).collect::<Option<_>>()?;
+        let inputs = operands
+            .iter()
+            .map(|operand| walk.input(list, &[], (operand, rows, false)))
+            .collect::<Option<_>>()?;
         Some((walk, inputs))
     }
 
     /// No steps, but operands over the edges of vertices.
-    pub fn along((list, bytes_per_real): (&LaunchList, u64), direction: Direction, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
+    pub fn along(
+        (list, bytes_per_real): (&LaunchList, u64),
+        direction: Direction,
+        operands: &[Operand],
+    ) -> Option<(Walk, Vec<Input>)> {
         let mut walk = Walk::empty(Over::EdgesOf(direction), Rows::Nodes, bytes_per_real);
         let out = if direction == Direction::Both { Rows::EdgesTwice } else { Rows::Edges };
-        let inputs = operands.iter().map(|operand| walk.input(list, &[], (operand, out, true))).collect::<Option<_>>()?;
+        let inputs = operands
+            .iter()
+            .map(|operand| walk.input(list, &[], (operand, out, true)))
+            .collect::<Option<_>>()?;
         Some((walk, inputs))
     }
 
     fn empty(over: Over, rows: Rows, bytes_per_real: u64) -> Walk {
-        Walk { over, rows, steps: Vec::new(), leaves: Vec::new(), running: Vec::new(), bytes_per_real, padded: None }
+        Walk {
+            over,
+            rows,
+            steps: Vec::new(),
+            leaves: Vec::new(),
+            running: Vec::new(),
+            bytes_per_real,
+            padded: None,
+        }
     }
 
-    fn input(&mut self, list: &LaunchList, locals: &[Buffer], (operand, out, at_edges): (&Operand, Rows, bool)) -> Option<Input> {
+    fn input(
+        &mut self,
+        list: &LaunchList,
+        locals: &[Buffer],
+        (operand, out, at_edges): (&Operand, Rows, bool),
+    ) -> Option<Input> {
         Some(match operand {
             Operand::Number(number) => Input::Number(*number),
             Operand::Times(first, second) => {
-                let mut part = |part: &Operand| self.input(list, locals, (part, out, at_edges)).map(Box::new);
+                let mut part =
+                    |part: &Operand| self.input(list, locals, (part, out, at_edges)).map(Box::new);
                 Input::Times(part(first)?, part(second)?)
             }
             Operand::Rows(rows) => {
@@ -182,7 +229,11 @@ impl Walk {
                     (View::Near(edges), _) => self.end(edges, At::Near, At::Far),
                     (View::Own, Rows::Fixed(_)) if !matches!(self.rows, Rows::Fixed(_)) => At::One,
                     (View::Own, Rows::Graphs(_)) if out == Rows::Nodes => At::Graph,
-                    (View::Own, Rows::Nodes) if at_edges && matches!(self.over, Over::EdgesOf(_)) => At::Near,
+                    (View::Own, Rows::Nodes)
+                        if at_edges && matches!(self.over, Over::EdgesOf(_)) =>
+                    {
+                        At::Near
+                    }
                     _ => At::Own,
                 };
                 let from = match self.steps.iter().position(|step| step.out == rows.buffer) {
@@ -205,9 +256,18 @@ impl Walk {
 
     fn leaf(&mut self, held: &Buffer) -> usize {
         self.leaves.iter().position(|leaf| leaf.name == held.name).unwrap_or_else(|| {
-            let (given, stride) = (matches!(held.role, Role::Given(_)), held.stride(self.bytes_per_real));
+            let (given, stride) =
+                (matches!(held.role, Role::Given(_)), held.stride(self.bytes_per_real));
             let ends_in_zeros = given || held.role == Role::Features;
-            self.leaves.push(Leaf { name: held.name.clone(), element: held.element, rows: held.rows, columns: held.columns, stride, given, ends_in_zeros });
+            self.leaves.push(Leaf {
+                name: held.name.clone(),
+                element: held.element,
+                rows: held.rows,
+                columns: held.columns,
+                stride,
+                given,
+                ends_in_zeros,
+            });
             self.leaves.len() - 1
         })
     }
@@ -239,7 +299,9 @@ impl Input {
         match self {
             Input::Number(_) => Vec::new(),
             Input::Rows(read) => vec![read],
-            Input::Times(first, second) => first.reads().into_iter().chain(second.reads()).collect(),
+            Input::Times(first, second) => {
+                first.reads().into_iter().chain(second.reads()).collect()
+            }
         }
     }
 
@@ -248,7 +310,9 @@ impl Input {
         match self {
             Input::Number(_) => Vec::new(),
             Input::Rows(read) => read.shape.clone(),
-            Input::Times(first, second) => broadcast(&first.shape(), &second.shape()).unwrap_or_default(),
+            Input::Times(first, second) => {
+                broadcast(&first.shape(), &second.shape()).unwrap_or_default()
+            }
         }
     }
 

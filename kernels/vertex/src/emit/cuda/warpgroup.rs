@@ -1,7 +1,9 @@
-//! warpgroup: products and outer products of rows as four warps multiply them together (wgmma), on devices of 9.0.
+//! warpgroup: products and outer products of rows as four warps multiply them together (wgmma), on
+//! devices of 9.0.
 //!
-//! promises  numbers keep the accuracy that warps alone keep, and sums leave the tensor cores every 16 steps; a warp's rows lie in its
-//!           lanes as those of a warp alone, so that what is done with them is the same text
+//! promises  numbers keep the accuracy that warps alone keep, and sums leave the tensor cores every
+//!           16 steps; a warp's rows lie in its lanes as those of a warp alone, so that what is
+//!           done with them is the same text
 //! never     is emitted for another device (`Target::warpgroups`)
 //!
 //! What it is worth, and what the compiler asks for: `kernels/device/lab/README.md`, section 4.
@@ -13,7 +15,8 @@ pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");
 pub(super) const ROWS: usize = 64;
 /// Warps of a block: three groups have registers for eight tiles of sums twice, four do not.
 pub(super) const WARPS: usize = 12;
-/// Tiles of 8 columns that are worth it, but of rows a few more; of rows whose elements blocks share, fewer are, too.
+/// Tiles of 8 columns that are worth it, but of rows a few more; of rows whose elements blocks
+/// share, fewer are, too.
 pub(super) const TILES: RangeInclusive<usize> = 5..=8;
 pub(super) const TILES_OF_ROWS: RangeInclusive<usize> = 5..=10;
 /// The same of an outer product's wider side, where a group has the narrower one.
@@ -22,18 +25,24 @@ pub(super) const TILES_OF_TURNED: RangeInclusive<usize> = 9..=12;
 pub(super) const AHEAD: usize = 6;
 /// Groups of a block that adds up outer products, at most: each thread has 128 registers then.
 pub(super) const OUTER_GROUPS: usize = 4;
-/// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read other banks (`PITCH` below).
+/// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read
+/// other banks (`PITCH` below).
 const OUTER_PITCH: usize = 72;
 
-/// Bytes of shared memory of a block of so many groups beside each other, which so often take turns, each of so many tiles of 8 columns, where each
-/// row has so many narrow elements beside it.
-pub(super) fn outer_bytes((across, along): (usize, usize), (tiles, narrow): (usize, usize), ahead: usize) -> usize {
+/// Bytes of shared memory of a block of so many groups beside each other, which so often take
+/// turns, each of so many tiles of 8 columns, where each row has so many narrow elements beside it.
+pub(super) fn outer_bytes(
+    (across, along): (usize, usize),
+    (tiles, narrow): (usize, usize),
+    ahead: usize,
+) -> usize {
     let (wide, parts) = (8 * tiles, 2);
     let of_turn = ahead * 16 * (across * OUTER_PITCH + wide + narrow) + 2 * 16 * wide * parts;
     along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
 }
 
-/// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where blocks share a row's elements, a block has no others.
+/// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where
+/// blocks share a row's elements, a block has no others.
 pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: usize) -> String {
     let (taken_up, put_by) = if shares > 1 {
         ("", SHARED)
@@ -42,7 +51,8 @@ pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: us
     } else {
         ("", "")
     };
-    let (first, end) = if shares > 1 { ("blockIdx.z * AT_ONCE", "first_slab + 1") } else { ("0", "STEPS") };
+    let (first, end) =
+        if shares > 1 { ("blockIdx.z * AT_ONCE", "first_slab + 1") } else { ("0", "STEPS") };
     let text = OF_ROWS
         .replace("@FIRST_SLAB@", first)
         .replace("@END@", end)
@@ -50,23 +60,32 @@ pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: us
         .replace("@PUT_BY@", put_by)
         .replace("@MULTIPLY@", if tiles <= *TILES.end() { BOTH } else { ONE })
         .replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
-    let constants = if shares > 1 { format!(", SHARES = {shares}, AT_A_TIME = {}", if tiles > 4 { 2 } else { 4 }) } else { String::new() };
+    let constants = if shares > 1 {
+        format!(", SHARES = {shares}, AT_A_TIME = {}", if tiles > 4 { 2 } else { 4 })
+    } else {
+        String::new()
+    };
     format!("constexpr unsigned AT_ONCE = {at_once}{constants};\n{text}")
 }
 
-/// Statements that lay a matrix out where `to` says, so many halves of steps, the first of which the text names.
+/// Statements that lay a matrix out where `to` says, so many halves of steps, the first of which
+/// the text names.
 fn lay(to: &str, halves: &str, half: &str) -> String {
     LAY.replace("@TO@", to).replace("@HALVES@", halves).replace("@HALF_OF_ALL@", half)
 }
 
-/// Statements that lay out the matrix that follows another, and those that multiply the rows which each warp has just put by with it.
+/// Statements that lay out the matrix that follows another, and those that multiply the rows which
+/// each warp has just put by with it.
 pub(super) fn next() -> (String, String) {
-    let half = "constexpr unsigned HALF = 128 * TILES * PARTS;\nfloat* const right_of_next = reinterpret_cast<float*>(of_next);\n";
+    let half = "constexpr unsigned HALF = 128 * TILES * PARTS;\nfloat* const right_of_next = \
+        reinterpret_cast<float*>(of_next);\n";
     (format!("{half}{}", lay("right_of_next", "NEXT_STEPS * 2", "half")), format!("{half}{NEXT}"))
 }
 
-/// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all, rows go through each slab of it, and what
-/// they have by then waits in memory, or each block has one slab. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the next slab, too.
+/// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all,
+/// rows go through each slab of it, and what they have by then waits in memory, or each block has
+/// one slab. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the
+/// next slab, too.
 const OF_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned HALF = 128 * TILES * PARTS;
 float* const right = reinterpret_cast<float*>(of_block);
@@ -151,8 +170,8 @@ if (PARTS == 2) to[2 * TILES * 32] = b - first;
 }
 ";
 
-/// The rows that the warps of a group have just made, each its own, times another matrix: half a step at a time, since what is done with rows
-/// takes registers as well.
+/// The rows that the warps of a group have just made, each its own, times another matrix: half a
+/// step at a time, since what is done with rows takes registers as well.
 const NEXT: &str = "float sums[TILES][4] = {};
 UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
 const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
@@ -181,7 +200,8 @@ continue;
 }
 ";
 
-/// What rows have of this share. The warp that is done last with its rows adds up what all have, in order, and finishes them.
+/// What rows have of this share. The warp that is done last with its rows adds up what all have, in
+/// order, and finishes them.
 const SHARED: &str = "float4* const of_tile = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
 const offset_t of_share = (offset_t)gridDim.y * turns * (4 * TILES * 32);
 UNROLL for (int n = 0; n < TILES; n++) of_tile[blockIdx.z * of_share + n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
@@ -202,8 +222,9 @@ UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int n = 0; n < TILES; n++
 
 /// Rows of the other side as they were copied.
 pub(super) const COPIED: &str = "from[(four * 4 + t) * N + n]";
-/// Rows of the other side that are made here: of narrow ones, which lie behind those that say where they are not 0. A thread has the same column
-/// in all steps, and so that of the matrices in its registers.
+/// Rows of the other side that are made here: of narrow ones, which lie behind those that say where
+/// they are not 0. A thread has the same column in all steps, and so that of the matrices in its
+/// registers.
 pub(super) const MADE: &str = "from[(four * 4 + t) * N + n] > 0 ? of_four[t] : 0.0f";
 pub(super) const MAKE: &str = "float of_four[4] = {};
 const float* const narrow = from + 16 * N + four * 4 * NARROW;
@@ -212,7 +233,8 @@ const float4 row = *reinterpret_cast<const float4*>(narrow + t * NARROW + k);
 of_four[t] += row.x * matrix[k] + row.y * matrix[k + 1] + row.z * matrix[k + 2] + row.w * matrix[k + 3];
 }
 ";
-/// Narrow rows, asked for: so many elements, those of the last with zeros behind them, some at a time, behind so many of others.
+/// Narrow rows, asked for: so many elements, those of the last with zeros behind them, some at a
+/// time, behind so many of others.
 pub(super) const NARROW_ROWS: &str = "UNROLL for (int i = 0; i < (@PIECES@ + TEAM - 1) / TEAM; i++) {
 const unsigned place = i * TEAM + of_team, r = place / (@ELEMENTS@ / @VECTOR@), column = place % (@ELEMENTS@ / @VECTOR@) * @VECTOR@, row = first_row + r;
 if (@PIECES@ % TEAM != 0 && place >= @PIECES@) continue;
@@ -224,8 +246,9 @@ const bool here = row < end && column < @INNER@;
 pub(super) const COLUMN: &str = "UNROLL for (int k = 0; k < @ELEMENTS@; k++) matrix[@START@ + k] = k < @INNER@ && of_team % N < Z ? @ELEMENT@ : 0.0f;
 ";
 
-/// Outer products of the rows of a part. Of X a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
-/// for all groups beside each other, the next rows while these are multiplied.
+/// Outer products of the rows of a part. Of X a group has 64 columns in its lanes, 16 rows at a
+/// time; the other side is laid out for all groups beside each other, the next rows while these are
+/// multiplied.
 pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned PARTS = ALL_BITS ? 2 : 1, N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * (N + NARROW), LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
 // What a group has in the end: its sums, sums of its rows; and those beside each other together, of the other side's rows by fours.

@@ -1,11 +1,13 @@
-//! watch: what is decided between epochs, decided on the device: whether parameters are the best so far, how long steps are after a plateau, and
-//! when enough went by without a better one.
+//! watch: what is decided between epochs, decided on the device: whether parameters are the best so
+//! far, how long steps are after a plateau, and when enough went by without a better one.
 //!
-//! promises  what a host decides by the same counts: the same operations in f64, in the same order; parameters are kept as they were measured, the
-//!           best ones or, where these are not asked for, those of the epoch that ends it; after that one nothing is decided any more
+//! promises  what a host decides by the same counts: the same operations in f64, in the same order;
+//!           parameters are kept as they were measured, the best ones or, where these are not asked
+//!           for, those of the epoch that ends it; after that one nothing is decided any more
 //! never     counts or measures, which the loss has done; keeps moments
-//! limits    measures that follow from counts; parameters of `BYTES_MOST` at most, of which a second copy costs little: epochs of larger ones are
-//!           long, so that a host may look at each
+//! limits    measures that follow from counts; parameters of `BYTES_MOST` at most, of which a
+//!           second copy costs little: epochs of larger ones are long, so that a host may look at
+//!           each
 use super::learn::counts_of_part;
 use super::{Argument, Blocks, Kernel, kernel::THREADS};
 use crate::launch::{LaunchList, LossKind, parameter_buffer};
@@ -52,10 +54,26 @@ impl Watch {
     pub fn bytes(&self) -> [u8; BYTES] {
         let flags = [self.keeps, self.best.is_some(), self.over].map(u32::from);
         let (patience, plateau) = (self.patience.unwrap_or(NEVER), self.plateau.unwrap_or(NEVER));
-        let words = [self.measure, flags[0], patience, plateau, self.rows, flags[1], self.stale, self.waited, flags[2], self.kept, 0, 0];
+        let words = [
+            self.measure,
+            flags[0],
+            patience,
+            plateau,
+            self.rows,
+            flags[1],
+            self.stale,
+            self.waited,
+            flags[2],
+            self.kept,
+            0,
+            0,
+        ];
         let numbers = [self.best.unwrap_or_default(), self.factor, self.least, self.fallen];
         let mut bytes = [0; BYTES];
-        let all = words.into_iter().flat_map(u32::to_le_bytes).chain(numbers.into_iter().flat_map(f64::to_le_bytes));
+        let all = words
+            .into_iter()
+            .flat_map(u32::to_le_bytes)
+            .chain(numbers.into_iter().flat_map(f64::to_le_bytes));
         bytes.iter_mut().zip(all).for_each(|(to, byte)| *to = byte);
         bytes
     }
@@ -63,7 +81,8 @@ impl Watch {
     /// The same, read back.
     pub fn of_bytes(bytes: &[u8; BYTES]) -> Watch {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * at + byte]));
-        let number = |at: usize| f64::from_le_bytes(std::array::from_fn(|byte| bytes[48 + 8 * at + byte]));
+        let number =
+            |at: usize| f64::from_le_bytes(std::array::from_fn(|byte| bytes[48 + 8 * at + byte]));
         let wait = |at: usize| Some(word(at)).filter(|wait| *wait != NEVER);
         Watch {
             measure: word(0),
@@ -94,32 +113,82 @@ const OF_BLOCK: u64 = 2048;
 const BLOCKS_MOST: u64 = 512;
 
 /// The kernels, and their source; none where parameters are too large to be kept twice.
-pub(super) fn watch(list: &LaunchList, (kind, columns): (LossKind, u64), bytes_per_real: u64) -> (String, Vec<Kernel>) {
+pub(super) fn watch(
+    list: &LaunchList,
+    (kind, columns): (LossKind, u64),
+    bytes_per_real: u64,
+) -> (String, Vec<Kernel>) {
     let elements = |number: usize| list.parameters[number].shape.iter().product::<u64>();
     let numbers: Vec<usize> = (0..list.parameters.len()).collect();
-    if numbers.iter().fold(0, |all: u64, number| all.saturating_add(elements(*number))) > BYTES_MOST / bytes_per_real.max(1) {
+    if numbers.iter().fold(0, |all: u64, number| all.saturating_add(elements(*number)))
+        > BYTES_MOST / bytes_per_real.max(1)
+    {
         return (String::new(), Vec::new());
     }
     let mut source = WATCH.to_owned();
     let chunks = numbers.chunks(KEPT).map(|chunk| {
         let name = format!("watch_{}", chunk[0]);
-        let declared: String = chunk.iter().map(|number| format!(", const real* __restrict__ from_{number}, real* __restrict__ to_{number}")).collect();
-        let copies: String =
-            chunk.iter().map(|number| format!("for (unsigned i = first; i < {}u; i += all) to_{number}[i] = from_{number}[i];\n", elements(*number))).collect();
+        let declared: String = chunk
+            .iter()
+            .map(|number| {
+                format!(
+                    ", const real* __restrict__ \
+            from_{number}, real* __restrict__ to_{number}"
+                )
+            })
+            .collect();
+        let copies: String = chunk
+            .iter()
+            .map(|number| {
+                format!(
+                    "for (unsigned i = first; i < {}u; i += all) \
+                to_{number}[i] = from_{number}[i];\n",
+                    elements(*number)
+                )
+            })
+            .collect();
         let text = KERNEL
             .replace("@NAME@", &name)
             .replace("@DECLARED@", &declared)
             .replace("@QUALITY@", quality(kind))
             .replace("@EACH@", &counts_of_part(kind, columns).to_string())
             .replace("@COLUMNS@", &columns.to_string())
-            .replace("@BETTER@", if kind == LossKind::MeanSquares { "quality < next.best" } else { "quality > next.best" })
+            .replace(
+                "@BETTER@",
+                if kind == LossKind::MeanSquares {
+                    "quality < next.best"
+                } else {
+                    "quality > next.best"
+                },
+            )
             .replace("@COPIES@", &copies);
         source.push_str(&text);
-        let mut arguments = vec![Argument::Watches, Argument::Clock, Argument::Measures, Argument::Number(u32::from(chunk[0] == 0))];
-        let copied = |number: &usize| [Argument::Buffer(parameter_buffer(&list.parameters[*number].name)), Argument::Kept(*number)];
+        let mut arguments = vec![
+            Argument::Watches,
+            Argument::Clock,
+            Argument::Measures,
+            Argument::Number(u32::from(chunk[0] == 0)),
+        ];
+        let copied = |number: &usize| {
+            [
+                Argument::Buffer(parameter_buffer(&list.parameters[*number].name)),
+                Argument::Kept(*number),
+            ]
+        };
         arguments.extend(chunk.iter().flat_map(copied));
-        let blocks = chunk.iter().map(|number| elements(*number)).sum::<u64>().div_ceil(OF_BLOCK).clamp(1, BLOCKS_MOST) as u32;
-        Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 }
+        let blocks = chunk
+            .iter()
+            .map(|number| elements(*number))
+            .sum::<u64>()
+            .div_ceil(OF_BLOCK)
+            .clamp(1, BLOCKS_MOST) as u32;
+        Kernel {
+            name,
+            arguments,
+            blocks: Blocks::Fixed([blocks, 1, 1]),
+            threads: THREADS,
+            shared_bytes: 0,
+        }
     });
     let kernels = chunks.collect();
     (source, kernels)
@@ -212,8 +281,25 @@ mod tests {
 
     #[test]
     fn what_is_gone_by_lies_on_the_device_as_it_is() {
-        let known = Watch { measure: 1, keeps: true, patience: Some(7), rows: 9, best: Some(0.25), stale: 3, over: true, kept: 5, ..Watch::default() };
-        let falling = Watch { plateau: Some(2), waited: 1, factor: 0.5, least: 0.125, fallen: 0.75, ..Watch::default() };
+        let known = Watch {
+            measure: 1,
+            keeps: true,
+            patience: Some(7),
+            rows: 9,
+            best: Some(0.25),
+            stale: 3,
+            over: true,
+            kept: 5,
+            ..Watch::default()
+        };
+        let falling = Watch {
+            plateau: Some(2),
+            waited: 1,
+            factor: 0.5,
+            least: 0.125,
+            fallen: 0.75,
+            ..Watch::default()
+        };
         for watch in [known, falling, Watch::default()] {
             assert_eq!(Watch::of_bytes(&watch.bytes()), watch);
         }

@@ -3,8 +3,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::launch::{
-    Body, Buffer, Commit, Direction, Element, Expression, Iterate, Launch, Loop, LossKind, Operation, Over, Parameter, ResultColumn, Role, Rows, Train, Until,
-    gradient_buffer, parameter_buffer,
+    Body, Buffer, Commit, Direction, Element, Expression, Iterate, Launch, Loop, LossKind,
+    Operation, Over, Parameter, ResultColumn, Role, Rows, Train, Until, gradient_buffer,
+    parameter_buffer,
 };
 
 /// Rows of 256 bytes: one stretch a buffer with one row a node.
@@ -29,12 +30,17 @@ fn facts() -> Facts {
 
 /// A launch that writes the sum of what it reads.
 fn launch(out: &str, reads: &[&str]) -> Launch {
-    let sum = reads.iter().fold(Expression::Constant(1.0), |sum, name| sum.plus(Expression::load(*name)));
-    Launch::unreckoned(out.to_owned(), Operation::Elementwise { out: out.to_owned(), expression: sum })
+    let sum =
+        reads.iter().fold(Expression::Constant(1.0), |sum, name| sum.plus(Expression::load(*name)));
+    Launch::unreckoned(
+        out.to_owned(),
+        Operation::Elementwise { out: out.to_owned(), expression: sum },
+    )
 }
 
 fn list(given: &[(&str, Role)], body: Body, result: &str) -> LaunchList {
-    let results = vec![ResultColumn { name: "r".to_owned(), buffer: result.to_owned(), edges: None }];
+    let results =
+        vec![ResultColumn { name: "r".to_owned(), buffer: result.to_owned(), edges: None }];
     let mut list = LaunchList {
         program: "p".to_owned(),
         buffers: Vec::new(),
@@ -45,8 +51,15 @@ fn list(given: &[(&str, Role)], body: Body, result: &str) -> LaunchList {
         reasons: Vec::new(),
         lines: BTreeMap::new(),
     };
-    let buffer = |name: &str, rows: Rows, role: Role| Buffer { name: name.to_owned(), rows, columns: 1, element: Element::Real, role };
-    let mut buffers: Vec<Buffer> = given.iter().map(|(name, role)| buffer(name, Rows::Nodes, role.clone())).collect();
+    let buffer = |name: &str, rows: Rows, role: Role| Buffer {
+        name: name.to_owned(),
+        rows,
+        columns: 1,
+        element: Element::Real,
+        role,
+    };
+    let mut buffers: Vec<Buffer> =
+        given.iter().map(|(name, role)| buffer(name, Rows::Nodes, role.clone())).collect();
     for launch in list.launches() {
         for name in launch.operation.writes() {
             if !buffers.iter().any(|buffer| buffer.name == *name) {
@@ -72,17 +85,38 @@ fn training() -> LaunchList {
     let sum = Operation::SumOverRows { out: gradient_buffer("w"), source: "d".to_owned() };
     let body = Body::Train(Train {
         prepare: vec![launch("once", &["x"]), launch("held", &["once"])],
-        forward: vec![launch("a", &["x", "parameter.w"]), launch("b", &["a"]), launch("next", &["b"]), launch("scores", &["b"])],
+        forward: vec![
+            launch("a", &["x", "parameter.w"]),
+            launch("b", &["a"]),
+            launch("next", &["b"]),
+            launch("scores", &["b"]),
+        ],
         loss: Launch::unreckoned("loss".to_owned(), loss),
-        backward: vec![launch("d", &["slope", "b", "held"]), Launch::unreckoned("sum".to_owned(), sum)],
-        update: vec![Launch::unreckoned("step".to_owned(), Operation::Optimize { parameter: "w".to_owned() })],
+        backward: vec![
+            launch("d", &["slope", "b", "held"]),
+            Launch::unreckoned("sum".to_owned(), sum),
+        ],
+        update: vec![Launch::unreckoned(
+            "step".to_owned(),
+            Operation::Optimize { parameter: "w".to_owned() },
+        )],
         statistics: vec![Commit { state: "parameter.s".to_owned(), next: "next".to_owned() }],
         draws: true,
     });
-    let given = [("x", Role::Features), ("target", Role::Target), ("parameter.w", Role::Parameter), ("parameter.s", Role::Parameter)];
+    let given = [
+        ("x", Role::Features),
+        ("target", Role::Target),
+        ("parameter.w", Role::Parameter),
+        ("parameter.s", Role::Parameter),
+    ];
     let mut list = list(&given, body, "scores");
     for name in ["w", "s"] {
-        let parameter = Parameter { name: name.to_owned(), shape: vec![1], init: crate::launch::Init::Zero, learned: name == "w" };
+        let parameter = Parameter {
+            name: name.to_owned(),
+            shape: vec![1],
+            init: crate::launch::Init::Zero,
+            learned: name == "w",
+        };
         assert!(list.buffers.iter().any(|buffer| buffer.name == parameter_buffer(name)));
         list.parameters.push(parameter);
     }
@@ -98,7 +132,8 @@ fn expected(lifetimes: &[(&str, usize, usize)]) -> Vec<(String, usize, usize)> {
     lifetimes.iter().map(|(name, first, last)| ((*name).to_owned(), *first, *last)).collect()
 }
 
-/// Moments: 0 once, 1 held, 2 a, 3 b, 4 next, 5 scores, 6 loss, 7 measuring, 8 d, 9 sum, 10 step, 11 statistics.
+/// Moments: 0 once, 1 held, 2 a, 3 b, 4 next, 5 scores, 6 loss, 7 measuring, 8 d, 9 sum, 10 step,
+/// 11 statistics.
 #[test]
 fn lifetimes_of_training() {
     let wanted = [
@@ -123,7 +158,8 @@ fn lifetimes_of_training() {
 fn places_of_training() {
     let list = training();
     assert_eq!(list.arena_flaws(), Vec::new());
-    // Lines live during each launch: 1 once, 2 held, 3 a, ... the most during the loss: held, b, next, scores, slope, loss.
+    // Lines live during each launch: 1 once, 2 held, 3 a, ... the most during the loss: held, b,
+    // next, scores, slope, loss.
     assert_eq!(list.arena.live, [1, 2, 2, 3, 3, 4, 6, 5, 4, 3].map(|lines| lines * ALIGNMENT));
     assert_eq!(list.arena.bytes, 6 * ALIGNMENT);
     let peak = list.peak().unwrap();
@@ -134,26 +170,44 @@ fn places_of_training() {
 }
 
 fn repeated(prepare: Vec<Launch>, superstep: Vec<Launch>, state: &str, until: Until) -> Loop {
-    Loop { prepare, superstep, commit: vec![Commit { state: state.to_owned(), next: format!("{state}.next") }], until, course: None, frontier: None }
+    Loop {
+        prepare,
+        superstep,
+        commit: vec![Commit { state: state.to_owned(), next: format!("{state}.next") }],
+        until,
+        course: None,
+        frontier: None,
+    }
 }
 
-/// Moments: 0 s, 1 k, 2 t, 3 active, 4 s.next, 5 its end, 6 u, 7 v, 8 u.next, 9 its end, 10 r, 11 results.
+/// Moments: 0 s, 1 k, 2 t, 3 active, 4 s.next, 5 its end, 6 u, 7 v, 8 u.next, 9 its end, 10 r, 11
+/// results.
 #[test]
 fn lifetimes_of_loops() {
     let first = vec![launch("t", &["s", "k"]), launch("active", &["t"]), launch("s.next", &["s"])];
     let second = vec![launch("v", &["u"]), launch("u.next", &["v"])];
     let loops = vec![
-        repeated(vec![launch("s", &["x"]), launch("k", &["x"])], first, "s", Until::Nowhere("active".to_owned())),
+        repeated(
+            vec![launch("s", &["x"]), launch("k", &["x"])],
+            first,
+            "s",
+            Until::Nowhere("active".to_owned()),
+        ),
         repeated(vec![launch("u", &["x"])], second, "u", Until::Unchanged(vec!["u".to_owned()])),
     ];
-    let list = list(&[("x", Role::Features)], Body::Iterate(Iterate { loops, finish: vec![launch("r", &["u", "v"])] }), "r");
+    let list = list(
+        &[("x", Role::Features)],
+        Body::Iterate(Iterate { loops, finish: vec![launch("r", &["u", "v"])] }),
+        "r",
+    );
     let wanted = [
         // Read when the superstep has ended.
         ("active", 3, 5),
         // Read in every superstep.
         ("k", 1, 5),
         ("r", 10, 11),
-        // A checkpoint of the second loop holds the states of the first; either may lie where the other did.
+        // A checkpoint of the second loop holds the states of the first; either may lie where the
+        // other did.
         ("s", 0, 9),
         ("s.next", 0, 9),
         ("t", 2, 3),
@@ -169,26 +223,51 @@ fn lifetimes_of_loops() {
 #[test]
 fn a_buffer_that_is_read_before_it_is_written_stays_in_the_round() {
     let superstep = vec![launch("a", &["old"]), launch("old", &["s"]), launch("s.next", &["a"])];
-    let loops = vec![repeated(vec![launch("s", &["x"]), launch("old", &["s"])], superstep, "s", Until::Unchanged(vec!["s".to_owned()]))];
-    let list = list(&[("x", Role::Features)], Body::Iterate(Iterate { loops, finish: Vec::new() }), "s");
+    let loops = vec![repeated(
+        vec![launch("s", &["x"]), launch("old", &["s"])],
+        superstep,
+        "s",
+        Until::Unchanged(vec!["s".to_owned()]),
+    )];
+    let list =
+        list(&[("x", Role::Features)], Body::Iterate(Iterate { loops, finish: Vec::new() }), "s");
     let lifetimes = Timeline::of(&list).lifetimes(&list);
     assert_eq!(lifetimes["old"], Lifetime { first: 1, last: 5 });
     assert_eq!(lifetimes["a"], Lifetime { first: 2, last: 4 });
 }
 
-/// The last launch makes some rows of `v` and `s.next`, and what it made of the others before is read after the loop.
+/// The last launch makes some rows of `v` and `s.next`, and what it made of the others before is
+/// read after the loop.
 #[test]
 fn what_a_frontier_keeps_stays_in_the_round() {
     let lifetimes_with = |frontier: Option<Direction>| {
-        let superstep = [launch("a", &["s"]), launch("b", &["a"]), launch("v", &["b"]), launch("s.next", &["v"])];
+        let superstep = [
+            launch("a", &["s"]),
+            launch("b", &["a"]),
+            launch("v", &["b"]),
+            launch("s.next", &["v"]),
+        ];
         let fused = |name: &str, launches: &[Launch]| {
             let steps = launches.iter().map(|launch| launch.operation.clone()).collect();
-            Launch::unreckoned(name.to_owned(), Operation::Fused { over: Over::EdgesOf(Direction::In), locals: Vec::new(), steps })
+            Launch::unreckoned(
+                name.to_owned(),
+                Operation::Fused { over: Over::EdgesOf(Direction::In), locals: Vec::new(), steps },
+            )
         };
-        let superstep = vec![superstep[0].clone(), superstep[1].clone(), fused("walk", &superstep[2..])];
-        let mut round = repeated(vec![launch("s", &["x"])], superstep, "s", Until::Unchanged(vec!["s".to_owned()]));
+        let superstep =
+            vec![superstep[0].clone(), superstep[1].clone(), fused("walk", &superstep[2..])];
+        let mut round = repeated(
+            vec![launch("s", &["x"])],
+            superstep,
+            "s",
+            Until::Unchanged(vec!["s".to_owned()]),
+        );
         round.frontier = frontier;
-        let list = list(&[("x", Role::Features)], Body::Iterate(Iterate { loops: vec![round], finish: vec![launch("r", &["v"])] }), "r");
+        let list = list(
+            &[("x", Role::Features)],
+            Body::Iterate(Iterate { loops: vec![round], finish: vec![launch("r", &["v"])] }),
+            "r",
+        );
         assert_eq!(list.arena_flaws(), Vec::new());
         Timeline::of(&list).lifetimes(&list)["v"]
     };
@@ -203,9 +282,16 @@ fn each_thing_that_is_wrong_with_an_arena_is_found() {
         let mut list = training();
         change(&mut list.arena);
         let flaws = list.arena_flaws();
-        assert!(flaws.iter().any(|(what, expected, found)| format!("{what}: {expected}; {found}") == wanted), "{wanted} is not among {flaws:#?}");
+        assert!(
+            flaws
+                .iter()
+                .any(|(what, expected, found)| format!("{what}: {expected}; {found}") == wanted),
+            "{wanted} is not among {flaws:#?}"
+        );
     };
-    let at = |arena: &mut Arena, name: &str| arena.places.iter().position(|place| place.buffer == name).unwrap();
+    let at = |arena: &mut Arena, name: &str| {
+        arena.places.iter().position(|place| place.buffer == name).unwrap()
+    };
     finds(
         &|arena| {
             let (held, b) = (at(arena, "held"), at(arena, "b"));
@@ -245,7 +331,8 @@ fn each_thing_that_is_wrong_with_an_arena_is_found() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever wants a place: none share a byte at one time, in either order, and never more than one after the other.
+    /// Whatever wants a place: none share a byte at one time, in either order, and never more than
+    /// one after the other.
     #[test]
     fn places_of_any_buffers(buffers in proptest::collection::vec((0u64..2000, 0usize..30, 0usize..10), 0..60)) {
         let made: Vec<Made> =
@@ -278,8 +365,12 @@ fn features_that_no_epoch_reads_give_their_place_up_on_a_gpu() {
     let without = list.arena.bytes;
     list.reckon(&on_gpu);
     assert_eq!(list.arena_flaws(), []);
-    let (features, once) = (list.arena.place("x").unwrap().clone(), list.arena.place("once").unwrap().clone());
-    assert!(features.offset + features.bytes <= once.offset || once.offset + once.bytes <= features.offset);
+    let (features, once) =
+        (list.arena.place("x").unwrap().clone(), list.arena.place("once").unwrap().clone());
+    assert!(
+        features.offset + features.bytes <= once.offset
+            || once.offset + once.bytes <= features.offset
+    );
     assert_eq!(list.arena.bytes, without, "what epochs make lies where features did");
     list.keep_features_apart(&on_gpu);
     assert!(list.features_in_arena().is_none());

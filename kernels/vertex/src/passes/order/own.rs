@@ -1,5 +1,6 @@
-//! own: a product of what is added up of a vertex's own row and of sums over its neighbours' same rows: `(a x_v + sum of x_u) W` is
-//! `a (x W)_v + sum of (x W)_u`, so that everything behind the product has its width, and sparse features meet nothing but the product.
+//! own: a product of what is added up of a vertex's own row and of sums over its neighbours' same
+//! rows: `(a x_v + sum of x_u) W` is `a (x W)_v + sum of (x W)_u`, so that everything behind the
+//! product has its width, and sparse features meet nothing but the product.
 //!
 //! promises  the value as a real number; that the product is done once
 //! never     takes apart what another value reads
@@ -43,8 +44,15 @@ impl Facts<'_> {
         let terms: Vec<(NodeId, Term)> = terms.iter().map(term).collect::<Option<_>>()?;
         let x = terms[0].0;
         let of_one = terms.iter().all(|(of, _)| *of == x);
-        let both = [true, false].iter().all(|own| terms.iter().any(|(_, term)| matches!(term, Term::Own(_)) == *own));
-        (of_one && both).then(|| Terms { x, matrix, transposed, terms: terms.into_iter().map(|(_, term)| term).collect() })
+        let both = [true, false]
+            .iter()
+            .all(|own| terms.iter().any(|(_, term)| matches!(term, Term::Own(_)) == *own));
+        (of_one && both).then(|| Terms {
+            x,
+            matrix,
+            transposed,
+            terms: terms.into_iter().map(|(_, term)| term).collect(),
+        })
     }
 
     fn term(&self, at: NodeId, matrix: NodeId, transposed: bool) -> Option<(NodeId, Term)> {
@@ -59,10 +67,13 @@ impl Facts<'_> {
 
     pub(super) fn weigh_terms(&self, terms: &Terms, at: NodeId, data: &Data) -> Choice {
         let (wide, narrow) = self.columns(terms.x, (terms.matrix, terms.transposed));
-        let learned = |steps: &[Step]| steps.iter().filter_map(Step::value).any(|value| self.learned[value.index()]);
+        let learned = |steps: &[Step]| {
+            steps.iter().filter_map(Step::value).any(|value| self.learned[value.index()])
+        };
         let rows = |columns: u64| bytes::rows(data, columns);
         let read = self.bytes_of(terms.x, data);
-        let (mut before, mut after) = (rows(wide) + rows(wide) + rows(narrow), read + rows(narrow) + rows(narrow));
+        let (mut before, mut after) =
+            (rows(wide) + rows(wide) + rows(narrow), read + rows(narrow) + rows(narrow));
         let (mut numbers, mut back, mut back_narrow) = (false, rows(wide), 0);
         for term in &terms.terms {
             match term {
@@ -93,20 +104,33 @@ impl Facts<'_> {
             after += if numbers { 2 * rows(narrow) } else { 0 };
             after += if wanted { rows(narrow) + rows(wide) } else { 0 };
         }
-        let order = if after < before { "product, then own row and sum" } else { "own row and sum, then product" };
-        self.choice(at, (before, after), data.training, |bytes| format!("{order}: the product makes {narrow} columns of {wide}; {bytes}"))
+        let order = if after < before {
+            "product, then own row and sum"
+        } else {
+            "own row and sum, then product"
+        };
+        self.choice(at, (before, after), data.training, |bytes| {
+            format!("{order}: the product makes {narrow} columns of {wide}; {bytes}")
+        })
     }
 }
 
 impl Terms {
     /// The terms of the product's rows, added up.
-    pub(super) fn built(&self, builder: &mut Builder<'_>, site: &Site<'_>) -> Result<NodeId, Misfit> {
+    pub(super) fn built(
+        &self,
+        builder: &mut Builder<'_>,
+        site: &Site<'_>,
+    ) -> Result<NodeId, Misfit> {
         let new = |old: NodeId| site.made[old.index()].expect("a part stands before its product");
-        let product = builder.make(Op::Product { transposed: self.transposed }, &[new(self.x), new(self.matrix)])?;
+        let product = builder
+            .make(Op::Product { transposed: self.transposed }, &[new(self.x), new(self.matrix)])?;
         let mut sum = None;
         for term in &self.terms {
             let made = match term {
-                Term::Own(steps) => steps.iter().try_fold(product, |value, step| step.put(builder, site, value))?,
+                Term::Own(steps) => {
+                    steps.iter().try_fold(product, |value, step| step.put(builder, site, value))?
+                }
                 Term::Sum(chain) => chain.summed(builder, site, product)?,
             };
             sum = Some(match sum {

@@ -1,15 +1,20 @@
 //! What a column of nodes.parquet, or of graphs.parquet, is to who learns it.
 //!
-//! promises  plan, run and its check take a column for the same: whole numbers that are not negative and words are classes, in ascending order of
-//!           what stands there (numbers by value, words by bytes), with these as names; truth values are the classes `false` and `true`;
-//!           other numbers are values, lists of them rows; null, an empty word or a negative number is no class
+//! promises  plan, run and its check take a column for the same: whole numbers that are not
+//!           negative and words are classes, in ascending order of what stands there (numbers by
+//!           value, words by bytes), with these as names; truth values are the classes `false` and
+//!           `true`; other numbers are values, lists of them rows; null, an empty word or a
+//!           negative number is no class
 //! never     takes the data's own `label` for anything but what ingest made of it
 use std::sync::Arc;
 
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
-    types::{Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
+    types::{
+        Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+        UInt32Type, UInt64Type,
+    },
 };
 use arrow_schema::{DataType, Schema};
 
@@ -46,7 +51,8 @@ pub struct Learned {
 
 /// The fact that says what has labels: `nodes`, `graphs`, or `both`.
 pub const TARGET: &str = "target";
-/// What the names of counts and facts of the labels of graphs begin with, where nodes have labels too.
+/// What the names of counts and facts of the labels of graphs begin with, where nodes have labels
+/// too.
 pub const OF_GRAPHS: &str = "graphs.";
 
 /// What the rows are that are learned.
@@ -78,7 +84,11 @@ impl LearnedRows {
 
     /// The name of a count or fact of the labels in the manifest of an artifact.
     pub fn named(self, artifact: &Artifact, name: &str) -> String {
-        let prefix = if self == LearnedRows::Graphs && LearnedRows::of(artifact).is_none() { OF_GRAPHS } else { "" };
+        let prefix = if self == LearnedRows::Graphs && LearnedRows::of(artifact).is_none() {
+            OF_GRAPHS
+        } else {
+            ""
+        };
         format!("{prefix}{name}")
     }
 }
@@ -86,7 +96,11 @@ impl LearnedRows {
 /// The columns of that table that could be learned, in its order.
 pub fn learnable(artifact: &Artifact, rows: LearnedRows) -> Result<Vec<String>, StageError> {
     let (_, schema): (u64, Arc<Schema>) = describe(&artifact.file(rows.file()))?;
-    let names = schema.fields().iter().filter(|field| is_learnable(field.data_type())).map(|field| field.name().clone());
+    let names = schema
+        .fields()
+        .iter()
+        .filter(|field| is_learnable(field.data_type()))
+        .map(|field| field.name().clone());
     Ok(names.filter(|name| name == LABEL || !NODE_COLUMNS.contains(&name.as_str())).collect())
 }
 
@@ -99,41 +113,81 @@ fn is_learnable(found: &DataType) -> bool {
 }
 
 /// Reads a column of `learnable`.
-pub fn read_learned(artifact: &Artifact, rows: LearnedRows, name: &str, whole_numbers: WholeNumbers) -> Result<Learned, StageError> {
+pub fn read_learned(
+    artifact: &Artifact,
+    rows: LearnedRows,
+    name: &str,
+    whole_numbers: WholeNumbers,
+) -> Result<Learned, StageError> {
     let path = artifact.file(rows.file());
     let table = read_table(&path, Some(&[name]))?;
-    let column = table.column(name).ok_or_else(|| StageError::damaged(&path, format!("expected a column `{name}`, found none")))?;
-    of_column(column, whole_numbers).ok_or_else(|| StageError::damaged(&path, format!("column `{name}`: {} cannot be learned", column.data_type())))
+    let column = table.column(name).ok_or_else(|| {
+        StageError::damaged(&path, format!("expected a column `{name}`, found none"))
+    })?;
+    of_column(column, whole_numbers).ok_or_else(|| {
+        StageError::damaged(
+            &path,
+            format!("column `{name}`: {} cannot be learned", column.data_type()),
+        )
+    })
 }
 
 fn of_column(column: &ArrayRef, whole_numbers: WholeNumbers) -> Option<Learned> {
     let values = |values: Vec<f32>| Learned { labels: Labels::Values(values), classes: Vec::new() };
     if let Some(words) = column.as_string_opt::<i32>() {
-        return Some(classes(words.iter().map(|word| word.filter(|word| !word.is_empty()).map(str::to_owned)).collect()));
+        return Some(classes(
+            words
+                .iter()
+                .map(|word| word.filter(|word| !word.is_empty()).map(str::to_owned))
+                .collect(),
+        ));
     }
     if let Some(truths) = column.as_boolean_opt() {
         return Some(match whole_numbers {
             WholeNumbers::Classes => {
                 let class = truths.iter().map(|truth| truth.map(u32::from)).collect();
-                Learned { labels: Labels::Classes(class), classes: vec!["false".to_owned(), "true".to_owned()] }
+                Learned {
+                    labels: Labels::Classes(class),
+                    classes: vec!["false".to_owned(), "true".to_owned()],
+                }
             }
-            WholeNumbers::Values => values(truths.iter().map(|truth| truth.map_or(f32::NAN, |truth| f32::from(u8::from(truth)))).collect()),
+            WholeNumbers::Values => values(
+                truths
+                    .iter()
+                    .map(|truth| truth.map_or(f32::NAN, |truth| f32::from(u8::from(truth))))
+                    .collect(),
+            ),
         });
     }
     if let Some(reals) = column.as_primitive_opt::<Float32Type>() {
         return Some(values(reals.iter().map(|real| real.unwrap_or(f32::NAN)).collect()));
     }
     if let Some(reals) = column.as_primitive_opt::<Float64Type>() {
-        return Some(values(reals.iter().map(|real| real.map_or(f32::NAN, |real| real as f32)).collect()));
+        return Some(values(
+            reals.iter().map(|real| real.map_or(f32::NAN, |real| real as f32)).collect(),
+        ));
     }
     if let Some(rows) = column.as_fixed_size_list_opt() {
         let numbers = rows.values().as_primitive_opt::<Float32Type>()?;
-        return Some(Learned { labels: Labels::Rows { columns: rows.value_length() as usize, values: numbers.values().to_vec() }, classes: Vec::new() });
+        return Some(Learned {
+            labels: Labels::Rows {
+                columns: rows.value_length() as usize,
+                values: numbers.values().to_vec(),
+            },
+            classes: Vec::new(),
+        });
     }
     let whole = whole_numbers_of(column)?;
     Some(match whole_numbers {
-        WholeNumbers::Classes => classes(whole.into_iter().map(|number| number.filter(|number| *number >= 0)).collect()),
-        WholeNumbers::Values => values(whole.into_iter().map(|number| number.map_or(f32::NAN, |number| number as f32)).collect()),
+        WholeNumbers::Classes => {
+            classes(whole.into_iter().map(|number| number.filter(|number| *number >= 0)).collect())
+        }
+        WholeNumbers::Values => values(
+            whole
+                .into_iter()
+                .map(|number| number.map_or(f32::NAN, |number| number as f32))
+                .collect(),
+        ),
     })
 }
 
@@ -142,8 +196,13 @@ fn classes<T: Ord + Clone + ToString>(of_row: Vec<Option<T>>) -> Learned {
     let mut names: Vec<T> = of_row.iter().flatten().cloned().collect();
     names.sort_unstable();
     names.dedup();
-    let place = |name: Option<T>| name.and_then(|name| names.binary_search(&name).ok()).map(|place| place as u32);
-    Learned { labels: Labels::Classes(of_row.into_iter().map(place).collect()), classes: names.iter().map(T::to_string).collect() }
+    let place = |name: Option<T>| {
+        name.and_then(|name| names.binary_search(&name).ok()).map(|place| place as u32)
+    };
+    Learned {
+        labels: Labels::Classes(of_row.into_iter().map(place).collect()),
+        classes: names.iter().map(T::to_string).collect(),
+    }
 }
 
 /// Whole numbers of any width.
@@ -161,39 +220,73 @@ fn whole_numbers_of(column: &ArrayRef) -> Option<Vec<Option<i128>>> {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{BooleanArray, Float64Array, Int64Array, StringArray, TimestampSecondArray, UInt64Array};
+    use arrow_array::{
+        BooleanArray, Float64Array, Int64Array, StringArray, TimestampSecondArray, UInt64Array,
+    };
 
     use super::*;
 
-    fn taken(column: impl Array + 'static, whole_numbers: WholeNumbers) -> Option<(Labels, Vec<String>)> {
+    fn taken(
+        column: impl Array + 'static,
+        whole_numbers: WholeNumbers,
+    ) -> Option<(Labels, Vec<String>)> {
         let column: ArrayRef = Arc::new(column);
         of_column(&column, whole_numbers).map(|learned| (learned.labels, learned.classes))
     }
 
     fn named(class: &[Option<u32>], names: &[&str]) -> Option<(Labels, Vec<String>)> {
-        Some((Labels::Classes(class.to_vec()), names.iter().map(|name| (*name).to_owned()).collect()))
+        Some((
+            Labels::Classes(class.to_vec()),
+            names.iter().map(|name| (*name).to_owned()).collect(),
+        ))
     }
 
     #[test]
     fn words_and_whole_numbers_are_classes_in_their_order() {
         let words = StringArray::from(vec![Some("b"), None, Some("a"), Some(""), Some("b")]);
-        assert_eq!(taken(words, WholeNumbers::Values), named(&[Some(1), None, Some(0), None, Some(1)], &["a", "b"]));
+        assert_eq!(
+            taken(words, WholeNumbers::Values),
+            named(&[Some(1), None, Some(0), None, Some(1)], &["a", "b"])
+        );
         let years = || Int64Array::from(vec![Some(2010), Some(-1), None, Some(999), Some(2010)]);
-        assert_eq!(taken(years(), WholeNumbers::Classes), named(&[Some(1), None, None, Some(0), Some(1)], &["999", "2010"]));
-        assert_eq!(taken(UInt64Array::from(vec![u64::MAX, 0]), WholeNumbers::Classes), named(&[Some(1), Some(0)], &["0", "18446744073709551615"]));
+        assert_eq!(
+            taken(years(), WholeNumbers::Classes),
+            named(&[Some(1), None, None, Some(0), Some(1)], &["999", "2010"])
+        );
+        assert_eq!(
+            taken(UInt64Array::from(vec![u64::MAX, 0]), WholeNumbers::Classes),
+            named(&[Some(1), Some(0)], &["0", "18446744073709551615"])
+        );
         let truths = || BooleanArray::from(vec![Some(true), None]);
-        assert_eq!(taken(truths(), WholeNumbers::Classes), named(&[Some(1), None], &["false", "true"]));
+        assert_eq!(
+            taken(truths(), WholeNumbers::Classes),
+            named(&[Some(1), None], &["false", "true"])
+        );
     }
 
     #[test]
     fn numbers_are_values_and_what_is_none_is_not_a_number() {
         let values = |column: Option<(Labels, Vec<String>)>| match column {
-            Some((Labels::Values(values), classes)) if classes.is_empty() => values.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(" "),
+            Some((Labels::Values(values), classes)) if classes.is_empty() => {
+                values.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(" ")
+            }
             other => panic!("expected values, found {other:?}"),
         };
-        assert_eq!(values(taken(Float64Array::from(vec![Some(0.5), None]), WholeNumbers::Classes)), "0.5 NaN");
-        assert_eq!(values(taken(Int64Array::from(vec![Some(-3), None]), WholeNumbers::Values)), "-3 NaN");
-        assert_eq!(values(taken(BooleanArray::from(vec![Some(true), Some(false), None]), WholeNumbers::Values)), "1 0 NaN");
+        assert_eq!(
+            values(taken(Float64Array::from(vec![Some(0.5), None]), WholeNumbers::Classes)),
+            "0.5 NaN"
+        );
+        assert_eq!(
+            values(taken(Int64Array::from(vec![Some(-3), None]), WholeNumbers::Values)),
+            "-3 NaN"
+        );
+        assert_eq!(
+            values(taken(
+                BooleanArray::from(vec![Some(true), Some(false), None]),
+                WholeNumbers::Values
+            )),
+            "1 0 NaN"
+        );
         assert_eq!(taken(TimestampSecondArray::from(vec![1]), WholeNumbers::Classes), None);
     }
 }

@@ -1,11 +1,13 @@
 //! The Parquet half of a graph: edges, nodes, graphs.
 //!
-//! promises  what is written is read back equal; the counts that others plan by are written with the table that they speak of
+//! promises  what is written is read back equal; the counts that others plan by are written with
+//!           the table that they speak of
 //! never     guesses a column's meaning from its type
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, ListArray, StringArray, UInt8Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, FixedSizeListArray, ListArray, StringArray, UInt8Array, UInt32Array,
+    UInt64Array,
     cast::AsArray,
     types::{Float32Type, UInt8Type, UInt32Type, UInt64Type},
 };
@@ -15,7 +17,10 @@ use arrow_schema::{DataType, Field};
 use super::*;
 use crate::{
     arrow_file::numbers,
-    parquet_file::{ROWS_WRITTEN, Table, TableWriter, describe, field, numbers_of, read_table, scan_table, write_table},
+    parquet_file::{
+        ROWS_WRITTEN, Table, TableWriter, describe, field, numbers_of, read_table, scan_table,
+        write_table,
+    },
     stage::Told,
 };
 
@@ -77,7 +82,14 @@ pub struct NodeTable {
 impl NodeTable {
     /// Nodes of which nothing but their ids is known.
     pub fn new(ids: Ids) -> NodeTable {
-        NodeTable { ids, labels: None, splits: Vec::new(), kind: None, graph: None, columns: Vec::new() }
+        NodeTable {
+            ids,
+            labels: None,
+            splits: Vec::new(),
+            kind: None,
+            graph: None,
+            columns: Vec::new(),
+        }
     }
 }
 
@@ -138,19 +150,26 @@ impl Ids {
     fn ascend(&self) -> Option<usize> {
         match self {
             Ids::Numbers(ids) => ids.windows(2).position(|pair| pair[0] >= pair[1]),
-            Ids::Strings(ids) => ids.windows(2).position(|pair| pair[0].as_bytes() >= pair[1].as_bytes()),
+            Ids::Strings(ids) => {
+                ids.windows(2).position(|pair| pair[0].as_bytes() >= pair[1].as_bytes())
+            }
         }
     }
 }
 
 /// Writes edges.parquet.
-pub fn write_edges(outputs: &mut Outputs, edges: EdgeTable, told: Told<'_>) -> Result<(), StageError> {
+pub fn write_edges(
+    outputs: &mut Outputs,
+    edges: EdgeTable,
+    told: Told<'_>,
+) -> Result<(), StageError> {
     let mut writer = EdgeWriter::create(outputs, edges.weight.is_some(), edges.kind.is_some())?;
     writer.write(edges, told)?;
     writer.finish(outputs)
 }
 
-/// Writes edges.parquet piece by piece; pieces of a multiple of `ROW_GROUP` edges give the same bytes as one.
+/// Writes edges.parquet piece by piece; pieces of a multiple of `ROW_GROUP` edges give the same
+/// bytes as one.
 pub struct EdgeWriter {
     writer: TableWriter,
     count: u64,
@@ -158,12 +177,19 @@ pub struct EdgeWriter {
 
 impl EdgeWriter {
     /// Begins the file; every piece has weights and relations, or none has.
-    pub fn create(outputs: &mut Outputs, weighted: bool, typed: bool) -> Result<EdgeWriter, StageError> {
+    pub fn create(
+        outputs: &mut Outputs,
+        weighted: bool,
+        typed: bool,
+    ) -> Result<EdgeWriter, StageError> {
         outputs.fact(Kind::Graph, "weighted", weighted);
         let mut fields = vec![field("source", DataType::UInt32), field("target", DataType::UInt32)];
         fields.extend(weighted.then(|| field("weight", DataType::Float32)));
         fields.extend(typed.then(|| field("type", DataType::UInt16)));
-        Ok(EdgeWriter { writer: TableWriter::create(&outputs.file(Kind::Graph, EDGES_FILE), fields)?, count: 0 })
+        Ok(EdgeWriter {
+            writer: TableWriter::create(&outputs.file(Kind::Graph, EDGES_FILE), fields)?,
+            count: 0,
+        })
     }
 
     /// Adds edges behind those that are there.
@@ -207,7 +233,11 @@ pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageE
 }
 
 /// Writes names.json and how many nodes each kind has.
-pub fn write_kinds(outputs: &mut Outputs, names: &Names, nodes: &NodeTable) -> Result<(), StageError> {
+pub fn write_kinds(
+    outputs: &mut Outputs,
+    names: &Names,
+    nodes: &NodeTable,
+) -> Result<(), StageError> {
     let counts = nodes_of_kinds(nodes.kind.as_deref().unwrap_or_default(), names.kinds.len());
     for (name, count) in names.kinds.iter().zip(counts) {
         outputs.count(Kind::Graph, &format!("nodes.{name}"), count as u64);
@@ -226,9 +256,13 @@ pub fn nodes_of_kinds(of_node: &[u16], kinds: usize) -> Vec<usize> {
     counts
 }
 
-/// Writes graphs.parquet, after the nodes: where graphs have labels, they are what is learned. `both`: nodes have labels too,
-/// and what a program returns decides which of the two it learns.
-pub fn write_graphs(outputs: &mut Outputs, graphs: &GraphTable, both: bool) -> Result<(), StageError> {
+/// Writes graphs.parquet, after the nodes: where graphs have labels, they are what is learned.
+/// `both`: nodes have labels too, and what a program returns decides which of the two it learns.
+pub fn write_graphs(
+    outputs: &mut Outputs,
+    graphs: &GraphTable,
+    both: bool,
+) -> Result<(), StageError> {
     let ids = graphs.ids.to_array();
     let mut columns = vec![(field("id", ids.data_type().clone()), ids)];
     columns.extend(graphs.labels.as_ref().map(label_column).transpose()?);
@@ -240,7 +274,12 @@ pub fn write_graphs(outputs: &mut Outputs, graphs: &GraphTable, both: bool) -> R
     outputs.count(Kind::Graph, "graphs", graphs.ids.len() as u64);
     if graphs.labels.is_some() {
         outputs.fact(Kind::Graph, TARGET, if both { "both" } else { "graphs" });
-        write_target_counts(outputs, if both { OF_GRAPHS } else { "" }, graphs.labels.as_ref(), &graphs.splits);
+        write_target_counts(
+            outputs,
+            if both { OF_GRAPHS } else { "" },
+            graphs.labels.as_ref(),
+            &graphs.splits,
+        );
     }
     Ok(())
 }
@@ -250,26 +289,45 @@ fn further((name, values): &(String, ArrayRef)) -> (Field, ArrayRef) {
     (Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone())
 }
 
-/// What a planner needs to know of the target, without reading a row; the names begin with `prefix`.
-fn write_target_counts(outputs: &mut Outputs, prefix: &str, labels: Option<&Labels>, splits: &[Vec<u8>]) {
+/// What a planner needs to know of the target, without reading a row; the names begin with
+/// `prefix`.
+fn write_target_counts(
+    outputs: &mut Outputs,
+    prefix: &str,
+    labels: Option<&Labels>,
+    splits: &[Vec<u8>],
+) {
     let named = |name: &str| format!("{prefix}{name}");
     outputs.count(Kind::Graph, &named("splits"), splits.len() as u64);
     for (index, name) in ["train", "validation", "test"].into_iter().enumerate() {
         if let Some(split) = splits.first() {
-            outputs.count(Kind::Graph, &named(name), split.iter().filter(|&&entry| entry == index as u8 + 1).count() as u64);
+            outputs.count(
+                Kind::Graph,
+                &named(name),
+                split.iter().filter(|&&entry| entry == index as u8 + 1).count() as u64,
+            );
         }
     }
     let form = match labels {
         None => "none",
         Some(Labels::Classes(classes)) => {
-            outputs.count(Kind::Graph, &named("classes"), classes.iter().flatten().max().map_or(0, |&class| u64::from(class) + 1));
+            outputs.count(
+                Kind::Graph,
+                &named("classes"),
+                classes.iter().flatten().max().map_or(0, |&class| u64::from(class) + 1),
+            );
             "classes"
         }
         Some(Labels::Values(_)) => "values",
         Some(Labels::Rows { columns, values }) => {
             outputs.count(Kind::Graph, &named("label_columns"), *columns as u64);
-            let binary = values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
-            outputs.fact(Kind::Graph, &named("label_values"), if binary { "binary" } else { "real" });
+            let binary =
+                values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
+            outputs.fact(
+                Kind::Graph,
+                &named("label_values"),
+                if binary { "binary" } else { "real" },
+            );
             "rows"
         }
     };
@@ -280,11 +338,15 @@ fn label_column(labels: &Labels) -> Result<(Field, ArrayRef), StageError> {
     Ok(match labels {
         Labels::Classes(classes) => {
             let nullable = classes.iter().any(Option::is_none);
-            (Field::new("label", DataType::UInt32, nullable), Arc::new(UInt32Array::from(classes.clone())) as ArrayRef)
+            (
+                Field::new("label", DataType::UInt32, nullable),
+                Arc::new(UInt32Array::from(classes.clone())) as ArrayRef,
+            )
         }
         Labels::Values(values) => (field("label", DataType::Float32), numbers(values.clone())),
         Labels::Rows { columns, values } => {
-            let width = i32::try_from(*columns).map_err(|_| StageError::defect("labels are wider than 2^31 columns"))?;
+            let width = i32::try_from(*columns)
+                .map_err(|_| StageError::defect("labels are wider than 2^31 columns"))?;
             let item = Arc::new(Field::new_list_field(DataType::Float32, false));
             let list = FixedSizeListArray::try_new(item, width, numbers(values.clone()), None);
             let list = list.map_err(|error| StageError::defect(error.to_string()))?;
@@ -295,10 +357,12 @@ fn label_column(labels: &Labels) -> Result<(Field, ArrayRef), StageError> {
 
 fn split_column(splits: &[Vec<u8>], count: usize) -> Result<(Field, ArrayRef), StageError> {
     let width = splits.len();
-    let values: Vec<u8> = (0..count).flat_map(|row| splits.iter().map(move |split| split[row])).collect();
+    let values: Vec<u8> =
+        (0..count).flat_map(|row| splits.iter().map(move |split| split[row])).collect();
     let offsets = OffsetBuffer::from_repeated_length(width, count);
     let item = Arc::new(Field::new_list_field(DataType::UInt8, false));
-    let list = ListArray::try_new(item, offsets, Arc::new(UInt8Array::from(values)), None).map_err(|error| StageError::defect(error.to_string()))?;
+    let list = ListArray::try_new(item, offsets, Arc::new(UInt8Array::from(values)), None)
+        .map_err(|error| StageError::defect(error.to_string()))?;
     Ok((field("split", list.data_type().clone()), Arc::new(list)))
 }
 
@@ -334,8 +398,16 @@ pub fn read_edges_told(artifact: &Artifact, told: Told<'_>) -> Result<EdgeTable,
     })?;
     // What follows makes room, weights and launches for each relation up to the largest number.
     let relations = open_names(artifact)?.relations.len();
-    match edges.kind.iter().flatten().position(|&kind| relations > 0 && usize::from(kind) >= relations) {
-        Some(row) => Err(StageError::damaged(&path, format!("row {row}: its relation is not one of {relations}"))),
+    match edges
+        .kind
+        .iter()
+        .flatten()
+        .position(|&kind| relations > 0 && usize::from(kind) >= relations)
+    {
+        Some(row) => Err(StageError::damaged(
+            &path,
+            format!("row {row}: its relation is not one of {relations}"),
+        )),
         None => Ok(edges),
     }
 }
@@ -367,18 +439,24 @@ pub fn read_graphs(artifact: &Artifact) -> Result<Option<GraphTable>, StageError
     }
     let path = artifact.file(GRAPHS_FILE);
     let table = read_table(&path, None)?;
-    let (ids, labels, splits) = (read_ids(&path, &table)?, read_label_column(&path, &table)?, read_splits(&path, &table)?);
+    let (ids, labels, splits) =
+        (read_ids(&path, &table)?, read_label_column(&path, &table)?, read_splits(&path, &table)?);
     Ok(Some(GraphTable { ids, labels, splits, columns: further_columns(&table) }))
 }
 
 /// The columns that have no meaning of their own.
 fn further_columns(table: &Table) -> Vec<(String, ArrayRef)> {
-    let named = |(field, column): (&Arc<Field>, &ArrayRef)| (!NODE_COLUMNS.contains(&field.name().as_str())).then(|| (field.name().clone(), column.clone()));
+    let named = |(field, column): (&Arc<Field>, &ArrayRef)| {
+        (!NODE_COLUMNS.contains(&field.name().as_str()))
+            .then(|| (field.name().clone(), column.clone()))
+    };
     table.batch.schema().fields().iter().zip(table.batch.columns()).filter_map(named).collect()
 }
 
 fn read_ids(path: &Path, table: &Table) -> Result<Ids, StageError> {
-    let id = table.column("id").ok_or_else(|| StageError::damaged(path, "expected a column `id`, found none"))?;
+    let id = table
+        .column("id")
+        .ok_or_else(|| StageError::damaged(path, "expected a column `id`, found none"))?;
     if let Some(numbers) = id.as_primitive_opt::<UInt64Type>() {
         Ok(Ids::Numbers(numbers.values().to_vec()))
     } else if let Some(strings) = id.as_string_opt::<i32>() {
@@ -389,7 +467,9 @@ fn read_ids(path: &Path, table: &Table) -> Result<Ids, StageError> {
 }
 
 fn read_label_column(path: &Path, table: &Table) -> Result<Option<Labels>, StageError> {
-    let wrong = |column: &ArrayRef| StageError::damaged(path, format!("column `label`: unexpected type {}", column.data_type()));
+    let wrong = |column: &ArrayRef| {
+        StageError::damaged(path, format!("column `label`: unexpected type {}", column.data_type()))
+    };
     table.column("label").map(|column| read_labels(column).ok_or_else(|| wrong(column))).transpose()
 }
 
@@ -414,22 +494,40 @@ fn read_splits(path: &Path, table: &Table) -> Result<Vec<Vec<u8>>, StageError> {
     if values.len() != width * lists.len() {
         return Err(wrong());
     }
-    Ok((0..width).map(|split| values.iter().skip(split).step_by(width).copied().collect()).collect())
+    Ok((0..width)
+        .map(|split| values.iter().skip(split).step_by(width).copied().collect())
+        .collect())
 }
 
-pub(super) fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
-    let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
+pub(super) fn validate(
+    directory: &Path,
+    manifest: &Manifest,
+    depth: Depth,
+) -> Result<(), StageError> {
+    let (nodes, edges) =
+        (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
     let edge_path = directory.join(EDGES_FILE);
     let (rows, schema) = describe(&edge_path)?;
     expect_length(&edge_path, "edges", edges, rows)?;
-    for (name, expected, needed) in
-        [("source", DataType::UInt32, true), ("target", DataType::UInt32, true), ("weight", DataType::Float32, false), ("type", DataType::UInt16, false)]
-    {
+    for (name, expected, needed) in [
+        ("source", DataType::UInt32, true),
+        ("target", DataType::UInt32, true),
+        ("weight", DataType::Float32, false),
+        ("type", DataType::UInt16, false),
+    ] {
         match schema.field_with_name(name) {
             Ok(field) if *field.data_type() != expected => {
-                return Err(StageError::damaged(&edge_path, format!("column `{name}`: expected {expected}, found {}", field.data_type())));
+                return Err(StageError::damaged(
+                    &edge_path,
+                    format!("column `{name}`: expected {expected}, found {}", field.data_type()),
+                ));
             }
-            Err(_) if needed => return Err(StageError::damaged(&edge_path, format!("expected a column `{name}`, found none"))),
+            Err(_) if needed => {
+                return Err(StageError::damaged(
+                    &edge_path,
+                    format!("expected a column `{name}`, found none"),
+                ));
+            }
             _ => {}
         }
     }
@@ -455,31 +553,48 @@ fn validate_values(directory: &Path, manifest: &Manifest, nodes: u64) -> Result<
         for name in ["source", "target"] {
             let ends = numbers_of::<u32>(&path, batch, name)?;
             if let Some(row) = ends.iter().position(|&node| u64::from(node) >= nodes) {
-                return Err(StageError::damaged(&path, format!("row {}: {name} {} of only {nodes} nodes", first + row, ends[row])));
+                return Err(StageError::damaged(
+                    &path,
+                    format!("row {}: {name} {} of only {nodes} nodes", first + row, ends[row]),
+                ));
             }
         }
         if batch.column_by_name("weight").is_some()
-            && let Some(row) = numbers_of::<f32>(&path, batch, "weight")?.iter().position(|weight| !weight.is_finite())
+            && let Some(row) = numbers_of::<f32>(&path, batch, "weight")?
+                .iter()
+                .position(|weight| !weight.is_finite())
         {
-            return Err(StageError::damaged(&path, format!("row {}: the weight is not finite", first + row)));
+            return Err(StageError::damaged(
+                &path,
+                format!("row {}: the weight is not finite", first + row),
+            ));
         }
         first += batch.num_rows();
         Ok(())
     })?;
     let table = read_nodes(&artifact)?;
     if let Some(row) = table.ids.ascend() {
-        return Err(StageError::damaged(&directory.join(NODES_FILE), format!("row {}: ids do not ascend", row + 1)));
+        return Err(StageError::damaged(
+            &directory.join(NODES_FILE),
+            format!("row {}: ids do not ascend", row + 1),
+        ));
     }
     let (kinds, graphs) = (open_names(&artifact)?.kinds.len(), read_graphs(&artifact)?);
     let below = |column: &str, far: Option<usize>, most: usize| match far {
-        Some(row) => Err(StageError::damaged(&directory.join(NODES_FILE), format!("row {row}: its {column} is not one of {most}"))),
+        Some(row) => Err(StageError::damaged(
+            &directory.join(NODES_FILE),
+            format!("row {row}: its {column} is not one of {most}"),
+        )),
         None => Ok(()),
     };
     below("kind", table.kind.iter().flatten().position(|&kind| usize::from(kind) >= kinds), kinds)?;
     let count = graphs.as_ref().map_or(0, |graphs| graphs.ids.len());
     below("graph", table.graph.iter().flatten().position(|&graph| graph as usize >= count), count)?;
     match graphs.and_then(|graphs| graphs.ids.ascend()) {
-        Some(row) => Err(StageError::damaged(&directory.join(GRAPHS_FILE), format!("row {}: ids do not ascend", row + 1))),
+        Some(row) => Err(StageError::damaged(
+            &directory.join(GRAPHS_FILE),
+            format!("row {}: ids do not ascend", row + 1),
+        )),
         None => Ok(()),
     }
 }

@@ -1,11 +1,15 @@
-//! What has to hold of each scheme's tables: names, columns and widths, lengths, first and last numbers; when publishing, every number.
+//! What has to hold of each scheme's tables: names, columns and widths, lengths, first and last
+//! numbers; when publishing, every number.
 //!
 //! promises  whoever reads a table that was published stays within rows, slots and tables
 //! never     looks at the csr: that a table divides the right edges is proved by `check`
 //! limits    O(rows of the tables) when publishing, and a bit a row
 use std::path::Path;
 
-use super::{Column, ColumnFacts, Division, STAGED_BYTES, Scheme, Table, TableFacts, Tables, WARP, Width, tables::file_of};
+use super::{
+    Column, ColumnFacts, Division, STAGED_BYTES, Scheme, Table, TableFacts, Tables, WARP, Width,
+    tables::file_of,
+};
 use crate::{StageError, kinds::Depth};
 
 /// What the numbers of a column are, hence how wide they are.
@@ -24,27 +28,42 @@ enum Numbers {
 }
 use Numbers::{Counts, Mark, Rows, Short, Slots};
 
-/// Tables of a scheme without their direction: name, and columns (one without a name has the table's).
+/// Tables of a scheme without their direction: name, and columns (one without a name has the
+/// table's).
 type Schema = &'static [(&'static str, &'static [(&'static str, Numbers)])];
 
 const OF_ROWS: Schema = &[("rows", &[("", Rows)]), ("order", &[("", Rows)])];
 const OF_GROUPS: Schema = &[
-    ("groups", &[("node", Rows), ("start", Slots), ("end", Slots), ("place", Short), ("leads", Mark)]),
+    (
+        "groups",
+        &[("node", Rows), ("start", Slots), ("end", Slots), ("place", Short), ("leads", Mark)],
+    ),
     ("group_first", &[("", Counts)]),
     ("group_spans", &[("", Rows)]),
 ];
 const OF_MERGE_PATH: Schema = &[("merge_path", &[("row", Rows), ("slot", Slots)])];
-const OF_WARP_TILES: Schema = &[("warp_tiles", &[("row", Rows), ("start", Slots)]), ("warp_tile_first", &[("", Counts)])];
-const OF_BLOCK_TILES: Schema = &[("block_tiles", &[("row", Rows), ("start", Slots)]), ("block_tile_first", &[("", Counts)])];
+const OF_WARP_TILES: Schema =
+    &[("warp_tiles", &[("row", Rows), ("start", Slots)]), ("warp_tile_first", &[("", Counts)])];
+const OF_BLOCK_TILES: Schema =
+    &[("block_tiles", &[("row", Rows), ("start", Slots)]), ("block_tile_first", &[("", Counts)])];
 const OF_BINS: Schema = &[("bins", &[("", Rows)]), ("bin_rows", &[("", Rows)])];
-const OF_COLUMNS: Schema = &[("sorted_columns", &[("column", Rows), ("row", Rows), ("slot", Slots)])];
-const OF_INTERLEAVED: Schema = &[("interleaved_groups", &[("", Counts)]), ("interleaved_places", &[("", Counts)])];
+const OF_COLUMNS: Schema =
+    &[("sorted_columns", &[("column", Rows), ("row", Rows), ("slot", Slots)])];
+const OF_INTERLEAVED: Schema =
+    &[("interleaved_groups", &[("", Counts)]), ("interleaved_places", &[("", Counts)])];
 const OF_ROW_MAJOR: Schema = &[("row_major_places", &[("", Slots)])];
-const OF_RELATIONS: Schema = &[("relations", &[("", Slots)]), ("relation_edges", &[("row", Rows), ("neighbour", Rows), ("slot", Slots)])];
+const OF_RELATIONS: Schema = &[
+    ("relations", &[("", Slots)]),
+    ("relation_edges", &[("row", Rows), ("neighbour", Rows), ("slot", Slots)]),
+];
 const OF_ROW_TYPES: Schema = &[("row_types", &[("", Short)])];
-const OF_ROW_RUNS: Schema = &[("row_runs", &[("", Counts)]), ("runs", &[("relation", Short), ("start", Slots)])];
-const OF_PACKED: Schema =
-    &[("graph_blocks", &[("graph", Rows), ("row", Rows)]), ("block_graphs", &[("graph", Rows), ("row", Rows)]), ("block_rows", &[("", Rows)])];
+const OF_ROW_RUNS: Schema =
+    &[("row_runs", &[("", Counts)]), ("runs", &[("relation", Short), ("start", Slots)])];
+const OF_PACKED: Schema = &[
+    ("graph_blocks", &[("graph", Rows), ("row", Rows)]),
+    ("block_graphs", &[("graph", Rows), ("row", Rows)]),
+    ("block_rows", &[("", Rows)]),
+];
 const OF_FILE: Schema = &[("file_groups", &[("node", Rows), ("start", Slots), ("end", Slots)])];
 
 /// The tables of each direction of a scheme.
@@ -94,25 +113,47 @@ impl Look<'_> {
 
     /// Names, columns, widths and bytes, as the page has them.
     fn schema(&self, division: &Division, schemas: &[(&str, Schema)]) -> Looked {
-        let expected = schemas.iter().flat_map(|(side, schema)| schema.iter().map(move |(name, columns)| (format!("{side}{name}"), *columns)));
+        let expected = schemas.iter().flat_map(|(side, schema)| {
+            schema.iter().map(move |(name, columns)| (format!("{side}{name}"), *columns))
+        });
         let expected: Vec<(String, &[(&str, Numbers)])> = expected.collect();
         let names: Vec<&str> = expected.iter().map(|(name, _)| name.as_str()).collect();
         let found: Vec<&str> = division.tables.iter().map(|table| table.name.as_str()).collect();
         let page = self.directory.join(super::PARTITION_FILE);
         if names != found {
-            let (scheme, names, found) = (division.scheme.name(), names.join(", "), found.join(", "));
-            return Err(StageError::damaged(&page, format!("scheme `{scheme}`: expected the tables {names}, found {found}")));
+            let (scheme, names, found) =
+                (division.scheme.name(), names.join(", "), found.join(", "));
+            return Err(StageError::damaged(
+                &page,
+                format!("scheme `{scheme}`: expected the tables {names}, found {found}"),
+            ));
         }
         for ((_, columns), table) in expected.iter().zip(&division.tables) {
-            let as_listed: Vec<(&str, Width)> = table.columns.iter().map(|column| (column.name.as_str(), column.width)).collect();
+            let as_listed: Vec<(&str, Width)> =
+                table.columns.iter().map(|column| (column.name.as_str(), column.width)).collect();
             let fits = |(&(name, numbers), found): (&(&str, Numbers), &ColumnFacts)| {
-                found.name == if name.is_empty() { table.name.as_str() } else { name } && self.widths(numbers).contains(&found.width)
+                found.name == if name.is_empty() { table.name.as_str() } else { name }
+                    && self.widths(numbers).contains(&found.width)
             };
-            if columns.len() != table.columns.len() || !columns.iter().zip(&table.columns).all(fits) {
-                return Err(StageError::damaged(&page, format!("table `{}` has other columns or widths than its scheme asks: {as_listed:?}", table.name)));
+            if columns.len() != table.columns.len() || !columns.iter().zip(&table.columns).all(fits)
+            {
+                return Err(StageError::damaged(
+                    &page,
+                    format!(
+                        "table `{}` has other columns or widths than its scheme asks: {as_listed:?}",
+                        table.name
+                    ),
+                ));
             }
             if *table != TableFacts::new(table.name.clone(), table.rows, &as_listed) {
-                return Err(StageError::damaged(&page, format!("table `{}`: {} bytes are not those of its rows and columns", table.name, table.bytes())));
+                return Err(StageError::damaged(
+                    &page,
+                    format!(
+                        "table `{}`: {} bytes are not those of its rows and columns",
+                        table.name,
+                        table.bytes()
+                    ),
+                ));
             }
         }
         Ok(())
@@ -141,7 +182,8 @@ impl Look<'_> {
                 self.each_row_once(table("order")?, only("order")?)
             }
             Scheme::NeighbourGroups { ngs, block_threads, spanning, .. } => {
-                let (groups, first, spans) = (table("groups")?, only("group_first")?, table("group_spans")?);
+                let (groups, first, spans) =
+                    (table("groups")?, only("group_first")?, table("group_spans")?);
                 self.firsts(&format!("{side}group_first"), first, groups)?;
                 self.groups(groups, *ngs)?;
                 self.below(groups, "place", block_threads / WARP)?;
@@ -157,24 +199,41 @@ impl Look<'_> {
             }
             Scheme::WarpTiles { warp_tile, block_threads, shared_bytes } => {
                 self.staged(*shared_bytes, warp_tile.saturating_mul(block_threads / WARP))?;
-                self.tiles(table("warp_tiles")?, (&format!("{side}warp_tile_first"), only("warp_tile_first")?), *warp_tile)
+                self.tiles(
+                    table("warp_tiles")?,
+                    (&format!("{side}warp_tile_first"), only("warp_tile_first")?),
+                    *warp_tile,
+                )
             }
             Scheme::BlockTiles { block_tile, shared_bytes } => {
                 self.staged(*shared_bytes, *block_tile)?;
-                self.tiles(table("block_tiles")?, (&format!("{side}block_tile_first"), only("block_tile_first")?), *block_tile)
+                self.tiles(
+                    table("block_tiles")?,
+                    (&format!("{side}block_tile_first"), only("block_tile_first")?),
+                    *block_tile,
+                )
             }
             Scheme::DegreeBins { bins } => {
                 self.length(table("bins")?, bins[index].saturating_add(1))?;
                 self.climbs(&format!("{side}bins"), only("bins")?, (0, nodes), Step::Level)?;
                 self.each_row_once(table("bin_rows")?, only("bin_rows")?)
             }
-            Scheme::SortedColumns {} => self.coordinates(table("sorted_columns")?, ["column", "row"]),
+            Scheme::SortedColumns {} => {
+                self.coordinates(table("sorted_columns")?, ["column", "row"])
+            }
             Scheme::Interleaved { .. } | Scheme::RowMajor {} => self.messages(scheme, tables),
-            Scheme::RelationMajor { .. } | Scheme::RowRelation { .. } => self.relations(scheme, tables, (side, index)),
+            Scheme::RelationMajor { .. } | Scheme::RowRelation { .. } => {
+                self.relations(scheme, tables, (side, index))
+            }
             Scheme::PackedGraphs { blocks, .. } => {
                 let (starts, graphs) = (table("graph_blocks")?, table("block_graphs")?);
                 self.length(starts, blocks.saturating_add(1))?;
-                self.climbs(&starts.name, starts.column("graph")?, (0, graphs.rows() as u64), Step::Up)?;
+                self.climbs(
+                    &starts.name,
+                    starts.column("graph")?,
+                    (0, graphs.rows() as u64),
+                    Step::Up,
+                )?;
                 self.climbs(&starts.name, starts.column("row")?, (0, nodes), Step::Up)?;
                 self.below(graphs, "row", nodes)?;
                 self.each_row_once(table("block_rows")?, only("block_rows")?)
@@ -186,8 +245,12 @@ impl Look<'_> {
     /// The tables of messages.
     fn messages(&self, scheme: &Scheme, tables: &Tables) -> Looked {
         if let Scheme::Interleaved { lanes } = scheme {
-            let (groups, places) = (tables.only("interleaved_groups")?, tables.get("interleaved_places")?);
-            self.length(tables.get("interleaved_groups")?, self.nodes.div_ceil((*lanes).max(1)) + 1)?;
+            let (groups, places) =
+                (tables.only("interleaved_groups")?, tables.get("interleaved_places")?);
+            self.length(
+                tables.get("interleaved_groups")?,
+                self.nodes.div_ceil((*lanes).max(1)) + 1,
+            )?;
             let all = groups.last().unwrap_or(0);
             self.climbs("interleaved_groups", groups, (0, all), Step::Level)?;
             self.length(places, self.edges)?;
@@ -205,7 +268,12 @@ impl Look<'_> {
         match scheme {
             Scheme::RelationMajor { relations } => {
                 self.length(table("relations")?, relations.saturating_add(1))?;
-                self.climbs(&format!("{side}relations"), only("relations")?, (0, self.edges), Step::Level)?;
+                self.climbs(
+                    &format!("{side}relations"),
+                    only("relations")?,
+                    (0, self.edges),
+                    Step::Level,
+                )?;
                 self.coordinates(table("relation_edges")?, ["row", "neighbour"])
             }
             Scheme::RowRelation { forms } if forms[index].runs => {
@@ -235,18 +303,32 @@ impl Look<'_> {
     }
 
     fn length(&self, table: &Table, expected: u64) -> Looked {
-        super::super::expect_length(&self.directory.join(file_of(&table.name)), "rows", expected, table.rows() as u64)
+        super::super::expect_length(
+            &self.directory.join(file_of(&table.name)),
+            "rows",
+            expected,
+            table.rows() as u64,
+        )
     }
 
     /// Numbers go from one to another, and never down.
     fn climbs(&self, table: &str, column: &Column, ends: (u64, u64), step: Step) -> Looked {
         let found = (!column.is_empty()).then(|| (column.get(0), column.get(column.len() - 1)));
         if found != Some(ends) {
-            return Err(self.wrong(table, format!("expected numbers from {} to {}, found {found:?}", ends.0, ends.1)));
+            return Err(self.wrong(
+                table,
+                format!("expected numbers from {} to {}, found {found:?}", ends.0, ends.1),
+            ));
         }
-        let falls = |at: &usize| column.get(at - 1) > column.get(*at) || step == Step::Up && column.get(at - 1) == column.get(*at);
+        let falls = |at: &usize| {
+            column.get(at - 1) > column.get(*at)
+                || step == Step::Up && column.get(at - 1) == column.get(*at)
+        };
         match self.publishing().then(|| (1..column.len()).find(falls)).flatten() {
-            Some(at) => Err(self.wrong(table, format!("row {at}: {} stands behind {}", column.get(at), column.get(at - 1)))),
+            Some(at) => Err(self.wrong(
+                table,
+                format!("row {at}: {} stands behind {}", column.get(at), column.get(at - 1)),
+            )),
             None => Ok(()),
         }
     }
@@ -258,7 +340,8 @@ impl Look<'_> {
     /// First of each row's entries in another table, and their number.
     fn firsts(&self, name: &str, first: &Column, of: &Table) -> Looked {
         if first.len() as u64 != self.nodes + 1 {
-            return Err(self.wrong(name, format!("expected {} rows, found {}", self.nodes + 1, first.len())));
+            return Err(self
+                .wrong(name, format!("expected {} rows, found {}", self.nodes + 1, first.len())));
         }
         self.climbs(name, first, (0, of.rows() as u64), Step::Level)
     }
@@ -266,8 +349,15 @@ impl Look<'_> {
     /// Every number of a column is below a limit.
     fn below(&self, table: &Table, column: &str, limit: u64) -> Looked {
         let numbers = table.column(column)?;
-        match self.publishing().then(|| numbers.iter().position(|number| number >= limit)).flatten() {
-            Some(at) => Err(self.wrong(&table.name, format!("row {at}, column `{column}`: expected less than {limit}, found {}", numbers.get(at)))),
+        match self.publishing().then(|| numbers.iter().position(|number| number >= limit)).flatten()
+        {
+            Some(at) => Err(self.wrong(
+                &table.name,
+                format!(
+                    "row {at}, column `{column}`: expected less than {limit}, found {}",
+                    numbers.get(at)
+                ),
+            )),
             None => Ok(()),
         }
     }
@@ -281,7 +371,15 @@ impl Look<'_> {
         for (at, row) in column.iter().enumerate() {
             match seen.get_mut(row as usize) {
                 Some(seen) if !*seen => *seen = true,
-                _ => return Err(self.wrong(&table.name, format!("place {at}: row {row} stands there twice or is none of {}", self.nodes))),
+                _ => {
+                    return Err(self.wrong(
+                        &table.name,
+                        format!(
+                            "place {at}: row {row} stands there twice or is none of {}",
+                            self.nodes
+                        ),
+                    ));
+                }
             }
         }
         Ok(())
@@ -294,7 +392,15 @@ impl Look<'_> {
             return self.none_left(groups);
         }
         if (start.get(0), end.last()) != (0, Some(self.edges)) {
-            return Err(self.wrong(&groups.name, format!("expected groups from slot 0 to {}, found {} to {:?}", self.edges, start.get(0), end.last())));
+            return Err(self.wrong(
+                &groups.name,
+                format!(
+                    "expected groups from slot 0 to {}, found {} to {:?}",
+                    self.edges,
+                    start.get(0),
+                    end.last()
+                ),
+            ));
         }
         self.below(groups, "node", self.nodes)?;
         let breaks = |&at: &usize| {
@@ -303,7 +409,12 @@ impl Look<'_> {
         };
         match self.publishing().then(|| (0..groups.rows()).find(breaks)).flatten() {
             Some(at) => {
-                let what = format!("group {at}: slots {} to {} are none, more than {most}, or do not follow the group before", start.get(at), end.get(at));
+                let what = format!(
+                    "group {at}: slots {} to {} are none, more than {most}, or do not follow the \
+                        group before",
+                    start.get(at),
+                    end.get(at)
+                );
                 Err(self.wrong(&groups.name, what))
             }
             None => Ok(()),
@@ -312,7 +423,14 @@ impl Look<'_> {
 
     /// Without entries there are no edges.
     fn none_left(&self, table: &Table) -> Looked {
-        if self.edges == 0 { Ok(()) } else { Err(self.wrong(&table.name, format!("expected {} edges to be divided, found no entry", self.edges))) }
+        if self.edges == 0 {
+            Ok(())
+        } else {
+            Err(self.wrong(
+                &table.name,
+                format!("expected {} edges to be divided, found no entry", self.edges),
+            ))
+        }
     }
 
     /// Starts of entries that follow each other.
@@ -320,7 +438,10 @@ impl Look<'_> {
         let start = table.column("start")?;
         match start.last() {
             None => self.none_left(table),
-            Some(last) if last >= self.edges => Err(self.wrong(&table.name, format!("the last entry starts at {last} of {} slots", self.edges))),
+            Some(last) if last >= self.edges => Err(self.wrong(
+                &table.name,
+                format!("the last entry starts at {last} of {} slots", self.edges),
+            )),
             Some(last) => self.climbs(&table.name, start, (0, last), Step::Up),
         }
     }
@@ -332,7 +453,10 @@ impl Look<'_> {
         let start = tiles.column("start")?;
         let long = |&at: &usize| start.get(at) - start.get(at - 1) > most;
         match self.publishing().then(|| (1..tiles.rows()).find(long)).flatten() {
-            Some(at) => Err(self.wrong(&tiles.name, format!("tile {} has more than {most} nonzeros", at - 1))),
+            Some(at) => {
+                Err(self
+                    .wrong(&tiles.name, format!("tile {} has more than {most} nonzeros", at - 1)))
+            }
             None => Ok(()),
         }
     }
@@ -344,7 +468,10 @@ impl Look<'_> {
             return Ok(());
         }
         let page = self.directory.join(super::PARTITION_FILE);
-        Err(StageError::damaged(&page, format!("a block's tiles take {needed} bytes of {shared_bytes} of shared memory")))
+        Err(StageError::damaged(
+            &page,
+            format!("a block's tiles take {needed} bytes of {shared_bytes} of shared memory"),
+        ))
     }
 
     fn coordinates(&self, table: &Table, ends: [&str; 2]) -> Looked {
@@ -359,7 +486,15 @@ impl Look<'_> {
         let (start, end) = (groups.column("start")?, groups.column("end")?);
         let breaks = |&at: &usize| start.get(at) >= end.get(at) || end.get(at) > self.edges;
         match self.publishing().then(|| (0..groups.rows()).find(breaks)).flatten() {
-            Some(at) => Err(self.wrong(&groups.name, format!("group {at}: slots {} to {} are none, or beyond {}", start.get(at), end.get(at), self.edges))),
+            Some(at) => Err(self.wrong(
+                &groups.name,
+                format!(
+                    "group {at}: slots {} to {} are none, or beyond {}",
+                    start.get(at),
+                    end.get(at),
+                    self.edges
+                ),
+            )),
             None => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! Tables of whole numbers: how wide each column is, how it is filled, written, mapped and read.
 //!
-//! promises  a column is as narrow as the largest number that it may have to hold asks; the same numbers give the same bytes
+//! promises  a column is as narrow as the largest number that it may have to hold asks; the same
+//!           numbers give the same bytes
 //! never     says what the numbers mean; that is `invariants`
 use std::{path::Path, sync::Arc};
 
@@ -82,8 +83,12 @@ pub struct TableFacts {
 impl TableFacts {
     /// A table of so many rows.
     pub fn new(name: impl Into<String>, rows: u64, columns: &[(&str, Width)]) -> Self {
-        let columns: Vec<ColumnFacts> = columns.iter().map(|&(name, width)| ColumnFacts { name: name.to_owned(), width }).collect();
-        let bytes = columns.iter().map(|column| column.width.bytes()).sum::<u64>().saturating_mul(rows);
+        let columns: Vec<ColumnFacts> = columns
+            .iter()
+            .map(|&(name, width)| ColumnFacts { name: name.to_owned(), width })
+            .collect();
+        let bytes =
+            columns.iter().map(|column| column.width.bytes()).sum::<u64>().saturating_mul(rows);
         TableFacts { name: name.into(), rows, columns, bytes }
     }
 
@@ -116,8 +121,8 @@ macro_rules! each_width {
     };
 }
 
-/// Numbers of a column that is being filled. Whoever chose the width saw to it that they fit: a number that does not loses its upper bits, which
-/// every check finds.
+/// Numbers of a column that is being filled. Whoever chose the width saw to it that they fit: a
+/// number that does not loses its upper bits, which every check finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cells {
     /// Of 8 bits.
@@ -257,7 +262,13 @@ pub struct Table {
 impl Table {
     /// Of columns that were filled.
     pub fn new(name: impl Into<String>, columns: Vec<(&str, Cells)>) -> Self {
-        Table { name: name.into(), columns: columns.into_iter().map(|(name, cells)| (name.to_owned(), cells.into())).collect() }
+        Table {
+            name: name.into(),
+            columns: columns
+                .into_iter()
+                .map(|(name, cells)| (name.to_owned(), cells.into()))
+                .collect(),
+        }
     }
 
     /// Of one column.
@@ -268,7 +279,8 @@ impl Table {
 
     /// What it takes.
     pub fn facts(&self) -> TableFacts {
-        let columns: Vec<(&str, Width)> = self.columns.iter().map(|(name, column)| (name.as_str(), column.width())).collect();
+        let columns: Vec<(&str, Width)> =
+            self.columns.iter().map(|(name, column)| (name.as_str(), column.width())).collect();
         TableFacts::new(self.name.clone(), self.rows() as u64, &columns)
     }
 
@@ -285,7 +297,9 @@ impl Table {
     /// A column.
     pub fn column(&self, name: &str) -> Result<&Column, StageError> {
         let found = self.columns.iter().find(|(known, _)| known == name);
-        found.map(|(_, column)| column).ok_or_else(|| StageError::defect(format!("table `{}` was asked for a column `{name}`", self.name)))
+        found.map(|(_, column)| column).ok_or_else(|| {
+            StageError::defect(format!("table `{}` was asked for a column `{name}`", self.name))
+        })
     }
 
     /// Maps the file of a table in an artifact's folder.
@@ -302,7 +316,10 @@ impl Table {
 
     /// Writes it.
     pub(super) fn write(&self, path: &Path) -> Result<(), StageError> {
-        write_columns(path, self.columns.iter().map(|(name, column)| (name.as_str(), column.array())).collect())
+        write_columns(
+            path,
+            self.columns.iter().map(|(name, column)| (name.as_str(), column.array())).collect(),
+        )
     }
 }
 
@@ -335,8 +352,18 @@ mod tests {
         table.write(&folder.path().join("mixed.arrow")).unwrap();
         assert_eq!(Table::open(folder.path(), &facts).unwrap(), table);
         let longer = TableFacts::new("mixed", 4, &[("a", Width::U8)]);
-        assert!(Table::open(folder.path(), &longer).unwrap_err().what.contains("expected 4 rows, found 3"));
+        assert!(
+            Table::open(folder.path(), &longer)
+                .unwrap_err()
+                .what
+                .contains("expected 4 rows, found 3")
+        );
         let wider = TableFacts::new("mixed", 3, &[("a", Width::U16)]);
-        assert!(Table::open(folder.path(), &wider).unwrap_err().what.contains("expected UInt16, found UInt8"));
+        assert!(
+            Table::open(folder.path(), &wider)
+                .unwrap_err()
+                .what
+                .contains("expected UInt16, found UInt8")
+        );
     }
 }

@@ -10,7 +10,8 @@ pub struct Writer {
 impl Writer {
     /// The lowest `count` bits, the highest first; of little streams the lowest first.
     fn plain(&mut self, value: u64, count: u32, little: bool) {
-        let order: Vec<u32> = if little { (0..count).collect() } else { (0..count).rev().collect() };
+        let order: Vec<u32> =
+            if little { (0..count).collect() } else { (0..count).rev().collect() };
         self.bits.extend(order.into_iter().map(|bit| value >> bit & 1 == 1));
     }
 
@@ -54,7 +55,11 @@ impl Writer {
     }
 
     pub fn bytes(&self, little: bool) -> Vec<u8> {
-        let byte = |bits: &[bool]| bits.iter().enumerate().fold(0u8, |byte, (at, &bit)| byte | u8::from(bit) << if little { at } else { 7 - at });
+        let byte = |bits: &[bool]| {
+            bits.iter().enumerate().fold(0u8, |byte, (at, &bit)| {
+                byte | u8::from(bit) << if little { at } else { 7 - at }
+            })
+        };
         self.bits.chunks(8).map(byte).collect()
     }
 }
@@ -64,7 +69,11 @@ fn unsigned(value: i64) -> u64 {
 }
 
 /// Encodes lists; `choose` says how far back each list refers.
-pub fn encode(lists: &[Vec<u32>], properties: &Properties, mut choose: impl FnMut(usize) -> usize) -> Vec<u8> {
+pub fn encode(
+    lists: &[Vec<u32>],
+    properties: &Properties,
+    mut choose: impl FnMut(usize) -> usize,
+) -> Vec<u8> {
     let mut writer = Writer::default();
     for (node, list) in lists.iter().enumerate() {
         let mut put = |code: Code, value: u64| writer.number(code, value, properties.little);
@@ -78,7 +87,8 @@ pub fn encode(lists: &[Vec<u32>], properties: &Properties, mut choose: impl FnMu
             put(properties.references, back as u64);
             if back > 0 {
                 rest.retain(|successor| !lists[node - back].contains(successor));
-                // Lengths of runs that are copied and passed over in turn; the last run is not written.
+                // Lengths of runs that are copied and passed over in turn; the last run is not
+                // written.
                 let mut runs = vec![0u64];
                 let mut copies = true;
                 for successor in &lists[node - back] {
@@ -90,18 +100,27 @@ pub fn encode(lists: &[Vec<u32>], properties: &Properties, mut choose: impl FnMu
                 }
                 runs.pop();
                 put(properties.block_counts, runs.len() as u64);
-                runs.iter().enumerate().for_each(|(at, &run)| put(properties.blocks, run - u64::from(at > 0)));
+                runs.iter()
+                    .enumerate()
+                    .for_each(|(at, &run)| put(properties.blocks, run - u64::from(at > 0)));
             }
         }
         if rest.is_empty() {
             continue;
         }
         if properties.interval_least > 0 {
-            let runs = rest.chunk_by(|a, b| a + 1 == *b).filter(|run| run.len() as u64 >= properties.interval_least).map(<[u32]>::to_vec).collect::<Vec<_>>();
+            let runs = rest
+                .chunk_by(|a, b| a + 1 == *b)
+                .filter(|run| run.len() as u64 >= properties.interval_least)
+                .map(<[u32]>::to_vec)
+                .collect::<Vec<_>>();
             put(properties.intervals, runs.len() as u64);
             let mut next = None;
             for run in &runs {
-                let start = next.map_or_else(|| unsigned(i64::from(run[0]) - node as i64), |next: u64| u64::from(run[0]) - next - 1);
+                let start = next.map_or_else(
+                    || unsigned(i64::from(run[0]) - node as i64),
+                    |next: u64| u64::from(run[0]) - next - 1,
+                );
                 put(properties.intervals, start);
                 put(properties.intervals, run.len() as u64 - properties.interval_least);
                 next = Some(u64::from(run[0]) + run.len() as u64);
@@ -110,7 +129,10 @@ pub fn encode(lists: &[Vec<u32>], properties: &Properties, mut choose: impl FnMu
         }
         let mut before = None;
         for &successor in &rest {
-            let gap = before.map_or_else(|| unsigned(i64::from(successor) - node as i64), |before: u32| u64::from(successor - before - 1));
+            let gap = before.map_or_else(
+                || unsigned(i64::from(successor) - node as i64),
+                |before: u32| u64::from(successor - before - 1),
+            );
             put(properties.residuals, gap);
             before = Some(successor);
         }

@@ -1,7 +1,9 @@
 //! Degrees with a given sum, from a bounded Pareto distribution whose mean fits.
 //!
-//! promises  the exact sum; no degree above the largest, which one node reaches; none of 0 where each node can have one
-//! how       the lower bound is found so that the mean fits; what rounding leaves over is spread over all nodes, the largest last
+//! promises  the exact sum; no degree above the largest, which one node reaches; none of 0 where
+//!           each node can have one
+//! how       the lower bound is found so that the mean fits; what rounding leaves over is spread
+//!           over all nodes, the largest last
 use rayon::prelude::*;
 
 use crate::generate::counter::Counter;
@@ -21,13 +23,16 @@ pub fn degrees(nodes: u32, most: u32, sum: u64, counter: Counter) -> Vec<u32> {
         ((value + counter.unit(2 * u64::from(node) + 1)).floor() as u32).clamp(floor, most)
     };
     let mut degrees: Vec<u32> = (0..nodes).into_par_iter().map(draw).collect();
-    let top = (0..degrees.len()).max_by_key(|&node| (degrees[node], std::cmp::Reverse(node))).unwrap_or(0);
+    let top = (0..degrees.len())
+        .max_by_key(|&node| (degrees[node], std::cmp::Reverse(node)))
+        .unwrap_or(0);
     degrees[top] = most.min(sum.min(u64::from(u32::MAX)) as u32);
     fit(&mut degrees, top, most, floor, sum);
     degrees
 }
 
-/// Changes degrees until their sum is right; the one at `top` only where the others cannot change any more.
+/// Changes degrees until their sum is right; the one at `top` only where the others cannot change
+/// any more.
 fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
     let count = degrees.len() as u64;
     let mut found: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
@@ -41,7 +46,11 @@ fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
                     return;
                 }
                 let old = degrees[node];
-                degrees[node] = if found < sum { old + missing.min(most - old) } else { old - missing.min(old.saturating_sub(lowest)) };
+                degrees[node] = if found < sum {
+                    old + missing.min(most - old)
+                } else {
+                    old - missing.min(old.saturating_sub(lowest))
+                };
                 changed |= degrees[node] != old;
                 found = found + u64::from(degrees[node]) - u64::from(old);
             }
@@ -50,7 +59,11 @@ fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
     // The others have nothing or all: what is left over is the top's.
     if let Some(top) = degrees.get_mut(top) {
         let missing = u32::try_from(found.abs_diff(sum)).unwrap_or(u32::MAX);
-        *top = if found < sum { (*top).saturating_add(missing).min(most) } else { top.saturating_sub(missing) };
+        *top = if found < sum {
+            (*top).saturating_add(missing).min(most)
+        } else {
+            top.saturating_sub(missing)
+        };
     }
 }
 
@@ -58,7 +71,8 @@ fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
 fn least_of_pareto(mean: f64, most: f64) -> f64 {
     let mean_of = |least: f64| {
         let kept = 1.0 - (least / most).powf(ALPHA);
-        least.powf(ALPHA) / kept * ALPHA / (ALPHA - 1.0) * (least.powf(1.0 - ALPHA) - most.powf(1.0 - ALPHA))
+        least.powf(ALPHA) / kept * ALPHA / (ALPHA - 1.0)
+            * (least.powf(1.0 - ALPHA) - most.powf(1.0 - ALPHA))
     };
     let (mut low, mut high) = (most * 1e-12, most * (1.0 - 1e-9));
     for _ in 0..100 {

@@ -1,7 +1,8 @@
 //! Pairs inside one community.
 //!
 //! promises  no loop, no repeat; a node gets no more stubs used than it has; ascending pairs
-//! how       the stubs are shuffled and paired; loops and repeats are shuffled again, and what resists is switched with pairs that hold
+//! how       the stubs are shuffled and paired; loops and repeats are shuffled again, and what
+//!           resists is switched with pairs that hold
 use super::pack;
 use crate::generate::{counter::Counter, pairs::Pairs};
 
@@ -113,8 +114,15 @@ fn ordered(symmetric: bool, head: u32, tail: u32) -> (u32, u32) {
     if symmetric && head > tail { (tail, head) } else { (head, tail) }
 }
 
-/// A left-over pair (a, b) and a pair (c, d) that holds become (a, d) and (c, b), so that all degrees stay; what finds no partner stays left over.
-fn switch(task: &Task, pairs: &mut Pairs, held: &mut Vec<(u32, u32)>, heads: &mut Vec<u32>, tails: &mut Vec<u32>) {
+/// A left-over pair (a, b) and a pair (c, d) that holds become (a, d) and (c, b), so that all
+/// degrees stay; what finds no partner stays left over.
+fn switch(
+    task: &Task,
+    pairs: &mut Pairs,
+    held: &mut Vec<(u32, u32)>,
+    heads: &mut Vec<u32>,
+    tails: &mut Vec<u32>,
+) {
     let counter = task.counter.part(u64::MAX - 1);
     let mut left = 0;
     for at in 0..heads.len() {
@@ -126,8 +134,13 @@ fn switch(task: &Task, pairs: &mut Pairs, held: &mut Vec<(u32, u32)>, heads: &mu
             if task.symmetric && counter.bits(attempt) & 1 == 1 {
                 (from, to) = (to, from);
             }
-            let (one, two) = (ordered(task.symmetric, head, to), ordered(task.symmetric, from, tail));
-            let free = one != two && one.0 != one.1 && two.0 != two.1 && !pairs.has(one.0, one.1) && !pairs.has(two.0, two.1);
+            let (one, two) =
+                (ordered(task.symmetric, head, to), ordered(task.symmetric, from, tail));
+            let free = one != two
+                && one.0 != one.1
+                && two.0 != two.1
+                && !pairs.has(one.0, one.1)
+                && !pairs.has(two.0, two.1);
             free.then_some((index, one, two))
         });
         match found {

@@ -1,8 +1,10 @@
 //! Pairs between communities, of the stubs that pairing inside left over.
 //!
-//! promises  no loop, no repeat, of inside pairs neither; exactly as many pairs as there are stubs for
-//! how       the stubs are shuffled and paired; loops, repeats and pairs inside a community are shuffled again, and what resists is switched
-//!           with pairs that hold. What finds no partner in many tries goes between nodes drawn evenly.
+//! promises  no loop, no repeat, of inside pairs neither; exactly as many pairs as there are stubs
+//!           for
+//! how       the stubs are shuffled and paired; loops, repeats and pairs inside a community are
+//!           shuffled again, and what resists is switched with pairs that hold. What finds no
+//!           partner in many tries goes between nodes drawn evenly.
 use std::collections::HashSet;
 
 use rayon::prelude::*;
@@ -45,7 +47,12 @@ pub fn pair(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes)
         } else {
             tails = shuffled(tails, counter);
         }
-        let mut keys: Vec<u64> = heads.par_iter().zip(&tails).with_min_len(PIECE_EDGES).map(|(&head, &tail)| key(symmetric, head, tail)).collect();
+        let mut keys: Vec<u64> = heads
+            .par_iter()
+            .zip(&tails)
+            .with_min_len(PIECE_EDGES)
+            .map(|(&head, &tail)| key(symmetric, head, tail))
+            .collect();
         sort_stable::<()>(&mut keys, None, u64::BITS - task.recipe.nodes.leading_zeros(), &|_| {});
         let fresh;
         (fresh, heads, tails) = sieve(&keys, &accepted, task.community);
@@ -68,7 +75,8 @@ fn key(symmetric: bool, head: u32, tail: u32) -> u64 {
     if symmetric { pack(head.min(tail), head.max(tail)) } else { pack(head, tail) }
 }
 
-/// Parts sorted pairs into new ones and the ends of loops, repeats, those that are known and those inside a community.
+/// Parts sorted pairs into new ones and the ends of loops, repeats, those that are known and those
+/// inside a community.
 fn sieve(keys: &[u64], known: &[u64], community: &[u32]) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
     let mut fresh = Vec::with_capacity(keys.len());
     let (mut heads, mut tails) = (Vec::new(), Vec::new());
@@ -76,7 +84,10 @@ fn sieve(keys: &[u64], known: &[u64], community: &[u32]) -> (Vec<u64>, Vec<u32>,
     for &key in keys {
         at = advance(known, at, key);
         let (head, tail) = ((key >> 32) as u32, key as u32);
-        if community[head as usize] == community[tail as usize] || fresh.last() == Some(&key) || known.get(at) == Some(&key) {
+        if community[head as usize] == community[tail as usize]
+            || fresh.last() == Some(&key)
+            || known.get(at) == Some(&key)
+        {
             heads.push(head);
             tails.push(tail);
         } else {
@@ -109,12 +120,19 @@ pub struct Changes {
     pub added: Vec<u64>,
 }
 
-/// Finds places for the pairs that are left over: a left-over pair (a, b) and a pair (c, d) that holds become (a, d) and (c, b).
+/// Finds places for the pairs that are left over: a left-over pair (a, b) and a pair (c, d) that
+/// holds become (a, d) and (c, b).
 fn place(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes {
     let symmetric = task.recipe.symmetric;
     let counter = Counter::new(task.recipe.seed, "place");
-    let mut change =
-        Change { accepted, inside: task.inside, community: task.community, removed: HashSet::new(), removed_inside: HashSet::new(), added: HashSet::new() };
+    let mut change = Change {
+        accepted,
+        inside: task.inside,
+        community: task.community,
+        removed: HashSet::new(),
+        removed_inside: HashSet::new(),
+        added: HashSet::new(),
+    };
     let mut homeless = Vec::new();
     for (index, (&head, &tail)) in heads.iter().zip(tails).enumerate() {
         let counter = counter.part(index as u64);
@@ -122,8 +140,16 @@ fn place(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes 
             && (0..TRIES).any(|attempt| {
                 let old = accepted[counter.below(attempt, accepted.len() as u64) as usize];
                 // In a symmetric graph the pair may be taken either way round.
-                let way = if symmetric && counter.bits(attempt) & 1 == 1 { old.rotate_left(32) } else { old };
-                change.switch(old, key(symmetric, head, way as u32), key(symmetric, (way >> 32) as u32, tail))
+                let way = if symmetric && counter.bits(attempt) & 1 == 1 {
+                    old.rotate_left(32)
+                } else {
+                    old
+                };
+                change.switch(
+                    old,
+                    key(symmetric, head, way as u32),
+                    key(symmetric, (way >> 32) as u32, tail),
+                )
             });
         if !switched {
             homeless.push((head, tail));
@@ -161,7 +187,8 @@ impl Change<'_> {
 
     /// Takes out a pair of `accepted` and puts in two; whether that was possible.
     fn switch(&mut self, old: u64, one: u64, two: u64) -> bool {
-        let possible = one != two && !self.removed.contains(&old) && self.is_free(one) && self.is_free(two);
+        let possible =
+            one != two && !self.removed.contains(&old) && self.is_free(one) && self.is_free(two);
         if possible {
             self.removed.insert(old);
             self.added.extend([one, two]);
@@ -170,25 +197,32 @@ impl Change<'_> {
     }
 }
 
-/// Puts as many new pairs as are without a home: the ends with the largest degrees keep theirs and get any partner, where none is found,
-/// both ends are drawn evenly. The hub then gets what it still lacks from pairs that hold.
+/// Puts as many new pairs as are without a home: the ends with the largest degrees keep theirs and
+/// get any partner, where none is found, both ends are drawn evenly. The hub then gets what it
+/// still lacks from pairs that hold.
 fn put_anywhere(recipe: &Recipe, degrees: Vec<u32>, change: &mut Change, homeless: &[(u32, u32)]) {
     let counter = Counter::new(recipe.seed, "anywhere, evenly");
     // Of each end: the node, and whether the pair begins there.
-    let mut owed: Vec<(u32, bool)> = homeless.iter().flat_map(|&(head, tail)| [(head, true), (tail, false)]).collect();
+    let mut owed: Vec<(u32, bool)> =
+        homeless.iter().flat_map(|&(head, tail)| [(head, true), (tail, false)]).collect();
     owed.sort_by_key(|&(node, begins)| (std::cmp::Reverse(degrees[node as usize]), node, begins));
     let is_hub = |node: u32| degrees[node as usize] >= recipe.max_degree;
-    let hubs: Vec<(u32, bool)> = owed.iter().skip(homeless.len()).copied().filter(|&(node, _)| is_hub(node)).collect();
+    let hubs: Vec<(u32, bool)> =
+        owed.iter().skip(homeless.len()).copied().filter(|&(node, _)| is_hub(node)).collect();
     let mut places = Places { recipe, counter, drawn: 0, degrees };
-    // In a directed graph these are degrees in both directions: tight enough for the few that come here.
-    owed.iter().for_each(|(node, _)| places.degrees[*node as usize] = places.degrees[*node as usize].saturating_sub(1));
+    // In a directed graph these are degrees in both directions: tight enough for the few that come
+    // here.
+    owed.iter().for_each(|(node, _)| {
+        places.degrees[*node as usize] = places.degrees[*node as usize].saturating_sub(1)
+    });
     for &(node, begins) in &owed[..homeless.len()] {
         let kept = (0..TRIES).any(|_| {
             let other = places.any();
             let (head, tail) = if begins { (node, other) } else { (other, node) };
             places.put(change, head, tail, false)
         });
-        // At most a quarter of all pairs is taken, so a try seldom fails but for the degrees; these are let go after many.
+        // At most a quarter of all pairs is taken, so a try seldom fails but for the degrees; these
+        // are let go after many.
         let _placed = kept
             || (0u64..).any(|tried| {
                 let (head, tail) = (places.any(), places.any());
@@ -215,14 +249,23 @@ impl Places<'_> {
         self.counter.below(self.drawn - 1, u64::from(self.recipe.nodes)) as u32
     }
 
-    /// Lets the hub take the place of an end of a pair that holds, inside a community or between two; whether that was possible.
+    /// Lets the hub take the place of an end of a pair that holds, inside a community or between
+    /// two; whether that was possible.
     fn take_over(&mut self, change: &mut Change, hub: u32, begins: bool) -> bool {
         let between = change.accepted;
         let inside = &change.inside[self.below(change.inside.len())..];
-        let list = if self.below(2) == 0 && !between.is_empty() { between } else { inside.first().map_or(between, Vec::as_slice) };
+        let list = if self.below(2) == 0 && !between.is_empty() {
+            between
+        } else {
+            inside.first().map_or(between, Vec::as_slice)
+        };
         let Some(&old) = list.get(self.below(list.len())) else { return false };
         let (head, tail) = ((old >> 32) as u32, (old & MASK) as u32);
-        let new = if begins { key(self.recipe.symmetric, hub, tail) } else { key(self.recipe.symmetric, head, hub) };
+        let new = if begins {
+            key(self.recipe.symmetric, hub, tail)
+        } else {
+            key(self.recipe.symmetric, head, hub)
+        };
         let is_inside = change.community[head as usize] == change.community[tail as usize];
         let gone = if is_inside { &change.removed_inside } else { &change.removed };
         let possible = head != hub && tail != hub && !gone.contains(&old) && change.is_free(new);
@@ -243,7 +286,10 @@ impl Places<'_> {
     /// Puts a pair, if it is free and both ends have room for it, or none is asked.
     fn put(&mut self, change: &mut Change, head: u32, tail: u32, beyond: bool) -> bool {
         let key = key(self.recipe.symmetric, head, tail);
-        let has_room = beyond || [head, tail].iter().all(|node| self.degrees[*node as usize] < self.recipe.max_degree);
+        let has_room = beyond
+            || [head, tail]
+                .iter()
+                .all(|node| self.degrees[*node as usize] < self.recipe.max_degree);
         let new = has_room && change.is_free(key);
         if new {
             change.added.insert(key);
@@ -257,7 +303,10 @@ impl Places<'_> {
 /// A list in random order: sorted by random keys, in parallel.
 pub fn shuffled(mut list: Vec<u32>, counter: Counter) -> Vec<u32> {
     const KEY_BITS: u32 = 32;
-    let mut keys: Vec<u64> = (0..list.len() as u64).into_par_iter().map(|at| counter.bits(at) >> (u64::BITS - KEY_BITS)).collect();
+    let mut keys: Vec<u64> = (0..list.len() as u64)
+        .into_par_iter()
+        .map(|at| counter.bits(at) >> (u64::BITS - KEY_BITS))
+        .collect();
     sort_stable(&mut keys, Some(&mut list), KEY_BITS, &|_| {});
     list
 }

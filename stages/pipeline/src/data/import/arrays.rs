@@ -1,19 +1,24 @@
 //! Arrays, as PyG and numpy keep them and as `export` writes them, to tables and archives.
 //!
-//! reads     edges: `.npy` of shape (2, edges) or (edges, 2); `.npz`, `.safetensors` or a file for each array, with `edge_index` or `edges`
-//!           of such a shape, or with `source` and `target` (`src`, `dst`; `row`, `col`); beside them `weight` (`edge_weight`) and `type`
+//! reads     edges: `.npy` of shape (2, edges) or (edges, 2); `.npz`, `.safetensors` or a file for
+//!           each array, with `edge_index` or `edges` of such a shape, or with `source` and
+//!           `target` (`src`, `dst`; `row`, `col`); beside them `weight` (`edge_weight`) and `type`
 //!           (`edge_type`)
-//! reads     nodes and graphs: an array for each column, `NAME_missing` where values of `NAME` are missing
-//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it (a file with further arrays
-//!           beside its edges comes here only where a table of nodes stands beside it: else it is copied); relations and kinds that are
-//!           numbers get the names that are given
+//! reads     nodes and graphs: an array for each column, `NAME_missing` where values of `NAME` are
+//!           missing
+//! promises  rows in the order of the arrays; an array of edges of another name is an error that
+//!           names it (a file with further arrays beside its edges comes here only where a table of
+//!           nodes stands beside it: else it is copied); relations and kinds that are numbers get
+//!           the names that are given
 //! never     guesses which extent is the edges where both are 2
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use arrow_array::{Array as _, ArrayRef, Float32Array, Float64Array, Int64Array, StringArray, UInt64Array};
+use arrow_array::{
+    Array as _, ArrayRef, Float32Array, Float64Array, Int64Array, StringArray, UInt64Array,
+};
 use arrow_schema::Field;
 use warploom_contract::{
     ErrorKind, StageError,
@@ -48,11 +53,19 @@ pub fn write_table(placed: &Placed, names: &Names, to: &Path) -> Result<(), Stag
         _ => node_columns(placed.first(), arrays, names),
     });
     let columns = columns.map_err(|error| read_error(&error))?;
-    let fields = columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), column.null_count() > 0)).collect();
+    let fields = columns
+        .iter()
+        .map(|(name, column)| Field::new(name, column.data_type().clone(), column.null_count() > 0))
+        .collect();
     let mut writer = TableWriter::create_for_others(to, fields)?;
     let count = columns.first().map_or(0, |(_, column)| column.len());
     for first in (0..count).step_by(ROW_GROUP) {
-        writer.write(columns.iter().map(|(_, column)| column.slice(first, ROW_GROUP.min(count - first))).collect())?;
+        writer.write(
+            columns
+                .iter()
+                .map(|(_, column)| column.slice(first, ROW_GROUP.min(count - first)))
+                .collect(),
+        )?;
     }
     writer.finish()
 }
@@ -63,7 +76,10 @@ pub fn write_matrix(placed: &Placed, to: &Path) -> Result<(), StageError> {
         let arrays = named_arrays(placed)?;
         let found: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
         if let Some(lacking) = MATRIX.iter().find(|name| !found.contains(name)) {
-            let error = ReadError::new(placed.first(), format!("a sparse matrix lacks its array `{lacking}`"));
+            let error = ReadError::new(
+                placed.first(),
+                format!("a sparse matrix lacks its array `{lacking}`"),
+            );
             return Err(Box::new(error.expected(MATRIX.join(", "), found.join(", "))));
         }
         let dense = |(name, array): &(String, Array)| match name.as_str() {
@@ -75,16 +91,25 @@ pub fn write_matrix(placed: &Placed, to: &Path) -> Result<(), StageError> {
     export::archive(to, &read().map_err(|error| read_error(&error))?)
 }
 
-/// Writes sparse rows of an artifact as an archive; how wide they are stands in the manifest beside them.
+/// Writes sparse rows of an artifact as an archive; how wide they are stands in the manifest beside
+/// them.
 pub fn write_sparse_rows(placed: &Placed, to: &Path) -> Result<(), StageError> {
     let path = placed.first();
-    let Thing::Beside(name) = &placed.thing else { return Err(StageError::defect("sparse rows that are no features")) };
-    let counted = name.strip_prefix("features-").map_or_else(|| "feature_columns".to_owned(), |kind| format!("feature_columns.{kind}"));
+    let Thing::Beside(name) = &placed.thing else {
+        return Err(StageError::defect("sparse rows that are no features"));
+    };
+    let counted = name
+        .strip_prefix("features-")
+        .map_or_else(|| "feature_columns".to_owned(), |kind| format!("feature_columns.{kind}"));
     let manifest = path.with_file_name(MANIFEST_FILE);
-    let text = regular_file::read_text(&manifest, MANIFEST_BYTES_MOST).map_err(|error| StageError::io("read", &manifest, &error))?;
+    let text = regular_file::read_text(&manifest, MANIFEST_BYTES_MOST)
+        .map_err(|error| StageError::io("read", &manifest, &error))?;
     let page: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let Some(columns) = page["counts"][&counted].as_u64() else {
-        let what = format!("how wide these sparse rows are is not known: expected `{counted}` in manifest.json beside them");
+        let what = format!(
+            "how wide these sparse rows are is not known: expected `{counted}` in manifest.json \
+                beside them"
+        );
         let hint = "export the graph once more, with its manifest:  warploom export graph -o DIR";
         return Err(StageError::new(ErrorKind::Input, what).at(path.display()).hint(hint));
     };
@@ -107,9 +132,18 @@ fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
         }
     }
     let named = |path: &PathBuf| {
-        let unnamed = || ReadError::new(path, "one array is no table: its name does not say which column it is").expected("NAME.COLUMN.npy", "no column");
+        let unnamed = || {
+            ReadError::new(path, "one array is no table: its name does not say which column it is")
+                .expected("NAME.COLUMN.npy", "no column")
+        };
         Ok((
-            own_name(path).ok_or_else(|| Box::new(unnamed().hint("write all columns into one file:  numpy.savez(FILE, id=..., label=...)")))?,
+            own_name(path).ok_or_else(|| {
+                Box::new(
+                    unnamed().hint(
+                        "write all columns into one file:  numpy.savez(FILE, id=..., label=...)",
+                    ),
+                )
+            })?,
             npy::read(path)?,
         ))
     };
@@ -131,7 +165,8 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
     let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
     let found: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
     let lacks_ends = || {
-        let error = ReadError::new(path, "the arrays do not say both ends of edges, once").expected(edge_arrays::READ, found.join(", "));
+        let error = ReadError::new(path, "the arrays do not say both ends of edges, once")
+            .expected(edge_arrays::READ, found.join(", "));
         Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)"))
     };
     let lower: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
@@ -143,26 +178,46 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
             "edge_index" | "edges" => columns.extend(both_ends(array)?),
             "source" | "src" | "row" => columns.push(("source", ids(array)?)),
             "target" | "dst" | "col" => columns.push(("target", ids(array)?)),
-            "weight" | "edge_weight" => columns.push(("weight", Arc::new(Float32Array::from(array.f32s()?)) as ArrayRef)),
-            "type" | "edge_type" => columns.push(("type", numbered(array, &names.relations, "relation")?)),
+            "weight" | "edge_weight" => {
+                columns.push(("weight", Arc::new(Float32Array::from(array.f32s()?)) as ArrayRef))
+            }
+            "type" | "edge_type" => {
+                columns.push(("type", numbered(array, &names.relations, "relation")?))
+            }
             _ => {
                 let error = array.error("an array of this name is not read as part of edges here");
-                let hint = "keep it in a file of its own:  --features FILE,  --labels FILE;  x, y, num_nodes and the like are read without  --nodes";
-                return Err(Box::new(error.expected(edge_arrays::READ, format!("`{name}`")).hint(hint)));
+                let hint = "keep it in a file of its own:  --features FILE,  --labels FILE;  x, \
+                    y, num_nodes and the like are read without  --nodes";
+                return Err(Box::new(
+                    error.expected(edge_arrays::READ, format!("`{name}`")).hint(hint),
+                ));
             }
         }
     }
-    columns.sort_by_key(|(name, _)| ["source", "target", "weight", "type"].iter().position(|known| known == name));
-    let ends = ["source", "target"].map(|end| columns.iter().filter(|(name, _)| *name == end).count());
+    columns.sort_by_key(|(name, _)| {
+        ["source", "target", "weight", "type"].iter().position(|known| known == name)
+    });
+    let ends =
+        ["source", "target"].map(|end| columns.iter().filter(|(name, _)| *name == end).count());
     if ends != [1, 1] || columns.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return Err(lacks_ends());
     }
-    of_one_length(path, columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect())
+    of_one_length(
+        path,
+        columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect(),
+    )
 }
 
 fn node_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Read<Vec<Column>> {
-    let masks: Vec<(String, Array)> = arrays.iter().filter_map(|(name, array)| Some((name.strip_suffix("_missing")?.to_owned(), array.clone()))).collect();
-    let is_mask = |name: &str| name.strip_suffix("_missing").is_some_and(|of| arrays.iter().any(|(known, _)| known == of));
+    let masks: Vec<(String, Array)> = arrays
+        .iter()
+        .filter_map(|(name, array)| {
+            Some((name.strip_suffix("_missing")?.to_owned(), array.clone()))
+        })
+        .collect();
+    let is_mask = |name: &str| {
+        name.strip_suffix("_missing").is_some_and(|of| arrays.iter().any(|(known, _)| known == of))
+    };
     let columns = arrays.iter().filter(|(name, _)| !is_mask(name)).map(|(name, array)| {
         let column = match name.as_str() {
             "kind" => numbered(array, &names.kinds, "kind of nodes")?,
@@ -175,19 +230,24 @@ fn node_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
 
 fn of_one_length(path: &Path, columns: Vec<Column>) -> Read<Vec<Column>> {
     let Some((first, count)) = columns.first().map(|(name, column)| (name, column.len())) else {
-        return Err(Box::new(ReadError::new(path, "there is no array").expected("an array for each column", "none")));
+        return Err(Box::new(
+            ReadError::new(path, "there is no array").expected("an array for each column", "none"),
+        ));
     };
     match columns.iter().find(|(_, column)| column.len() != count) {
         None => Ok(columns),
         Some((name, column)) => {
-            let error = ReadError::new(path, format!("`{name}` has not as many values as `{first}`"));
-            let error = error.expected(format!("{count}, as many as all others"), column.len().to_string());
+            let error =
+                ReadError::new(path, format!("`{name}` has not as many values as `{first}`"));
+            let error =
+                error.expected(format!("{count}, as many as all others"), column.len().to_string());
             Err(Box::new(error.hint("write all columns in one length")))
         }
     }
 }
 
-/// An array as a column: a list of values, or rows of numbers; where the mask says so there is no value.
+/// An array as a column: a list of values, or rows of numbers; where the mask says so there is no
+/// value.
 fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
     let (rows, width) = array.rows()?;
     if array.shape.len() > 1 {
@@ -198,7 +258,8 @@ fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
         Some(mask) => mask.bools()?,
     };
     if missing.len() != rows {
-        let error = array.error("the array of what is missing does not have a value for each of its");
+        let error =
+            array.error("the array of what is missing does not have a value for each of its");
         return Err(Box::new(error.expected(rows.to_string(), missing.len().to_string())));
     }
     fn there<T>(values: Vec<T>, missing: &[bool]) -> impl Iterator<Item = Option<T>> {
@@ -206,7 +267,9 @@ fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
     }
     Ok(match array.dtype.kind {
         _ if array.is_text() => Arc::new(StringArray::from_iter(there(array.words()?, &missing))),
-        Kind::Bool | Kind::Unsigned => Arc::new(UInt64Array::from_iter(there(array.u64s()?, &missing))),
+        Kind::Bool | Kind::Unsigned => {
+            Arc::new(UInt64Array::from_iter(there(array.u64s()?, &missing)))
+        }
         Kind::Signed => Arc::new(Int64Array::from_iter(there(array.i64s()?, &missing))),
         _ => Arc::new(Float64Array::from_iter(there(array.f64s()?, &missing))),
     })
@@ -215,10 +278,16 @@ fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
 /// Numbers from 0, or words; a list.
 fn ids(array: &Array) -> Read<ArrayRef> {
     if array.shape.len() != 1 {
-        let error = array.error("ends of edges are not a list").expected("one extent", format!("{} extents", array.shape.len()));
+        let error = array
+            .error("ends of edges are not a list")
+            .expected("one extent", format!("{} extents", array.shape.len()));
         return Err(Box::new(error));
     }
-    Ok(if array.is_text() { Arc::new(StringArray::from(array.words()?)) } else { Arc::new(UInt64Array::from(array.u64s()?)) })
+    Ok(if array.is_text() {
+        Arc::new(StringArray::from(array.words()?))
+    } else {
+        Arc::new(UInt64Array::from(array.u64s()?))
+    })
 }
 
 /// Numbers of names, as the names; as they are where there are none.
@@ -240,6 +309,7 @@ fn numbered(array: &Array, names: &[String], what: &str) -> Read<ArrayRef> {
 
 /// The two rows, or the two columns, of an array.
 fn both_ends(array: &Array) -> Read<[(&'static str, ArrayRef); 2]> {
-    let [source, target] = edge_arrays::both_ends(array)?.map(|ends| Arc::new(UInt64Array::from(ends)) as ArrayRef);
+    let [source, target] =
+        edge_arrays::both_ends(array)?.map(|ends| Arc::new(UInt64Array::from(ends)) as ArrayRef);
     Ok([("source", source), ("target", target)])
 }

@@ -1,6 +1,7 @@
 //! The entry that describes an imported set, beside its files.
 //!
-//! promises  it reads back as an entry; it says size and digest of every file, the format that was found, and the counts that were read
+//! promises  it reads back as an entry; it says size and digest of every file, the format that was
+//!           found, and the counts that were read
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -18,11 +19,24 @@ use super::Found;
 use crate::arguments::Import;
 
 /// The text of the entry; `draft` is where the files are now.
-pub fn text(asked: &Import, options: &Options, found: &Found, draft: &Path) -> Result<String, StageError> {
+pub fn text(
+    asked: &Import,
+    options: &Options,
+    found: &Found,
+    draft: &Path,
+) -> Result<String, StageError> {
     let graph = &found.graph;
     let undirected = asked.undirected || graph.directed == Some(false);
-    let from = asked.from.as_ref().or(asked.edges.as_ref()).map_or_else(String::new, |path| path.display().to_string());
-    let mut text = format!("name: {}\nabout: {}\nfiles:\n", json!(asked.name), json!(format!("{ABOUT}{from}.")));
+    let from = asked
+        .from
+        .as_ref()
+        .or(asked.edges.as_ref())
+        .map_or_else(String::new, |path| path.display().to_string());
+    let mut text = format!(
+        "name: {}\nabout: {}\nfiles:\n",
+        json!(asked.name),
+        json!(format!("{ABOUT}{from}."))
+    );
     for file in &found.files {
         text += &file_line(file, &draft.join(file))?;
     }
@@ -36,14 +50,22 @@ pub fn text(asked: &Import, options: &Options, found: &Found, draft: &Path) -> R
     let rule = if has_split(graph) { "given" } else { "none" };
     text += &format!("format: {}\n", found.format);
     text += &read_lines(options)?;
-    text += &format!("directed: {}\nsymmetrize: {undirected}\ntask: {task}\nlicence: unknown\n", !undirected);
-    text += &format!("expected: {{nodes: {}, listed: {}}}\nsplit: {{rule: {rule}}}\n", graph.nodes(), graph.edges.len());
+    text += &format!(
+        "directed: {}\nsymmetrize: {undirected}\ntask: {task}\nlicence: unknown\n",
+        !undirected
+    );
+    text += &format!(
+        "expected: {{nodes: {}, listed: {}}}\nsplit: {{rule: {rule}}}\n",
+        graph.nodes(),
+        graph.edges.len()
+    );
     Ok(text + &inherited_line(&found.inherited))
 }
 
 /// Whether nodes, or graphs, are parted.
 pub fn has_split(graph: &RawGraph) -> bool {
-    !graph.splits.is_empty() || graph.graphs.as_ref().is_some_and(|graphs| !graphs.splits.is_empty())
+    !graph.splits.is_empty()
+        || graph.graphs.as_ref().is_some_and(|graphs| !graphs.splits.is_empty())
 }
 
 /// A file with its size and digest.
@@ -52,18 +74,30 @@ fn file_line(file: &str, path: &PathBuf) -> Result<String, StageError> {
     let digest = seen::digest(path, None, true).map_err(read)?;
     let bytes = fs::metadata(path).map_err(read)?.len();
     let plain = file.strip_suffix(".gz").or(file.strip_suffix(".zst")).unwrap_or(file);
-    Ok(format!("  - {{file: {}, url: null, bytes: {bytes}, blake3: {}}}\n", json!(plain), json!(digest)))
+    Ok(format!(
+        "  - {{file: {}, url: null, bytes: {bytes}, blake3: {}}}\n",
+        json!(plain),
+        json!(digest)
+    ))
 }
 
 fn inherited_line(inherited: &Inherited) -> String {
     // JSON is YAML.
-    if inherited.is_nothing() { String::new() } else { format!("inherited: {}\n", json!(inherited)) }
+    if inherited.is_nothing() {
+        String::new()
+    } else {
+        format!("inherited: {}\n", json!(inherited))
+    }
 }
 
 /// The options that are not as they are by themselves.
 fn read_lines(options: &Options) -> Result<String, StageError> {
-    let value = |options: &Options| serde_json::to_value(options).map_err(|error| StageError::defect(error.to_string()));
-    let (Value::Object(mut asked), usual) = (value(options)?, value(&Options::default())?) else { return Ok(String::new()) };
+    let value = |options: &Options| {
+        serde_json::to_value(options).map_err(|error| StageError::defect(error.to_string()))
+    };
+    let (Value::Object(mut asked), usual) = (value(options)?, value(&Options::default())?) else {
+        return Ok(String::new());
+    };
     asked.retain(|name, value| usual[name] != *value);
     Ok(if asked.is_empty() { String::new() } else { format!("read: {}\n", Value::Object(asked)) })
 }

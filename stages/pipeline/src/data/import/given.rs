@@ -1,4 +1,5 @@
-//! The files that an import was given, and the name that each gets in the set: readers know by it what a file holds.
+//! The files that an import was given, and the name that each gets in the set: readers know by it
+//! what a file holds.
 //!
 //! promises  a file that is given and has no part in the set is an error that names it
 //! never     opens more of a file than its beginning
@@ -97,13 +98,21 @@ pub fn placed(asked: &Import) -> Result<(Vec<Placed>, Inherited), StageError> {
         None => on_command_line(asked)?,
     };
     let exported = asked.from.as_deref().or_else(|| exported_beside(asked.edges.as_deref()?));
-    let inherited = exported.map(Inherited::from_manifest).transpose().map_err(|error| catalog_error(&error))?;
+    let inherited = exported
+        .map(Inherited::from_manifest)
+        .transpose()
+        .map_err(|error| catalog_error(&error))?;
     Ok((place(&given)?, inherited.unwrap_or_default()))
 }
 
 /// The folder of edges that lie as an export leaves them.
 fn exported_beside(edges: &Path) -> Option<&Path> {
-    split_name(edges).0.split('.').next().filter(|stem| *stem == "edges").and_then(|_| edges.parent())
+    split_name(edges)
+        .0
+        .split('.')
+        .next()
+        .filter(|stem| *stem == "edges")
+        .and_then(|_| edges.parent())
 }
 
 fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
@@ -118,7 +127,9 @@ fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
         (&asked.ids, beside("ids")),
         (&asked.names, Thing::Names),
     ];
-    let given = |(path, thing): (&Option<PathBuf>, Thing)| path.clone().map(|path| Given { thing, files: vec![path] });
+    let given = |(path, thing): (&Option<PathBuf>, Thing)| {
+        path.clone().map(|path| Given { thing, files: vec![path] })
+    };
     let given: Vec<Given> = all.into_iter().filter_map(given).collect();
     given.iter().flat_map(|given| &given.files).try_for_each(|path| refuse_no_file(path))?;
     Ok(given)
@@ -126,13 +137,23 @@ fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
 
 /// Refuses what is no file before it is opened: opening a pipe would wait for somebody to write.
 fn refuse_no_file(path: &Path) -> Result<(), StageError> {
-    let facts = fs::metadata(path).map_err(|error| missing(path, StageError::io("read", path, &error)))?;
+    let facts =
+        fs::metadata(path).map_err(|error| missing(path, StageError::io("read", path, &error)))?;
     let (found, hint) = match (facts.is_file(), facts.is_dir()) {
         (true, _) => return Ok(()),
-        (false, true) => ("a folder", "a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it to  <data>/<name>/edges.parquet/"),
-        (false, false) => ("a pipe, a socket or a device", "write what comes out of it to a file:  cat PIPE > FILE"),
+        (false, true) => (
+            "a folder",
+            "a folder of an export:  --from DIR;  a folder of parts is read where it lies: move \
+                it to  <data>/<name>/edges.parquet/",
+        ),
+        (false, false) => (
+            "a pipe, a socket or a device",
+            "write what comes out of it to a file:  cat PIPE > FILE",
+        ),
     };
-    Err(StageError::new(ErrorKind::Input, format!("expected a file, found {found}")).at(path.display()).hint(hint))
+    Err(StageError::new(ErrorKind::Input, format!("expected a file, found {found}"))
+        .at(path.display())
+        .hint(hint))
 }
 
 /// What helps where a path leads nowhere: the names that are near, or where to begin.
@@ -141,25 +162,43 @@ fn missing(path: &Path, error: StageError) -> StageError {
         return error;
     }
     if let Ok(to) = fs::read_link(path) {
-        return error.hint(format!("it is a link, and  {}  is not there: name the file itself", to.display()));
+        return error.hint(format!(
+            "it is a link, and  {}  is not there: name the file itself",
+            to.display()
+        ));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut names: Vec<String> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.retain(|name| !name.starts_with('.'));
     names.sort();
     let more = names.len().saturating_sub(NAMES_SHOWN);
     let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
     match (folder.is_dir(), shown.is_empty()) {
-        (false, _) => error.hint(format!("name a file that is there: there is no folder  {}", folder.display())),
-        (true, true) => error.hint(format!("name a file that is there: nothing is in  {}", folder.display())),
-        (true, false) if more > 0 => error.hint(format!("name a file that is there: in  {}  are {shown} and {more} more", folder.display())),
-        (true, false) => error.hint(format!("name a file that is there: in  {}  is {shown}", folder.display())),
+        (false, _) => error
+            .hint(format!("name a file that is there: there is no folder  {}", folder.display())),
+        (true, true) => {
+            error.hint(format!("name a file that is there: nothing is in  {}", folder.display()))
+        }
+        (true, false) if more > 0 => error.hint(format!(
+            "name a file that is there: in  {}  are {shown} and {more} more",
+            folder.display()
+        )),
+        (true, false) => {
+            error.hint(format!("name a file that is there: in  {}  is {shown}", folder.display()))
+        }
     }
 }
 
 /// What an export left in a folder.
 fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
-    let entries = fs::read_dir(folder).map_err(|error| missing(folder, StageError::io("list", folder, &error)))?;
+    let entries = fs::read_dir(folder)
+        .map_err(|error| missing(folder, StageError::io("list", folder, &error)))?;
     // A file that is passed over unseen would be missing in the set.
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>();
     let mut paths = paths.map_err(|error| StageError::io("list", folder, &error))?;
@@ -171,15 +210,36 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
             continue;
         }
         let Some((thing, one_array)) = part_of_export(&path) else {
-            let error = StageError::new(ErrorKind::Input, "this file is no part of an exported graph").at(path.display());
-            return Err(error.hint("write the folder with  warploom export graph -o DIR ;  or name the files one by one:  --edges FILE  --nodes FILE"));
+            let error =
+                StageError::new(ErrorKind::Input, "this file is no part of an exported graph")
+                    .at(path.display());
+            return Err(error.hint(
+                "write the folder with  warploom export graph -o DIR ;  or name \
+                the files one by one:  --edges FILE  --nodes FILE",
+            ));
         };
         refuse_no_file(&path)?;
         match all.iter_mut().find(|given| given.thing == thing) {
-            Some(given) if one_array && given.files.iter().all(|file| part_of_export(file).is_some_and(|(_, one_array)| one_array)) => given.files.push(path),
+            Some(given)
+                if one_array
+                    && given.files.iter().all(|file| {
+                        part_of_export(file).is_some_and(|(_, one_array)| one_array)
+                    }) =>
+            {
+                given.files.push(path)
+            }
             Some(given) => {
-                let error = StageError::new(ErrorKind::Input, format!("two files say the same of the graph: {} too", given.files[0].display()));
-                return Err(error.at(path.display()).hint("export into an empty folder, or name the files one by one:  --edges FILE  --nodes FILE"));
+                let error = StageError::new(
+                    ErrorKind::Input,
+                    format!(
+                        "two files say the same of the graph: {} too",
+                        given.files[0].display()
+                    ),
+                );
+                return Err(error.at(path.display()).hint(
+                    "export into an empty folder, or name \
+                    the files one by one:  --edges FILE  --nodes FILE",
+                ));
             }
             None => all.push(Given { thing, files: vec![path] }),
         }
@@ -187,7 +247,11 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
     if all.iter().any(|given| given.thing == Thing::Edges) {
         return Ok(all);
     }
-    let error = StageError::new(ErrorKind::Input, "there are no edges in this folder: expected edges.parquet, .csv, .npz, .safetensors, or edges.source.npy");
+    let error = StageError::new(
+        ErrorKind::Input,
+        "there are no edges in this folder: expected edges.parquet, .csv, .npz, .safetensors, or \
+            edges.source.npy",
+    );
     Err(error.at(folder.display()).hint("write it with  warploom export graph -o DIR"))
 }
 
@@ -208,7 +272,9 @@ fn part_of_export(path: &Path) -> Option<(Thing, bool)> {
         "nodes" => Thing::Nodes,
         "graphs" => Thing::Graphs,
         "labels" | "split" | "ids" if family == Family::Arrays => Thing::Beside(stem.to_owned()),
-        stem if stem.starts_with("features") && stem.ends_with(SPARSE) && end == "arrow" => Thing::Beside(stem[..stem.len() - SPARSE.len()].to_owned()),
+        stem if stem.starts_with("features") && stem.ends_with(SPARSE) && end == "arrow" => {
+            Thing::Beside(stem[..stem.len() - SPARSE.len()].to_owned())
+        }
         "features" | "edge-features" => Thing::Beside(stem.to_owned()),
         stem if stem.starts_with("features-") => Thing::Beside(stem.to_owned()),
         _ => return None,
@@ -238,12 +304,18 @@ fn family_of(end: &str) -> Family {
 /// What all files are, by what the edges are.
 fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
     let edges = given.iter().find(|given| given.thing == Thing::Edges);
-    let Some(path) = edges.and_then(|edges| edges.files.first()) else { return Err(StageError::defect("an import without edges")) };
+    let Some(path) = edges.and_then(|edges| edges.files.first()) else {
+        return Err(StageError::defect("an import without edges"));
+    };
     let (_, end, packed) = split_name(path);
     let family = family_of(&end);
     let has_nodes = given.iter().any(|given| given.thing == Thing::Nodes);
     let system = |error: Box<ReadError>| read_error(&error);
-    let is_graph = end == "npz" && npz::FORMAT.recognised(&Look::new(std::slice::from_ref(path))).map_err(system)?.is_some();
+    let is_graph = end == "npz"
+        && npz::FORMAT
+            .recognised(&Look::new(std::slice::from_ref(path)))
+            .map_err(system)?
+            .is_some();
     // Features, labels and the like in the file of the edges are read from there.
     let may_be_whole = family == Family::Arrays && !is_graph && !has_nodes && packed.is_empty();
     let is_whole = may_be_whole && edge_arrays::is_more_than_a_table(path).map_err(system)?;
@@ -260,8 +332,18 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
                     Family::Arrays if is_whole => (format!("edges.{end}"), Made::Copied),
                     Family::Arrays => ("edges.parquet".to_owned(), Made::Table),
                     Family::Columns => (format!("edges.{end}{packed}"), Made::Copied),
-                    _ if text => (format!("edges.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }), Made::Copied),
-                    _ => (path.file_name().unwrap_or_default().to_string_lossy().trim_start_matches('.').to_owned(), Made::Copied),
+                    _ if text => (
+                        format!("edges.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }),
+                        Made::Copied,
+                    ),
+                    _ => (
+                        path.file_name()
+                            .unwrap_or_default()
+                            .to_string_lossy()
+                            .trim_start_matches('.')
+                            .to_owned(),
+                        Made::Copied,
+                    ),
                 },
                 Thing::Nodes => table_beside(first, "nodes", (text, tables), &end)?,
                 Thing::Graphs => table_beside(first, "graphs", (text, tables), &end)?,
@@ -274,15 +356,28 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
 }
 
 /// A table of nodes or of graphs is read as the edges are.
-fn table_beside(path: &Path, name: &str, (text, tables): (bool, bool), edges_end: &str) -> Result<(String, Made), StageError> {
+fn table_beside(
+    path: &Path,
+    name: &str,
+    (text, tables): (bool, bool),
+    edges_end: &str,
+) -> Result<(String, Made), StageError> {
     let (_, end, packed) = split_name(path);
     match family_of(&end) {
-        Family::Text | Family::Other if text => Ok((format!("{name}.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }), Made::Copied)),
+        Family::Text | Family::Other if text => Ok((
+            format!("{name}.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }),
+            Made::Copied,
+        )),
         Family::Columns if tables => Ok((format!("{name}.{end}{packed}"), Made::Copied)),
         Family::Arrays if tables => Ok((format!("{name}.parquet"), Made::Table)),
         _ => {
-            let error = StageError::new(ErrorKind::Input, format!("edges in `.{edges_end}` and {name} in `.{end}` are not read together"));
-            Err(error.at(path.display()).hint("write both tables as CSV, or both as Parquet or arrays"))
+            let error = StageError::new(
+                ErrorKind::Input,
+                format!("edges in `.{edges_end}` and {name} in `.{end}` are not read together"),
+            );
+            Err(error
+                .at(path.display())
+                .hint("write both tables as CSV, or both as Parquet or arrays"))
         }
     }
 }
@@ -290,17 +385,25 @@ fn table_beside(path: &Path, name: &str, (text, tables): (bool, bool), edges_end
 fn beside(given: &Given, what: &str) -> Result<(String, Made), StageError> {
     let (_, end, packed) = given.files.first().map(|path| split_name(path)).unwrap_or_default();
     let is_matrix = given.files.iter().any(|path| split_name(path).0.contains('.'));
-    let is_sparse = given.files.first().is_some_and(|path| split_name(path).0 == format!("{what}{SPARSE}"));
+    let is_sparse =
+        given.files.first().is_some_and(|path| split_name(path).0 == format!("{what}{SPARSE}"));
     let may_be_table = what.starts_with("features") || what == "edge-features";
     match family_of(&end) {
         Family::Columns if is_sparse => Ok((format!("{what}.npz"), Made::SparseRows)),
         Family::Arrays if is_matrix => Ok((format!("{what}.npz"), Made::Matrix)),
         Family::Arrays => Ok((format!("{what}.{end}{packed}"), Made::Copied)),
-        Family::Columns | Family::Text if may_be_table => Ok((format!("{what}.{end}{packed}"), Made::Copied)),
+        Family::Columns | Family::Text if may_be_table => {
+            Ok((format!("{what}.{end}{packed}"), Made::Copied))
+        }
         _ => {
-            let error = StageError::new(ErrorKind::Input, format!("{what} of nodes are not read from `.{end}` here"));
-            let error = error.at(given.files.first().map_or(Path::new(""), PathBuf::as_path).display());
-            Err(error.hint("write them as npy, npz or safetensors, or as columns of the table of nodes"))
+            let error = StageError::new(
+                ErrorKind::Input,
+                format!("{what} of nodes are not read from `.{end}` here"),
+            );
+            let error =
+                error.at(given.files.first().map_or(Path::new(""), PathBuf::as_path).display());
+            Err(error
+                .hint("write them as npy, npz or safetensors, or as columns of the table of nodes"))
         }
     }
 }

@@ -1,11 +1,13 @@
-//! Any bytes as tables: a graph or an error, in bounded memory; and what an import leaves when it was killed.
+//! Any bytes as tables: a graph or an error, in bounded memory; and what an import leaves when it
+//! was killed.
 use super::*;
 use crate::export::{Dense, archive, dense_reals, dense_wholes};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 use warploom_contract::parquet_file::TableWriter;
 
-/// What all imports together may add to the peak of this process, other tests at the same time included.
+/// What all imports together may add to the peak of this process, other tests at the same time
+/// included.
 const GROWTH_MOST: u64 = 768 << 20;
 /// Forms of tables that are tried.
 const FORMS: [&str; 8] = ["csv", "tsv", "npy", "npz", "safetensors", "parquet", "arrow", "txt"];
@@ -21,7 +23,8 @@ static BEFORE: LazyLock<u64> = LazyLock::new(peak);
 
 /// An import of files by their flags.
 fn asked(files: &[(&str, PathBuf)]) -> Import {
-    let of = |flag: &str| files.iter().find(|(known, _)| *known == flag).map(|(_, path)| path.clone());
+    let of =
+        |flag: &str| files.iter().find(|(known, _)| *known == flag).map(|(_, path)| path.clone());
     Import {
         name: "mine".to_owned(),
         edges: of("edges"),
@@ -44,10 +47,15 @@ fn tried(asked: &Import) -> Result<Found, StageError> {
     let folder = tempfile::tempdir().unwrap();
     let draft = folder.path().join("draft");
     fs::create_dir(&draft).unwrap();
-    let done = given::placed(asked).and_then(|(files, _)| copy(&files, &draft).and_then(|()| read(&draft, &files, &Options::default())));
+    let done = given::placed(asked).and_then(|(files, _)| {
+        copy(&files, &draft).and_then(|()| read(&draft, &files, &Options::default()))
+    });
     if let Err(error) = &done {
         assert_ne!(error.kind, ErrorKind::Defect, "{error}");
-        assert!(!error.to_string().contains(&draft.display().to_string()), "an error speaks of the copy: {error}");
+        assert!(
+            !error.to_string().contains(&draft.display().to_string()),
+            "an error speaks of the copy: {error}"
+        );
     }
     let grown = peak().saturating_sub(before);
     assert!(grown < GROWTH_MOST, "{} MiB more than before", grown >> 20);
@@ -64,17 +72,35 @@ fn tried_bytes(tables: &[(&str, &str, &[u8])]) -> Result<Found, StageError> {
     };
     let tables: Vec<(&'static str, &str, &[u8])> = tables
         .iter()
-        .map(|(flag, form, bytes)| (["edges", "nodes", "features", "graphs", "names"].into_iter().find(|known| known == flag).unwrap(), *form, *bytes))
+        .map(|(flag, form, bytes)| {
+            (
+                ["edges", "nodes", "features", "graphs", "names"]
+                    .into_iter()
+                    .find(|known| known == flag)
+                    .unwrap(),
+                *form,
+                *bytes,
+            )
+        })
         .collect();
     tried(&asked(&tables.iter().map(written).collect::<Vec<_>>()))
 }
 
 fn edges() -> Vec<Dense> {
-    vec![dense_wholes("source", &[0, 1, 2]), dense_wholes("target", &[1, 2, 0]), dense_reals("weight", &[0.5, 1.0, 2.0])]
+    vec![
+        dense_wholes("source", &[0, 1, 2]),
+        dense_wholes("target", &[1, 2, 0]),
+        dense_reals("weight", &[0.5, 1.0, 2.0]),
+    ]
 }
 
 fn nodes() -> Vec<Dense> {
-    vec![dense_wholes("id", &[0, 1, 2]), dense_wholes("label", &[1, 0, 1]), dense_wholes("kind", &[0, 1, 0]), dense_wholes("graph", &[4, 4, 4])]
+    vec![
+        dense_wholes("id", &[0, 1, 2]),
+        dense_wholes("label", &[1, 0, 1]),
+        dense_wholes("kind", &[0, 1, 0]),
+        dense_wholes("graph", &[4, 4, 4]),
+    ]
 }
 
 /// A small table as this form has it.
@@ -85,13 +111,24 @@ fn sample(arrays: &[Dense], form: &str) -> Vec<u8> {
         "npz" => archive(&path, arrays).unwrap(),
         "safetensors" => crate::export::tensors(&path, arrays).unwrap(),
         "npy" => {
-            let both = Dense { shape: vec![2, 3], bytes: [&arrays[0].bytes[..], &arrays[1].bytes[..]].concat(), ..arrays[0].clone() };
+            let both = Dense {
+                shape: vec![2, 3],
+                bytes: [&arrays[0].bytes[..], &arrays[1].bytes[..]].concat(),
+                ..arrays[0].clone()
+            };
             crate::export::npy(&path, &both).unwrap();
         }
         "parquet" | "arrow" => {
-            let columns: Vec<(String, arrow_array::ArrayRef)> =
-                arrays.iter().map(|array| (array.name.clone(), crate::export::column_of(array).unwrap())).collect();
-            let fields = columns.iter().map(|(name, column)| arrow_schema::Field::new(name, column.data_type().clone(), false)).collect();
+            let columns: Vec<(String, arrow_array::ArrayRef)> = arrays
+                .iter()
+                .map(|array| (array.name.clone(), crate::export::column_of(array).unwrap()))
+                .collect();
+            let fields = columns
+                .iter()
+                .map(|(name, column)| {
+                    arrow_schema::Field::new(name, column.data_type().clone(), false)
+                })
+                .collect();
             let mut writer = TableWriter::create_for_others(&path, fields).unwrap();
             writer.write(columns.into_iter().map(|(_, column)| column).collect()).unwrap();
             writer.finish().unwrap();
@@ -99,8 +136,14 @@ fn sample(arrays: &[Dense], form: &str) -> Vec<u8> {
         _ => {
             let separator = if form == "tsv" { "\t" } else { "," };
             let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
-            let rows = (0..3).map(|row| names.iter().map(|_| row.to_string()).collect::<Vec<_>>().join(separator));
-            return std::iter::once(names.join(separator)).chain(rows).map(|line| line + "\n").collect::<String>().into_bytes();
+            let rows = (0..3).map(|row| {
+                names.iter().map(|_| row.to_string()).collect::<Vec<_>>().join(separator)
+            });
+            return std::iter::once(names.join(separator))
+                .chain(rows)
+                .map(|line| line + "\n")
+                .collect::<String>()
+                .into_bytes();
         }
     }
     fs::read(&path).unwrap()
@@ -109,34 +152,76 @@ fn sample(arrays: &[Dense], form: &str) -> Vec<u8> {
 #[test]
 fn samples_are_graphs() {
     for form in FORMS {
-        let found = tried_bytes(&[("edges", form, &sample(&edges(), form))]).unwrap_or_else(|error| panic!("{form}: {error}"));
+        let found = tried_bytes(&[("edges", form, &sample(&edges(), form))])
+            .unwrap_or_else(|error| panic!("{form}: {error}"));
         assert_eq!((found.graph.nodes(), found.graph.edges.len()), (3, 3), "{form}");
     }
-    for (edge_form, node_form) in [("csv", "csv"), ("parquet", "parquet"), ("npz", "safetensors"), ("npy", "npz"), ("parquet", "npz"), ("npz", "parquet")] {
+    for (edge_form, node_form) in [
+        ("csv", "csv"),
+        ("parquet", "parquet"),
+        ("npz", "safetensors"),
+        ("npy", "npz"),
+        ("parquet", "npz"),
+        ("npz", "parquet"),
+    ] {
         let (edges, nodes) = (sample(&edges(), edge_form), sample(&nodes(), node_form));
-        let found =
-            tried_bytes(&[("edges", edge_form, &edges), ("nodes", node_form, &nodes)]).unwrap_or_else(|error| panic!("{edge_form}, {node_form}: {error}"));
-        assert!(found.graph.labels.is_some() && found.graph.kinds.is_some() && found.graph.graphs.is_some(), "{edge_form}, {node_form}");
+        let found = tried_bytes(&[("edges", edge_form, &edges), ("nodes", node_form, &nodes)])
+            .unwrap_or_else(|error| panic!("{edge_form}, {node_form}: {error}"));
+        assert!(
+            found.graph.labels.is_some()
+                && found.graph.kinds.is_some()
+                && found.graph.graphs.is_some(),
+            "{edge_form}, {node_form}"
+        );
     }
 }
 
 #[test]
 fn what_does_not_fit_is_said_of_the_files_that_were_given() {
     let parquet = sample(&edges(), "parquet");
-    let error = tried_bytes(&[("edges", "csv", b"source,target\n1,2\n"), ("nodes", "parquet", &parquet)]).map(drop).unwrap_err();
-    assert!(error.to_string().contains("edges in `.csv` and nodes in `.parquet` are not read together"), "{error}");
-    let strange = vec![dense_wholes("source", &[0]), dense_wholes("target", &[0]), dense_wholes("colour", &[0])];
-    // By itself it is read as a folder would be; beside a table of nodes it becomes a table, which has no such column.
-    let found = tried_bytes(&[("edges", "npz", &sample(&strange, "npz"))]).unwrap_or_else(|error| panic!("{error}"));
+    let error =
+        tried_bytes(&[("edges", "csv", b"source,target\n1,2\n"), ("nodes", "parquet", &parquet)])
+            .map(drop)
+            .unwrap_err();
+    assert!(
+        error.to_string().contains("edges in `.csv` and nodes in `.parquet` are not read together"),
+        "{error}"
+    );
+    let strange = vec![
+        dense_wholes("source", &[0]),
+        dense_wholes("target", &[0]),
+        dense_wholes("colour", &[0]),
+    ];
+    // By itself it is read as a folder would be; beside a table of nodes it becomes a table, which
+    // has no such column.
+    let found = tried_bytes(&[("edges", "npz", &sample(&strange, "npz"))])
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.graph.passed_over, ["array `colour`"]);
     let table = sample(&nodes(), "npz");
-    let error = tried_bytes(&[("edges", "npz", &sample(&strange, "npz")), ("nodes", "npz", &table)]).map(drop).unwrap_err();
-    assert!(error.to_string().contains("found `colour`") && error.to_string().contains("given-edges.npz"), "{error}");
+    let error =
+        tried_bytes(&[("edges", "npz", &sample(&strange, "npz")), ("nodes", "npz", &table)])
+            .map(drop)
+            .unwrap_err();
+    assert!(
+        error.to_string().contains("found `colour`")
+            && error.to_string().contains("given-edges.npz"),
+        "{error}"
+    );
     let uneven = vec![dense_wholes("id", &[0, 1]), dense_wholes("label", &[0])];
-    let error = tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npz", &sample(&uneven, "npz"))]).map(drop).unwrap_err();
+    let error =
+        tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npz", &sample(&uneven, "npz"))])
+            .map(drop)
+            .unwrap_err();
     assert!(error.to_string().contains("`label` has not as many values as `id`"), "{error}");
-    let error = tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npy", &sample(&edges(), "npy"))]).map(drop).unwrap_err();
-    assert!(error.to_string().contains("one array is no table") && error.to_string().contains("numpy.savez"), "{error}");
+    let error =
+        tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npy", &sample(&edges(), "npy"))])
+            .map(drop)
+            .unwrap_err();
+    assert!(
+        error.to_string().contains("one array is no table")
+            && error.to_string().contains("numpy.savez"),
+        "{error}"
+    );
 }
 
 proptest! {
@@ -180,7 +265,8 @@ fn what_killed_imports_left_makes_way() {
     fs::write(&file, "source,target\n0,1\n").unwrap();
     let asked = asked(&[("edges", file)]);
     let (files, _) = given::placed(&asked).unwrap();
-    // Another process's, which has ended: a draft, and a set that an earlier version left between its two names.
+    // Another process's, which has ended: a draft, and a set that an earlier version left between
+    // its two names.
     let mut child = std::process::Command::new("true").spawn().unwrap();
     let process = child.id();
     child.wait().unwrap();
@@ -192,23 +278,36 @@ fn what_killed_imports_left_makes_way() {
     assert!(!place.folder.exists());
     made(&place, &asked, &files, &Options::default(), Inherited::default()).unwrap();
     let names = |folder: &Path| {
-        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
     };
-    assert_eq!((names(place.data()), names(&place.folder)), (vec!["mine".into()], vec!["edges.csv".into(), ENTRY_FILE.into()]));
+    assert_eq!(
+        (names(place.data()), names(&place.folder)),
+        (vec!["mine".into()], vec!["edges.csv".into(), ENTRY_FILE.into()])
+    );
 }
 
 #[test]
 fn options_are_written_as_in_an_entry() {
     let expected = serde_json::json!(["head", "relation", "tail"]);
-    for text in ["[head,relation,tail]", "[ head, relation , 'tail' ]", "[\"head\", \"relation\", \"tail\"]"] {
+    for text in [
+        "[head,relation,tail]",
+        "[ head, relation , 'tail' ]",
+        "[\"head\", \"relation\", \"tail\"]",
+    ] {
         assert_eq!(value_of(text), expected, "{text}");
     }
-    assert_eq!((value_of("3"), value_of("true"), value_of("from_id")), (3.into(), true.into(), "from_id".into()));
+    assert_eq!(
+        (value_of("3"), value_of("true"), value_of("from_id")),
+        (3.into(), true.into(), "from_id".into())
+    );
     assert!(options_of(&["columns=[head,relation,tail]".to_owned()]).is_ok());
 }
 
-/// A set that makes way is never gone before the new one has its name, by one step or, where a file system knows no such step, by two.
+/// A set that makes way is never gone before the new one has its name, by one step or, where a file
+/// system knows no such step, by two.
 #[test]
 fn a_set_that_makes_way_is_replaced_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -227,7 +326,10 @@ fn a_set_that_makes_way_is_replaced_whole() {
     assert_eq!(text(if draft.exists() { &draft } else { &replaced }), "old");
     fill(&draft, "newer");
     place.publish_in_two_steps(&draft, &replaced).unwrap();
-    assert_eq!((text(&place.folder), text(&replaced.join("old")), draft.exists()), ("newer".into(), "new".into(), false));
+    assert_eq!(
+        (text(&place.folder), text(&replaced.join("old")), draft.exists()),
+        ("newer".into(), "new".into(), false)
+    );
     // Without a draft the old one has its name again.
     assert!(place.publish_in_two_steps(&draft, &folder.path().join("draft")).is_err());
     fs::remove_dir_all(&replaced).unwrap();
@@ -237,5 +339,10 @@ fn a_set_that_makes_way_is_replaced_whole() {
     // A name that another import took meanwhile is not taken from it.
     fill(&draft, "late");
     let free = Place { replaces: false, ..place };
-    assert!(free.publish(&draft, &replaced).unwrap_err().to_string().contains("another import took the name `mine`"));
+    assert!(
+        free.publish(&draft, &replaced)
+            .unwrap_err()
+            .to_string()
+            .contains("another import took the name `mine`")
+    );
 }

@@ -1,6 +1,8 @@
-//! METIS in a process of its own: it can be ended when its time is over or the stage is stopped, and takes nothing along.
+//! METIS in a process of its own: it can be ended when its time is over or the stage is stopped,
+//! and takes nothing along.
 //!
-//! promises  the child ends with the process that started it; what it could not do is an error with METIS's own words
+//! promises  the child ends with the process that started it; what it could not do is an error with
+//!           METIS's own words
 //! never     reads or writes a file
 use std::{
     io::{Read, Write},
@@ -17,7 +19,8 @@ use super::{Pairs, Wish, parts};
 /// What a program is called with, alone, to be the child.
 const ROLE: &str = "cut-with-metis";
 
-/// To be called first of all by every program that has this stage: does not go on if this process is the child.
+/// To be called first of all by every program that has this stage: does not go on if this process
+/// is the child.
 pub fn serve_if_child() {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some(ROLE) && arguments.next().is_none() {
@@ -28,39 +31,75 @@ pub fn serve_if_child() {
 /// Cuts in a child that may take so many seconds.
 pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>, StageError> {
     move |pairs, wish| {
-        let wrong = |error: &std::io::Error| StageError::new(ErrorKind::Transient, format!("METIS could not be run in a process of its own: {error}"));
+        let wrong = |error: &std::io::Error| {
+            StageError::new(
+                ErrorKind::Transient,
+                format!("METIS could not be run in a process of its own: {error}"),
+            )
+        };
         let program = std::env::current_exe().map_err(|error| wrong(&error))?;
-        let mut child =
-            Command::new(program).arg(ROLE).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| wrong(&error))?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let mut child = Command::new(program)
+            .arg(ROLE)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| wrong(&error))?;
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let nodes = pairs.starts.len() - 1;
         // A child that ends early breaks the pipe: its exit and what it said tell why.
-        let writer = begin(move || stdin.map(|mut stdin| write(&mut stdin, &pairs, wish))).map_err(|error| wrong(&error))?;
+        let writer = begin(move || stdin.map(|mut stdin| write(&mut stdin, &pairs, wish)))
+            .map_err(|error| wrong(&error))?;
         let (told, answer) = mpsc::channel();
         // Numbers that do not come are no fault of their own: the child says on stderr why.
-        let reader = begin(move || told.send(stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok()))).map_err(|error| wrong(&error))?;
-        let talk = begin(move || stderr.map(|stderr| std::io::read_to_string(stderr).unwrap_or_default()).unwrap_or_default());
+        let reader = begin(move || {
+            told.send(stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok()))
+        })
+        .map_err(|error| wrong(&error))?;
+        let talk = begin(move || {
+            stderr
+                .map(|stderr| std::io::read_to_string(stderr).unwrap_or_default())
+                .unwrap_or_default()
+        });
         let talk = talk.map_err(|error| wrong(&error))?;
-        let answered = within(Duration::from_secs(seconds), &answer, &mut child).map_err(|error| wrong(&error))?;
+        let answered = within(Duration::from_secs(seconds), &answer, &mut child)
+            .map_err(|error| wrong(&error))?;
         // All three end with the child.
         let (_, _, said) = (writer.join(), reader.join(), talk.join().unwrap_or_default());
         let Some(found) = answered else {
-            let what = format!("METIS did not cut the graph into {} parts within {seconds} seconds", wish.parts);
-            return Err(
-                StageError::new(ErrorKind::LimitReached, what).hint("give it longer with  --set reorder.seconds=N  or use  --set reorder.method=rabbit")
+            let what = format!(
+                "METIS did not cut the graph into {} parts within {seconds} seconds",
+                wish.parts
             );
+            return Err(StageError::new(ErrorKind::LimitReached, what).hint(
+                "give it longer with  --set reorder.seconds=N  or use  --set reorder.method=rabbit",
+            ));
         };
-        found.ok_or_else(|| StageError::new(ErrorKind::Memory, format!("METIS did not cut the graph into {} parts", wish.parts)).detail(said.trim()))
+        found.ok_or_else(|| {
+            StageError::new(
+                ErrorKind::Memory,
+                format!("METIS did not cut the graph into {} parts", wish.parts),
+            )
+            .detail(said.trim())
+        })
     }
 }
 
-/// A thread beside the child. Where there is none, the end of a pipe is dropped, and with it the child ends.
-fn begin<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> std::io::Result<std::thread::JoinHandle<T>> {
+/// A thread beside the child. Where there is none, the end of a pipe is dropped, and with it the
+/// child ends.
+fn begin<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> std::io::Result<std::thread::JoinHandle<T>> {
     std::thread::Builder::new().name("metis".into()).spawn(work)
 }
 
 /// What a child answers in time, if it does; it has ended in any case.
-fn within<T>(limit: Duration, answer: &mpsc::Receiver<T>, child: &mut Child) -> std::io::Result<Option<T>> {
+fn within<T>(
+    limit: Duration,
+    answer: &mpsc::Receiver<T>,
+    child: &mut Child,
+) -> std::io::Result<Option<T>> {
     let found = answer.recv_timeout(limit).ok();
     if found.is_none() {
         child.kill()?;
@@ -72,11 +111,14 @@ fn within<T>(limit: Duration, answer: &mpsc::Receiver<T>, child: &mut Child) -> 
 /// The child's work: a graph from stdin, parts to stdout.
 fn serve() -> u8 {
     #[cfg(target_os = "linux")]
-    let _unsupported = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    let done = read(&mut std::io::stdin().lock()).map_err(|error| error.to_string()).and_then(|(pairs, wish)| {
-        let part = parts(&pairs, wish).map_err(|error| error.what)?;
-        write_numbers(&mut std::io::stdout().lock(), &part).map_err(|error| error.to_string())
-    });
+    let _unsupported =
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    let done = read(&mut std::io::stdin().lock()).map_err(|error| error.to_string()).and_then(
+        |(pairs, wish)| {
+            let part = parts(&pairs, wish).map_err(|error| error.what)?;
+            write_numbers(&mut std::io::stdout().lock(), &part).map_err(|error| error.to_string())
+        },
+    );
     match done {
         Ok(()) => 0,
         Err(what) => {
@@ -99,12 +141,15 @@ fn read(from: &mut impl Read) -> std::io::Result<(Pairs, Wish)> {
         from.read_exact(&mut bytes).map(|()| u64::from_ne_bytes(bytes))
     };
     let (parts, seed, starts, neighbours) = (size()?, size()?, size()? as usize, size()? as usize);
-    let pairs = Pairs { starts: read_numbers(from, starts)?, neighbours: read_numbers(from, neighbours)? };
+    let pairs =
+        Pairs { starts: read_numbers(from, starts)?, neighbours: read_numbers(from, neighbours)? };
     Ok((pairs, Wish { parts, seed }))
 }
 
 fn write_numbers(to: &mut impl Write, numbers: &[Idx]) -> std::io::Result<()> {
-    numbers.chunks(1 << 14).try_for_each(|some| to.write_all(&some.iter().flat_map(|number| number.to_ne_bytes()).collect::<Vec<u8>>()))
+    numbers.chunks(1 << 14).try_for_each(|some| {
+        to.write_all(&some.iter().flat_map(|number| number.to_ne_bytes()).collect::<Vec<u8>>())
+    })
 }
 
 fn read_numbers(from: &mut impl Read, count: usize) -> std::io::Result<Vec<Idx>> {
@@ -113,7 +158,10 @@ fn read_numbers(from: &mut impl Read, count: usize) -> std::io::Result<Vec<Idx>>
     while numbers.len() < count {
         let some = &mut bytes[..4 * (count - numbers.len()).min(1 << 14)];
         from.read_exact(some)?;
-        numbers.extend(some.chunks_exact(4).map(|four| Idx::from_ne_bytes([four[0], four[1], four[2], four[3]])));
+        numbers.extend(
+            some.chunks_exact(4)
+                .map(|four| Idx::from_ne_bytes([four[0], four[1], four[2], four[3]])),
+        );
     }
     Ok(numbers)
 }
@@ -124,7 +172,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let pairs = Pairs { starts: (0..40_000).collect(), neighbours: (0..70_000).rev().collect() };
+        let pairs =
+            Pairs { starts: (0..40_000).collect(), neighbours: (0..70_000).rev().collect() };
         let mut bytes = Vec::new();
         write(&mut bytes, &pairs, Wish { parts: 5, seed: 7 }).unwrap();
         assert_eq!(read(&mut bytes.as_slice()).unwrap(), (pairs, Wish { parts: 5, seed: 7 }));

@@ -47,7 +47,12 @@ struct Part {
 impl<'a> Level<'a> {
     /// Each node alone.
     pub fn given(graph: &'a Undirected) -> Self {
-        Level { links: Links::Given(graph), strength: graph.rows().degrees().collect(), inside: 0, ends: graph.ends() }
+        Level {
+            links: Links::Given(graph),
+            strength: graph.rows().degrees().collect(),
+            inside: 0,
+            ends: graph.ends(),
+        }
     }
 
     /// Number of nodes.
@@ -77,15 +82,22 @@ impl<'a> Level<'a> {
     pub fn degree(&self, node: u32) -> usize {
         match &self.links {
             Links::Given(graph) => graph.degree(node) as usize,
-            Links::Joined { offsets, .. } => (offsets[node as usize + 1] - offsets[node as usize]) as usize,
+            Links::Joined { offsets, .. } => {
+                (offsets[node as usize + 1] - offsets[node as usize]) as usize
+            }
         }
     }
 
     /// Adds the weights of a node's links by community.
     pub fn count(&self, tally: &mut Tally, node: u32, community: &[u32]) {
         match &self.links {
-            Links::Given(graph) => graph.of_node(node).iter().for_each(|&far| tally.add(community[far as usize], 1)),
-            Links::Joined { .. } => self.joined_links(node).iter().for_each(|&(far, weight)| tally.add(community[far as usize], weight)),
+            Links::Given(graph) => {
+                graph.of_node(node).iter().for_each(|&far| tally.add(community[far as usize], 1))
+            }
+            Links::Joined { .. } => self
+                .joined_links(node)
+                .iter()
+                .for_each(|&(far, weight)| tally.add(community[far as usize], weight)),
         }
     }
 
@@ -95,12 +107,17 @@ impl<'a> Level<'a> {
         let (kept, all) = match &self.links {
             Links::Given(graph) => {
                 let row = graph.of_node(node);
-                (row.iter().filter(|&&far| community[far as usize] == own).count() as u64, row.len() as u64)
+                (
+                    row.iter().filter(|&&far| community[far as usize] == own).count() as u64,
+                    row.len() as u64,
+                )
             }
-            Links::Joined { .. } => self.joined_links(node).iter().fold((0, 0), |(kept, all), &(far, weight)| {
-                let weight = u64::from(weight);
-                (kept + if community[far as usize] == own { weight } else { 0 }, all + weight)
-            }),
+            Links::Joined { .. } => {
+                self.joined_links(node).iter().fold((0, 0), |(kept, all), &(far, weight)| {
+                    let weight = u64::from(weight);
+                    (kept + if community[far as usize] == own { weight } else { 0 }, all + weight)
+                })
+            }
         };
         (kept, all - kept)
     }
@@ -108,7 +125,9 @@ impl<'a> Level<'a> {
     fn joined_links(&self, node: u32) -> &[(u32, u32)] {
         match &self.links {
             Links::Given(_) => &[],
-            Links::Joined { offsets, links } => &links[offsets[node as usize] as usize..offsets[node as usize + 1] as usize],
+            Links::Joined { offsets, links } => {
+                &links[offsets[node as usize] as usize..offsets[node as usize + 1] as usize]
+            }
         }
     }
 
@@ -120,9 +139,13 @@ impl<'a> Level<'a> {
     /// Modularity of communities of the nodes.
     pub fn modularity_of(&self, community: &[u32], count: usize) -> f64 {
         let kept = |node: usize| self.kept_and_left(node as u32, community).0;
-        let inside: u64 = (0..self.nodes()).into_par_iter().with_min_len(TASK_COUNT).map(kept).sum();
+        let inside: u64 =
+            (0..self.nodes()).into_par_iter().with_min_len(TASK_COUNT).map(kept).sum();
         let mut strength = vec![0; count];
-        community.iter().zip(&self.strength).for_each(|(&own, of_node)| strength[own as usize] += of_node);
+        community
+            .iter()
+            .zip(&self.strength)
+            .for_each(|(&own, of_node)| strength[own as usize] += of_node);
         modularity(self.inside + inside, &strength, self.ends)
     }
 
@@ -158,18 +181,31 @@ impl<'a> Level<'a> {
         Level { links: Links::Joined { offsets, links }, strength, inside, ends: self.ends }
     }
 
-    fn join_one(&self, part: &mut Part, tally: &mut Tally, (own, members): (u32, &[u32]), community: &[u32], count: usize) {
+    fn join_one(
+        &self,
+        part: &mut Part,
+        tally: &mut Tally,
+        (own, members): (u32, &[u32]),
+        community: &[u32],
+        count: usize,
+    ) {
         tally.begin(members.iter().map(|&node| self.degree(node)).sum::<usize>().min(count), count);
         members.iter().for_each(|&node| self.count(tally, node, community));
         let before = part.links.len();
         part.links.extend(tally.sums().filter(|&(far, _)| far != own));
-        part.inside += tally.sums().find(|&(far, _)| far == own).map_or(0, |(_, weight)| u64::from(weight));
+        part.inside +=
+            tally.sums().find(|&(far, _)| far == own).map_or(0, |(_, weight)| u64::from(weight));
         part.lengths.push(part.links.len() - before);
         part.strength.push(members.iter().map(|&node| self.strength(node)).sum());
     }
 }
 
 fn modularity(inside: u64, strength: &[u64], ends: u64) -> f64 {
-    let squares: u128 = strength.iter().map(|&strength| u128::from(strength) * u128::from(strength)).sum();
-    if ends > 0 { inside as f64 / ends as f64 - squares as f64 / (ends as f64).powi(2) } else { 0.0 }
+    let squares: u128 =
+        strength.iter().map(|&strength| u128::from(strength) * u128::from(strength)).sum();
+    if ends > 0 {
+        inside as f64 / ends as f64 - squares as f64 / (ends as f64).powi(2)
+    } else {
+        0.0
+    }
 }

@@ -1,9 +1,9 @@
 //! Nodes of a level go to the neighbouring community where modularity grows most.
 //!
-//! promises  batches depend on the number of nodes alone, and whether there are any on the number of links; all of a batch look at the
-//!           state before it, in parallel, and then go
-//! paper     moves of whole batches, and the rule for two nodes that are alone: Lu, Halappanavar, Kalyanaraman, Parallel heuristics for
-//!           scalable community detection (2015)
+//! promises  batches depend on the number of nodes alone, and whether there are any on the number
+//!           of links; all of a batch look at the state before it, in parallel, and then go
+//! paper     moves of whole batches, and the rule for two nodes that are alone: Lu, Halappanavar,
+//!           Kalyanaraman, Parallel heuristics for scalable community detection (2015)
 use rayon::prelude::*;
 use warploom_contract::stage::{Told, tell_of};
 
@@ -12,8 +12,9 @@ use super::{
     tally::{Stash, Tally},
 };
 
-/// Batches of a round, each with one node of every so many that follow each other: neighbours in one batch do not see each other go.
-/// With 4, 8, 16 and 32 of them modularity is 0.986, 0.992, 0.998 and 0.993 of networkit's Louvain (one round a level, mean of 22 graphs).
+/// Batches of a round, each with one node of every so many that follow each other: neighbours in
+/// one batch do not see each other go. With 4, 8, 16 and 32 of them modularity is 0.986, 0.992,
+/// 0.998 and 0.993 of networkit's Louvain (one round a level, mean of 22 graphs).
 const BATCHES: usize = 16;
 /// With fewer links, one node goes after the other: batches would be too small to share.
 const LINKS_LEAST: usize = 1 << 16;
@@ -31,8 +32,14 @@ struct State<'a> {
     members: Vec<u32>,
 }
 
-/// Moves nodes from the communities they are in, numbers below the number of nodes; gives new ones without gaps, and how many.
-pub fn settle(level: &Level<'_>, community: Vec<u32>, rounds: usize, (stash, told): (&Stash, Told<'_>)) -> (Vec<u32>, usize) {
+/// Moves nodes from the communities they are in, numbers below the number of nodes; gives new ones
+/// without gaps, and how many.
+pub fn settle(
+    level: &Level<'_>,
+    community: Vec<u32>,
+    rounds: usize,
+    (stash, told): (&Stash, Told<'_>),
+) -> (Vec<u32>, usize) {
     let nodes = level.nodes();
     let mut state = State { level, community, strength: vec![0; nodes], members: vec![0; nodes] };
     for (node, &own) in state.community.iter().enumerate() {
@@ -40,7 +47,11 @@ pub fn settle(level: &Level<'_>, community: Vec<u32>, rounds: usize, (stash, tol
         state.members[own as usize] += 1;
     }
     for round in 0..rounds {
-        let moved = if level.link_count() < LINKS_LEAST { state.one_by_one(round, stash, told) } else { state.in_batches(round, stash, told) };
+        let moved = if level.link_count() < LINKS_LEAST {
+            state.one_by_one(round, stash, told)
+        } else {
+            state.in_batches(round, stash, told)
+        };
         if moved * MOVERS_LEAST < nodes {
             break;
         }
@@ -48,7 +59,8 @@ pub fn settle(level: &Level<'_>, community: Vec<u32>, rounds: usize, (stash, tol
     without_gaps(state.community)
 }
 
-/// The node of a block that is in a batch: another place in each block, so that no pattern of the numbers meets the batches.
+/// The node of a block that is in a batch: another place in each block, so that no pattern of the
+/// numbers meets the batches.
 fn node_of(block: usize, batch: usize, round: usize) -> u32 {
     let mixed = (block as u32).wrapping_mul(0x9e37_79b1) >> 16;
     (block * BATCHES + (mixed as usize + round + batch) % BATCHES) as u32
@@ -61,8 +73,10 @@ impl State<'_> {
 
     /// How many moved.
     fn one_by_one(&mut self, round: usize, stash: &Stash, told: Told<'_>) -> usize {
-        let order = (0..BATCHES).flat_map(|batch| (0..self.blocks()).map(move |block| node_of(block, batch, round)));
-        let nodes: Vec<u32> = order.filter(|&node| (node as usize) < self.community.len()).collect();
+        let order = (0..BATCHES)
+            .flat_map(|batch| (0..self.blocks()).map(move |block| node_of(block, batch, round)));
+        let nodes: Vec<u32> =
+            order.filter(|&node| (node as usize) < self.community.len()).collect();
         let mut moved = 0;
         stash.lend(|tally| {
             for node in nodes {
@@ -82,13 +96,16 @@ impl State<'_> {
         for batch in 0..BATCHES {
             let look = |task: usize| -> Vec<(u32, u32)> {
                 let blocks = task * TASK..self.blocks().min((task + 1) * TASK);
-                let nodes = blocks.map(|block| node_of(block, batch, round)).filter(|&node| (node as usize) < self.community.len());
+                let nodes = blocks
+                    .map(|block| node_of(block, batch, round))
+                    .filter(|&node| (node as usize) < self.community.len());
                 stash.lend(|tally| {
                     let nodes = nodes.inspect(|&node| tell_of(told, node as usize));
                     nodes.filter_map(|node| Some((node, self.better(tally, node)?))).collect()
                 })
             };
-            let moves: Vec<Vec<(u32, u32)>> = (0..self.blocks().div_ceil(TASK)).into_par_iter().map(look).collect();
+            let moves: Vec<Vec<(u32, u32)>> =
+                (0..self.blocks().div_ceil(TASK)).into_par_iter().map(look).collect();
             moves.iter().flatten().for_each(|&(node, to)| self.go(node, to));
             moved += moves.iter().map(Vec::len).sum::<usize>();
         }
@@ -104,9 +121,11 @@ impl State<'_> {
         self.members[to] += 1;
     }
 
-    /// The community in which a node is better off; its own before all, then among equals the one with the smallest number.
+    /// The community in which a node is better off; its own before all, then among equals the one
+    /// with the smallest number.
     fn better(&self, tally: &mut Tally, node: u32) -> Option<u32> {
-        let (degree, own, strength) = (self.level.degree(node), self.community[node as usize], self.level.strength(node));
+        let (degree, own, strength) =
+            (self.level.degree(node), self.community[node as usize], self.level.strength(node));
         if degree == 0 {
             return None;
         }
@@ -117,7 +136,8 @@ impl State<'_> {
         if !alone {
             let (kept, left) = self.level.kept_and_left(node, &self.community);
             best.0 = kept as f64 - share * (self.strength[own as usize] - strength) as f64;
-            // Not even all that leaves could be better: most nodes of good communities are done here.
+            // Not even all that leaves could be better: most nodes of good communities are done
+            // here.
             if left as f64 <= best.0 {
                 return None;
             }
@@ -125,13 +145,16 @@ impl State<'_> {
         tally.begin(degree, self.level.nodes());
         self.level.count(tally, node, &self.community);
         for (community, weight) in tally.sums() {
-            // No community is better than the weight that leads there: many are passed over without looking them up.
+            // No community is better than the weight that leads there: many are passed over without
+            // looking them up.
             if community == own || f64::from(weight) <= best.0 {
                 continue;
             }
             let gain = f64::from(weight) - share * self.strength[community as usize] as f64;
-            let wins = gain > best.0 || gain == best.0 && best.1.is_some_and(|other| community < other);
-            // Two nodes that are alone would only change places: the one with the larger number goes.
+            let wins =
+                gain > best.0 || gain == best.0 && best.1.is_some_and(|other| community < other);
+            // Two nodes that are alone would only change places: the one with the larger number
+            // goes.
             if wins && !(alone && community > own && self.members[community as usize] == 1) {
                 best = (gain, Some(community));
             }

@@ -1,10 +1,12 @@
 //! From communities of communities to an order.
 //!
-//! promises  stable: what is in one community of a level keeps the order of the level below, on the lowest that of the old numbers
+//! promises  stable: what is in one community of a level keeps the order of the level below, on the
+//!           lowest that of the old numbers
 //! limits    O(nodes of all levels)
 use warploom_contract::kinds::permutation::inverse;
 
-/// The old number of each new one. `levels`: for each the number that each of its nodes has on the next.
+/// The old number of each new one. `levels`: for each the number that each of its nodes has on the
+/// next.
 pub fn numbered(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
     let mut order: Option<Vec<u32>> = None;
     for groups in levels.iter().rev() {

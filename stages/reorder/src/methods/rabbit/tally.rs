@@ -1,7 +1,8 @@
 //! Sums of weights by community, while a task looks at one node after the other.
 //!
 //! promises  sums come back in the order in which their keys came first
-//! limits    8 bytes for each of at least twice as many places as keys, a power of two; with few possible keys, one place for each
+//! limits    8 bytes for each of at least twice as many places as keys, a power of two; with few
+//!           possible keys, one place for each
 use std::sync::Mutex;
 
 /// No key: communities are fewer.
@@ -17,7 +18,8 @@ pub struct Tally {
     slots: Vec<(u32, u32)>,
     /// Slots in use, as they came.
     used: Vec<u32>,
-    /// Where a key is looked for first: `key * factor >> shift`; then in the slots that follow, round `mask`.
+    /// Where a key is looked for first: `key * factor >> shift`; then in the slots that follow,
+    /// round `mask`.
     factor: u32,
     shift: u32,
     mask: usize,
@@ -30,11 +32,16 @@ impl Tally {
             self.slots[slot as usize] = (FREE, 0);
         }
         let placed = bound <= PLACED_MOST;
-        let size = if placed { bound.next_power_of_two() } else { (most.clamp(8, 1 << 31) * 2).next_power_of_two() };
+        let size = if placed {
+            bound.next_power_of_two()
+        } else {
+            (most.clamp(8, 1 << 31) * 2).next_power_of_two()
+        };
         if self.slots.len() < size {
             self.slots.resize(size, (FREE, 0));
         }
-        (self.factor, self.shift) = if placed { (1, 0) } else { (SPREAD, 32 - size.trailing_zeros()) };
+        (self.factor, self.shift) =
+            if placed { (1, 0) } else { (SPREAD, 32 - size.trailing_zeros()) };
         self.mask = size - 1;
     }
 
@@ -62,14 +69,16 @@ impl Tally {
     }
 }
 
-/// Tables that wait for the next task: to clear one for each task anew takes a sixth of the time (mean of 22 graphs).
+/// Tables that wait for the next task: to clear one for each task anew takes a sixth of the time
+/// (mean of 22 graphs).
 #[derive(Default)]
 pub struct Stash(Mutex<Vec<Tally>>);
 
 impl Stash {
     /// Works with a table that nobody else has.
     pub fn lend<T>(&self, work: impl FnOnce(&mut Tally) -> T) -> T {
-        let mut tally = self.0.lock().ok().and_then(|mut waiting| waiting.pop()).unwrap_or_default();
+        let mut tally =
+            self.0.lock().ok().and_then(|mut waiting| waiting.pop()).unwrap_or_default();
         let result = work(&mut tally);
         if let Ok(mut waiting) = self.0.lock() {
             waiting.push(tally);

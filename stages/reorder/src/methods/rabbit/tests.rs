@@ -1,4 +1,5 @@
-//! What communities and their order promise, on graphs small enough to go one by one and large enough for batches.
+//! What communities and their order promise, on graphs small enough to go one by one and large
+//! enough for batches.
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -35,7 +36,8 @@ fn draws(mut seed: u64) -> impl FnMut(u32) -> u32 {
     }
 }
 
-/// Blocks with 18 edges a node inside and 2 to anywhere, under numbers that do not tell them: more links than one by one would take.
+/// Blocks with 18 edges a node inside and 2 to anywhere, under numbers that do not tell them: more
+/// links than one by one would take.
 fn planted(seed: u64) -> (Undirected, Vec<u32>) {
     const NODES: u32 = 6000;
     const BLOCKS: u32 = 40;
@@ -46,7 +48,8 @@ fn planted(seed: u64) -> (Undirected, Vec<u32>) {
         edges.extend((0..2).map(|_| (node, draw(NODES))));
     }
     let shuffled = |node: u32| (u64::from(node) * 3701 % u64::from(NODES)) as u32;
-    let edges: Vec<(u32, u32)> = edges.into_iter().map(|(source, target)| (shuffled(source), shuffled(target))).collect();
+    let edges: Vec<(u32, u32)> =
+        edges.into_iter().map(|(source, target)| (shuffled(source), shuffled(target))).collect();
     let mut block = vec![0; NODES as usize];
     (0..NODES).for_each(|node| block[shuffled(node) as usize] = node % BLOCKS);
     (undirected(NODES as usize, &edges), block)
@@ -62,7 +65,11 @@ fn threads_and_runs_leave_no_trace() {
         let (graph, _) = planted(seed);
         let alone = with_threads(1, || order(&graph));
         for threads in [1, 2, 3, 8] {
-            assert_eq!(with_threads(threads, || order(&graph)), alone, "{threads} threads, seed {seed}");
+            assert_eq!(
+                with_threads(threads, || order(&graph)),
+                alone,
+                "{threads} threads, seed {seed}"
+            );
         }
     }
 }
@@ -100,10 +107,18 @@ fn every_step_gains_in_batches() {
 
 #[test]
 fn cliques_of_a_ring_stay_whole() {
-    let clique = |first: u32| (0..6).flat_map(move |source| (0..source).map(move |target| (first + source, first + target)));
-    let edges: Vec<(u32, u32)> = (0..20).flat_map(|at| clique(at * 6).chain([(at * 6, (at * 6 + 7) % 120)])).collect();
+    let clique = |first: u32| {
+        (0..6)
+            .flat_map(move |source| (0..source).map(move |target| (first + source, first + target)))
+    };
+    let edges: Vec<(u32, u32)> =
+        (0..20).flat_map(|at| clique(at * 6).chain([(at * 6, (at * 6 + 7) % 120)])).collect();
     let found = order(&undirected(120, &edges));
-    assert!((0..120).all(|node| found.community[node] == found.community[node / 6 * 6]), "{:?}", found.community);
+    assert!(
+        (0..120).all(|node| found.community[node] == found.community[node / 6 * 6]),
+        "{:?}",
+        found.community
+    );
     let rank = inverse(&found.old_of_new);
     for clique in rank.chunks(6) {
         let (first, last) = (clique.iter().min(), clique.iter().max());
@@ -111,11 +126,13 @@ fn cliques_of_a_ring_stay_whole() {
     }
 }
 
-/// 70,000 leaves, more links than one by one would take: all lie with their hub, whichever number it has.
+/// 70,000 leaves, more links than one by one would take: all lie with their hub, whichever number
+/// it has.
 #[test]
 fn a_hub_takes_its_leaves() {
     for hub in [0, 35_000, 70_000] {
-        let edges: Vec<(u32, u32)> = (0..=70_000).filter(|&leaf| leaf != hub).map(|leaf| (leaf, hub)).collect();
+        let edges: Vec<(u32, u32)> =
+            (0..=70_000).filter(|&leaf| leaf != hub).map(|leaf| (leaf, hub)).collect();
         let found = order(&undirected(70_001, &edges));
         assert!(found.community.iter().all(|&own| own == 0), "{hub}");
     }
@@ -125,7 +142,9 @@ fn a_hub_takes_its_leaves() {
 fn loops_directions_and_repeats_leave_no_trace() {
     let mut draw = draws(11);
     let plain: Vec<(u32, u32)> = (0..400).map(|_| (draw(90), draw(90))).collect();
-    let other = plain.iter().flat_map(|&(source, target)| [(target, source), (target, source), (source, source)]);
+    let other = plain
+        .iter()
+        .flat_map(|&(source, target)| [(target, source), (target, source), (source, source)]);
     assert_eq!(order(&undirected(90, &plain)), order(&undirected(90, &other.collect::<Vec<_>>())));
 }
 
