@@ -25,14 +25,28 @@ split: {rule: fractions, train: 0.8, validation: 0.1, test: 0.1}
 generator: {kind: planted, nodes: 70000, edges: 350000, symmetric: true, max_degree: 69999, features: 96, classes: 8, seed: 17}
 ";
 
+/// How often a run is made at most: the process looks every few milliseconds at what it takes, and
+/// on a busy machine a look may come too late for a peak.
+const LOOKS: usize = 3;
+
+/// What the run that is there predicted and reached, made once more.
+fn again(scene: &Scene, recipe: &Recipe, threads: &str) -> Value {
+    let output = scene.stage("run", recipe, &["--threads", threads, "--force"]).expect(0);
+    read_record(&output.stages().pop().unwrap())
+}
+
+fn read_record(stage: &Value) -> Value {
+    let file = folder(stage, "run").join("record.json");
+    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+}
+
 /// What a run predicted and reached, by name.
 fn record(scene: &Scene, recipe: &Recipe, threads: &str) -> Value {
     let last = ["ingest", "extract", "reorder", "partition", "plan", "run"].map(|stage| {
         let output = scene.stage(stage, recipe, &["--threads", threads]).expect(0);
         output.stages().pop().unwrap()
     });
-    let file = folder(&last[5], "run").join("record.json");
-    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+    read_record(&last[5])
 }
 
 #[test]
@@ -56,7 +70,7 @@ fn what_is_predicted_is_reached() {
         ];
         let recipe = sets.iter().fold(Recipe::of(program, "crowd"), |recipe, set| recipe.set(set));
         let record = record(&scene, &recipe, threads);
-        let [predicted, reached] =
+        let [predicted, mut reached] =
             ["bytes_predicted", "bytes_peak"].map(|name| record[name].as_f64().unwrap());
         if reached == 0.0 {
             return skipped(
@@ -64,10 +78,16 @@ fn what_is_predicted_is_reached() {
                 "the system does not tell what a process takes",
             );
         }
+        let is_near = |reached: f64| (predicted / reached - 1.0).abs() <= TOLERANCE;
+        for _ in 1..LOOKS {
+            if !is_near(reached) && reached < predicted {
+                let bytes = again(&scene, &recipe, threads)["bytes_peak"].as_f64().unwrap();
+                reached = reached.max(bytes);
+            }
+        }
         let case = format!("{program}, order {order}, {dtype}, {threads} threads");
         assert!(reached >= LEAST, "{case}: {reached} bytes are too few to be compared");
-        let is_near = (predicted / reached - 1.0).abs() <= TOLERANCE;
-        assert!(is_near, "{case}: {predicted} bytes were predicted, {reached} reached");
+        assert!(is_near(reached), "{case}: {predicted} bytes were predicted, {reached} reached");
         let mapped = record["bytes_mapped_predicted"].as_u64().unwrap();
         assert!(mapped > 0, "{case}: no mapped files were predicted");
     }
