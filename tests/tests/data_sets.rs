@@ -349,7 +349,7 @@ fn what_is_left_out_is_said() {
             &[],
             "passed_over",
             "split/target/test.pt, split/target/valid_edge.csv: parts of links, because tasks of \
-                links come later",
+             links come later",
         ),
         (
             "facts",
@@ -368,7 +368,7 @@ fn what_is_left_out_is_said() {
             &["ingest.features=random"],
             "",
             "`small` has features, and they are passed over: those of `ingest.features: random` \
-                are MADE UP",
+             are MADE UP",
         ),
     ];
     for (set, sets, fact, said) in cases {

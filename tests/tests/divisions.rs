@@ -7,7 +7,7 @@ use warploom_tests::{Draws, Recipe, Scene, folder};
 
 /// Those that any graph has.
 const SCHEMES: &str = "[rows, neighbour-groups, merge-path, warp-tiles, block-tiles, degree-bins, \
-    sorted-columns, interleaved, row-major]";
+                       sorted-columns, interleaved, row-major]";
 
 fn scene() -> Scene {
     let text = Draws::seeded(7).edge_list(2000, 300.0);

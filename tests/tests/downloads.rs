@@ -177,7 +177,7 @@ fn off_line_it_says_which_file_to_copy_where() {
     let output = fetched(&scene).expect(1);
     let copied = format!(
         "hint: without a network here, copy it to  {0}  by hand:  curl -L --create-dirs -o {0} \
-            'http://{closed}/",
+         'http://{closed}/",
         place.display()
     );
     let output = output.says(&[

@@ -63,8 +63,8 @@ fn commands(
         .filter(|(key, _)| rebuilt.code == Some(0) || *key != own);
     if let Some((other, _)) = now.find(|(key, digest)| sound.get(key) != Some(digest)) {
         wrong.push(format!(
-            "made anew: WRONG RESULT: the digest of {other} is not the one without \
-            damage, and the exit code is {:?}",
+            "made anew: WRONG RESULT: the digest of {other} is not the one without damage, and the \
+             exit code is {:?}",
             rebuilt.code
         ));
     }

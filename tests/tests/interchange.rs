@@ -841,8 +841,8 @@ fn every_snippet_of_the_page_runs() {
                     .args([
                         "-c",
                         &format!(
-                            "import importlib.util as u, sys; \
-                        sys.exit(u.find_spec('{package}') is None)"
+                            "import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is \
+                             None)"
                         ),
                     ])
                     .status();

@@ -130,7 +130,7 @@ fn the_data_set_and_what_the_catalogue_says_of_it_are_in_the_key_of_ingest() {
 #[test]
 fn real_data_and_a_stand_in_have_different_keys() {
     let recipe = "stand_in: {nodes: 5, edges: 12, symmetric: true, max_degree: 3, community: 5, \
-        inside: 0.5, features: 4, classes: 2, seed: 1}";
+                  inside: 0.5, features: 4, classes: 2, seed: 1}";
     let further = format!("{FURTHER}\n{recipe}");
     let mut scene = Scene::edge_lists(&[("ring", RING)], &further);
     let recipe = Recipe::of("gcn", "ring").set("run.epochs=2");

@@ -240,7 +240,7 @@ fn weights_that_are_rounded_are_told_by_an_import_too() {
         "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 16777217\n",
     )]);
     let said = "1 weights are whole numbers above 16777216 that f32 does not hold, and were \
-        rounded to 24 bits; the first is in line 3";
+                rounded to 24 bits; the first is in line 3";
     ingested(&scene, &[]).expect(0).says(&[said]);
     scene.catalog = Some(scene.path("catalog"));
     let path = scene.path("raw/mine/g.mtx").to_string_lossy().into_owned();

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 fn large() -> Scene {
     let mut scene = Scene::stand_in();
     let recipe = "{nodes: 200000, edges: 3000000, symmetric: true, max_degree: 900, features: 64, \
-        classes: 8, seed: 5}";
+                  classes: 8, seed: 5}";
     let entry = format!(
         "name: large\nabout: made for a test\nfiles: [{{file: none.txt, url: null}}]\nformat: edge_list\nlicence: none\ndirected: true\n\
          symmetrize: true\ntask: node_classification\nsplit: {{rule: fractions, train: 0.5, validation: 0.25, test: 0.25}}\nstand_in: {recipe}\n"
@@ -88,8 +88,10 @@ fn stages_that_cannot_save_end_at_once() {
         let begin = |scene: &Scene| scene.begin(&recipe, &[]);
         let (alone, output) =
             stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "graph"));
-        output.says(&["; the stage at work was not saved, stages that were done are kept. The \
-            same command resumes after them"]);
+        output.says(&[
+            "; the stage at work was not saved, stages that were done are kept. The same \
+                       command resumes after them",
+        ]);
         is_clean(&alone);
         assert!(alone.view().digests().is_empty());
     }

@@ -180,7 +180,7 @@ fn the_schema_in_the_repository_is_fresh() {
     assert!(
         kept == schema,
         "pipelines/schema.json is stale: refresh it with  target/debug/warploom schema > \
-            pipelines/schema.json"
+         pipelines/schema.json"
     );
 }
 

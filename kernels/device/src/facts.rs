@@ -379,8 +379,7 @@ mod tests {
         let text = |bytes: &str| {
             format!(
                 "{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, \
-                    f64: 1}}, launch_nanoseconds: 1, cache: {{bytes: 1, line_bytes: 1}}, gather: \
-                    []}}"
+                 f64: 1}}, launch_nanoseconds: 1, cache: {{bytes: 1, line_bytes: 1}}, gather: []}}"
             )
         };
         let read =

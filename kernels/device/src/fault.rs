@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(
             memory.to_string(),
             "allocate on device 0: wanted 3.0 GiB (3221225472 bytes), and 1.0 MiB (1048576 bytes) \
-                of 2.0 GiB (2147483648 bytes) are free"
+             of 2.0 GiB (2147483648 bytes) are free"
         );
         assert_eq!(
             Fault::driver("load `a`", "CUDA_ERROR_INVALID_IMAGE: bad").to_string(),

@@ -91,7 +91,7 @@ impl Nvrtc {
             return Err(Fault::absent(
                 format!(
                     "no NVRTC: `{FILE}` is nowhere the system looks for libraries, and {VARIABLE} \
-                        is not set"
+                     is not set"
                 ),
                 mend(),
             ));

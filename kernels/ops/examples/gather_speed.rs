@@ -87,8 +87,8 @@ fn line(table: &[f32], width: usize, threads: usize, given: Option<&Graph>) -> S
         forms.iter().map(|(name, speed)| format!("\"{name}\": {speed:.2}")).collect();
     let ours = reduced(table, width, &drawn);
     let mut text = format!(
-        "{{\"width\": {width}, \"table_bytes\": {}, \"threads\": {threads}, \"limit\": \
-            {limit:.2}, \"form\": \"{best}\"",
+        "{{\"width\": {width}, \"table_bytes\": {}, \"threads\": {threads}, \"limit\": {limit:.2}, \
+         \"form\": \"{best}\"",
         4 * table.len()
     );
     text += &format!(", \"neighbour_sum\": {ours:.2}, \"of_limit\": {:.3}", ours / limit);

@@ -38,8 +38,7 @@ pub struct Compiled {
     /// The passes in order, those before gradients first, with what they weighed.
     pub applied: Vec<Applied>,
     /// What the backward part would keep of the forward part and what it would compute again, by
-    /// bytes. Without fusion a copy is a launch of its own that reads and writes memory, so the
-    /// launch list keeps all.
+    /// bytes: shown, and decides nothing.
     pub remembered: Vec<Remembered>,
     /// A launch for each value that lies somewhere.
     pub apart: LaunchList,
@@ -54,41 +53,41 @@ pub fn compile(
     settings: &BTreeMap<String, Value>,
     data: &Data,
 ) -> Result<Compiled, Vec<Diagnostic>> {
-    compile_heard((text, entry), settings, data, &|| {})
+    compile_with_progress((text, entry), settings, data, &|| {})
 }
 
-/// The same; `heard` is called for each of the `STEPS` that are done. A program that is not trained
-/// has fewer.
-pub fn compile_heard(
+/// The same; `on_step` is called for each of the `STEPS` that are done. A program that is not
+/// trained has fewer.
+pub fn compile_with_progress(
     (text, entry): (&str, &str),
     settings: &BTreeMap<String, Value>,
     data: &Data,
-    heard: &dyn Fn(),
+    on_step: &dyn Fn(),
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let traced = trace::trace(text, entry, settings, data)?;
-    heard();
+    on_step();
     let refused = |span: Span, what: String, hint: Option<String>| {
         vec![Diagnostic::error(span, what, "").hint_if(hint)]
     };
     let (mut clean, mut applied) = passes::clean(traced.gir.clone(), data);
-    heard();
+    on_step();
     let mut with_gradients = clean.clone();
     let mut remembered = Vec::new();
     if data.training {
         let leaves = autodiff::parameters(&clean);
         with_gradients = autodiff::differentiate(clean, data, &leaves)
             .map_err(|refusal| refused(refusal.span, refusal.what, refusal.hint))?;
-        heard();
+        on_step();
         let again;
         (clean, again) = passes::clean(with_gradients.clone(), data);
         applied.extend(again);
-        heard();
+        on_step();
         remembered = remember(clean.clone(), data).1;
-        heard();
+        on_step();
     }
     let mut apart = lower::lower(&clean, data)
         .map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
-    heard();
+    on_step();
     apart.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
     let held: BTreeSet<&str> = apart.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
     apart.lines = lower::lines_of(text, &clean)
@@ -96,7 +95,7 @@ pub fn compile_heard(
         .filter(|(name, _)| held.contains(name.as_str()))
         .collect();
     let list = fuse::fuse(&apart, &Facts::of(data));
-    heard();
+    on_step();
     Ok(Compiled {
         data: data.clone(),
         traced,

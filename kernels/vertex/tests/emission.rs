@@ -379,7 +379,7 @@ fn sources_are_as_they_were() {
     assert!(
         apart.is_empty(),
         "sources of {apart:?} are others than in kernels/vertex/tests/golden_source; UPDATE=1 \
-            writes them anew"
+         writes them anew"
     );
 }
 
@@ -608,8 +608,8 @@ fn work_behind_products_has_kernels_whatever_its_shapes() {
         (
             "v.g = sum(u.y for u in v.innbs) * param((16,))\nv.a = reshape(v.g, (2, 8))\nv.b = \
                 reshape(v.g, (8, 2))",
-            "linear(flatten(v.a * norm(v.a) * param((2, 1))) + flatten(v.b * norm(v.b) * \
-                param((8, 1))), v.classes)",
+            "linear(flatten(v.a * norm(v.a) * param((2, 1))) + flatten(v.b * norm(v.b) * param((8, \
+             1))), v.classes)",
         ),
         (
             "v.z = linear(v.y, 16)\nv.t = sum(reshape(v.z, (2, 8)), axis=1)\nv.s = \
@@ -618,8 +618,8 @@ fn work_behind_products_has_kernels_whatever_its_shapes() {
         ),
         (
             "v.z = relu(linear(v.y, 16))\nv.a = reshape(v.z, (2, 8))\nv.b = reshape(v.z, (8, 2))",
-            "linear(flatten(v.a * norm(v.a) * param((2, 1))) + flatten(v.b * norm(v.b) * \
-                param((8, 1))), v.classes)",
+            "linear(flatten(v.a * norm(v.a) * param((2, 1))) + flatten(v.b * norm(v.b) * param((8, \
+             1))), v.classes)",
         ),
     ];
     for (number, (work, end)) in programs.iter().enumerate() {

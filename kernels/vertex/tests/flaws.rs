@@ -127,14 +127,14 @@ fn places_in_the_arena() {
         },
         &format!(
             "`arena`: places of `scale` and `z.0`: expected apart, since both are wanted at one \
-                time, found to {} and from {}",
+             time, found to {} and from {}",
             scale.offset + scale.bytes,
             scale.offset
         ),
     );
     // What lies nowhere is made, and has no place.
     let nowhere = "`arena`: `z.0`, which lies nowhere: expected what launches make, without a \
-        place, found something else";
+                   place, found something else";
     gcn(|list| list.arena.nowhere.push("z.0".to_owned()), nowhere);
     gcn(|list| list.arena.nowhere.push("x".to_owned()), &nowhere.replace("z.0", "x"));
     components(
@@ -158,7 +158,7 @@ fn names_and_schedules_of_launches() {
 #[test]
 fn parts_of_the_list() {
     let wanted = "part of the list: expected a loss in `loss`, optimisers in `update`, all else \
-        elsewhere, found";
+                  elsewhere, found";
     gcn(
         |list| {
             let update = train(list).update[0].clone();
@@ -208,7 +208,7 @@ fn order_of_reads_and_writes() {
             train(list).prepare.push(launch);
         },
         "`product.0`: reads `parameter.gcn.gcn.0.linear.0.weight`: expected nothing that learns, \
-            in prepare, found a parameter",
+         in prepare, found a parameter",
     );
 }
 
@@ -223,8 +223,8 @@ fn roles() {
         gcn(
             |list| buffer(list, "z.0").role = role,
             &format!(
-                "`product.0`: writes `z.0`: expected a value or a gradient, found {text}, which \
-                    is read only"
+                "`product.0`: writes `z.0`: expected a value or a gradient, found {text}, which is \
+                 read only"
             ),
         );
     }
@@ -244,7 +244,7 @@ fn roles() {
             _ => unreachable!(),
         },
         "`product.0`: role of `gradient.gcn.gcn.0.linear.0.weight`: expected Parameter, found \
-            Gradient",
+         Gradient",
     );
     let sparse = |name: &str, part: &str| {
         format!("`{name}`: role of `x`: expected SparseFeatures, found {part}")
@@ -268,14 +268,14 @@ fn parameters_and_their_buffers() {
         |list| list.buffers.retain(|buffer| buffer.name != format!("parameter.{weight}")),
         &format!(
             "`parameters`: buffer `parameter.{weight}`: expected a declared buffer, found no such \
-                name"
+             name"
         ),
     );
     gcn(
         |list| list.buffers.retain(|buffer| buffer.name != format!("gradient.{weight}")),
         &format!(
             "`parameters`: buffer `gradient.{weight}`: expected a declared buffer, found no such \
-                name"
+             name"
         ),
     );
     gcn(
@@ -300,7 +300,7 @@ fn parameters_and_their_buffers() {
         },
         &format!(
             "`parameters`: buffer `parameter.{weight}`: expected a parameter of that name, found \
-                none"
+             none"
         ),
     );
     gcn(
@@ -309,7 +309,7 @@ fn parameters_and_their_buffers() {
         },
         &format!(
             "`update.{weight}`: parameter `{weight}`: expected a parameter of the list, found no \
-                such name"
+             such name"
         ),
     );
     gcn(
@@ -340,8 +340,8 @@ fn shapes_of_sums_over_neighbours() {
 fn shapes_of_products() {
     gcn(
         |list| buffer(list, "h.0").columns = 29,
-        "`product.0`: shape of `parameter.gcn.gcn.0.linear.0.weight`: expected 16 x 29, found 16 \
-            x 30",
+        "`product.0`: shape of `parameter.gcn.gcn.0.linear.0.weight`: expected 16 x 29, found 16 x \
+         30",
     );
     gcn(
         |list| buffer(list, "h.0").rows = Rows::Edges,
@@ -353,7 +353,7 @@ fn shapes_of_products() {
             _ => unreachable!(),
         },
         "`back.product.1`: shape of `parameter.gcn.gcn.0.linear.1.weight`: expected 16 x 4, found \
-            4 x 16",
+         4 x 16",
     );
     gcn(
         |list| buffer(list, "slope.z.0").rows = Rows::Fixed(7),

@@ -87,7 +87,7 @@ fn edges_are_reduced_at_the_vertex_that_they_belong_to() {
     gives("sum(u.c for u in v.innbs[\"b\"])", [0.0, 3.0, 0.0, 0.0]);
     gives(
         "sum(sum(e.w for e in v.outedges[r]) * (1 if r == \"a\" else 10) for r in \
-            v.graph.relations)",
+         v.graph.relations)",
         [0.5, 13.0, 24.0, 0.0],
     );
     gives("sum(e.dst.c - e.src.c for e in v.inedges)", [2.0, -4.0, 0.0, 0.0]);

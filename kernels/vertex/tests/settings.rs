@@ -107,7 +107,7 @@ fn a_wrong_value_names_type_range_and_default() {
     assert_eq!(
         text,
         "setting `drop` of `sage` out of range: expected a number, at least 0 and below 1, found \
-            `1.0`"
+         `1.0`"
     );
     for (setting, value) in
         [("damping", json!(1.5)), ("damping", json!(-0.1)), ("tolerance", json!(-1e-9))]

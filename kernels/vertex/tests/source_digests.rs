@@ -8,7 +8,7 @@
 //!           how its kernels are launched: words may change, code may not
 //! never     compiles a source; needs a graph, or a GPU
 //! limits    `make test` emits one of `SAMPLE` combinations, `make test-long` all: 3,474 sources in
-//!           70 s of two processors (EPYC, dev build); `UPDATE=1` writes the file anew
+//!           47 s on two cores (EPYC, dev build); `UPDATE=1` writes the file anew
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -296,8 +296,8 @@ fn numbered(emitted: &Emitted) -> String {
         if place % 2 == 1 { numbering.out.push_str(piece) } else { numbering.add(piece) }
     }
     numbering.add(&format!(
-        "{launches:?} {scratch_bytes} {scratch_aside_bytes} {aside:?} \
-        {clockwork:?} {watch:?} {unmade:?}"
+        "{launches:?} {scratch_bytes} {scratch_aside_bytes} {aside:?} {clockwork:?} {watch:?} \
+         {unmade:?}"
     ));
     for kernel in launches.iter().flatten() {
         numbering.add(&format!("{:?}", writes.get(&kernel.name)));
@@ -439,7 +439,7 @@ fn what_is_emitted_is_what_was_emitted() {
         assert!(
             known == page(&found),
             "{} is not what is emitted:  UPDATE=1 cargo test -p warploom-vertex --test all \
-                source_digests",
+             source_digests",
             file().display()
         );
     }

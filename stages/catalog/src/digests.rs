@@ -63,7 +63,7 @@ pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), C
     .at(path.display());
     Err(error.hint(format!(
         "put the file itself in its place:  mv {0} {0}.folder && mv {0}.folder/FILE {0} ; part \
-            files of a table are a data set without an entry, data/raw/NAME/edges.parquet/",
+         files of a table are a data set without an entry, data/raw/NAME/edges.parquet/",
         path.display()
     )))
 }
@@ -99,8 +99,8 @@ pub(crate) fn judge(
             false => format!("rm {}", folder.join(RECORD_FILE).display()),
         };
         let hint = format!(
-            "the address gives another file now, and what came was thrown away; to \
-            take the new one:  {take}"
+            "the address gives another file now, and what came was thrown away; to take the new \
+             one:  {take}"
         );
         Trouble { hint: Some(hint.into()), ..Trouble::new(error.what) }
     })
@@ -113,8 +113,8 @@ pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), Trouble>
         .map_err(|error| Trouble { disk: error.io, ..Trouble::new(error.what) })?
     {
         Some(found) => Err(Trouble::new(format!(
-            "expected the file, found {found} (a login or an error page has come in its place, \
-                and was thrown away)"
+            "expected the file, found {found} (a login or an error page has come in its place, and \
+             was thrown away)"
         ))),
         None => Ok(()),
     }
@@ -135,8 +135,8 @@ fn check_bytes(
             (bytes, digest),
         );
         return Err(CatalogError::new(what).at(path.display()).hint(format!(
-            "put the old one there again; to take the new one, remove `bytes` and \
-                `blake3` of `{}` from  {}",
+            "put the old one there again; to take the new one, remove `bytes` and `blake3` of `{}` \
+             from  {}",
             file.file, entry.place
         )));
     }
@@ -149,7 +149,7 @@ fn check_bytes(
             );
             Err(CatalogError::new(what).at(path.display()).hint(format!(
                 "to have the old one again:  rm {0}  and  warploom data fetch {1};  to take the \
-                    new one:  rm {2}",
+                 new one:  rm {2}",
                 path.display(),
                 entry.name,
                 folder.join(RECORD_FILE).display()

@@ -412,11 +412,11 @@ fn unreached(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
     if let ureq::Error::RequireHttpsOnly(other) = error {
         let what = format!(
             "`{url}` redirects to `{other}`, which is not encrypted: anybody on the way may put \
-                another file there"
+             another file there"
         );
         let hint = format!(
-            "is there a login page in between? to take the file from there all the same, write \
-                the address into the set's entry:  url: \"{other}\""
+            "is there a login page in between? to take the file from there all the same, write the \
+             address into the set's entry:  url: \"{other}\""
         );
         return Failure {
             trouble: Trouble { hint: Some(hint.into()), ..Trouble::new(what) },

@@ -434,7 +434,7 @@ fn refuse_outsized(text: &str) -> Result<(), String> {
     if deepest > DEPTH_MOST {
         return Err(format!(
             "expected at most {DEPTH_MOST} levels of nesting, found {deepest} open brackets or \
-                columns of indent"
+             columns of indent"
         ));
     }
     Ok(())
@@ -485,7 +485,7 @@ impl Entry {
                     "split",
                     format!(
                         "expected shares from 0 to 1 with a sum of at most 1, found {train}, \
-                            {validation}, {test}"
+                         {validation}, {test}"
                     ),
                 );
             }
@@ -527,7 +527,7 @@ impl Entry {
                 "format",
                 format!(
                     "`{GENERATED}` is the format of sets with a generator and of no others, found \
-                        `{}`",
+                     `{}`",
                     self.format.as_str()
                 ),
             ));

@@ -263,13 +263,13 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
             let room = match missed.why.is_limited() {
                 true => {
                     "files may not be larger here: raise the limit on their size, as  ulimit -f  \
-                        shows it"
+                     shows it"
                 }
                 false => "free some space",
             };
             error.hint(format!(
-                "{room}, or choose another place with  --data DIR ; what has come \
-                is kept where the server can go on from it"
+                "{room}, or choose another place with  --data DIR ; what has come is kept where \
+                 the server can go on from it"
             ))
         }
         _ if missed.is_local() => error.at(missed.path.display()).hint(

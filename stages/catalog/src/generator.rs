@@ -207,7 +207,7 @@ impl Generator {
             Generator::Rmat { nodes, edges, .. } => {
                 format!(
                     "R-MAT graph (0.57, 0.19, 0.19, 0.05) of {nodes} nodes; {edges} edges as \
-                        drawn, repeats and self loops among them."
+                     drawn, repeats and self loops among them."
                 )
             }
             Generator::Random { nodes, edges, .. } => {
@@ -215,7 +215,7 @@ impl Generator {
             }
             Generator::Grid { width, height } => format!(
                 "Grid of {width} by {height} nodes, each joined with its neighbours in both \
-                    directions."
+                 directions."
             ),
             Generator::Star { nodes } => {
                 format!("Star of {nodes} nodes: node 0 joined with all others in both directions.")
@@ -243,7 +243,7 @@ pub const FORMS: &[(&str, &str)] = &[
     (
         "rmat",
         "rmat-<scale>  or  rmat-<scale>-<edges a node>,  such as rmat-20 (2^20 nodes, 16 edges a \
-            node)",
+         node)",
     ),
     ("random", "random-<nodes>-<edges>,  such as random-1000000-16000000"),
     ("grid", "grid-<width>-<height>,  such as grid-1000-1000"),

@@ -94,13 +94,13 @@ fn mark(folder: &Path) -> Result<Option<String>, CatalogError> {
 pub(crate) fn refuse_without_entry(name: &str, folder: &Path) -> Result<(), CatalogError> {
     let Some(mark) = mark(folder)? else { return Ok(()) };
     let what = format!(
-        "`{name}` was imported, and its entry `{ENTRY_FILE}` is not beside its files: what it \
-            says of them is not known"
+        "`{name}` was imported, and its entry `{ENTRY_FILE}` is not beside its files: what it says \
+         of them is not known"
     );
     Err(CatalogError::new(what).at(folder.display()).hint(format!(
         "import the files again:  warploom data import {name} --force --edges FILE ;  or copy its \
-            entry  data/catalog/{name}.yaml  of an earlier version to  {0} ;  or, to have the \
-            files read as they are:  rm -r {1}",
+         entry  data/catalog/{name}.yaml  of an earlier version to  {0} ;  or, to have the files \
+         read as they are:  rm -r {1}",
         folder.join(ENTRY_FILE).display(),
         folder.join(mark).display()
     )))

@@ -207,7 +207,7 @@ impl Catalog {
             if dirs.is_empty() { String::new() } else { format!(" below {}", dirs.join(" or ")) };
         error.hint(format!(
             "warploom data ls  shows all;  a set of your own:  warploom data import {} --edges \
-                FILE ,  or a folder of this name{place}",
+             FILE ,  or a folder of this name{place}",
             if is_plain(name) { name } else { "NAME" }
         ))
     }
@@ -355,8 +355,8 @@ mod tests {
         assert!(hint("karat").contains("`karate`"));
         assert_eq!(
             hint("zzzzzz"),
-            "warploom data ls  shows all;  a set of your own:  warploom data import zzzzzz \
-                --edges FILE ,  or a folder of this name"
+            "warploom data ls  shows all;  a set of your own:  warploom data import zzzzzz --edges \
+             FILE ,  or a folder of this name"
         );
         assert!(hint("snap_ca-GrQc").contains("`ca-GrQc`"));
         assert!(hint("../cora").contains("warploom data import NAME --edges FILE"));

@@ -60,8 +60,8 @@ fn open(store: &Store, key: &Key) {
     let (edges, nodes) = (csr.edges(), csr.nodes());
     assert_eq!((csr.incoming.neighbours[0], csr.incoming.offsets[nodes]), (0, edges as u64));
     println!(
-        "{{\"milliseconds\": {milliseconds}, \"megabytes_resident\": {}, \"bytes\": {}, \
-            \"nodes\": {nodes}, \"edges\": {edges}}}",
+        "{{\"milliseconds\": {milliseconds}, \"megabytes_resident\": {}, \"bytes\": {}, \"nodes\": \
+         {nodes}, \"edges\": {edges}}}",
         grown / 1e6,
         artifact.manifest.bytes()
     );

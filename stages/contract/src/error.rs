@@ -149,24 +149,19 @@ impl StageError {
                 .hint(PASSING_HINT);
         }
         match error.kind() {
-            io::ErrorKind::FileTooLarge => base(
-                ErrorKind::DiskFull,
-                format!(
-                    "cannot {doing}: \
-                {error}"
-                ),
-            )
-            .hint(FILE_SIZE_HINT),
+            io::ErrorKind::FileTooLarge => {
+                base(ErrorKind::DiskFull, format!("cannot {doing}: {error}")).hint(FILE_SIZE_HINT)
+            }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 base(ErrorKind::DiskFull, format!("cannot {doing}: {error}")).hint(
-                    "free some space, for example with  warploom store gc --keep 10GiB , or \
-                    choose another place with  --store DIR",
+                    "free some space, for example with  warploom store gc --keep 10GiB , or choose \
+                     another place with  --store DIR",
                 )
             }
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                 base(ErrorKind::Input, format!("cannot {doing}: {error}")).hint(
                     "choose a place that can be written with  --store DIR , or change its \
-                    permissions",
+                     permissions",
                 )
             }
             // A place such as /proc, where nobody makes a folder.
@@ -174,13 +169,9 @@ impl StageError {
                 base(ErrorKind::Input, format!("cannot {doing}: no such file or directory"))
                     .hint("choose a place that can be written with  --store DIR")
             }
-            io::ErrorKind::NotFound => base(
-                ErrorKind::Input,
-                format!(
-                    "cannot {doing}: no such \
-                file or directory"
-                ),
-            ),
+            io::ErrorKind::NotFound => {
+                base(ErrorKind::Input, format!("cannot {doing}: no such file or directory"))
+            }
             io::ErrorKind::NotADirectory => {
                 let file = path.ancestors().find(|step| step.is_file()).unwrap_or(path).display();
                 base(ErrorKind::Input, format!("cannot {doing}: expected a folder, found a file"))
@@ -188,8 +179,8 @@ impl StageError {
             }
             io::ErrorKind::OutOfMemory => {
                 base(ErrorKind::Memory, format!("cannot {doing}: {error}")).hint(
-                    "free some memory, or raise the limit on it, as  ulimit -v  or the \
-                    scheduler shows it",
+                    "free some memory, or raise the limit on it, as  ulimit -v  or the scheduler \
+                     shows it",
                 )
             }
             _ if error.raw_os_error() == Some(5) || error.raw_os_error() == Some(116) => {
@@ -198,8 +189,8 @@ impl StageError {
             // EMFILE, ENFILE.
             _ if error.raw_os_error() == Some(24) || error.raw_os_error() == Some(23) => {
                 base(ErrorKind::Input, format!("cannot {doing}: {error}")).hint(
-                    "more files have to be open at once: raise the limit, as  ulimit -n  shows \
-                    it, for example with  ulimit -n 1024",
+                    "more files have to be open at once: raise the limit, as  ulimit -n  shows it, \
+                     for example with  ulimit -n 1024",
                 )
             }
             _ => base(ErrorKind::Input, format!("cannot {doing}: {error}")),
@@ -256,9 +247,8 @@ impl std::error::Error for StageError {}
 /// What helps where the file system answers with a fault.
 const PASSING_HINT: &str = "the file system answered with a fault that may pass; start again";
 /// What helps where a file may not grow, however much space there is.
-pub const FILE_SIZE_HINT: &str = "files may not be larger here: raise the limit on their size, \
-    as  ulimit -f  shows it, or choose a place whose file system takes larger ones with  --store \
-    DIR";
+pub const FILE_SIZE_HINT: &str = "files may not be larger here: raise the limit on their size, as  \
+    ulimit -f  shows it, or choose a place whose file system takes larger ones with  --store DIR";
 
 #[cfg(test)]
 mod tests {

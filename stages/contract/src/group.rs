@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::{
     kinds::csr::DirectionParts,
     mapped::zeros,
-    stage::{Told, tell_of},
+    stage::{Advance, advance_by_stride},
 };
 
 /// Runs of nodes of the first level, at most: their write heads, two each, fit the first caches.
@@ -70,14 +70,14 @@ pub fn rows_of_edges(offsets: &[u64]) -> Vec<u32> {
 
 /// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its
 /// position. What `parts` held is replaced, in the same memory if it fits. Half of the edges are
-/// told of as they are spread, half as they are sorted.
+/// reported as they are spread, half as they are sorted.
 pub fn group(
     parts: &mut DirectionParts,
     nodes: usize,
     keys: &[u32],
     others: Others,
     ids: Option<&[u64]>,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) {
     let edges = keys.len();
     if parts.edges.len() != edges || parts.offsets.len() != nodes + 1 {
@@ -118,11 +118,11 @@ pub fn group(
                 heads[run].next().expect("a run has a place for each edge that was counted");
             (*neighbour, *slot) = (other, place << ID_BITS | id);
         });
-        told(of_chunk(index).len() as u64 / 2);
+        advance(of_chunk(index).len() as u64 / 2);
     });
     let run_sizes: Vec<usize> =
         (0..runs).map(|run| counts.iter().map(|counts| counts[run]).sum()).collect();
-    sort_runs(parts, run_nodes, &run_sizes, told);
+    sort_runs(parts, run_nodes, &run_sizes, advance);
 }
 
 /// Nodes of a run as a power of two, so that there are at most `RUNS_MAX` runs.
@@ -162,7 +162,12 @@ pub fn split_by_sizes<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a 
 
 /// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a node
 /// of it is a hub.
-fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize], told: Told<'_>) {
+fn sort_runs(
+    parts: &mut DirectionParts,
+    run_nodes: usize,
+    run_sizes: &[usize],
+    advance: Advance<'_>,
+) {
     let nodes = parts.offsets.len() - 1;
     parts.offsets[0] = 0;
     let node_sizes: Vec<usize> = (0..run_sizes.len())
@@ -194,13 +199,13 @@ fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize], 
                 edges[*head] = slot & ((1 << ID_BITS) - 1);
                 *head += 1;
             }
-            told(edges.len() as u64 / 2);
+            advance(edges.len() as u64 / 2);
         },
     );
 }
 
-/// Typed graphs: in each row by type, which is given by edge id, then as before. Rows are told of.
-pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16], told: Told<'_>) {
+/// Typed graphs: in each row by type, which is given by edge id, then as before. Reports rows.
+pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16], advance: Advance<'_>) {
     let sizes: Vec<usize> =
         parts.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
     let neighbours = split_by_sizes(&mut parts.neighbours, &sizes);
@@ -215,7 +220,7 @@ pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16], told: Told<'
         for (at, (_, node, edge)) in slots.into_iter().enumerate() {
             (neighbours[at], edges[at]) = (node, edge);
         }
-        tell_of(told, row);
+        advance_by_stride(advance, row);
     });
 }
 

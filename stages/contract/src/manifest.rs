@@ -329,8 +329,8 @@ fn newer(path: &Path, error: &serde_json::Error) -> StageError {
     StageError::new(
         ErrorKind::Input,
         format!(
-            "a newer version of Warploom wrote this manifest, \
-        which this version cannot read: {error}"
+            "a newer version of Warploom wrote this manifest, which this version cannot read: \
+             {error}"
         ),
     )
     .at(path.display())

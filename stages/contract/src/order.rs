@@ -12,7 +12,7 @@ use crate::kinds::csr::Rows;
 /// Figures of one order of the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OrderFigures {
-    /// Mean over all edges of |source - target| (document 000's AES); 0 without edges.
+    /// Mean over all edges of |source - target| (GNNAdvisor's AES, formula 3-3); 0 without edges.
     pub aes: f64,
     /// Largest |source - target|.
     pub bandwidth: u64,

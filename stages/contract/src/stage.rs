@@ -106,7 +106,7 @@ pub trait Stage {
         request: &Self::Request,
     ) -> Result<(), StageError>;
 
-    /// Proves the outputs by another road than `run` took; reads only artifacts.
+    /// Checks the outputs by other means than `run` used; reads only artifacts.
     fn check(
         context: &Context,
         outputs: &Inputs,
@@ -131,35 +131,35 @@ pub trait Progress: Sync {
     fn say(&self, _text: &str) {}
 }
 
-/// Hears that so many more units are done; called from any thread, some thousands of units at a
+/// Reports that so many more units are done; called from any thread, some thousands of units at a
 /// time.
-pub type Told<'a> = &'a (dyn Fn(u64) + Sync);
+pub type Advance<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// Units between two words of a loop over indices.
+/// Units between two reports of a loop over indices.
 pub const STRIDE: usize = 1 << 12;
 
-/// Tells of `STRIDE` units at each index that is a multiple of it: for loops that visit indices in
+/// Reports `STRIDE` units at each index that is a multiple of it: for loops that visit indices in
 /// any order, on any thread.
-pub fn tell_of(told: Told<'_>, index: usize) {
+pub fn advance_by_stride(advance: Advance<'_>, index: usize) {
     if index.is_multiple_of(STRIDE) {
-        told(STRIDE as u64);
+        advance(STRIDE as u64);
     }
 }
 
-/// A piece of work that is told of from many threads. However its loops count, never more is told
-/// than there is, and when it is dropped the rest is told.
-pub struct Piece<'a> {
+/// A phase of a stage, counted from any thread. However its loops count, never more is reported
+/// than there is, and the rest is reported when it is dropped.
+pub struct Phase<'a> {
     progress: &'a dyn Progress,
     total: u64,
     passes: u64,
     added: AtomicU64,
 }
 
-impl<'a> Piece<'a> {
-    /// Begins a piece of work of so many units.
+impl<'a> Phase<'a> {
+    /// Begins a phase of so many units.
     pub fn begin(progress: &'a dyn Progress, what: &str, total: u64, unit: &'static str) -> Self {
         progress.begin(what, total, unit);
-        Piece { progress, total, passes: 1, added: AtomicU64::new(0) }
+        Phase { progress, total, passes: 1, added: AtomicU64::new(0) }
     }
 
     /// Each unit is added so many times: all are gone through so often.
@@ -179,7 +179,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-impl Drop for Piece<'_> {
+impl Drop for Phase<'_> {
     fn drop(&mut self) {
         self.add(self.total * self.passes);
     }
@@ -376,7 +376,7 @@ impl Outputs {
     /// Validates, syncs and publishes every kind.
     pub fn publish(self, store: &Store) -> Result<Vec<Artifact>, StageError> {
         Ok(self
-            .publish_told(store, false, &|_| {})?
+            .publish_with_progress(store, false, &|_| {})?
             .into_iter()
             .map(|(artifact, _)| artifact)
             .collect())
@@ -385,15 +385,15 @@ impl Outputs {
     /// Like `publish`, but an artifact that is already there with other bytes is replaced; says
     /// which were.
     pub fn publish_over(self, store: &Store) -> Result<Vec<(Artifact, bool)>, StageError> {
-        self.publish_told(store, true, &|_| {})
+        self.publish_with_progress(store, true, &|_| {})
     }
 
-    /// `publish_over` or, without `replace`, `publish`; tells of each file.
-    pub fn publish_told(
+    /// `publish_over` or, without `replace`, `publish`; reports each file.
+    pub fn publish_with_progress(
         self,
         store: &Store,
         replace: bool,
-        told: Told<'_>,
+        advance: Advance<'_>,
     ) -> Result<Vec<(Artifact, bool)>, StageError> {
         let Outputs { drafts, document, provenance, made_up, inputs, inputs_verified } = self;
         let stage = (document.stage.clone(), document.version);
@@ -416,7 +416,7 @@ impl Outputs {
                 created: crate::manifest::now_text(),
                 self_digest: None,
             };
-            sealed.push(draft.seal(seed, told)?);
+            sealed.push(draft.seal(seed, advance)?);
         }
         sealed.into_iter().map(|draft| store.publish(draft, replace)).collect()
     }
@@ -449,7 +449,7 @@ mod tests {
         fn warn(&self, _: &str) {}
     }
 
-    fn told(work: impl FnOnce(&Listener)) -> Vec<u64> {
+    fn advance(work: impl FnOnce(&Listener)) -> Vec<u64> {
         let listener = Listener::default();
         work(&listener);
         listener.0.into_inner().expect("no test panics with it")
@@ -457,20 +457,20 @@ mod tests {
 
     #[test]
     fn a_piece_of_work_is_told_of_to_its_end_and_not_beyond() {
-        let once = told(|listener| {
-            let piece = Piece::begin(listener, "work", 10, "units");
+        let once = advance(|listener| {
+            let piece = Phase::begin(listener, "work", 10, "units");
             piece.add(4);
             piece.add(0);
             piece.add(9);
             piece.add(2);
         });
         assert_eq!(once, [4, 6]);
-        let twice = told(|listener| {
-            let piece = Piece::begin(listener, "work", 10, "units").passes(2);
+        let twice = advance(|listener| {
+            let piece = Phase::begin(listener, "work", 10, "units").passes(2);
             [5, 5, 5].into_iter().for_each(|units| piece.add(units));
         });
         assert_eq!(twice, [2, 3, 2, 3]);
-        assert_eq!(told(|listener| drop(Piece::begin(listener, "work", 0, "units"))), [0; 0]);
+        assert_eq!(advance(|listener| drop(Phase::begin(listener, "work", 0, "units"))), [0; 0]);
     }
 
     #[test]
@@ -479,7 +479,7 @@ mod tests {
         let add = |units| {
             sum.fetch_add(units, Ordering::Relaxed);
         };
-        (0..2 * STRIDE + 1).for_each(|index| tell_of(&add, index));
+        (0..2 * STRIDE + 1).for_each(|index| advance_by_stride(&add, index));
         assert_eq!(sum.into_inner(), 3 * STRIDE as u64);
     }
 }

@@ -46,7 +46,7 @@ fn main() {
         let best = (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min);
         println!(
             "{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {entries}, \"seconds\": \
-                {best:.4}}}"
+             {best:.4}}}"
         );
     };
     say("attributes", &|| keep(Attributes::read(&artifact)));

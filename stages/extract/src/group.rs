@@ -12,24 +12,28 @@ use warploom_contract::{
         graph::EdgeTable,
     },
     mapped::zeros,
-    stage::{Piece, Progress, Silence},
+    stage::{Phase, Progress, Silence},
 };
 
 /// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types
 /// first.
 pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
-    both_directions_told(nodes, table, &Silence)
+    both_directions_with_progress(nodes, table, &Silence)
 }
 
-/// The same, and tells how far it is.
-pub fn both_directions_told(nodes: usize, table: &EdgeTable, progress: &dyn Progress) -> CsrParts {
+/// The same, with its progress.
+pub fn both_directions_with_progress(
+    nodes: usize,
+    table: &EdgeTable,
+    progress: &dyn Progress,
+) -> CsrParts {
     let (mut incoming, mut outgoing) = (DirectionParts::default(), DirectionParts::default());
     let sorted = is_sorted(&table.source, &table.target);
-    let grouping = Piece::begin(progress, "grouping", table.source.len() as u64, "edges")
+    let grouping = Phase::begin(progress, "grouping", table.source.len() as u64, "edges")
         .passes(if sorted { 2 } else { 3 });
-    let told = |edges| grouping.add(edges);
+    let advance = |edges| grouping.add(edges);
     if sorted {
-        group(&mut incoming, nodes, &table.target, Others::Listed(&table.source), None, &told);
+        group(&mut incoming, nodes, &table.target, Others::Listed(&table.source), None, &advance);
         // The edge table is the outgoing direction as it stands.
         outgoing = DirectionParts {
             offsets: offsets_of_sorted(nodes, &table.source),
@@ -37,14 +41,14 @@ pub fn both_directions_told(nodes: usize, table: &EdgeTable, progress: &dyn Prog
             edges: filled(table.source.len(), |edge| edge as u64),
         };
     } else {
-        group(&mut outgoing, nodes, &table.source, Others::Listed(&table.target), None, &told);
+        group(&mut outgoing, nodes, &table.source, Others::Listed(&table.target), None, &advance);
         group(
             &mut incoming,
             nodes,
             &outgoing.neighbours,
             Others::Rows(&outgoing.offsets),
             Some(&outgoing.edges),
-            &told,
+            &advance,
         );
         // Now each row's neighbours ascend: those that were found in the order of the edges are
         // replaced.
@@ -54,16 +58,16 @@ pub fn both_directions_told(nodes: usize, table: &EdgeTable, progress: &dyn Prog
             &incoming.neighbours,
             Others::Rows(&incoming.offsets),
             Some(&incoming.edges),
-            &told,
+            &advance,
         );
     }
     drop(grouping);
     if let Some(types) = &table.kind {
         let sorting =
-            Piece::begin(progress, "sorting rows by relation", nodes as u64, "rows").passes(2);
-        let told = |rows| sorting.add(rows);
-        sort_rows_by_type(&mut incoming, types, &told);
-        sort_rows_by_type(&mut outgoing, types, &told);
+            Phase::begin(progress, "sorting rows by relation", nodes as u64, "rows").passes(2);
+        let advance = |rows| sorting.add(rows);
+        sort_rows_by_type(&mut incoming, types, &advance);
+        sort_rows_by_type(&mut outgoing, types, &advance);
     }
     let weights = table
         .weight

@@ -11,7 +11,7 @@ pub mod prove;
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{csr, graph},
-    stage::Piece,
+    stage::Phase,
 };
 use warploom_shell::contracts;
 use warploom_spec::ExtractSpec;
@@ -31,15 +31,16 @@ impl Stage for Extract {
     ) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Graph)?;
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
-        let reading = Piece::begin(context.progress, "reading", edges, "edges");
-        let table = graph::read_edges_told(artifact, &|count| reading.add(count))?;
+        let reading = Phase::begin(context.progress, "reading", edges, "edges");
+        let table = graph::read_edges_with_progress(artifact, &|count| reading.add(count))?;
         drop(reading);
-        let mut parts = group::both_directions_told(nodes as usize, &table, context.progress);
+        let mut parts =
+            group::both_directions_with_progress(nodes as usize, &table, context.progress);
         drop(table);
         let attributes = profile::Attributes::read(artifact)?;
         parts.graphs.clone_from(&attributes.graph_of);
         let profile = profile::measure(&parts, attributes, context.progress);
-        let writing = Piece::begin(context.progress, "writing degrees and figures", 2, "files");
+        let writing = Phase::begin(context.progress, "writing degrees and figures", 2, "files");
         let degrees =
             |direction: &csr::DirectionParts| direction.rows().degrees().collect::<Vec<u64>>();
         warploom_contract::kinds::profile::write_degrees(

@@ -19,7 +19,7 @@ use warploom_contract::{
         profile::{FeatureFigures, GraphFigures, Profile, log_bin},
     },
     order,
-    stage::{Piece, Progress, tell_of},
+    stage::{Phase, Progress, advance_by_stride},
 };
 
 /// What a graph artifact says of nodes and graphs, as far as it is measured.
@@ -63,17 +63,11 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
     };
     let (incoming, outgoing) = (parts.incoming.rows(), parts.outgoing.rows());
     let (nodes, edges) = (incoming.len(), incoming.neighbours.len() as u64);
-    let measuring = Piece::begin(progress, "measuring degrees", nodes as u64, "nodes").passes(2);
-    let rows = |count: &(dyn Fn(usize) -> u64 + Sync)| {
-        let of_row = |row: usize| {
-            tell_of(&|rows| measuring.add(rows), row);
-            count(row)
-        };
-        (0..nodes).into_par_iter().with_min_len(1 << 12).map(of_row).sum::<u64>()
-    };
-    let isolated =
-        rows(&|row| u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty()));
-    let self_loops = rows(&|row| {
+    let measuring = Phase::begin(progress, "measuring degrees", nodes as u64, "nodes").passes(2);
+    let isolated = sum_of_rows(&measuring, nodes, |row| {
+        u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty())
+    });
+    let self_loops = sum_of_rows(&measuring, nodes, |row| {
         incoming.row(row).iter().filter(|&&source| source as usize == row).count() as u64
     });
     let parallel_edges = incoming.repeats(parts.types.is_some());
@@ -132,6 +126,15 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
             graph_figures(count, &attributes.graph_of.unwrap_or_default(), labels.as_ref())
         }),
     }
+}
+
+/// The sum of a number over all rows, with their progress.
+fn sum_of_rows(phase: &Phase<'_>, rows: usize, number: impl Fn(usize) -> u64 + Sync) -> u64 {
+    let of_row = |row: usize| {
+        advance_by_stride(&|rows| phase.add(rows), row);
+        number(row)
+    };
+    (0..rows).into_par_iter().with_min_len(1 << 12).map(of_row).sum()
 }
 
 /// How often each number occurs, from 0 to the largest, at least `least` of them.

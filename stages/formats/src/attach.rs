@@ -564,8 +564,8 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Ve
     if beyond && graph.nodes_told {
         let error = ReadError::new(
             path,
-            "there are rows for nodes that there are not: the graph's own file says how many \
-                nodes it has",
+            "there are rows for nodes that there are not: the graph's own file says how many nodes \
+             it has",
         );
         return Err(Box::new(
             error
@@ -637,8 +637,8 @@ fn place_by_ids(graph: &mut RawGraph, found: &Beside) -> Read<Vec<u32>> {
             .error("not every node has a row")
             .expected(format!("{} ids", graph.ids.len()), order.len().to_string());
         return Err(Box::new(error.hint(
-            "write an id for each node that an edge names, and as many \
-            rows in every array beside it",
+            "write an id for each node that an edge names, and as many rows in every array beside \
+             it",
         )));
     }
     Ok(order)
@@ -682,8 +682,8 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
     if after > before {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         graph.notes.push(format!(
-            "`{name}` has rows for {after} nodes and edges name {before}: {} \
-            nodes without an edge were added",
+            "`{name}` has rows for {after} nodes and edges name {before}: {} nodes without an edge \
+             were added",
             after - before
         ));
     }

@@ -37,8 +37,8 @@ pub fn stream<R>(
             .spawn_scoped(scope, move || read(start, bytes, fill, &send))
         {
             let mut wrong = ReadError::from_io(path, &error).hint(
-                "ask for fewer threads with  \
-                --threads N  or raise the limit that  ulimit -u  shows",
+                "ask for fewer threads with  --threads N  or raise the limit that  ulimit -u  \
+                 shows",
             );
             wrong.what = format!("no thread can be started to read it: {error}");
             // There is room for one message, and `parse` has not begun.

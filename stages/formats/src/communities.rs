@@ -183,8 +183,8 @@ fn strangers(
     let line = 1 + text[..first.at].iter().filter(|&&byte| byte == b'\n').count();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Some(format!(
-        "`{name}` names {count} nodes that no edge has, and they were added without one; the \
-            first is `{}` in line {line}: do both files count alike?",
+        "`{name}` names {count} nodes that no edge has, and they were added without one; the first \
+         is `{}` in line {line}: do both files count alike?",
         first.word
     ))
 }
@@ -250,8 +250,8 @@ fn labels(path: &Path, text: &[u8], ids: &NodeIds, members: &[Member]) -> Read<L
         let error = ReadError::new(path, "there are too many communities to be labels")
             .expected(format!("at most {COLUMNS_MOST}"), communities.to_string());
         return Err(Box::new(error.hint(
-            "keep the largest:  head -n 1000 FILE > NEW.cmty ; or read \
-            the edge list alone:  format: edge_list",
+            "keep the largest:  head -n 1000 FILE > NEW.cmty ; or read the edge list alone:  \
+             format: edge_list",
         )));
     }
     let mut values = vec![0.0; ids.len() * communities];

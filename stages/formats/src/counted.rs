@@ -90,8 +90,8 @@ pub fn ids(path: &Path, nodes: &Claim, edges: u64, first: u64, options: &Options
         let error = error
             .expected(format!("at most {most} nodes with {edges} edges"), nodes.count.to_string());
         return Err(Box::new(error.hint(
-            "nodes without an edge can be left out: write the edges as \
-            an edge list,  SOURCE TARGET  a line",
+            "nodes without an edge can be left out: write the edges as an edge list,  SOURCE \
+             TARGET  a line",
         )));
     }
     Ok(numbered(nodes.count as u32, first, options))

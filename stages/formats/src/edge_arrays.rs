@@ -78,7 +78,7 @@ fn names_of(path: &Path) -> Read<Vec<String>> {
 
 /// What `arrays` reads in a file, for people: names of arrays of edges, and of those beside them.
 pub const READ: &str = "edge_index or edges, or source and target; weight, type, edge_attr, \
-    num_nodes; x, y, split, train_mask, val_mask, test_mask";
+                        num_nodes; x, y, split, train_mask, val_mask, test_mask";
 
 /// Whether a file holds the ends of edges and more than belongs to a table of edges: this format
 /// reads `x`, `y`, `num_nodes` and the like, and names what it passes over.

@@ -59,8 +59,9 @@ const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
 /// From here on, weights that are all whole numbers may be times: seconds since 1970 have been
 /// above since 1973.
 pub(crate) const TIME_LEAST: f32 = 1e8;
-const TIME_NOTE: &str = "the third column is read as weights, and may be a time: all of it are whole numbers from 100000000 on; to pass it over:  \
-                         read: {columns: [source, target, time]}  in the catalogue's entry";
+const TIME_NOTE: &str = "the third column is read as weights, and may be a time: all of it are \
+                         whole numbers from 100000000 on; to pass it over:  read: {columns: \
+                         [source, target, time]}  in the catalogue's entry";
 
 /// Edge lists.
 pub const FORMAT: Format = Format {
@@ -83,8 +84,8 @@ pub(crate) fn with_an_edge(path: &Path, found: Found) -> Read<Found> {
     let error = ReadError::new(path, "the edge list holds no edge")
         .expected("at least one edge", "none, below names of columns");
     Err(Box::new(error.hint(
-        "write the edges; nodes without edges come from a table of nodes \
-        beside them:  --nodes FILE",
+        "write the edges; nodes without edges come from a table of nodes beside them:  --nodes \
+         FILE",
     )))
 }
 
@@ -515,7 +516,7 @@ fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
     };
     if let Some(hint) = crate::look::strange::pickle(path, text) {
         let what = "the file is a pickle, not an edge list; of pickles only Planetoid's \
-            `ind.NAME.*` are read";
+                    `ind.NAME.*` are read";
         return Err(Box::new(ReadError::new(path, what).hint(hint)));
     }
     // A page that was downloaded in the place of a file, a pointer of git LFS.

@@ -78,7 +78,7 @@ impl Value {
 
 const CUT_SHORT: &str = "the file may be cut short: fetch or write it again";
 const NOT_GML: &str = "GML is  graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ] ; \
-    a file of another format needs another name";
+                       a file of another format needs another name";
 const ID_HINT: &str = "ids are whole numbers: networkx.write_gml writes them so, names as `label`";
 
 /// A `node` or an `edge` with its plain attributes, each with the byte at which its value stands.

@@ -37,7 +37,7 @@ const NODES_AN_EDGE: u64 = 1 << 10;
 pub const FORMAT: Format = Format {
     name: "hetero",
     about: "kinds of nodes: pa.txt for each relation, p_feat.npz, labels.npy, train_20.npy and so \
-        on",
+            on",
     recognise,
     read_within: |files, options, _| Ok((read(files, options)?, None)),
 };

@@ -79,7 +79,7 @@ impl<'a> Text<'a> {
                 let error = ReadError::new(
                     &own,
                     "a gzip member of an archive is whole, and bytes follow behind its end that \
-                        are no gzip",
+                     are no gzip",
                 );
                 Box::new(error.expected("the end of the member", "more bytes").hint(TRAILING_HINT))
             }

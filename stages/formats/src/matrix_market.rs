@@ -193,8 +193,8 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
                 format!("{} {}", row + 1, column + 1).as_bytes(),
             );
             return Err(fault.hint(
-                "take the line out, and count it off in the line of sizes; or \
-                write  general  or  symmetric  in the first line",
+                "take the line out, and count it off in the line of sizes; or write  general  or  \
+                 symmetric  in the first line",
             ));
         }
         edges.source.push(column);

@@ -126,7 +126,7 @@ fn wrong_count(path: &Path, lists: &Lists, directed: bool) -> Box<ReadError> {
     };
     let hint = if !directed && found == edges.count {
         "if the lists name successors alone, put  read: {directed: true}  into the catalogue's \
-            entry"
+         entry"
     } else {
         "the file may be cut short: fetch it again; if the lists are whole, correct the count"
     };
@@ -164,8 +164,8 @@ fn one_way(path: &Path, lists: &Lists, amiss: &both_ways::Amiss) -> Box<ReadErro
     let mut error = ReadError::new(path, what).expected(expected, found);
     error.place = Place::Line { line: lists.line(at), column: 1 };
     Box::new(error.hint(
-        "METIS graphs list every edge at both ends; if the lists name successors \
-            alone, put  read: {directed: true}  into the catalogue's entry",
+        "METIS graphs list every edge at both ends; if the lists name successors alone, put  read: \
+         {directed: true}  into the catalogue's entry",
     ))
 }
 

@@ -57,8 +57,8 @@ pub fn read(path: &Path) -> Read<Names> {
         );
         let form = "{\"kinds\": [...], \"relations\": [...], \"classes\": [...]}";
         Box::new(error.hint(format!(
-            "it is  {form} , each left out where there are none; a file \
-            of something else needs another name"
+            "it is  {form} , each left out where there are none; a file of something else needs \
+             another name"
         )))
     })?;
     for (what, list) in [("kinds", &names.kinds), ("relations", &names.relations)] {

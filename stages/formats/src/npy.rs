@@ -716,7 +716,7 @@ impl Array {
             let hint = match &self.data {
                 Data::Objects(..) => {
                     "write plain numbers, rows of one length:  numpy.save(FILE, numpy.array(rows, \
-                        dtype='float32'))"
+                     dtype='float32'))"
                 }
                 Data::Bytes(_) if self.is_text() => "write numbers:  array.astype('float32')",
                 Data::Bytes(_) if found.starts_with('-') => {

@@ -47,7 +47,7 @@ const EDGES_AT_ONCE: usize = 1 << 18;
 pub const FORMAT: Format = Format {
     name: "npz",
     about: "numpy arrays in one .npz: GNNAdvisor, gnn-benchmark, heterophilous graphs or a scipy \
-        sparse matrix",
+            sparse matrix",
     recognise,
     read_within: |files, options, limit| read(only(files)?, options, limit),
 };
@@ -111,14 +111,14 @@ pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
             }
             let error = npz.error("the arrays of this .npz are no graph that is known");
             let expected = "src_li, dst_li, num_nodes; adj_data, adj_indices, adj_indptr, \
-                adj_shape; node_features, edges; or data, shape of scipy";
+                            adj_shape; node_features, edges; or data, shape of scipy";
             let error = error.expected(
                 expected,
                 if names.is_empty() { "none".into() } else { names.join(", ") },
             );
             return Err(Box::new(error.hint(
-                "write the adjacency with  scipy.sparse.save_npz  and \
-                features as features.npy beside it",
+                "write the adjacency with  scipy.sparse.save_npz  and features as features.npy \
+                 beside it",
             )));
         }
     };
@@ -359,7 +359,7 @@ impl Npz {
                 .error("the adjacency is not square")
                 .expected("as many rows as columns", format!("{rows} x {columns}"));
             let hint = "nodes of two kinds: write the entries as an edge list,  rROW cCOLUMN \
-                VALUE  a line, and add  --set ingest.ids=string";
+                        VALUE  a line, and add  --set ingest.ids=string";
             return Err(Box::new(error.hint(hint)));
         }
         let nodes = self.nodes(u64::from(rows))?;

@@ -52,7 +52,7 @@ const CLAIM_ALWAYS: u64 = 65_536;
 pub const FORMAT: Format = Format {
     name: "ogb",
     about: "raw tables of the Open Graph Benchmark: raw/edge.csv, num-node-list.csv, ..., \
-        split/*/train.csv",
+            split/*/train.csv",
     recognise,
     read_within: |files, options, _| Ok((read(files, options)?, None)),
 };

@@ -59,8 +59,8 @@ pub fn load(path: &Path, bytes: &[u8]) -> Read<Pickle> {
         let error =
             ReadError::new(path, format!("pickle: {}", fault.what)).at_byte(fault.byte as u64);
         Box::new(error.hint(
-            "only data is read from a pickle: numpy arrays, scipy CSR matrices, \
-            dicts, lists and numbers",
+            "only data is read from a pickle: numpy arrays, scipy CSR matrices, dicts, lists and \
+             numbers",
         ))
     };
     machine::run(bytes).map(|(objects, root)| Pickle { objects, root }).map_err(refused)

@@ -353,8 +353,8 @@ fn test_index(files: &Files) -> Read<(Vec<u32>, Vec<u64>)> {
                     .at_line(line as u64 + 1, 1, text)
                     .expected("a whole number from 0 to 4294967295", format!("`{}`", word.trim()))
                     .hint(
-                        "one node a line, counted from 0; download the file again with  \
-                        warploom data fetch",
+                        "one node a line, counted from 0; download the file again with  warploom \
+                         data fetch",
                     ),
             )
         };
@@ -373,8 +373,8 @@ fn neighbours(files: &Files) -> Read<Vec<(u32, Vec<u32>)>> {
         number.and_then(|id| u32::try_from(id).ok()).ok_or_else(|| {
             let found = number.map_or("another object".to_owned(), |number| number.to_string());
             let error = files.error("graph", format!("{} is no node id", of()));
-            let hint = "nodes count from 0: a dict from each node to a list of its neighbours, \
-                as  networkx.to_dict_of_lists(graph)  makes it";
+            let hint = "nodes count from 0: a dict from each node to a list of its neighbours, as  \
+                        networkx.to_dict_of_lists(graph)  makes it";
             Box::new(error.expected("a whole number from 0 to 4294967295", found).hint(hint))
         })
     };

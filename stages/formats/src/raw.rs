@@ -130,7 +130,7 @@ impl Rounded {
         let first = self.first?;
         Some(format!(
             "{} {what} are whole numbers above 16777216 that f32 does not hold, and were rounded \
-                to 24 bits; the first is in {place} {first}",
+             to 24 bits; the first is in {place} {first}",
             self.count
         ))
     }
@@ -707,7 +707,7 @@ impl ReadError {
 
 /// What to do about a feature that is no number.
 pub const FEATURE_HINT: &str = "features are finite numbers: write 0 where there is none, as  \
-    numpy.nan_to_num(x, posinf=0, neginf=0)  does";
+                                numpy.nan_to_num(x, posinf=0, neginf=0)  does";
 
 /// Refuses features that are NaN or infinite: `place` says the row and the column of a value,
 /// `error` where they stand.

@@ -159,7 +159,7 @@ pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()
     if count > 0 {
         let told = format!(
             "{count} weights are above 16777216, where f32 rounds whole numbers to 24 bits; the \
-                first is that of edge {first}"
+             first is that of edge {first}"
         );
         graph.notes.push(told);
     }
@@ -238,7 +238,7 @@ pub fn features_have_to_fit(path: &Path, bytes: u64) -> Box<ReadError> {
     let error = ReadError::new(
         path,
         "the features of edges in this file do not fit the memory that may be used: they are read \
-            as a whole",
+         as a whole",
     );
     let error = error.expected("at most a quarter of --memory", format!("{bytes} bytes"));
     Box::new(error.hint(format!("allow at least  {}", memory_for(bytes))))
@@ -411,12 +411,12 @@ fn unwritten(folder: &Path, error: &io::Error) -> Box<ReadError> {
     let what = format!("cannot keep the edges in a file while they are sorted: {error}");
     let hint = match error.kind() {
         io::ErrorKind::FileTooLarge => {
-            "files may not be larger here: raise the limit on their size, as  ulimit -f  shows \
-                it, or allow more memory"
+            "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it, \
+             or allow more memory"
         }
         _ => {
             "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, \
-                allow more memory, or move the store"
+             allow more memory, or move the store"
         }
     };
     Box::new(ReadError { io: Some(error.kind()), ..ReadError::new(folder, what).hint(hint) })
@@ -631,7 +631,7 @@ mod tests {
         };
         let told =
             ["2 weights are above 16777216, where f32 rounds whole numbers to 24 bits; the first \
-                is that of edge 2"];
+              is that of edge 2"];
         let bare = RawGraph { ids: NodeIds::Count(3), ..RawGraph::default() };
         let mut held = (RawGraph { edges: edges.clone(), ..bare.clone() }, None);
         let mut spilled = (bare, Some(Spilled::of(edges, &limit).unwrap()));
@@ -679,7 +679,7 @@ mod tests {
                 note_large_weights(format.name, &mut found).unwrap();
                 let wanted = format!(
                     "2 weights are whole numbers above 16777216 that f32 does not hold, and were \
-                        rounded to 24 bits; the first is in {place}"
+                     rounded to 24 bits; the first is in {place}"
                 );
                 assert_eq!(found.0.notes, [wanted], "{name}");
                 let unread = crate::Options { weight: Some("none".into()), ..Default::default() };

@@ -348,8 +348,8 @@ impl<'a> Scan<'a> {
             Some(0) if first == 1 => "this format counts nodes from 1: add 1 to all of them",
             Some(_) => {
                 "correct the number of nodes in the header, or the id: ids are counted from the \
-                    first node without gaps; as an edge list,  SOURCE TARGET  a line, they may be \
-                    any numbers"
+                 first node without gaps; as an edge list,  SOURCE TARGET  a line, they may be any \
+                 numbers"
             }
             None => {
                 "a node is its number here: write names as an edge list,  SOURCE TARGET  a line"

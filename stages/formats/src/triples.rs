@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 pub const FORMAT: Format = Format {
     name: "triples",
     about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, \
-        entity2id.txt, ...",
+            entity2id.txt, ...",
     recognise,
     read_within,
 };
@@ -168,7 +168,7 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
         let wanted: Vec<&str> = wanted.into_iter().map(name_of).collect();
         let what = format!(
             "statements of {}: edges are those of {}, because tasks of links come later ( read: \
-                {{parts: [train, valid, test]}}  in an entry takes all)",
+             {{parts: [train, valid, test]}}  in an entry takes all)",
             left.join(" and "),
             wanted.join(" and ")
         );
@@ -291,8 +291,8 @@ fn parse(text: &[u8]) -> Result<Piece, Fault> {
                 let fault = Fault::new(start + line.len(), format!("a statement has no {what}"))
                     .expected("HEAD, RELATION and TAIL with tabs between", line);
                 Err(fault.hint(
-                    "columns are divided by tabs; with blanks between, convert the \
-                    file:  tr ' ' '\\t' < FILE > NEW",
+                    "columns are divided by tabs; with blanks between, convert the file:  tr ' ' \
+                     '\\t' < FILE > NEW",
                 ))
             }
         };

@@ -42,7 +42,7 @@ const ONE_HOT_MOST: usize = 256;
 pub const FORMAT: Format = Format {
     name: "tu",
     about: "many graphs: DS_A.txt, DS_graph_indicator.txt, DS_graph_labels.txt, ... or an archive \
-        with them",
+            with them",
     recognise,
     read_within: |files, options, _| Ok((read(files, options)?, None)),
 };
@@ -176,8 +176,8 @@ impl Set<'_> {
                 indicator.values.iter().position(|&graph| graph as usize == count).unwrap_or(0);
             let error = indicator.error(
                 row,
-                "a graph's number is larger than the number of \
-                nodes, and no graph labels say how many graphs there are",
+                "a graph's number is larger than the number of nodes, and no graph labels say how \
+                 many graphs there are",
             );
             return Err(Box::new(error.expected(
                 format!("numbers from 1 to {} at most", indicator.rows()),
@@ -276,8 +276,8 @@ impl Set<'_> {
                     format!("nodes of the graphs {one} and {other}"),
                 );
                 return Err(Box::new(error.hint(
-                    "do A and graph_indicator belong to one set? line \
-                    n of graph_indicator is the graph of node n",
+                    "do A and graph_indicator belong to one set? line n of graph_indicator is the \
+                     graph of node n",
                 )));
             }
             source.push(from);

@@ -23,7 +23,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 pub const FORMAT: Format = Format {
     name: "uai",
     about: "NAME.edge, NAME.feature, NAME.label, trainK.txt and testK.txt, as files or in one zip \
-        archive",
+            archive",
     recognise,
     read_within,
 };

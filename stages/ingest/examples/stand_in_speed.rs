@@ -63,9 +63,9 @@ fn main() {
                 / tail.iter().map(|degree| (degree / (2.0 * mean - 0.5)).ln()).sum::<f64>();
         println!(
             "{{\"name\": \"{name}\", \"threads\": {threads}, \"nodes\": {}, \"edges\": {}, \
-                \"seconds\": {best:.4}, \"edges_per_second\": {:.0}, \"largest\": {largest}, \
-                \"isolated\": {}, \"above_one\": {above_one:.3}, \"exponent\": {exponent:.2}, \
-                \"communities\": {}, \"inside\": {:.4}}}",
+             \"seconds\": {best:.4}, \"edges_per_second\": {:.0}, \"largest\": {largest}, \
+             \"isolated\": {}, \"above_one\": {above_one:.3}, \"exponent\": {exponent:.2}, \
+             \"communities\": {}, \"inside\": {:.4}}}",
             recipe.nodes,
             recipe.edges,
             recipe.edges as f64 / best,

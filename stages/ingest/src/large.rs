@@ -20,7 +20,7 @@ use warploom_contract::{
     Context, Kind, Outputs, Provenance, StageError,
     kinds::graph::{EdgeTable, EdgeWriter, write_edge_features_of},
     parquet_file::ROWS_WRITTEN,
-    stage::{Piece, Told},
+    stage::{Advance, Phase},
 };
 use warploom_formats::{
     raw::{RawGraph, ReadError},
@@ -57,8 +57,8 @@ pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spille
     if context.memory < MEMORY_LEAST {
         let least = MEMORY_LEAST >> 20;
         context.progress.warn(&format!(
-            "--memory is less than ingest takes for itself: up to \
-            {least} MiB are used, and what belongs to the nodes"
+            "--memory is less than ingest takes for itself: up to {least} MiB are used, and what \
+             belongs to the nodes"
         ));
     }
     if narrowed.spilled.is_none() {
@@ -130,7 +130,7 @@ pub fn ingest(
     if let Some(own_names) = kinds::name_plainly(&mut graph) {
         outputs.fact(Kind::Graph, "kinds", own_names);
     }
-    let writing = Piece::begin(context.progress, "writing", u64::from(graph.nodes()), "nodes")
+    let writing = Phase::begin(context.progress, "writing", u64::from(graph.nodes()), "nodes")
         .passes(write::TABLES);
     write::write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))
 }
@@ -288,10 +288,15 @@ impl Neighbours {
     }
 
     /// The communities that the same edges have in memory.
-    fn communities(self, seed: u64, limit: &Limit, told: Told<'_>) -> std::io::Result<Vec<u32>> {
+    fn communities(
+        self,
+        seed: u64,
+        limit: &Limit,
+        advance: Advance<'_>,
+    ) -> std::io::Result<Vec<u32>> {
         let mut list = fill::communities::Listing::new(self.nodes, limit)?;
         self.runs.merge(|source, target, _, ()| list.push(source, target))?;
-        fill::communities::find_in(&list.finish()?, target::COMMUNITY, seed, told)
+        fill::communities::find_in(&list.finish()?, target::COMMUNITY, seed, advance)
     }
 }
 

@@ -3,7 +3,7 @@
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be
 //!           overlooked
 use warploom_catalog::{Catalog, Source, imported::ENTRY_FILE};
-use warploom_contract::{Context, ErrorKind, Provenance, StageError, stage::Piece};
+use warploom_contract::{Context, ErrorKind, Provenance, StageError, stage::Phase};
 use warploom_shell::{
     hints,
     requests::{IngestRequest, catalog_error, read_error},
@@ -14,7 +14,7 @@ use crate::{generate::made, kinds};
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Condvar, Mutex, PoisonError},
+    sync::mpsc::{self, RecvTimeoutError},
     time::Duration,
 };
 use warploom_formats::{
@@ -53,7 +53,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                 .filter_map(|file| fs::metadata(file).ok())
                 .map(|facts| facts.len())
                 .sum();
-            let reading = Piece::begin(context.progress, "reading", bytes, "bytes");
+            let reading = Phase::begin(context.progress, "reading", bytes, "bytes");
             let own_words = |hint: &str| match request.entry.inferred {
                 true => hints::for_folder(hint, files.first().unwrap_or(folder)),
                 false => hints::for_entry(hint, &request.entry.place),
@@ -134,7 +134,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                 let (name, new) = (&request.entry.name, folder.join(ENTRY_FILE));
                 context.progress.warn(&format!(
                     "the entry of `{name}` is found from here alone: an earlier version wrote it; \
-                        to have it found with its files:  mv {} {}",
+                     to have it found with its files:  mv {} {}",
                     old.display(),
                     new.display()
                 ));
@@ -142,7 +142,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             if request.entry.inherited.stand_in {
                 context.progress.warn(&format!(
                     "`{}` was made of files that came out of a STAND-IN: a generated graph; \
-                        results say nothing about real data",
+                     results say nothing about real data",
                     request.entry.name
                 ));
             }
@@ -161,39 +161,24 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     }
 }
 
-/// Tells how many bytes of files were read, while they are.
-fn watched<T>(reading: &Piece<'_>, read: impl FnOnce() -> T) -> T {
-    let over = (Mutex::new(false), Condvar::new());
-    let is_over = || over.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let watch = || {
-        let mut told = stored_bytes_read();
-        let mut guard = is_over();
-        while !*guard {
-            guard = over
-                .1
-                .wait_timeout(guard, LOOK_EVERY)
-                .map_or_else(|error| error.into_inner().0, |(guard, _)| guard);
-            let read = stored_bytes_read();
-            reading.add(read - told);
-            told = read;
+/// Reports how many bytes of files were read, while they are.
+fn watched<T>(reading: &Phase<'_>, read: impl FnOnce() -> T) -> T {
+    let (over, ends) = mpsc::channel::<()>();
+    let watch = move || {
+        let mut before = stored_bytes_read();
+        while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            let now = stored_bytes_read();
+            reading.add(now - before);
+            before = now;
         }
     };
     std::thread::scope(|scope| {
-        // Without a thread nothing is told before the end.
+        // Without a thread nothing is reported before the end.
         let _none = std::thread::Builder::new().name("watch".to_owned()).spawn_scoped(scope, watch);
-        let _ends = Ends(&over);
+        // Dropped when reading is over, also by a panic: then the watch ends.
+        let _reading = over;
         read()
     })
-}
-
-/// Ends the watch, also where reading panics.
-struct Ends<'a>(&'a (Mutex<bool>, Condvar));
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.0.1.notify_all();
-    }
 }
 
 /// Says that edges of a user's own files lead one way, where neither files nor settings say
@@ -217,7 +202,7 @@ fn direction_line(
         true => format!("{ONE_WAY}  --set ingest.symmetrize=true"),
         false => format!(
             "{ONE_WAY}  --set ingest.symmetrize=true , or under relations of their own:  --set \
-                ingest.inverse_relations=true"
+             ingest.inverse_relations=true"
         ),
     }))
 }
@@ -242,7 +227,7 @@ fn one_way_note(
         return Ok(None);
     }
     let what = "edges have no direction and are listed once, and  ingest.symmetrize: false  lets \
-        each lead one way; for both ways:  --set ingest.symmetrize=true";
+                each lead one way; for both ways:  --set ingest.symmetrize=true";
     Ok(Some(what.to_owned()))
 }
 

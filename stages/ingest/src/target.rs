@@ -10,7 +10,7 @@ use warploom_catalog::{
 };
 use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
-    stage::{Piece, Told},
+    stage::{Advance, Phase},
 };
 use warploom_shell::requests::IngestRequest;
 use warploom_spec::{self as spec, Symmetrize};
@@ -129,7 +129,7 @@ pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
     }
     let what = format!(
         "ingest.split: the shares of train, validation and test sum to {sum:.3}, and there is no \
-            more than 1"
+         more than 1"
     );
     Err(StageError::new(ErrorKind::Specification, what).hint(
         "for example  --set 'ingest.split={fractions: {train: 0.6, validation: 0.2, test: 0.2}}'",
@@ -155,9 +155,9 @@ pub fn complete(
     let edges = std::mem::take(&mut narrowed.graph.edges);
     let options = options(request, &narrowed.graph);
     let nodes = narrowed.graph.nodes();
-    let sorting = Piece::begin(context.progress, "sorting", edges.len() as u64, "edges")
+    let sorting = Phase::begin(context.progress, "sorting", edges.len() as u64, "edges")
         .passes(transform::passes(&options));
-    let transformed = transform::transform_told(
+    let transformed = transform::transform_with_progress(
         edges,
         (nodes, narrowed.graph.relations.len()),
         &options,
@@ -180,7 +180,7 @@ fn announce(context: &Context, request: &IngestRequest, had_features: bool, made
     if !replaced.is_empty() {
         context.progress.warn(&format!(
             "`{name}` has features, and they are passed over: those of `ingest.features: random` \
-                are MADE UP from communities of the real graph"
+             are MADE UP from communities of the real graph"
         ));
     }
     if !lacking.is_empty() {
@@ -200,7 +200,7 @@ pub fn filled_in(
     let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
     let had_features = graph.features.is_some();
     let community = community.or_else(|| find_communities(context, request, &graph));
-    let filling = Piece::begin(
+    let filling = Phase::begin(
         context.progress,
         "filling in labels, features and splits",
         u64::from(graph.nodes()),
@@ -231,8 +231,8 @@ pub fn filled_in(
     {
         let nodes = graph.nodes();
         context.progress.say(&format!(
-            "`{}`: no features: a program that reads them gets a column \
-            for each node (one-hot, {nodes})",
+            "`{}`: no features: a program that reads them gets a column for each node (one-hot, \
+             {nodes})",
             request.entry.name
         ));
     }
@@ -270,7 +270,7 @@ fn fill_in(
     request: &IngestRequest,
     graph: &mut RawGraph,
     (community, in_degrees): Known,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Result<(Vec<String>, Vec<String>), StageError> {
     let nodes = u64::from(graph.nodes());
     let mut filler = Filler {
@@ -282,10 +282,10 @@ fn fill_in(
         seed: request.spec.seed,
     };
     filler.labels(graph);
-    told(nodes);
-    filler.features(graph, told)?;
+    advance(nodes);
+    filler.features(graph, advance)?;
     filler.splits(graph);
-    told(nodes);
+    advance(nodes);
     // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
     let given = !filler.made_up.iter().any(|what| what == "features");
     if given && request.spec.normalize == spec::Normalize::Row {
@@ -392,28 +392,23 @@ pub fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageErr
                 .hint("leave out  ingest.entity_types")
         }
         kinds::Refused::NoRelation(..) if matches!(request.source, Source::StandIn { .. }) => {
-            refuse("its stand-in has no types of entities".to_owned()).hint(format!(
-                "get the real \
-                files with  {}",
-                request.entry.how_to_get()
-            ))
+            refuse("its stand-in has no types of entities".to_owned())
+                .hint(format!("get the real files with  {}", request.entry.how_to_get()))
         }
         kinds::Refused::NoRelation(relation, known) => refuse(format!(
-            "no relation is called \
-            `{relation}`: expected one of {}",
+            "no relation is called `{relation}`: expected one of {}",
             some(&known)
         ))
         .hint(
-            "name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a \
-                table of types beside triples: entity2type.txt",
+            "name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a table of \
+             types beside triples: entity2type.txt",
         ),
         kinds::Refused::SeveralRelations(relation, known) => {
             refuse(format!("several relations end in `{relation}`: {}", some(&known)))
                 .hint("write its whole name:  ingest.entity_types.relation")
         }
         kinds::Refused::NoType(wanted, known) => refuse(format!(
-            "no node has the type `{wanted}` \
-            of `order`: expected some of {}",
+            "no node has the type `{wanted}` of `order`: expected some of {}",
             some(&known)
         )),
         kinds::Refused::TooMany(count) => {
@@ -427,20 +422,18 @@ pub fn transform_error(refused: transform::Refused) -> StageError {
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     match refused {
         transform::Refused::TooMany { nodes, relations } => refuse(format!(
-            "{nodes} nodes and {relations} relations are too many at once: \
-                expected at most 64 bits for two nodes and a relation"
+            "{nodes} nodes and {relations} relations are too many at once: expected at most 64 \
+             bits for two nodes and a relation"
         )),
         transform::Refused::LoopOfNoRelation => refuse(
-            "self loops were to be added, and edges have relations: an added loop would \
-                belong to none"
+            "self loops were to be added, and edges have relations: an added loop would belong to \
+             none"
                 .to_owned(),
         )
         .hint("leave out  ingest.self_loops"),
-        transform::Refused::TooManyWithFeatures => refuse(
-            "expected at most 4294967294 edges with \
-            features, found more"
-                .to_owned(),
-        ),
+        transform::Refused::TooManyWithFeatures => {
+            refuse("expected at most 4294967294 edges with features, found more".to_owned())
+        }
     }
 }
 
@@ -536,8 +529,8 @@ fn not_the_set(request: &IngestRequest, what: &str, expected: u64, found: u64) -
     };
     let name = &request.entry.name;
     let hint = format!(
-        "to fetch it again:  {gone}warploom data fetch {name};  or put the file under another \
-            name with a catalogue entry of its own"
+        "to fetch it again:  {gone}warploom data fetch {name};  or put the file under another name \
+         with a catalogue entry of its own"
     );
     StageError::new(ErrorKind::Data, message).at(place).hint(hint)
 }
@@ -697,7 +690,30 @@ impl Filler<'_> {
         self.made_up.push(if graphs_are_labelled { NODE_LABELS } else { "labels" }.to_owned());
     }
 
-    fn features(&mut self, graph: &mut RawGraph, told: Told<'_>) -> Result<(), StageError> {
+    /// Nodes of several kinds have the features that are given, or none.
+    fn features_of_kinds(&self, graph: &mut RawGraph) -> Result<(), StageError> {
+        use spec::Features as Wanted;
+        let Some(kinds) = &mut graph.kinds else { return Ok(()) };
+        match self.request.spec.features {
+            Wanted::Auto | Wanted::Given => Ok(()),
+            Wanted::None => {
+                kinds.features.fill(None);
+                graph.features = None;
+                Ok(())
+            }
+            other => {
+                let (name, names) = (&self.request.entry.name, kinds.names.join(", "));
+                let what = format!(
+                    "`ingest.features: {other}` is for nodes of one kind, and `{name}` has {names}"
+                );
+                let hint = "leave it out: kinds without features get a row of parameters for each \
+                            node";
+                Err(StageError::new(ErrorKind::Specification, what).hint(hint))
+            }
+        }
+    }
+
+    fn features(&mut self, graph: &mut RawGraph, advance: Advance<'_>) -> Result<(), StageError> {
         use spec::Features as Wanted;
         let name = &self.request.entry.name;
         let refuse = |what: String| {
@@ -705,25 +721,8 @@ impl Filler<'_> {
                 .hint("let them be made:  --set ingest.features=random")
         };
         let wanted = self.request.spec.features;
-        if let Some(kinds) = &mut graph.kinds {
-            return match wanted {
-                Wanted::Auto | Wanted::Given => Ok(()),
-                Wanted::None => {
-                    kinds.features.fill(None);
-                    graph.features = None;
-                    Ok(())
-                }
-                other => {
-                    let what = format!(
-                        "`ingest.features: {other}` is for nodes of one kind, and `{name}` has {}",
-                        kinds.names.join(", ")
-                    );
-                    Err(StageError::new(ErrorKind::Specification, what).hint(
-                        "leave it out: kinds \
-                        without features get a row of parameters for each node",
-                    ))
-                }
-            };
+        if graph.kinds.is_some() {
+            return self.features_of_kinds(graph);
         }
         let width = self.width();
         let one_hot = graph.node_labels.as_ref().and_then(fill::features::one_hot_label);
@@ -743,8 +742,8 @@ impl Filler<'_> {
             }
             (Wanted::OneHotLabel, _, None) => {
                 return Err(refuse(format!(
-                    "`ingest.features: one_hot_label`, and `{name}` has no node labels beside \
-                        what is learned"
+                    "`ingest.features: one_hot_label`, and `{name}` has no node labels beside what \
+                     is learned"
                 )));
             }
             (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => {
@@ -764,7 +763,7 @@ impl Filler<'_> {
                     &planted,
                     if width == 0 { WIDTH } else { width },
                     self.seed,
-                    told,
+                    advance,
                 ))
             }
         };

@@ -9,6 +9,6 @@
 pub fn told(name: &str, graphs: usize) -> String {
     format!(
         "`{name}`: its {graphs} graphs are one graph, whose nodes are learned; to learn the \
-            graphs, return  linear(pool_sum(v.h), v.classes)"
+         graphs, return  linear(pool_sum(v.h), v.classes)"
     )
 }

@@ -12,7 +12,7 @@ use warploom_contract::{
         nodes_of_kinds, write_edge_features, write_edges, write_features, write_graphs,
         write_kinds, write_nodes,
     },
-    stage::{Piece, Progress, Told},
+    stage::{Advance, Phase, Progress},
 };
 use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
 
@@ -20,7 +20,7 @@ use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
 /// less than a dense one.
 const SPARSE_BELOW: f64 = 0.1;
 
-/// How often nodes are told of as they are written: their features, and their table.
+/// How often nodes are reported as they are written: their features, and their table.
 pub const TABLES: u64 = 2;
 
 /// Writes all files of the graph.
@@ -30,11 +30,11 @@ pub fn write(
     progress: &dyn Progress,
 ) -> Result<(), StageError> {
     let writing =
-        Piece::begin(progress, "writing", u64::from(graph.nodes()), "nodes").passes(TABLES);
+        Phase::begin(progress, "writing", u64::from(graph.nodes()), "nodes").passes(TABLES);
     write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))?;
     drop(writing);
     let edges = graph.edges;
-    let writing = Piece::begin(progress, "writing", edges.len() as u64, "edges");
+    let writing = Phase::begin(progress, "writing", edges.len() as u64, "edges");
     if let Some(features) = edges.features {
         write_edge_features(outputs, features.columns as usize, features.values)?;
     }
@@ -54,7 +54,7 @@ pub fn write(
 pub fn write_all_but_edges(
     outputs: &mut Outputs,
     graph: &mut RawGraph,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Result<(), StageError> {
     let nodes = graph.nodes();
     let target =
@@ -79,7 +79,7 @@ pub fn write_all_but_edges(
         }
         of_node = Some(kinds.of_node);
     }
-    told(nodes.into());
+    advance(nodes.into());
     let graphs = graph.graphs.take();
     let table = NodeTable {
         ids: ids(std::mem::take(&mut graph.ids)),
@@ -92,7 +92,7 @@ pub fn write_all_but_edges(
     write_kinds(outputs, &names, &table)?;
     let nodes_are_labelled = table.labels.is_some();
     write_nodes(outputs, table)?;
-    told(nodes.into());
+    advance(nodes.into());
     match graphs {
         Some(graphs) => {
             let columns = columns(graphs.columns);

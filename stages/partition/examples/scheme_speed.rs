@@ -62,8 +62,9 @@ fn main() {
         prove(&foreseen.scheme, &csr, &tables)
             .unwrap_or_else(|wrong| panic!("{scheme}: {}", wrong.0));
         println!(
-            "{{\"scheme\": \"{scheme}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": {seconds:.4}, \"edges_per_second\": {:.0}, \
-             \"bytes_peak\": {}, \"bytes_peak_of_csr\": {:.3}, \"prove_seconds\": {:.4}}}",
+            "{{\"scheme\": \"{scheme}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": \
+             {seconds:.4}, \"edges_per_second\": {:.0}, \"bytes_peak\": {}, \"bytes_peak_of_csr\": \
+             {:.3}, \"prove_seconds\": {:.4}}}",
             edges / seconds,
             foreseen.bytes_peak(),
             foreseen.bytes_peak() as f64 / csr_bytes as f64,

@@ -365,9 +365,9 @@ fn space(root: &Path, existing: &Path) -> Line {
         Ok(facts) => {
             let free = facts.f_bavail.saturating_mul(facts.f_frsize);
             let fix = (free < 1 << 30).then(|| {
-                "free some:  warploom store gc --keep 10GiB  or \
-                choose another place with  --store DIR"
-                    .to_owned()
+                "free some:  warploom store gc --keep 10GiB  or choose another place with  --store \
+                 DIR"
+                .to_owned()
             });
             Line {
                 what: "store: space",

@@ -357,8 +357,8 @@ fn list_command(environment: &Environment) -> String {
 fn which(environment: &Environment, found: &[Artifact], what: &str) -> String {
     let (key, option) = (found[0].manifest.key.short(), store::option(environment));
     let by_key = format!(
-        "give the first digits of one:  warploom export {what}/{key}{option}  or name a \
-            pipeline:  --pipeline FILE"
+        "give the first digits of one:  warploom export {what}/{key}{option}  or name a pipeline:  \
+         --pipeline FILE"
     );
     let all = store::all(environment);
     match store::data_sets(&all).get(found[0].manifest.key.as_str()) {

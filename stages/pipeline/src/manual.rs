@@ -32,12 +32,12 @@ const EXIT_CODES: [(&str, &str); 8] = [
     (
         "75",
         "Stopped by SIGTERM, SIGHUP or SIGUSR1 after saving what can be saved: the same command \
-            resumes.",
+         resumes.",
     ),
     (
         "130",
         "Interrupted (Ctrl-C) after saving what can be saved: the same command resumes. A second \
-            Ctrl-C ends at once.",
+         Ctrl-C ends at once.",
     ),
     ("255", "A defect of Warploom."),
 ];

@@ -29,7 +29,7 @@ pub fn write(environment: &Environment, name: &str, like: &str) -> Result<(), St
     if !is_name {
         let what = format!(
             "`{name}` cannot be the name of a function: expected letters, digits and `_`, with no \
-                digit first"
+             digit first"
         );
         return Err(crate::usage(what, "for example  warploom new my_model"));
     }

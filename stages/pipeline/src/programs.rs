@@ -74,7 +74,7 @@ pub fn check(
         None => {
             if !known_of.is_empty() {
                 let hint = "hint: build it with  warploom pipeline FILE.yaml,  and check with  \
-                    --pipeline FILE.yaml";
+                            --pipeline FILE.yaml";
                 talk.say(&format!(
                     "warning: no graph of `{}` is in the store, so its columns and \
                     widths are not known\n{hint}",
@@ -264,7 +264,7 @@ fn other_graph(dataset: &str, graph: &Artifact) -> String {
     let (key, created) = (graph.manifest.key.short(), local_time(&graph.manifest.created));
     format!(
         "the newest graph of {dataset} in the store ({key} of {created}; there is none of these \
-            exact settings)"
+         exact settings)"
     )
 }
 

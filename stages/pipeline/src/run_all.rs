@@ -73,7 +73,7 @@ pub fn run_all(
         if signals::STOP.is_set() {
             ended = Some(signals::stopped(
                 "between two runs; those that were done are kept. The same command goes on with \
-                    the next",
+                 the next",
             ));
             break;
         }
@@ -121,8 +121,8 @@ fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Ve
         Some(outcomes) => outcomes,
         None => {
             talk.warn(
-                "another process removed what this start had found in the store; it looks \
-                again, and makes again what is missing",
+                "another process removed what this start had found in the store; it looks again, \
+                 and makes again what is missing",
             );
             try_stages((environment, talk), pipeline, &mut told, false).unwrap_or_default()
         }

@@ -39,8 +39,8 @@ fn line(environment: &Environment, pipeline: &Pipeline) -> Option<String> {
         let folders: Vec<String> =
             environment.data.iter().map(|folder| folder.display().to_string()).collect();
         format!(
-            "  no files of `{dataset}` are in {}, so its stand-in was looked for; the folder \
-            of the files:  --data DIR",
+            "  no files of `{dataset}` are in {}, so its stand-in was looked for; the folder of \
+             the files:  --data DIR",
             folders.join(", ")
         )
     })

@@ -60,7 +60,7 @@ fn of(command: &Command, options: &Options) -> Reads {
         Command::Export { key, .. } => {
             let instead = format!(
                 "a setting chooses among the runs of a file:  warploom export {} --pipeline FILE \
-                    --set ...",
+                 --set ...",
                 shell_word(key)
             );
             Reads {
@@ -72,7 +72,7 @@ fn of(command: &Command, options: &Options) -> Reads {
         Command::Runs { .. } => {
             let instead = format!(
                 "choose runs by  warploom runs --dataset {dataset}  or  warploom runs --pipeline \
-                    FILE"
+                 FILE"
             );
             Reads { pipeline: true, ..neither("runs", instead) }
         }
@@ -82,7 +82,7 @@ fn of(command: &Command, options: &Options) -> Reads {
                 "store ls",
                 format!(
                     "choose artifacts by  warploom store ls --dataset {dataset}  and runs by  \
-                        {runs}"
+                     {runs}"
                 ),
             )
         }

@@ -1,6 +1,7 @@
 //! Proves that rates of a GPU are measured when that is asked for and never else, that plans are
 //! then made with them, and that a GPU whose memory others have is told with what would fit: on the
 //! emulated GPU of `tests/emulator`, whose rates are those of this processor.
+#![allow(clippy::unwrap_used)]
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -1,12 +1,12 @@
 //! decider: how a neighbour sum is cut into groups on a GPU: neighbours of a group (ngs), lanes
-//! that share one (dw), threads of a block (tpb), and the shared memory that the document's kernel
+//! that share one (dw), threads of a block (tpb), and the shared memory that GNNAdvisor's kernel
 //! takes for it.
 //!
 //! promises  the least predicted time of all that was weighed; predictions are a model of bytes and
 //!           latencies, corrected by what a plain kernel took on graphs and widths that were
 //!           measured on that device, the more alike the more; where this graph and width were
-//!           measured, that measurement alone; the document's own rule (WPT = ngs * D / dw of about
-//!           1024) is weighed too and its prediction is told
+//!           measured, that measurement alone; GNNAdvisor's own rule (section 3.4) (WPT = ngs * D /
+//!           dw of about 1024) is weighed too and its prediction is told
 //! never     measures; looks at an edge
 //! limits    a device without a measured table is planned for by the model alone
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ const NANOSECONDS_OF_ROW: f64 = 10.0;
 const LONG_ROWS: f64 = 30.0;
 /// Below this, squares of distances make no difference.
 const ALIKE: f64 = 1e-9;
-/// Work of a lane that the document aims at.
+/// Work of a lane that GNNAdvisor aims at.
 const WORK_WANTED: u64 = 1024;
 /// Bytes of the record of a group.
 const RECORD: f64 = 12.0;
@@ -135,12 +135,12 @@ fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option
     })
 }
 
-/// SMEM of the document: a row of numbers for each group of lanes that go in step.
+/// GNNAdvisor's SMEM: a row of numbers for each group of lanes that go in step.
 fn shared_bytes(cut: Cut, columns: u64, lanes: u32) -> u64 {
     u64::from(cut.tpb / lanes.max(1)) * columns * NUMBER
 }
 
-/// What the document's rule says, with as many lanes as there are to share.
+/// What GNNAdvisor's rule says, with as many lanes as there are to share.
 fn documents_cut(columns: u64, lanes: u32) -> Cut {
     let dw = if columns >= u64::from(lanes) { lanes } else { lanes / 2 };
     let ngs = (WORK_WANTED * u64::from(dw) / columns.max(1)).clamp(1, WORK_WANTED);

@@ -253,8 +253,9 @@ fn refuse_without_labels(
         Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint))
     };
     let Some(learned) = learned else {
-        let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  --set run.target=COLUMN ; links are not learned \
-                    in this version yet: score them by a column of edges";
+        let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  \
+                    --set run.target=COLUMN ; links are not learned in this version yet: score \
+                    them by a column of edges";
         return refuse("the graph has no labels, and training needs a target".into(), hint);
     };
     refuse_without_classes(artifact, request, Some(learned))?;

@@ -126,7 +126,7 @@ fn cost((host, over_bus): (&OnHost, &OverBus), traffic: &bus::Traffic) -> String
     };
     let mut text = format!(
         "{} of `{}` stay there; {launches} {} of them over the bus in each epoch or pass, which \
-            takes {:.3} ms at {:.0} GB/s",
+         takes {:.3} ms at {:.0} GB/s",
         show_size(host.bytes),
         host.buffers.join("`, `"),
         show_size(over_bus.bytes_step),

@@ -28,7 +28,7 @@ use warploom_contract::{
         plan::{self, Advice, Cut, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
-    stage::{Piece, Progress},
+    stage::{Phase, Progress},
 };
 use warploom_device::Nvrtc;
 use warploom_shell::{
@@ -68,7 +68,7 @@ impl Stage for PlanStage {
         inputs: &Inputs,
         request: &PlanRequest,
     ) -> Result<(), StageError> {
-        let compiling = Piece::begin(
+        let compiling = Phase::begin(
             context.progress,
             &format!("compiling `{}`", request.spec.program.entry),
             STEPS,
@@ -84,9 +84,9 @@ impl Stage for PlanStage {
         )?;
         let known = Known::of(inputs, request)?;
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
-        let heard = || context.progress.advance(1);
+        let on_step = || context.progress.advance(1);
         let (emitted, Needed { memory, host, over_bus, by_launch, reason }) =
-            settled(request, (&mut list, &facts), &known, &heard)?;
+            settled(request, (&mut list, &facts), &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
             reasons.extend(walks::reasons(&list, &facts, inputs)?);
@@ -105,7 +105,7 @@ impl Stage for PlanStage {
             (&request.device, &by_launch),
             (&known.profile, is_grouped(request)),
         );
-        heard();
+        on_step();
         let memory =
             Memory { smaller: smaller(context.progress, inputs, request, &settings)?, ..memory };
         let room = budget::Room::of(&request.device, context.memory);
@@ -113,12 +113,7 @@ impl Stage for PlanStage {
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let page = Plan {
-            mode: match request.run.mode {
-                Mode::Infer => "infer",
-                _ if facts.training => "train",
-                _ => "iterate",
-            }
-            .to_owned(),
+            mode: mode(request.run.mode, &facts).to_owned(),
             predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
             matmul: Some(request.spec.matmul.name().to_owned())
@@ -205,6 +200,15 @@ impl Stage for PlanStage {
     }
 }
 
+/// What a run does, as `plan.json` says it.
+fn mode(asked: Mode, facts: &Facts) -> &'static str {
+    match asked {
+        Mode::Infer => "infer",
+        _ if facts.training => "train",
+        _ => "iterate",
+    }
+}
+
 /// What is known of the graph beside the facts that a list is made for.
 struct Known {
     profile: Profile,
@@ -235,12 +239,12 @@ fn make(
     inputs: &Inputs,
     request: &PlanRequest,
     settings: &BTreeMap<String, serde_json::Value>,
-    heard: &dyn Fn(),
+    on_step: &dyn Fn(),
 ) -> Result<Made, StageError> {
     refuse_links(&request.run)?;
     let Some(builtin) = shipped(inputs, request)? else {
         let program = program(request, settings);
-        let made = compiled(inputs, request, &program, heard)?;
+        let made = compiled(inputs, request, &program, on_step)?;
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings =
@@ -312,7 +316,7 @@ fn compiled(
     inputs: &Inputs,
     request: &PlanRequest,
     program: &Program,
-    heard: &dyn Fn(),
+    on_step: &dyn Fn(),
 ) -> Result<Compiled, StageError> {
     let still = facts::data(inputs, request, false)?;
     // Whoever asks for as many columns as there are classes has no width where there are none.
@@ -323,8 +327,8 @@ fn compiled(
     })?;
     refuse_other_mode(&request.run, program.entry, learns)?;
     match (request.run.mode, learns) {
-        (Mode::Infer, _) | (_, false) => program.compile_heard(still, heard),
-        (_, true) => program.compile_heard(facts::data(inputs, request, true)?, heard),
+        (Mode::Infer, _) | (_, false) => program.compile_with_progress(still, on_step),
+        (_, true) => program.compile_with_progress(facts::data(inputs, request, true)?, on_step),
     }
 }
 
@@ -499,11 +503,11 @@ fn settled(
     request: &PlanRequest,
     (list, facts): (&mut LaunchList, &Facts),
     known: &Known,
-    heard: &dyn Fn(),
+    on_step: &dyn Fn(),
 ) -> Result<(Option<Emitted>, Needed), StageError> {
-    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), heard)?;
+    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), on_step)?;
     let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
-    heard();
+    on_step();
     let is_moved = list
         .features_in_arena()
         .zip(found.host.as_ref())
@@ -512,9 +516,9 @@ fn settled(
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), heard)?;
+    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), on_step)?;
     let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
-    heard();
+    on_step();
     Ok((emitted, found))
 }
 
@@ -525,10 +529,10 @@ fn without_unmade(
     request: &PlanRequest,
     (list, facts): (&mut LaunchList, &Facts),
     known: (&Profile, Order),
-    heard: &dyn Fn(),
+    on_step: &dyn Fn(),
 ) -> Result<Option<Emitted>, StageError> {
     let emitted = for_gpu(request, (list, facts), known)?;
-    heard();
+    on_step();
     let mut unmade: Vec<_> = emitted
         .iter()
         .flat_map(|emitted| emitted.unmade.clone())
@@ -542,7 +546,7 @@ fn without_unmade(
     let before = list.arena.clone();
     list.leave_out(&unmade, facts);
     let smaller = for_gpu(request, (list, facts), known)?;
-    heard();
+    on_step();
     let kernels = |emitted: &Option<Emitted>| {
         emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count()
     };
@@ -598,7 +602,7 @@ fn smaller(
         }
     }
     let weighing =
-        Piece::begin(progress, "weighing smaller numbers and widths", ways.len() as u64, "plans");
+        Phase::begin(progress, "weighing smaller numbers and widths", ways.len() as u64, "plans");
     let mut weighed = Vec::new();
     for (set, request, settings) in ways {
         progress.note(&set);

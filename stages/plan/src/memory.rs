@@ -118,7 +118,7 @@ pub fn refuse_other(expected: &Memory, found: &Memory) -> Result<(), Violation> 
     let (expected, found) = (figures(expected), figures(found));
     Err(Violation::new(format!(
         "advice.json: predicted peak, by supersteps, mapped bytes, bytes of a thread: expected \
-            {expected:?}, found {found:?}"
+         {expected:?}, found {found:?}"
     )))
 }
 

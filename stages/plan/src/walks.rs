@@ -34,7 +34,7 @@ pub fn grouped(list: &LaunchList, emitted: &Emitted) -> Reason {
         |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let why = format!(
         "`plan.schedule: neighbour-groups` asks for it; so go {}; by rows, since they do not walk \
-            edges once and only add up: {}",
+         edges once and only add up: {}",
         told(&grouped),
         told(&others)
     );
@@ -90,7 +90,7 @@ pub fn reasons(
     let (chosen, alone) = (format!("units of near {unit_edges} edges"), "one task".to_owned());
     let why = format!(
         "{units} units of in-edges, of which the fullest has {unit_edges_max} edges: bytes that \
-            its widest walk reads"
+         its widest walk reads"
     );
     let alternatives =
         [(chosen.clone(), of_edges(unit_edges_max)), (alone, of_edges(facts.edges))].into();

@@ -60,8 +60,9 @@ fn main() {
     let figures = communities::figures(&found.community, graph.rows(), graph.rows());
     let renumbered = permute(&csr, &inverse(&found.old_of_new));
     println!(
-        "{{\"threads\": {threads}, \"nodes\": {}, \"edges\": {}, \"seconds\": {seconds:.4}, \"seconds_undirected\": {seconds_undirected:.4}, \
-         \"communities\": {}, \"modularity\": {:.5}, \"lines_before\": {:.3}, \"lines\": {:.3}, \"bytes_peak\": {peak}}}",
+        "{{\"threads\": {threads}, \"nodes\": {}, \"edges\": {}, \"seconds\": {seconds:.4}, \
+         \"seconds_undirected\": {seconds_undirected:.4}, \"communities\": {}, \"modularity\": \
+         {:.5}, \"lines_before\": {:.3}, \"lines\": {:.3}, \"bytes_peak\": {peak}}}",
         graph.nodes(),
         csr.edges(),
         figures.count,

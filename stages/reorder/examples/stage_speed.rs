@@ -46,7 +46,7 @@ fn main() {
         let best = (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min);
         println!(
             "{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": \
-                {best:.4}, \"edges_per_second\": {:.3e}}}",
+             {best:.4}, \"edges_per_second\": {:.3e}}}",
             edges / best
         );
     };

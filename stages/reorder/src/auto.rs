@@ -1,5 +1,5 @@
-//! auto: which order pays, by document 000's rule, then by predicted bytes and by what the order
-//! costs.
+//! auto: which order pays, by GNNAdvisor's rule (section 3.3.1), then by predicted bytes and by
+//! what the order costs.
 //!
 //! A walk over all edges fetches rows that the device's cache does not hold; `cache` predicts how
 //! many under each order. What is saved in a walk, times the walks of all runs that will share the
@@ -11,7 +11,7 @@
 use warploom_contract::{
     StageError,
     kinds::csr::Csr,
-    stage::{Piece, Progress},
+    stage::{Phase, Progress},
 };
 use warploom_shell::requests::ReorderRequest;
 use warploom_spec::{Method, ReorderSpec};
@@ -93,7 +93,7 @@ pub fn decide(
     request: &ReorderRequest,
     csr: &Csr,
 ) -> Result<Decision, StageError> {
-    let weighing = Piece::begin(progress, "weighing orders", TRIED.len() as u64 + 1, "orders");
+    let weighing = Phase::begin(progress, "weighing orders", TRIED.len() as u64 + 1, "orders");
     let as_it_stands = walk(csr, None);
     let scales = Scales::of(request, as_it_stands.size());
     let curve = Curve::of(&as_it_stands, scales.block.rows);
@@ -211,7 +211,7 @@ mod tests {
             "a perfect order would save 0 s over 1 run, less than any takes to find"
         );
         let wanted = "no order saves more than it takes, over 10 runs (degree: -1.2 s for 0.4 s; \
-            hub-cluster: 1.0 s for 0.4 s)";
+                      hub-cluster: 1.0 s for 0.4 s)";
         assert_eq!(reason(None, &tried[..2], (2.0, 10)), wanted);
     }
 }

@@ -302,7 +302,7 @@ mod tests {
                         assert!(
                             (found / expected - 1.0).abs() < 0.1,
                             "{nodes} nodes, {rows_per_block} rows a block, {blocks} blocks: \
-                                {found} of {expected}"
+                             {found} of {expected}"
                         );
                     }
                 }

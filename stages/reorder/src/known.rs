@@ -12,7 +12,7 @@ use warploom_contract::{
         permutation::{self, QUALITY_FILE, Quality},
         read_json,
     },
-    stage::Told,
+    stage::Advance,
 };
 
 use crate::choice::Choice;
@@ -21,25 +21,25 @@ use crate::choice::Choice;
 pub const FACT: &str = "order";
 /// Rows that one task reads.
 const TASK_ROWS: usize = 1 << 14;
-/// How often `digest` tells of each node.
+/// How often `digest` reports each node.
 pub const PASSES: u64 = 2;
 
 /// Digest of all that an order depends on.
-pub fn digest(csr: &Csr, request: Value, told: Told<'_>) -> String {
+pub fn digest(csr: &Csr, request: Value, advance: Advance<'_>) -> String {
     let graphs = csr.graphs.as_ref().map(|graphs| {
         Digest::of(&graphs.iter().flat_map(|graph| graph.to_ne_bytes()).collect::<Vec<u8>>())
     });
     let document = json!({
-        "incoming": rows(csr.incoming.rows(), told), "outgoing": rows(csr.outgoing.rows(), told), "graphs": graphs.as_ref().map(Digest::as_str),
+        "incoming": rows(csr.incoming.rows(), advance), "outgoing": rows(csr.outgoing.rows(), advance), "graphs": graphs.as_ref().map(Digest::as_str),
         "request": request, "version": warploom_shell::contracts::REORDER.version,
     });
     Digest::of(document.to_string().as_bytes()).as_str().to_owned()
 }
 
 /// Digest of rows without self loops: of the digests of runs of rows.
-fn rows(rows: Rows<'_>, told: Told<'_>) -> String {
+fn rows(rows: Rows<'_>, advance: Advance<'_>) -> String {
     let of_task = |first: usize| {
-        told(TASK_ROWS.min(rows.len() - first) as u64);
+        advance(TASK_ROWS.min(rows.len() - first) as u64);
         let mut bytes = Vec::new();
         for row in first..(first + TASK_ROWS).min(rows.len()) {
             let start = bytes.len();

@@ -23,7 +23,7 @@ use warploom_contract::{
         permutation::{self, Moved, Quality, Standing},
     },
     order,
-    stage::{Piece, Progress},
+    stage::{Phase, Progress},
 };
 use warploom_device::Facts;
 use warploom_shell::{
@@ -48,7 +48,7 @@ impl Stage for Reorder {
     ) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         need::refuse_too_large(&csr, Method::Auto, context.memory)?;
-        let looking = Piece::begin(
+        let looking = Phase::begin(
             context.progress,
             "looking whether the choice is known",
             csr.nodes() as u64,
@@ -80,7 +80,7 @@ impl Stage for Reorder {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
         need::refuse_too_large(&csr, request.method(), context.memory)?;
-        let looking = Piece::begin(
+        let looking = Phase::begin(
             context.progress,
             "looking whether the order is known",
             csr.nodes() as u64,
@@ -108,7 +108,7 @@ impl Stage for Reorder {
                 (before.clone(), (0..csr.nodes() as u32).collect())
             }
             Some(new_of_old) => {
-                let parts = permute::permute_told(&csr, &new_of_old, context.progress);
+                let parts = permute::permute_with_progress(&csr, &new_of_old, context.progress);
                 let rows = (parts.incoming.rows(), parts.outgoing.rows());
                 let after = standing_of(
                     "measuring the new order",
@@ -184,7 +184,7 @@ fn least_moved(standing: &Standing) -> Option<u64> {
     standing.predicted.iter().filter(is_known).map(|moved| moved.memory_bytes).min()
 }
 
-/// Figures of an order; tells of each.
+/// Figures of an order; reports each.
 fn standing_of(
     what: &str,
     (incoming, outgoing): (Rows<'_>, Rows<'_>),
@@ -192,7 +192,7 @@ fn standing_of(
     devices: &[Facts],
     progress: &dyn Progress,
 ) -> Standing {
-    let measuring = Piece::begin(progress, what, worth::figures(devices), "figures");
+    let measuring = Phase::begin(progress, what, worth::figures(devices), "figures");
     worth::standing((incoming, outgoing), typed, devices, &|count| measuring.add(count))
 }
 

@@ -42,7 +42,7 @@ pub fn refuse_too_large(csr: &Csr, method: Method, memory: u64) -> Result<(), St
     }
     let what = format!(
         "an order by `{}` needs {} ({needed} bytes) for {} nodes and {} edges, and {} ({memory} \
-            bytes) may be used",
+         bytes) may be used",
         method.name(),
         show_size(needed),
         csr.nodes(),

@@ -19,7 +19,7 @@ use warploom_contract::{
         permutation::inverse,
     },
     mapped::zeros,
-    stage::{Piece, Progress, Silence, Told},
+    stage::{Advance, Phase, Progress, Silence},
 };
 
 /// Rows that one task writes have at least so many edges together, but for the last.
@@ -30,15 +30,15 @@ const SLOTS_AHEAD: usize = 8;
 
 /// The csr under new numbers.
 pub fn permute(csr: &Csr, new_of_old: &[u32]) -> CsrParts {
-    permute_told(csr, new_of_old, &Silence)
+    permute_with_progress(csr, new_of_old, &Silence)
 }
 
-/// The same, and tells how far it is.
-pub fn permute_told(csr: &Csr, new_of_old: &[u32], progress: &dyn Progress) -> CsrParts {
-    let renumbering = Piece::begin(progress, "renumbering", csr.edges() as u64, "edges").passes(3);
-    let told = |edges| renumbering.add(edges);
+/// The same, with its progress.
+pub fn permute_with_progress(csr: &Csr, new_of_old: &[u32], progress: &dyn Progress) -> CsrParts {
+    let renumbering = Phase::begin(progress, "renumbering", csr.edges() as u64, "edges").passes(3);
+    let advance = |edges| renumbering.add(edges);
     let old_of_new = inverse(new_of_old);
-    let mut outgoing = rows(&csr.outgoing, (new_of_old, &old_of_new), &told);
+    let mut outgoing = rows(&csr.outgoing, (new_of_old, &old_of_new), &advance);
     let mut incoming = DirectionParts::default();
     group(
         &mut incoming,
@@ -46,7 +46,7 @@ pub fn permute_told(csr: &Csr, new_of_old: &[u32], progress: &dyn Progress) -> C
         &outgoing.neighbours,
         Others::Rows(&outgoing.offsets),
         Some(&outgoing.edges),
-        &told,
+        &advance,
     );
     group(
         &mut outgoing,
@@ -54,17 +54,17 @@ pub fn permute_told(csr: &Csr, new_of_old: &[u32], progress: &dyn Progress) -> C
         &incoming.neighbours,
         Others::Rows(&incoming.offsets),
         Some(&incoming.edges),
-        &told,
+        &advance,
     );
     drop(renumbering);
     let types = csr.types.as_ref().map(|types| {
         let by_edge = by_edge(csr, types);
         let sorting =
-            Piece::begin(progress, "sorting rows by relation", csr.nodes() as u64, "rows")
+            Phase::begin(progress, "sorting rows by relation", csr.nodes() as u64, "rows")
                 .passes(2);
-        let told = |rows| sorting.add(rows);
-        sort_rows_by_type(&mut incoming, &by_edge, &told);
-        sort_rows_by_type(&mut outgoing, &by_edge, &told);
+        let advance = |rows| sorting.add(rows);
+        sort_rows_by_type(&mut incoming, &by_edge, &advance);
+        sort_rows_by_type(&mut outgoing, &by_edge, &advance);
         in_order(&incoming, &by_edge)
     });
     let weights = csr.weights.as_ref().map(|weights| in_order(&incoming, &by_edge(csr, weights)));
@@ -93,7 +93,7 @@ fn in_order<T: Copy + Send + Sync>(incoming: &DirectionParts, by_edge: &[T]) -> 
 fn rows(
     old: &Direction,
     (new_of_old, old_of_new): (&[u32], &[u32]),
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> DirectionParts {
     let mut offsets = Vec::with_capacity(old_of_new.len() + 1);
     let mut end = 0;
@@ -115,7 +115,7 @@ fn rows(
                     at += 1;
                 }
             }
-            told(neighbours.len() as u64);
+            advance(neighbours.len() as u64);
         },
     );
     DirectionParts { offsets, neighbours, edges }

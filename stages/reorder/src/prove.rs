@@ -48,7 +48,7 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
                 if found != expected {
                     return Err(Violation::new(format!(
                         "{side}-slot {slot}, edge {edge}: expected ends {expected:?}, found \
-                            {found:?}"
+                         {found:?}"
                     )));
                 }
                 if std::mem::replace(&mut seen[edge as usize], true) {

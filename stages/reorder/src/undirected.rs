@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use warploom_contract::{
     kinds::csr::{Csr, Rows},
-    stage::Told,
+    stage::Advance,
 };
 
 /// Nodes whose neighbours one task joins.
@@ -22,18 +22,18 @@ pub struct Undirected {
 impl Undirected {
     /// Of both directions of a csr.
     pub fn of(csr: &Csr) -> Self {
-        Undirected::of_told(csr, &|_| {})
+        Undirected::of_with_progress(csr, &|_| {})
     }
 
-    /// The same, and tells of nodes.
-    pub fn of_told(csr: &Csr, told: Told<'_>) -> Self {
-        Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows(), told)
+    /// The same; reports nodes.
+    pub fn of_with_progress(csr: &Csr, advance: Advance<'_>) -> Self {
+        Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows(), advance)
     }
 
     /// Of in-edges and out-edges.
-    pub fn of_rows(incoming: Rows<'_>, outgoing: Rows<'_>, told: Told<'_>) -> Self {
+    pub fn of_rows(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Self {
         let tasks = (0..incoming.len()).into_par_iter().step_by(TASK_NODES).map(|first| {
-            told(TASK_NODES.min(incoming.len() - first) as u64);
+            advance(TASK_NODES.min(incoming.len() - first) as u64);
             let (mut ends, mut neighbours) = (Vec::with_capacity(TASK_NODES), Vec::new());
             let mut row: Vec<u32> = Vec::new();
             for node in first..(first + TASK_NODES).min(incoming.len()) {

@@ -9,7 +9,7 @@ use warploom_contract::{
         permutation::{Moved, Standing},
     },
     order,
-    stage::Told,
+    stage::Advance,
     windows::windows,
 };
 use warploom_device::Facts;
@@ -21,7 +21,7 @@ pub const WIDTHS: [u64; 5] = [16, 32, 64, 128, 256];
 /// Bytes of a number.
 const NUMBER_BYTES: u64 = 4;
 
-/// How often `standing` tells of something: distances and profile, windows, and each width on each
+/// How often `standing` reports: distances and profile, windows, and each width on each
 /// device.
 pub fn figures(devices: &[Facts]) -> u64 {
     2 + (devices.len() * WIDTHS.len()) as u64
@@ -32,15 +32,15 @@ pub fn standing(
     (incoming, outgoing): (Rows<'_>, Rows<'_>),
     typed: bool,
     devices: &[Facts],
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Standing {
     let entries = incoming.neighbours.len() as u64 - incoming.repeats(typed);
     let walk = Walk::new(incoming, outgoing, None);
     let (order, profile) = (order::measure(incoming), profile(incoming, outgoing));
-    told(1);
+    advance(1);
     let windows = windows(incoming, entries);
-    told(1);
-    Standing { order, profile, windows, predicted: moved(&walk, devices, told) }
+    advance(1);
+    Standing { order, profile, windows, predicted: moved(&walk, devices, advance) }
 }
 
 /// Sum of the distances to the lowest neighbour below.
@@ -56,7 +56,7 @@ fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
 }
 
 /// What sums of every width move on every device.
-fn moved(walk: &Walk<'_>, devices: &[Facts], told: Told<'_>) -> Vec<Moved> {
+fn moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved> {
     let size = walk.size();
     let mut curves = Vec::new();
     let mut found = Vec::new();
@@ -69,7 +69,7 @@ fn moved(walk: &Walk<'_>, devices: &[Facts], told: Told<'_>) -> Vec<Moved> {
                 curves.len() - 1
             });
             found.push(block.moved(size, &curves[at].1));
-            told(1);
+            advance(1);
         }
     }
     found

@@ -81,12 +81,12 @@ pub fn of_loss<T: Precision>(
     if epoch == 0 {
         return error.hint(format!(
             "{further}no step was taken yet: look at the features, which  --set \
-                ingest.normalize=row  makes small, at weights of edges and at  plan.set"
+             ingest.normalize=row  makes small, at weights of edges and at  plan.set"
         ));
     }
     error.hint(format!(
-        "{further}take smaller steps:  {smaller}  ; or look at the features, \
-        which  --set ingest.normalize=row  makes small"
+        "{further}take smaller steps:  {smaller}  ; or look at the features, which  --set \
+         ingest.normalize=row  makes small"
     ))
 }
 

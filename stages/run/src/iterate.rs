@@ -146,8 +146,8 @@ impl<T: Precision> Walk<'_, T> {
         if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
             if gpu.has_put_down() {
                 self.context.progress.warn(
-                    "the time of a pass that makes sparse features dense \
-                    is not taken on a GPU: `run.passes` is not read",
+                    "the time of a pass that makes sparse features dense is not taken on a GPU: \
+                     `run.passes` is not read",
                 );
                 return Ok(());
             }
@@ -273,7 +273,7 @@ impl<T: Precision> Walk<'_, T> {
                 None if self.done == 0 => signals::stopped_after("superstep", 0),
                 None => signals::stopped(
                     "between two loops. The same command goes on from what was saved last, or \
-                        begins the run again",
+                     begins the run again",
                 ),
             }),
             Err(Halt::Failed(error)) => Err(error),
@@ -342,14 +342,11 @@ fn not_converged<T: Precision>(
     let of_loop = of_several.map_or_else(String::new, |number| format!(" of loop {number}"));
     StageError::new(
         ErrorKind::LimitReached,
-        format!(
-            "not converged after {done} \
-        supersteps{of_loop}: {left}"
-        ),
+        format!("not converged after {done} supersteps{of_loop}: {left}"),
     )
     .hint(format!(
-        "{finer}allow more with  --set run.max_supersteps={more}  or take what \
-            there is with  --set run.allow_unconverged=true"
+        "{finer}allow more with  --set run.max_supersteps={more}  or take what there is with  \
+         --set run.allow_unconverged=true"
     ))
 }
 
@@ -443,7 +440,7 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
     {
         return Err(format!(
             "the supersteps of its loops, {of_loops:?}, are not those before loop {number}, of \
-                {done} in all"
+             {done} in all"
         ));
     }
     if number >= executor.program.loops.len() {

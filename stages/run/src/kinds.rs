@@ -99,7 +99,7 @@ pub fn sparse<T: Precision>(
         {
             let what = format!(
                 "the plan was made for features of kind {kind} of {} x {}, the graph has {rows} x \
-                    {columns}",
+                 {columns}",
                 buffer.rows, buffer.columns
             );
             return Err(StageError::new(ErrorKind::Damaged, what));

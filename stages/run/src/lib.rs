@@ -80,7 +80,7 @@ impl Stage for RunStage {
             }
             other => Err(StageError::defect(format!(
                 "the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and \
-                    `f16`"
+                 `f16`"
             ))),
         }
     }

@@ -82,8 +82,8 @@ fn read<T: Precision>(
             nearest(unknown, list.parameters.iter().map(|parameter| parameter.name.as_str()));
         let hint = near.map(|near| {
             format!(
-                "did you mean `{near}`?  keys of  run.init_map  are \
-            names of ours, values those of the file"
+                "did you mean `{near}`?  keys of  run.init_map  are names of ours, values those of \
+                 the file"
             )
         });
         return Err(refuse(
@@ -142,7 +142,7 @@ fn fitting<T: Precision>(
             "weights are [out, in]: transpose it before saving"
         } else {
             "widths follow from  plan.set , from the features and from the classes: take those \
-                that the file was made with"
+             that the file was made with"
         };
         return Err((what, hint.to_owned()));
     }

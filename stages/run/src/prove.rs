@@ -149,8 +149,8 @@ fn table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation>
         Some(found) if **found == *expected => Ok(table),
         _ => Err(violation(
             &path,
-            "the ids, in their order, are not those of nodes.parquet, or of \
-            graphs.parquet where rows are of graphs"
+            "the ids, in their order, are not those of nodes.parquet, or of graphs.parquet where \
+             rows are of graphs"
                 .to_owned(),
         )),
     }
@@ -259,8 +259,8 @@ impl Proof<'_> {
         let excerpt = if whole { Some(all(count, &edges)) } else { self.sample(count, &edges) };
         let Some(excerpt) = excerpt else {
             context.progress.warn(
-                "the predictions were not computed again: even one node depends \
-                on too much of this graph",
+                "the predictions were not computed again: even one node depends on too much of \
+                 this graph",
             );
             return Ok(());
         };
@@ -294,7 +294,7 @@ impl Proof<'_> {
             {
                 let what = format!(
                     "row {own}, column {column}: expected {:e}, as the reference makes of the \
-                        saved parameters, found {:e}",
+                     saved parameters, found {:e}",
                     expected[column], found[column]
                 );
                 return Err(violation(&path, what));

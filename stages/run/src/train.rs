@@ -411,8 +411,8 @@ fn refuse_unfit<T: Precision>(
         |path| format!("split {} of {}", spec.split, path.display()),
     );
     if data.splits[0].is_empty() {
-        let drawn = "have parts drawn:  --set 'ingest.split={fractions: {}}'  , or name a table \
-            of the columns id and split:  --set run.splits=FILE";
+        let drawn = "have parts drawn:  --set 'ingest.split={fractions: {}}'  , or name a table of \
+                     the columns id and split:  --set run.splits=FILE";
         let hint = if spec.splits.is_some() {
             "give some rows of the table the part  train"
         } else {
@@ -475,7 +475,7 @@ fn refuse_unfit<T: Precision>(
         return refuse(
             format!(
                 "`run.keep: best` chooses by validation {labelled}, and all their labels are \
-                    unknown"
+                 unknown"
             ),
             "--set run.keep=last",
         );

@@ -322,7 +322,7 @@ pub fn read_pipelines(
         let what = "this is a program, and a pipeline file (YAML) was expected, which names one";
         let hint = format!(
             "check it alone:  warploom check {shown}  or give it a pipeline file {stem}.yaml with \
-                the lines  dataset: cora  and  plan: {{program: {shown}}}"
+             the lines  dataset: cora  and  plan: {{program: {shown}}}"
         );
         return refuse(StageError::new(ErrorKind::Usage, what).at(file.display()).hint(hint));
     }

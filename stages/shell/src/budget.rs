@@ -224,7 +224,7 @@ mod tests {
         );
         assert!(error.detail.unwrap().contains("200 B 3 threads"));
         let hint = "--threads 2  which needs 1.07 KiB; or  --memory 1200  if the machine has it; \
-            or  --set run.dtype=f32  which needs 800 B";
+                    or  --set run.dtype=f32  which needs 800 B";
         assert!(error.hint.as_deref().unwrap().starts_with(hint), "{:?}", error.hint);
         let hint = refuse(3, 750).unwrap_err().hint.unwrap();
         assert!(
@@ -259,7 +259,7 @@ mod tests {
             error.hint.as_deref(),
             Some(
                 "--memory 1000  if the machine has it; or  --set plan.set.hidden=8  which needs \
-                    500 B"
+                 500 B"
             )
         );
         assert_eq!(

@@ -183,11 +183,7 @@ impl<'a> Chain<'a> {
         let file = quoted(&self.pipeline.file);
         StageError::new(
             warploom_contract::ErrorKind::Input,
-            format!(
-                "the stage `{}` before this \
-            one has not been run",
-                contract.name
-            ),
+            format!("the stage `{}` before this one has not been run", contract.name),
         )
         .at(key
             .map_or_else(
@@ -196,8 +192,8 @@ impl<'a> Chain<'a> {
             )
             .display())
         .hint(format!(
-            "run  warploom-{} --pipeline {file}  with the same options, or all \
-                stages:  warploom pipeline {file}",
+            "run  warploom-{} --pipeline {file}  with the same options, or all stages:  warploom \
+             pipeline {file}",
             contract.name
         ))
     }

@@ -11,7 +11,7 @@ use warploom_contract::{
     kinds::{Depth, checkpoint},
     manifest::Reading,
     panics,
-    stage::{Piece, Progress},
+    stage::{Phase, Progress},
 };
 
 use crate::{
@@ -153,9 +153,10 @@ where
     let context = context(environment, talk);
     S::run(&context, &mut outputs, inputs, &step.request)
         .map_err(|error| outputs.explain_loss(error))?;
-    let files = Piece::begin(talk, "checking and storing", outputs.files()?, "files");
+    let files = Phase::begin(talk, "checking and storing", outputs.files()?, "files");
     let replace = environment.force || place == Place::Unchecked;
-    let published = outputs.publish_told(&environment.store, replace, &|count| files.add(count))?;
+    let published =
+        outputs.publish_with_progress(&environment.store, replace, &|count| files.add(count))?;
     if environment.force {
         let replaced = published.iter().any(|(_, replaced)| *replaced);
         outcome.why =

@@ -20,7 +20,7 @@ pub fn refuse_other_device(device: &Facts) -> Result<(), StageError> {
             return refuse(
                 what,
                 "look at it with  warploom explain  , or make all stages for this machine:  \
-                    warploom pipeline FILE --device cpu  and the same other options",
+                 warploom pipeline FILE --device cpu  and the same other options",
             );
         }
     };
@@ -35,7 +35,7 @@ pub fn refuse_other_device(device: &Facts) -> Result<(), StageError> {
         return refuse(
             format!("the plan is for {}, and the GPU here is {}", told(device), told(&here)),
             "make one for this GPU, and what it needs:  warploom pipeline FILE --device cuda  and \
-                the same other options",
+             the same other options",
         );
     }
     Ok(())

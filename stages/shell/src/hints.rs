@@ -116,11 +116,12 @@ mod tests {
         assert_eq!(for_folder("write finite numbers", path), "write finite numbers");
         let said = for_folder(
             "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: \
-                {counts: false}  if it is an edge",
+             {counts: false}  if it is an edge",
             path,
         );
-        let wanted = "(this folder has no entry, and an import writes one:  warploom data import NEW --edges raw/mine/edges.txt --read counts=true  or  \
-                      warploom data import NEW --edges raw/mine/edges.txt --read counts=false )";
+        let wanted = "(this folder has no entry, and an import writes one:  warploom data import \
+                      NEW --edges raw/mine/edges.txt --read counts=true  or  warploom data import \
+                      NEW --edges raw/mine/edges.txt --read counts=false )";
         assert!(
             said.starts_with("say which in an entry of the catalogue:") && said.ends_with(wanted),
             "{said}"
@@ -145,12 +146,12 @@ mod tests {
         assert_eq!(for_import("add  --set ingest.weights=drop"), "add  --read weight=none");
         let said = for_import(
             "name them in the catalogue's entry  read: {columns: [source, target], separator: \
-                \"::\"}",
+             \"::\"}",
         );
         assert_eq!(
             said,
             "name them on the command line  --read 'columns=[\"source\",\"target\"]' --read \
-                'separator=\"::\"'"
+             'separator=\"::\"'"
         );
         assert_eq!(
             for_import("put  read: {weight: none}  into the catalogue's entry"),

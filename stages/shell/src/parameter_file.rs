@@ -24,12 +24,12 @@ pub fn refuse_none(spec: &RunSpec, program: &str) -> Result<(), StageError> {
     }
     if spec.mode == Mode::Infer {
         let what = format!(
-            "`run.mode: infer` applies parameters that were learned before, and none are named \
-                for `{program}`"
+            "`run.mode: infer` applies parameters that were learned before, and none are named for \
+             `{program}`"
         );
         return Err(StageError::new(ErrorKind::Specification, what).hint(
-            "take those of a run:  warploom export run --pipeline FILE -o DIR --as files  , \
-                then  --set run.init=DIR/parameters.safetensors",
+            "take those of a run:  warploom export run --pipeline FILE -o DIR --as files  , then  \
+             --set run.init=DIR/parameters.safetensors",
         ));
     }
     match spec.init_map.keys().next() {

@@ -14,7 +14,7 @@ use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
 pub use warploom_vertex::compile::Compiled;
 use warploom_vertex::{
     builtin::SettingError,
-    compile::compile_heard,
+    compile::compile_with_progress,
     emit::cuda::{self, Emitted, Groups, Matmul, Order, Refused, Target},
     gir::Data,
     launch::{Body, Half, LaunchList},
@@ -55,13 +55,18 @@ impl Program<'_> {
 
     /// All forms.
     pub fn compile(&self, data: Data) -> Result<Compiled, StageError> {
-        self.compile_heard(data, &|| {})
+        self.compile_with_progress(data, &|| {})
     }
 
-    /// The same; `heard` is called for each step that is done.
-    pub fn compile_heard(&self, data: Data, heard: &dyn Fn()) -> Result<Compiled, StageError> {
-        let compiled = compile_heard((self.text, self.entry), self.settings, &data, heard)
-            .map_err(|wrong| self.error(&wrong))?;
+    /// The same; `on_step` is called for each step that is done.
+    pub fn compile_with_progress(
+        &self,
+        data: Data,
+        on_step: &dyn Fn(),
+    ) -> Result<Compiled, StageError> {
+        let compiled =
+            compile_with_progress((self.text, self.entry), self.settings, &data, on_step)
+                .map_err(|wrong| self.error(&wrong))?;
         if let Err(flaws) = compiled.list.validate() {
             let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
             return Err(StageError::defect(format!(
@@ -158,7 +163,7 @@ pub fn refuse_links(run: &RunSpec) -> Result<(), StageError> {
         return Ok(());
     }
     let hint = "learn a column of the nodes:  --set run.mode=train --set run.target=COLUMN  ; \
-        edges are scored by a column of edges that a program returns";
+                edges are scored by a column of edges that a program returns";
     Err(StageError::new(ErrorKind::Specification, "links are not learned in this version yet")
         .hint(hint))
 }
@@ -226,7 +231,7 @@ pub fn refuse_on_gpu(has_loops: bool, dtype: Dtype, program: &str) -> Result<(),
     if half(dtype).is_some() {
         return refuse(format!(
             "`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and \
-                `f64`",
+             `f64`",
             dtype.name()
         ));
     }

@@ -268,7 +268,7 @@ impl Request for PartitionRequest {
             (None, true) => {
                 let what = "scheme `file` needs a table of groups, and none is named";
                 let hint = "name a Parquet table with the columns node, start and end:  --set \
-                    partition.groups=GROUPS.parquet";
+                            partition.groups=GROUPS.parquet";
                 return Err(StageError::new(ErrorKind::Specification, what)
                     .at("partition.groups")
                     .hint(hint));
@@ -337,12 +337,12 @@ fn refuse_large_tiles(spec: &PartitionSpec) -> Result<(), StageError> {
         if spec.scheme.contains(&scheme) && needed > spec.shared_bytes {
             let what = format!(
                 "{count} x `{setting}` of {tile} nonzeros takes {needed} bytes of shared memory, \
-                    and a block has {}: expected 1 to {most}",
+                 and a block has {}: expected 1 to {most}",
                 spec.shared_bytes
             );
             let hint = format!(
                 "--set partition.{setting}={most} , or more of  partition.shared_bytes  if the \
-                    device has it (227 KiB at most)"
+                 device has it (227 KiB at most)"
             );
             return Err(StageError::new(ErrorKind::Specification, what)
                 .at(format!("partition.{setting}"))
@@ -618,8 +618,8 @@ fn json_of(value: &Scalar) -> Value {
 }
 
 fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
-    let hint = "`run.init` is a safetensors file:  warploom export run --pipeline FILE -o DIR \
-        --as files  leaves  DIR/parameters.safetensors";
+    let hint = "`run.init` is a safetensors file:  warploom export run --pipeline FILE -o DIR --as \
+                files  leaves  DIR/parameters.safetensors";
     let digest = |path: &PathBuf| {
         Digest::of_file(path)
             .map_err(|error| StageError::io("read initial parameters", path, &error).hint(hint))

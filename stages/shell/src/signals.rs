@@ -125,7 +125,7 @@ pub fn stopped_after(unit: &str, done: u64) -> StageError {
     match done {
         0 => stopped(&format!(
             "in the first {unit}; there is nothing to save yet. The same command begins the run \
-                again"
+             again"
         )),
         done => stopped(&format!("after {unit} {done}; saved. The same command resumes there")),
     }
@@ -145,18 +145,18 @@ fn told_at_once(kind: ErrorKind, reached: Option<Reached>) -> String {
         Some(Reached { unit, done, saved: Some(saved) }) => {
             format!(
                 "{what} after {unit} {done}; saved up to {unit} {saved}. The same command resumes \
-                    there"
+                 there"
             )
         }
         Some(Reached { unit, done, saved: None }) => {
             format!(
-                "{what} after {unit} {done}; nothing of the run was saved. The same command \
-                    begins the run again"
+                "{what} after {unit} {done}; nothing of the run was saved. The same command begins \
+                 the run again"
             )
         }
         None => format!(
             "{what}; the stage at work was not saved, stages that were done are kept. The same \
-                command resumes after them"
+             command resumes after them"
         ),
     }
 }
@@ -226,8 +226,8 @@ pub fn no_thread(what: &str, error: &std::io::Error) -> StageError {
     let mut told = StageError::io(&format!("start a thread to {what}"), Path::new(""), error);
     (told.kind, told.place) = (ErrorKind::Transient, None);
     told.hint(
-        "threads or memory are used up: look at  ulimit -u ,  ulimit -v  and the limit \
-        `pids.max` of the cgroup, or ask for fewer with  --threads N",
+        "threads or memory are used up: look at  ulimit -u ,  ulimit -v  and the limit `pids.max` \
+         of the cgroup, or ask for fewer with  --threads N",
     )
 }
 
@@ -275,13 +275,13 @@ mod tests {
         assert_eq!(
             told(3, None),
             "interrupted after epoch 3; nothing of the run was saved. The same command begins the \
-                run again"
+             run again"
         );
         let none = told_at_once(ErrorKind::Stopped, None);
         assert_eq!(
             none,
-            "stopped by a signal; the stage at work was not saved, stages that were done are \
-                kept. The same command resumes after them"
+            "stopped by a signal; the stage at work was not saved, stages that were done are kept. \
+             The same command resumes after them"
         );
         let error = stopped_after("superstep", 7);
         assert_eq!(

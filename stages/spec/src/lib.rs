@@ -155,8 +155,8 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
             return Err(unreadable(
                 file,
                 what,
-                "is it a pipeline file? data sets go under \
-                data/raw/ and are named by  dataset: NAME",
+                "is it a pipeline file? data sets go under data/raw/ and are named by  dataset: \
+                 NAME",
             )
             .into());
         }

@@ -203,8 +203,8 @@ fn the_schema_is_fresh() {
         let written = fs::read_to_string(&path).unwrap_or_default();
         assert!(
             written == fresh,
-            "pipelines/schema.json is out of date: UPDATE=1 cargo test -p warploom-spec --test \
-                all golden::"
+            "pipelines/schema.json is out of date: UPDATE=1 cargo test -p warploom-spec --test all \
+             golden::"
         );
     }
 }

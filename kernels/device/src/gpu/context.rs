@@ -141,8 +141,8 @@ impl Context {
                 fault.what += &format!(", after the launch of `{last}`");
             }
             fault.hint = Some(
-                "the device takes nothing more from this process; \
-                `compute-sanitizer` names the access"
+                "the device takes nothing more from this process; `compute-sanitizer` names the \
+                 access"
                     .to_owned(),
             );
             return self.first.get_or_init(|| fault).clone();
@@ -166,7 +166,7 @@ impl Context {
             None => Ok(()),
             Some(_) => Err(Fault::misuse(format!(
                 "{what}: a capture is going on, which takes launches, fills and copies on the \
-                    device alone"
+                 device alone"
             ))),
         }
     }

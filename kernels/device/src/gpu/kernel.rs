@@ -126,7 +126,7 @@ impl Gpu {
             let (major, minor) = self.device.capability;
             let hint = format!(
                 "the device wants code for sm_{major}{minor}, and its driver speaks CUDA {}; code \
-                    of a newer CUDA needs a newer driver",
+                 of a newer CUDA needs a newer driver",
                 self.device.driver
             );
             fault.hint.get_or_insert(hint);
@@ -154,7 +154,7 @@ impl Gpu {
         if x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
             return Err(Fault::misuse(format!(
                 "launch `{name}`: expected at most 2147483647 by 65535 by 65535 blocks, found {x} \
-                    by {y} by {z}"
+                 by {y} by {z}"
             )));
         }
         kernel.allow(grid.threads, grid.shared)?;
@@ -320,7 +320,7 @@ impl Kernel {
             let most = facts.threads_most;
             return Err(Fault::misuse(format!(
                 "kernel `{name}`: expected 1 to {most} threads a block ({} registers each), found \
-                    {threads}",
+                 {threads}",
                 facts.registers
             )));
         }
@@ -329,7 +329,7 @@ impl Kernel {
             let most = self.shared_most;
             return Err(Fault::misuse(format!(
                 "kernel `{name}`: expected at most {most} bytes of shared memory a block, found \
-                    {all}"
+                 {all}"
             )));
         }
         if all > u64::from(SHARED_UNASKED) && shared > self.shared_asked.load(Ordering::Relaxed) {

@@ -140,7 +140,7 @@ pub(super) fn agree(kernel: &str, parameters: &[Parameter], found: &Found) -> Re
             let (listed, there) = (parameters.len(), found.len());
             Err(Fault::misuse(format!(
                 "kernel `{kernel}`: expected {listed} parameters, found {there}: the next is \
-                    {size} bytes at {at}"
+                 {size} bytes at {at}"
             )))
         }
     }

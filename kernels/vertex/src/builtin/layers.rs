@@ -244,8 +244,8 @@ fn reason(
         _ if wanted != Order::Cheapest => "prescribed".to_owned(),
         Order::SumFirst if layer == 0 && stack.training => {
             format!(
-                "fewer bytes an epoch: rows of {inner} columns are gathered forward only, \
-                    features need no gradient"
+                "fewer bytes an epoch: rows of {inner} columns are gathered forward only, features \
+                 need no gradient"
             )
         }
         _ => format!("fewer bytes an epoch: rows of {gathered} columns are gathered"),

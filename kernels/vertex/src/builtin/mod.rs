@@ -1,7 +1,7 @@
 //! builtin: the programs that this version can compile, each recognised by its text.
 //!
 //! promises  a program is taken only if its text is a shipped one, white space at line ends apart:
-//!           an edited program is refused, never silently run as the original; a list that `build`
+//!           an edited program is compiled, never run as the original; a list that `build`
 //!           gives has no flaws
 //! never     reads a file (the shipped texts are compiled in); parses the language
 //! limits    four programs; the order of sum and product is chosen by predicted bytes, not by

@@ -86,7 +86,7 @@ fn reason(facts: &Facts) -> Reason {
         what: "division by the out-degree".to_owned(),
         chosen: "once a vertex".to_owned(),
         why: "an edge then gathers one number; bytes a superstep beyond offsets, neighbours and \
-            the result"
+              the result"
             .to_owned(),
         alternatives: [
             ("once a vertex".to_owned(), by_vertex),

@@ -175,7 +175,7 @@ impl fmt::Display for SettingError {
                 write!(
                     formatter,
                     "setting `{setting}` of `{program}`: expected a {kind} ({range}), found \
-                        `{found}`"
+                     `{found}`"
                 )
             }
             SettingError::OutOfRange { program, setting, domain, found } => {
@@ -183,7 +183,7 @@ impl fmt::Display for SettingError {
                 write!(
                     formatter,
                     "setting `{setting}` of `{program}` out of range: expected a {kind}, {range}, \
-                        found `{found}`"
+                     found `{found}`"
                 )
             }
             SettingError::Unfit { program, what, expected, found, .. } => {

@@ -106,8 +106,8 @@ impl LaunchList {
                     what: format!("course of loop {number}"),
                     chosen: course.name().to_owned(),
                     why: format!(
-                        "it ends where supersteps end, if {}; else, and where supersteps \
-                        are bounded, it goes in supersteps",
+                        "it ends where supersteps end, if {}; else, and where supersteps are \
+                         bounded, it goes in supersteps",
                         course.asks()
                     ),
                     alternatives: BTreeMap::new(),

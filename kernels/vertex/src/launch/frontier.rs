@@ -28,8 +28,9 @@ impl LaunchList {
             let (chosen, why) = match found {
                 Ok(_) => (
                     "frontier",
-                    "a vertex reads its own values and its neighbours' alone: one that reads nothing that changed keeps what it has, to the bit; \
-                     where much has changed, all are made again",
+                    "a vertex reads its own values and its neighbours' alone: one that reads \
+                     nothing that changed keeps what it has, to the bit; where much has changed, \
+                     all are made again",
                 ),
                 Err(why) => ("all rows", why),
             };

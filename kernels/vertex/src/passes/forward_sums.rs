@@ -115,12 +115,12 @@ fn taken_forward(
     let reason = if taken {
         format!(
             "{columns} columns a vertex are summed going forward: {after} bytes against {before} \
-                of a backward sum over edges"
+             of a backward sum over edges"
         )
     } else {
         format!(
             "the backward sum over edges stays: {before} bytes against {after} of {columns} \
-                columns a vertex, summed going forward"
+             columns a vertex, summed going forward"
         )
     };
     let name = site.node.shown(site.id);

@@ -224,7 +224,7 @@ impl<'g> Facts<'g> {
             if chain.sum_was_first == taken { "product, then sum" } else { "sum, then product" };
         let aside = if free {
             "; what is summed before the product is the same in every epoch, so that sum is made \
-                once"
+             once"
         } else {
             ""
         };

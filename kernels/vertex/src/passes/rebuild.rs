@@ -48,8 +48,8 @@ pub(super) fn rebuild(
     for id in gir.ids() {
         if live.is_none_or(|live| live[id.index()]) {
             let new = work.visit(id, rule).expect(
-                "a node that was made once can be made again of \
-                values of the same place, type and shape",
+                "a node that was made once can be made again of values of the same place, type and \
+                 shape",
             );
             work.made[id.index()] = Some(new);
         }

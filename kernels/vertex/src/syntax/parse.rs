@@ -503,8 +503,8 @@ impl Reader<'_> {
                 at,
                 (
                     "a comprehension with two `for`",
-                    "put one into another:  \
-                sum(sum(... for u in v.innbs[r]) for r in v.graph.relations)",
+                    "put one into another:  sum(sum(... for u in v.innbs[r]) for r in \
+                     v.graph.relations)",
                 ),
             );
             return None;

@@ -22,8 +22,8 @@ impl<'a> Tracer<'a> {
                         "expected a column of `v`, or of an edge",
                     );
                     Err(Box::new(found.hint(
-                        "each vertex assigns its own columns; reduce over the edges \
-                            that point at it:  v.name = sum(... for u in v.innbs)",
+                        "each vertex assigns its own columns; reduce over the edges that point at \
+                         it:  v.name = sum(... for u in v.innbs)",
                     )))
                 }
                 other => {
@@ -102,8 +102,8 @@ impl<'a> Tracer<'a> {
             other => {
                 let label = format!("expected {count} values, found {}", self.describe(other));
                 Err(Box::new(Diagnostic::error(at, "this is not several values", label).hint(
-                    "write a value for each name:  a, b = x, y; or walk over pairs:  \
-                            for a, e in zip(values, v.inedges)",
+                    "write a value for each name:  a, b = x, y; or walk over pairs:  for a, e in \
+                     zip(values, v.inedges)",
                 )))
             }
         }
@@ -174,7 +174,7 @@ impl<'a> Tracer<'a> {
             span,
             &format!("`{column}` is assigned where edges are walked over"),
             "reduce instead:  v.h = sum(... for e in v.inedges); or assign it before or after; \
-                inside of `for e in v.inedges` only columns of `e` are",
+             inside of `for e in v.inedges` only columns of `e` are",
         )?;
         let value = match value {
             Value::List(list) => {
@@ -190,8 +190,8 @@ impl<'a> Tracer<'a> {
                     "v.inedges"
                 };
                 return Err(Box::new(found.hint(format!(
-                    "reduce it, as in  sum(...), or make a \
-                    column of edges:  for e in {way}: e.{} = ...",
+                    "reduce it, as in  sum(...), or make a column of edges:  for e in {way}: e.{} \
+                     = ...",
                     name.text
                 ))));
             }

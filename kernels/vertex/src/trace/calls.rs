@@ -98,13 +98,13 @@ const NOWHERE: [(&[&str], &str); 6] = [
     (&["log_softmax"], "scores go out raw; the loss takes their logarithms itself"),
     (
         &["random", "rand", "randn", "randint", "uniform", "shuffle", "choice"],
-        "results follow from the data and `run.seed`; put random numbers into a column of the \
-            node table",
+        "results follow from the data and `run.seed`; put random numbers into a column of the node \
+         table",
     ),
     (
         &["argmax", "argmin"],
         "first the best value, then the smallest id that has it:  v.best = max(u.h for u in \
-            v.innbs); v.who = min(u.id for u in v.innbs if u.h == v.best)",
+         v.innbs); v.who = min(u.id for u in v.innbs if u.h == v.best)",
     ),
     (
         &["median", "quantile", "percentile", "topk"],
@@ -387,7 +387,7 @@ impl<'a> Tracer<'a> {
                 }
                 "append" | "extend" | "insert" => {
                     "make the values at once:  hs = [... for k in range(3)]  ; or widen a column \
-                        in the loop:  v.all = concat(v.all, v.h)"
+                     in the loop:  v.all = concat(v.all, v.h)"
                         .to_owned()
                 }
                 _ => "write a function in this file:  def name(v, x): ...".to_owned(),
@@ -543,8 +543,8 @@ impl<'a> Tracer<'a> {
         let value = self.expression(default).map_err(|found| {
             match found.what.starts_with("unknown name") {
                 true => Box::new(found.hint(
-                    "a default is a constant and sees no names; give the \
-                value where the function is called",
+                    "a default is a constant and sees no names; give the value where the function \
+                     is called",
                 )),
                 false => found,
             }

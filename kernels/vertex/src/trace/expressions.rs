@@ -499,7 +499,7 @@ impl<'a> Tracer<'a> {
                     span,
                     format!(
                         "`{setting}` names a vertex, and vertices have no order that it could be \
-                            held against"
+                         held against"
                     ),
                     label,
                 );

@@ -159,8 +159,8 @@ impl<'a> Tracer<'a> {
                 format!("expected scores alone, found {} values", results.len()),
             );
             return Err(Box::new(found.hint(
-                "return the scores only; another entry may return the rest, with what \
-                    was learned:  --set run.mode=infer --set run.init=FILE",
+                "return the scores only; another entry may return the rest, with what was \
+                 learned:  --set run.mode=infer --set run.init=FILE",
             )));
         };
         if result.edges.is_some() {
@@ -170,8 +170,8 @@ impl<'a> Tracer<'a> {
                 "found a list over edges",
             );
             return Err(Box::new(found.hint(
-                "reduce it:  sum(...)  ; what was learned is applied to lists of edges \
-                    with  --set run.mode=infer --set run.init=FILE",
+                "reduce it:  sum(...)  ; what was learned is applied to lists of edges with  --set \
+                 run.mode=infer --set run.init=FILE",
             )));
         }
         if !self.builder.gir.parameters.iter().any(|parameter| parameter.learned) {
@@ -228,13 +228,13 @@ impl<'a> Tracer<'a> {
                 "labels belong to graphs in this data set",
                 "a row for each graph",
                 "pool the vertices of each graph:  pool_mean(v.h) ; to learn vertices of all \
-                    graphs as one:  --set ingest.graphs=union",
+                 graphs as one:  --set ingest.graphs=union",
             ),
             (_, Place::G) => wrong(
                 "labels belong to vertices in this data set",
                 "a row for each vertex",
                 "return scores of vertices:  linear(v.h, v.classes) ; to learn graphs of a set of \
-                    many:  --set ingest.graphs=separate",
+                 many:  --set ingest.graphs=separate",
             ),
             _ => self.make(span, |builder| builder.on_vertices(result.node)),
         }

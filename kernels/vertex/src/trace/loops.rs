@@ -55,8 +55,8 @@ impl<'a> Tracer<'a> {
                 "expected one loop at a time",
             );
             return Err(Box::new(found.hint(
-                "end the first loop before the second, or run a fixed \
-                number of steps:  for step in range(10)",
+                "end the first loop before the second, or run a fixed number of steps:  for step \
+                 in range(10)",
             )));
         }
         let tested = self.condition(condition)?;
@@ -81,7 +81,7 @@ impl<'a> Tracer<'a> {
 
     fn condition(&mut self, condition: &'a Expression) -> Step<Condition<'a>> {
         let forms = "repeat  while changed(v.a),  while change(v.a) > tolerance  or  while \
-            active(condition)";
+                     active(condition)";
         match &condition.kind {
             ExpressionKind::Call(function, arguments, named) => {
                 match (name_of(function), named.first()) {

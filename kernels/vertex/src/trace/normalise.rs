@@ -22,8 +22,8 @@ impl Tracer<'_> {
                 "a loop has no parameters of its own",
             );
             return Err(Box::new(found.hint(
-                "compute it before the loop, or run a fixed number of \
-                steps:  for step in range(10)",
+                "compute it before the loop, or run a fixed number of steps:  for step in \
+                 range(10)",
             )));
         }
         let [x, name] = arguments.take(["x", "name"], 1)?;

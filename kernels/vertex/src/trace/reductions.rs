@@ -32,8 +32,8 @@ impl Tracer<'_> {
                 let found =
                     Diagnostic::error(*at, "a list is reduced over its edges", "expected no axis");
                 Err(Box::new(found.hint(format!(
-                    "reduce a row inside of the comprehension:  \
-                    [{name}(u.h, axis=0) for u in v.innbs]"
+                    "reduce a row inside of the comprehension:  [{name}(u.h, axis=0) for u in \
+                     v.innbs]"
                 ))))
             }
             (Value::Tuple(parts), None) => {

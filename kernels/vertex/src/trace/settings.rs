@@ -193,7 +193,7 @@ impl<'a> Tracer<'a> {
                 (None, Some(first)) => format!("set, for one,  plan.set.{first}"),
                 (None, None) => format!(
                     "leave  plan.set.{name}  out, or make it a parameter:  def {program}(v, \
-                        {name}=...)"
+                     {name}=...)"
                 ),
             };
             return Err(Box::new(

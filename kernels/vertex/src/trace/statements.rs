@@ -157,8 +157,8 @@ impl<'a> Tracer<'a> {
                         "expected  v.inedges  or  v.outedges",
                     );
                     return Err(Box::new(found.hint(
-                        "reduce them:  v.h = sum(u.h for u in v.innbs); or make a \
-                            column of edges:  for e in v.inedges: e.name = ...",
+                        "reduce them:  v.h = sum(u.h for u in v.innbs); or make a column of \
+                         edges:  for e in v.inedges: e.name = ...",
                     )));
                 }
                 self.outside_of_walks(

@@ -326,7 +326,7 @@ impl<'a> Tracer<'a> {
             }
             Value::Unmade(_) if !self.data.kinds.is_empty() => {
                 "give it to `linear` first, which has a weight for each kind:  v.h = linear(v.x, \
-                    width)"
+                 width)"
             }
             Value::Unmade(_) => {
                 "these can be summed, scaled and given to `linear`; or set  ingest.features: random"
@@ -334,7 +334,7 @@ impl<'a> Tracer<'a> {
             Value::Chosen(setting) => {
                 let label = format!(
                     "expected a number or rows of numbers, found {label}, which names a vertex \
-                        because it is compared with an id"
+                     because it is compared with an id"
                 );
                 let found = Diagnostic::error(span, format!("`{setting}` is not a number"), label);
                 return Box::new(found.hint(format!(

@@ -129,8 +129,8 @@ impl<'a> Tracer<'a> {
                     "the data set has no labels, or none is named",
                 );
                 Err(Box::new(found.hint(
-                    "name a column of the node table with  run.target, or make the \
-                        width a setting; links are not learned in this version yet",
+                    "name a column of the node table with  run.target, or make the width a \
+                     setting; links are not learned in this version yet",
                 )))
             }
         }
@@ -341,8 +341,8 @@ impl<'a> Tracer<'a> {
                 "found at a neighbour",
             );
             return Err(Box::new(found.hint(
-                "first make a column, then read it at the neighbour:  \
-                v.s = sum(u.h for u in v.innbs)",
+                "first make a column, then read it at the neighbour:  v.s = sum(u.h for u in \
+                 v.innbs)",
             )));
         }
         if matches!(name.text.as_str(), "w" | "weight" | "type" | "src" | "dst")

@@ -253,7 +253,7 @@ fn check_that_all_changed(changed: &BTreeMap<&'static str, u32>, expected: &[&st
         assert!(
             count >= 2,
             "`{name}` changed {count} of {} programs: the generator does not reach it; all: \
-                {changed:?}",
+             {changed:?}",
             programs()
         );
     }

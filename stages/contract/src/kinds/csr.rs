@@ -14,7 +14,7 @@ use super::{Depth, expect_length, has_file, need_count, need_file};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{Number, View, open_numbers, write_numbers},
-    stage::{Piece, Progress},
+    stage::{Phase, Progress},
 };
 
 /// One direction: for each node the other ends of its edges.
@@ -261,7 +261,7 @@ pub fn write(
         (parts.incoming.offsets.len() as u64 - 1, parts.incoming.neighbours.len() as u64);
     let typed = parts.types.is_some();
     let columns = CsrParts::into_writes(parts);
-    let files = Piece::begin(progress, "writing", columns.len() as u64, "files");
+    let files = Phase::begin(progress, "writing", columns.len() as u64, "files");
     columns.into_par_iter().try_for_each(|(name, column)| {
         column.write(&file(&name), &name)?;
         files.add(1);

@@ -363,8 +363,8 @@ pub use learned::{
 #[cfg(feature = "tables")]
 pub use tables::{
     EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds,
-    read_edges, read_edges_told, read_graphs, read_node_ids, read_nodes, write_edges, write_graphs,
-    write_kinds, write_nodes,
+    read_edges, read_edges_with_progress, read_graphs, read_node_ids, read_nodes, write_edges,
+    write_graphs, write_kinds, write_nodes,
 };
 #[cfg(feature = "tables")]
 mod learned;

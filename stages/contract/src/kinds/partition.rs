@@ -12,7 +12,7 @@
 //! | scheme | tables (`*`: once with `in_`, once with `out_`) |
 //! |---|---|
 //! | `rows` | `*_rows`: first row of each unit, and the number of rows; `*_order`: rows by falling degree, same degrees by number |
-//! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (document 000, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: nodes whose groups lie in several blocks |
+//! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (GNNAdvisor, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: nodes whose groups lie in several blocks |
 //! | `merge-path` | `*_merge_path`: row and slot where each chunk starts, and the ends |
 //! | `warp-tiles` | `*_warp_tiles`: row and start slot; `*_warp_tile_first`: first tile of each row, and their number |
 //! | `block-tiles` | `*_block_tiles`, `*_block_tile_first`: the same |
@@ -99,7 +99,7 @@ pub enum Scheme {
         /// Most edges of a unit: one heavy row may exceed the aim.
         unit_edges_max: u64,
     },
-    /// Groups of at most so many neighbours of one node (document 000).
+    /// Groups of at most so many neighbours of one node (GNNAdvisor, section 3.2.1).
     NeighbourGroups {
         /// Neighbours of a group, at most.
         ngs: u64,
@@ -115,7 +115,7 @@ pub enum Scheme {
         /// Rows and edges of a chunk.
         merge_items: u64,
     },
-    /// Tiles of a row's nonzeros, each staged by a warp (document 001).
+    /// Tiles of a row's nonzeros, each staged by a warp (SpMM study, step 4).
     WarpTiles {
         /// Nonzeros of a tile, at most.
         warp_tile: u64,
@@ -124,7 +124,7 @@ pub enum Scheme {
         /// Shared memory of a block that stages a tile in every warp.
         shared_bytes: u64,
     },
-    /// Tiles of a row's nonzeros, each staged by a block (document 001).
+    /// Tiles of a row's nonzeros, each staged by a block (SpMM study, steps 5 and 6).
     BlockTiles {
         /// Nonzeros of a tile, at most.
         block_tile: u64,
@@ -136,21 +136,21 @@ pub enum Scheme {
         /// Bins, with those that are empty.
         bins: [u64; 2],
     },
-    /// Coordinates by column, then row (document 001).
+    /// Coordinates by column, then row (SpMM study, step 3).
     SortedColumns {},
-    /// Messages lane by lane in groups of vertices (document 004).
+    /// Messages lane by lane in groups of vertices (PregelGPU, section 4.2.2).
     Interleaved {
         /// Vertices of a group.
         lanes: u64,
     },
-    /// Messages row by row (Medusa's, in document 004).
+    /// Messages row by row (Medusa's; PregelGPU, section 2.2.2).
     RowMajor {},
     /// Edges by relation, then row.
     RelationMajor {
         /// Relations, with those that have no edge.
         relations: u64,
     },
-    /// Relations inside each row, which lists them in order (document 003).
+    /// Relations inside each row, which lists them in order (Seastar, section 6.3.5).
     RowRelation {
         /// Edges, relations of each row added up, and what follows of them.
         forms: [RelationForm; 2],
@@ -171,8 +171,8 @@ pub enum Scheme {
     },
 }
 
-/// How the relations inside rows are kept: as document 003 says, offsets where edges / relations of
-/// all rows > 2.
+/// How the relations inside rows are kept: as Seastar says, section 6.3.5, offsets where edges /
+/// relations of all rows > 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelationForm {

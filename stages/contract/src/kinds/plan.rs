@@ -123,7 +123,7 @@ pub struct Grouping {
     pub shared_bytes: u64,
     /// What the choice follows.
     pub why: String,
-    /// Predicted nanoseconds of what was weighed: the choice and the rule of the document.
+    /// Predicted nanoseconds of what was weighed: the choice, and GNNAdvisor's rule (section 3.4).
     pub alternatives: std::collections::BTreeMap<String, u64>,
 }
 

@@ -38,7 +38,7 @@ use crate::{
     manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
     panics,
     regular_file::Refusal,
-    stage::Told,
+    stage::Advance,
 };
 
 /// How names begin of what is being removed: files of it may be gone.
@@ -456,7 +456,7 @@ impl Draft {
         }
         let what = format!(
             "the folder in which this `{}` was being written was removed by somebody else, and \
-                what was in it is lost",
+             what was in it is lost",
             self.kind.name()
         );
         StageError::new(ErrorKind::Input, what)
@@ -464,13 +464,13 @@ impl Draft {
             .detail(format!("  so this failed: {}", error.what))
             .hint(
                 "start again, and let only `warploom store gc` of this version or a later one \
-                clean a store in use: it spares what living processes write",
+                 clean a store in use: it spares what living processes write",
             )
     }
 
     /// Digests and syncs every file, validates the whole, and writes the manifest.
-    pub fn seal(mut self, manifest: Manifest, told: Told<'_>) -> Result<Sealed, StageError> {
-        match self.sealed_manifest(manifest, told) {
+    pub fn seal(mut self, manifest: Manifest, advance: Advance<'_>) -> Result<Sealed, StageError> {
+        match self.sealed_manifest(manifest, advance) {
             Ok(manifest) => Ok(Sealed { draft: self, manifest }),
             Err(error) => Err(self.explain_loss(error)),
         }
@@ -484,7 +484,7 @@ impl Draft {
     fn sealed_manifest(
         &mut self,
         mut manifest: Manifest,
-        told: Told<'_>,
+        advance: Advance<'_>,
     ) -> Result<Manifest, StageError> {
         let names = self.names()?;
         let entry = |name: &String| -> Result<FileEntry, StageError> {
@@ -492,7 +492,7 @@ impl Draft {
             let wrong = |error: io::Error| StageError::io("write", &path, &error);
             fs::File::open(&path).and_then(|file| file.sync_all()).map_err(wrong)?;
             let (blake3, _) = digest_cache::digest(&path).map_err(wrong)?;
-            told(1);
+            advance(1);
             Ok(FileEntry {
                 name: name.clone(),
                 bytes: retry(|| fs::metadata(&path)).map_err(wrong)?.len(),

@@ -13,7 +13,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
-use warploom_contract::{kinds::csr::Rows, stage::Told};
+use warploom_contract::{kinds::csr::Rows, stage::Advance};
 
 /// Batches of a round: neighbours in one batch do not see each other move.
 const BATCHES: u32 = 4;
@@ -33,7 +33,7 @@ const SEED: u32 = 0x9e37_79b9;
 
 /// The community of each node: numbers from 0 without gaps; an isolated node is alone in its own. A
 /// node may be looked at in each round.
-pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, told: Told<'_>) -> Vec<u32> {
+pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Vec<u32> {
     // Both directions of a graph whose neighbours are the same both ways say everything twice.
     let same = incoming.offsets == outgoing.offsets && incoming.neighbours == outgoing.neighbours;
     let given = Level::Given { incoming, outgoing: (!same).then_some(outgoing) };
@@ -43,7 +43,7 @@ pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, told: Told<'_>) -> Vec<u32> 
     let (mut best, mut coarse) = (given.modularity_of_nodes(), None);
     for _ in 0..LEVELS_MOST {
         let level = coarse.as_ref().unwrap_or(&given);
-        let (moved, count) = renumber(&move_nodes(level, told));
+        let (moved, count) = renumber(&move_nodes(level, advance));
         let next = join(level, &moved, count);
         let reached = next.modularity_of_nodes();
         if reached <= best {
@@ -185,7 +185,7 @@ struct State {
 
 /// Moves nodes of a level, each alone at first, to the neighbouring community where modularity
 /// grows most.
-fn move_nodes(level: &Level<'_>, told: Told<'_>) -> Vec<u32> {
+fn move_nodes(level: &Level<'_>, advance: Advance<'_>) -> Vec<u32> {
     let nodes = level.len();
     let own: Vec<u64> =
         (0..nodes).into_par_iter().with_min_len(TASK).map(|node| level.strength(node)).collect();
@@ -215,7 +215,7 @@ fn move_nodes(level: &Level<'_>, told: Told<'_>) -> Vec<u32> {
                     );
                     looked_at += 1;
                 }
-                told(looked_at);
+                advance(looked_at);
                 moves
             };
             let moves: Vec<Vec<(u32, u32)>> =

@@ -323,8 +323,9 @@ fn graphs() -> impl Strategy<Value = (usize, Edges, Option<Vec<u16>>)> {
 /// A graph of loops and few nodes, in which whole batches move past each other.
 #[test]
 fn communities_are_never_worse_than_nodes_alone() {
-    let listed = "01 11 01 01 02 20 11 10 31 03 10 23 22 22 03 22 22 31 22 11 33 11 20 33 10 33 11 20 22 03 20 10 01 \
-                  10 11 10 10 20 02 11 01 13 30 01 32 22 22 30 22 22 13 22 11 33 11 02 33 01 33 11 02 22 30 02 01 10";
+    let listed = "01 11 01 01 02 20 11 10 31 03 10 23 22 22 03 22 22 31 22 11 33 11 20 33 10 33 11 \
+                  20 22 03 20 10 01 10 11 10 10 20 02 11 01 13 30 01 32 22 22 30 22 22 13 22 11 33 \
+                  11 02 33 01 33 11 02 22 30 02 01 10";
     let edges: Edges = listed
         .split_whitespace()
         .map(|pair| (u32::from(pair.as_bytes()[0] - b'0'), u32::from(pair.as_bytes()[1] - b'0')))
@@ -634,7 +635,7 @@ fn shared(test: &str, path: &str) -> Option<(usize, Edges)> {
     let Ok(text) = std::fs::read_to_string(root.join("data").join(path)) else {
         println!(
             "SKIPPED: {test}: no {path} in the shared data; name the folder above `data` with \
-                WARPLOOM_SHARED"
+             WARPLOOM_SHARED"
         );
         return None;
     };

@@ -97,7 +97,7 @@ impl Parts {
                         let error = ReadError::new(
                             &from,
                             "the features of edges are kept with all their zeros, and nearly all \
-                                of these are",
+                             of these are",
                         );
                         return Err(Box::new(error.hint("leave out columns that few edges have")));
                     }

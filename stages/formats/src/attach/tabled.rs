@@ -21,7 +21,7 @@ use std::path::Path;
 /// The columns of a sparse matrix.
 pub(crate) const ENTRIES: [&str; 3] = ["row", "column", "value"];
 const HINT: &str = "name the columns  x0, x1, ... , or  row, column, value ; columns of other \
-    names stand in the table of nodes";
+                    names stand in the table of nodes";
 
 /// Whether tables come in files that end so.
 pub(super) fn reads(end: &str) -> bool {

@@ -115,7 +115,7 @@ impl Properties {
             _ => {
                 return Err(
                     "a code for OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, INTERVALS, RESIDUALS \
-                        or OFFSETS",
+                     or OFFSETS",
                 );
             }
         }

@@ -397,8 +397,8 @@ impl Nodes {
             let error = ReadError::new(self.table.path(), format!("no node has a {what}"))
                 .expected("at least one", "an empty column");
             return Err(Box::new(error.hint(
-                "name another column in the catalogue's entry:  read: \
-                {label: NAME}  (none: there is none)",
+                "name another column in the catalogue's entry:  read: {label: NAME}  (none: there \
+                 is none)",
             )));
         }
         let known: std::collections::HashMap<&[u8], u32> =

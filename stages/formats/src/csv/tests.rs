@@ -274,7 +274,7 @@ fn features_labels_and_splits_are_found_by_name() {
         (
             "not features",
             "age (numbers), city (words); use them:  read: {node_features: [f1, f0, age]}  in the \
-                catalogue's entry",
+             catalogue's entry",
         ),
         ("labels", "2 classes: y"),
         ("split", "1 train, 1 validation, 0 test: train_mask, val_mask"),

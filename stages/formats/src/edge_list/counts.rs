@@ -109,7 +109,7 @@ pub enum First {
 }
 
 const WHICH: &str = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  \
-    read: {counts: false}  if it is an edge";
+                     read: {counts: false}  if it is an edge";
 
 /// Whether the first of all edges is a line of counts; `line` is where it stands, and `is_narrower`
 /// whether the next one has more columns.
@@ -157,8 +157,9 @@ pub fn first_edge_counts(
     }
     if !fits && edges == rest && nodes == most {
         return Ok(First::Unusual(format!(
-            "the first line `{found}` is read as an edge, but {rest} lines follow, and {nodes} is the largest id: if it counts nodes and edges, its number \
-             of nodes is one too small for ids from {least} to {most}; {WHICH}"
+            "the first line `{found}` is read as an edge, but {rest} lines follow, and {nodes} is \
+             the largest id: if it counts nodes and edges, its number of nodes is one too small \
+             for ids from {least} to {most}; {WHICH}"
         )));
     }
     if !fits {
@@ -178,8 +179,8 @@ pub fn first_edge_counts(
         );
     }
     Ok(First::Unusual(format!(
-        "the first line `{found}` is read as an edge, and no other line names `{nodes}` or an id above it: if it counts nodes and edges, of which {rest} \
-         follow, {WHICH}"
+        "the first line `{found}` is read as an edge, and no other line names `{nodes}` or an id \
+         above it: if it counts nodes and edges, of which {rest} follow, {WHICH}"
     )))
 }
 
@@ -203,7 +204,7 @@ pub fn drop_first(pieces: &mut [Piece]) {
 /// Compares the counts with what was read; isolated nodes that only a first line knows are added.
 pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph, edges: u64) -> Read<()> {
     let hint = "was the file cut short? if the counts mean something else, put  read: {counts: \
-        false}  into the catalogue's entry";
+                false}  into the catalogue's entry";
     let refuse = |what: &str, expected: String, found: String| {
         let mut error = ReadError::new(path, what).expected(expected, found).hint(hint);
         error.place = crate::raw::Place::Line { line: counts.line, column: 1 };

@@ -62,7 +62,7 @@ impl Separator {
     pub fn told(options: &Options) -> Result<Option<Separator>, Fault> {
         let Some(text) = &options.separator else { return Ok(None) };
         let hint = "write it in the catalogue's entry as it stands between columns:  read: \
-            {separator: \"::\"}";
+                    {separator: \"::\"}";
         let fault = || {
             Fault::new(0, "this is no separator of columns", hint)
                 .against(format!("1 to {SIGN_MOST} signs, no quote among them"), text.as_bytes())
@@ -502,7 +502,7 @@ impl<'a> Collected<'a> {
 }
 
 const RELATION_HINT: &str = "name the column of relations in the catalogue's entry:  read: \
-    {relation: NAME}  (none: there are none)";
+                             {relation: NAME}  (none: there are none)";
 
 fn read_feature(field: &Field, name: &str) -> Result<f32, Fault> {
     let number = std::str::from_utf8(field.bytes)
@@ -510,7 +510,7 @@ fn read_feature(field: &Field, name: &str) -> Result<f32, Fault> {
         .and_then(|word| word.parse::<f32>().ok())
         .filter(|number| number.is_finite());
     let hint = "features are numbers: name other columns in the catalogue's entry:  read: \
-        {edge_features: [NAME]}";
+                {edge_features: [NAME]}";
     number.ok_or_else(|| {
         Fault::new(
             field.at,

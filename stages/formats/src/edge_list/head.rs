@@ -319,7 +319,7 @@ fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), Fault> {
         return Ok(());
     };
     let hint = "put one sign between all columns, a blank for example:  sed 's/ *-> */ /' FILE > \
-        NEW  (with your sign in place of  -> )";
+                NEW  (with your sign in place of  -> )";
     Err(Fault::new(first.at, "edge list has columns that are divided in two ways", hint)
         .against("one sign between all columns", sign))
 }
@@ -367,7 +367,7 @@ fn nameless(
                 .collect();
             let hint = format!(
                 "if these are names of columns, say in the catalogue's entry which are the ends, \
-                    and the weight if there is one:  {}",
+                 and the weight if there is one:  {}",
                 read_of(&names, None)
             );
             let what =
@@ -378,8 +378,8 @@ fn nameless(
             ));
         }
         let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  \
-            read: {columns: [source, target, ...]} ; to read the first two alone:  --set \
-            ingest.weights=drop";
+                    read: {columns: [source, target, ...]} ; to read the first two alone:  --set \
+                    ingest.weights=drop";
         return Err(Fault::new(
             found[3].at,
             "edge list has more than three columns and no names for them",
@@ -444,7 +444,7 @@ fn check_names(found: &[Field], end: usize, options: &Options) -> Result<(), Fau
 
 fn no_ends(start: usize, names: &[String]) -> Fault {
     let hint = "call two of them so, or say in the catalogue's entry which they are:  read: \
-        {source: NAME, target: NAME}";
+                {source: NAME, target: NAME}";
     Fault::new(start, "no two names of columns say where an edge begins and ends", hint)
         .against("`source` and `target` among them", names.join(", ").as_bytes())
 }
@@ -575,7 +575,7 @@ fn refuse_unknown_names(
         let read = read_of(line.names, line.weight());
         let hint = format!(
             "say in the catalogue's entry which columns they are, such as  {read} ; if ids are \
-                words:  --set ingest.ids=string"
+             words:  --set ingest.ids=string"
         );
         return Err(Fault::new(
             line.start,
@@ -624,7 +624,7 @@ impl Table<'_> {
         }
         let find = |name: &str| {
             let hint = "columns are named in the catalogue's entry:  read: {weight: NAME, \
-                relation: NAME, edge_features: [NAME]}";
+                        relation: NAME, edge_features: [NAME]}";
             let fault = || {
                 Fault::new(0, format!("edge list has no column `{name}`"), hint)
                     .against(format!("`{name}`"), names.join(", ").as_bytes())

@@ -57,8 +57,8 @@ pub fn names_of_relations(path: &Path, mut names: Vec<String>) -> Read<Vec<Strin
         let error = ReadError::new(path, "the edges have too many relations")
             .expected(format!("at most {RELATIONS_MOST}"), names.len().to_string());
         return Err(Box::new(error.hint(
-            "name the column of relations in the catalogue's entry:  \
-            read: {relation: NAME}  (none: there are none)",
+            "name the column of relations in the catalogue's entry:  read: {relation: NAME}  \
+             (none: there are none)",
         )));
     }
     Ok(names)

@@ -13,9 +13,10 @@ use super::piece::{Ends, Fault, Piece, is_comment};
 use crate::{Options, blocks::LINE_MOST, raw::Rounded};
 
 const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the \
-    columns, put # before it";
+                       columns, put # before it";
 pub const PADDED_HINT: &str = "where `007` and `7` are two nodes, ids are words:  --set \
-    ingest.ids=string ; where they are one, numbers:  --set ingest.ids=number";
+                               ingest.ids=string ; where they are one, numbers:  --set \
+                               ingest.ids=number";
 /// Where another table has said that ids are numbers.
 pub const PADDED_BESIDE_HINT: &str = "where `007` and `7` are one, ids are numbers:  --set \
     ingest.ids=number ; where they are two, write `007` in the table of nodes, too";
@@ -29,8 +30,8 @@ pub const DICTIONARY_HINT: &str = "write the weights alone:  nx.write_weighted_e
     \"g.txt\") ; or no data at all:  nx.write_edgelist(g, \"g.txt\", data=False)";
 /// Of a word where a weight should stand.
 const WORD_HINT: &str = "if a column names relations, say which in a first line:  \
-    source,target,relation  or  head,relation,tail ; to read the first two columns alone, add  \
-    --set ingest.weights=drop";
+                         source,target,relation  or  head,relation,tail ; to read the first two \
+                         columns alone, add  --set ingest.weights=drop";
 
 /// How every line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -427,7 +428,7 @@ pub fn bad_number(start: usize, word: &[u8], source: bool) -> Fault {
         _ if digits => (
             "edge list has an id that is too large",
             "ids are at most 18446744073709551615; as words they may be longer:  --set \
-                ingest.ids=string",
+             ingest.ids=string",
         ),
         _ if negative => (
             "edge list has a negative id",

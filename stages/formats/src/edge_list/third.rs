@@ -67,8 +67,8 @@ pub fn refuse_doubtful(
     error.place = crate::raw::Place::Line { line, column: 1 };
     let expected =
         "HEAD RELATION TAIL, SOURCE TARGET RELATION, or SOURCE TARGET WEIGHT beyond doubt";
-    let hint = "name the columns in a first line, with the same sign between:  \
-        head,relation,tail  or  source,target,relation  or  source,target,weight";
+    let hint = "name the columns in a first line, with the same sign between:  head,relation,tail  \
+                or  source,target,relation  or  source,target,weight";
     Err(Box::new(error.expected(expected, found).hint(hint)))
 }
 
@@ -88,8 +88,8 @@ fn tails_are_relations(graph: &RawGraph, spilled: Option<&Spilled>) -> Read<Opti
     };
     Ok((relations > 1 && 2 * tails <= relations && sure()).then(|| {
         format!(
-            "{relations} different words in the second column and {tails} in the \
-            third, as if the third named relations"
+            "{relations} different words in the second column and {tails} in the third, as if the \
+             third named relations"
         )
     }))
 }
@@ -111,8 +111,8 @@ fn weights_are_nodes(graph: &RawGraph, spilled: Option<&Spilled>) -> Read<Option
     let (targets, weights) = (targets.len(), weights.len());
     Ok((other.is_none() && 2 * targets <= weights).then(|| {
         format!(
-            "{targets} different words in the second column and {weights} different \
-            numbers in the third, as if these were nodes"
+            "{targets} different words in the second column and {weights} different numbers in the \
+             third, as if these were nodes"
         )
     }))
 }

@@ -309,7 +309,7 @@ fn by_itself(path: &Path) -> Option<Strange> {
     let alone = Look::new(&[path.to_path_buf()]);
     let format = FORMATS.iter().find(|format| (format.recognise)(&alone).is_some())?;
     let hint = "name format and files in a catalogue entry,  data/catalog/<name>.yaml , or give \
-        each graph a folder of its own";
+                each graph a folder of its own";
     Some(strange(format!("`{}` by itself, and not the only such file", format.name), Some(hint)))
 }
 

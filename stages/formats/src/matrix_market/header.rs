@@ -66,8 +66,9 @@ pub struct Reader {
 
 const BANNER: &str =
     "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric";
-const TWO_KINDS_HINT: &str = "rows and columns as nodes of two kinds:  grep -v '^%' FILE | awk \
-    'NR > 1 {print \"r\"$1, \"c\"$2, $3}' > edges.txt  and  --set ingest.ids=string";
+const TWO_KINDS_HINT: &str = "rows and columns as nodes of two kinds:  grep -v '^%' FILE | awk 'NR \
+                              > 1 {print \"r\"$1, \"c\"$2, $3}' > edges.txt  and  --set \
+                              ingest.ids=string";
 const UNREAD_HINT: &str = "to read the structure without values, add  --set ingest.weights=drop";
 
 impl Reader {
@@ -124,11 +125,11 @@ impl Reader {
             let hint = match count_numbers(scan, banner.0) {
                 2 => {
                     "if these are sizes of a dense matrix, put this line before them:  \
-                        %%MatrixMarket matrix array real general"
+                     %%MatrixMarket matrix array real general"
                 }
                 _ => {
                     "if these are sizes and entries, put this line before them:  %%MatrixMarket \
-                        matrix coordinate real general"
+                     matrix coordinate real general"
                 }
             };
             return Err(Fault::new(banner.0, "the file has no Matrix Market header")
@@ -275,7 +276,7 @@ fn read_sizes(
         let found = format!("{} x {}", rows.0, columns.0);
         let hint = if layout == Layout::Array {
             "write its entries as an edge list,  rROW cCOLUMN VALUE  a line, and add  --set \
-                ingest.ids=string"
+             ingest.ids=string"
         } else {
             TWO_KINDS_HINT
         };

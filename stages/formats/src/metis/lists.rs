@@ -236,7 +236,7 @@ impl Lists {
             )?);
             if let Some(weight) = &mut piece.edges.weight {
                 let hint = "fmt 1 says that each neighbour is followed by the weight of the edge; \
-                    without weights it is 0";
+                            without weights it is 0";
                 weight.push(scan.finite("the weight of an edge", hint)?);
             }
         }
@@ -252,8 +252,8 @@ fn read_integer(scan: &mut Scan, name: &str) -> Result<i64, Fault> {
         None if word.is_empty() => "is missing",
         None => "is not a whole number",
     };
-    let hint = "the third number of the header says what lines begin with: 10 for weights, 100 \
-        for sizes, the fourth how many weights";
+    let hint = "the third number of the header says what lines begin with: 10 for weights, 100 for \
+                sizes, the fourth how many weights";
     Err(Fault::new(scan.at - word.len(), format!("{name} {what}"))
         .expected("a whole number", word)
         .hint(hint))

@@ -17,8 +17,8 @@ fn bytes(header: &str, data: &[u8]) -> Read<Array> {
 
 #[test]
 fn every_type_of_number_that_numpy_writes_is_read() {
-    let names = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 \
-        int32be int64be uint16be uint64be float16be float32be float64be";
+    let names = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 int32be \
+                 int64be uint16be uint64be float16be float32be float64be";
     for name in names.split(' ') {
         let array = fixture(&format!("{name}.npy")).unwrap();
         assert_eq!(array.shape, [2, 3], "{name}");
@@ -188,7 +188,7 @@ proptest! {
         let shape: Vec<String> = shape.into_iter().chain(huge).map(|extent| format!("{extent},")).collect();
         let fortran = if by_columns { "True" } else { "False" };
         let header = format!("{{'descr': '{order}{letter}{size}', 'fortran_order': {fortran}, \
-            'shape': ({})}}", shape.concat());
+                              'shape': ({})}}", shape.concat());
         let _ = bytes(&header, &data).map(|array| use_all(&array));
     }
 

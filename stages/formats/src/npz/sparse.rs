@@ -212,7 +212,7 @@ fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Rea
     let offsets_from = npz.array(&format!("{prefix}indptr"))?;
     let offsets = offsets_from.u64s()?;
     let hint = "write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())  has offsets \
-        that fit";
+                that fit";
     let wrong = |what: &str, expected: String, found: String| {
         Err(Box::new(offsets_from.error(what).expected(expected, found).hint(hint)))
     };

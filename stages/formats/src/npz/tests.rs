@@ -363,7 +363,7 @@ fn arrays_beside_the_lists_of_gnnadvisor_are_read_or_named() {
             .collect::<Vec<_>>(),
     );
     let told = "1 weights are whole numbers above 16777216 that f32 does not hold, and were \
-        rounded to 24 bits; the first is in edge 1";
+                rounded to 24 bits; the first is in edge 1";
     assert_eq!(pairs(&[("weight.npy", &large)]).unwrap().notes, [told]);
     for (name, array, wanted) in [
         ("x.npy", reals(&[1.0; 3]), "expected 4 rows, found 3"),

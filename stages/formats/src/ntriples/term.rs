@@ -146,8 +146,8 @@ impl<'a> Terms<'a> {
                 let fault = Fault::new(self.at, "a line goes on behind its full stop")
                     .expected("the end of the line, or a comment", self.rest());
                 Err(fault.hint(
-                    "a statement has three terms; if this is N-Quads or Turtle, \
-                    convert it:  rapper -i turtle -o ntriples FILE",
+                    "a statement has three terms; if this is N-Quads or Turtle, convert it:  \
+                     rapper -i turtle -o ntriples FILE",
                 ))
             }
         }

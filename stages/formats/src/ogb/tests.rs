@@ -286,7 +286,7 @@ fn parts_of_links_are_named() {
     assert_eq!(
         said,
         "split/target/valid_edge.csv.gz, split/time/train.pt: parts of links, because tasks of \
-            links come later"
+         links come later"
     );
     assert_eq!(passed_over(names[2..].iter().copied()), None);
     let many: Vec<String> =

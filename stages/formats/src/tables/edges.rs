@@ -680,7 +680,7 @@ impl Piece {
                 self.first.saturating_add(row as u64)
             ));
             let hint = "add the node to the table of nodes, take the edge out, or leave the table \
-                away: nodes are then those that edges name";
+                        away: nodes are then those that edges name";
             Box::new(error.expected("an id of the node table", format!("`{id}`")).hint(hint))
         };
         let words: Vec<Option<u32>> = self.words.list.iter().map(|word| index.word(word)).collect();
@@ -730,8 +730,8 @@ fn finite(
                 number.map_or("null".into(), |number| number.to_string()),
             );
             Box::new(error.hint(
-                "write a number in every row, or leave the column out: of weights \
-                with  --set ingest.weights=drop",
+                "write a number in every row, or leave the column out: of weights with  --set \
+                 ingest.weights=drop",
             ))
         })?);
     }
@@ -767,8 +767,8 @@ fn relations(path: &Path, seen: &[String]) -> Read<(Vec<String>, Vec<u16>)> {
         let error = ReadError::new(path, "the edges have too many relations")
             .expected(format!("at most {}", u16::MAX), names.len().to_string());
         return Err(Box::new(error.hint(
-            "is the right column read? say it in the catalogue's \
-            entry:  read: {relation: NAME}  or  read: {relation: none}",
+            "is the right column read? say it in the catalogue's entry:  read: {relation: NAME}  \
+             or  read: {relation: none}",
         )));
     }
     let places: std::collections::HashMap<&String, u16> =

@@ -77,8 +77,8 @@ impl Ids {
                 "null" => "drop rows without ids:  table.dropna()".to_owned(),
                 negative if negative.starts_with('-') => {
                     format!(
-                        "if the ids are names, write them as words:  table['{name}'].astype(str) \
-                            ; else take such rows out"
+                        "if the ids are names, write them as words:  table['{name}'].astype(str) ; \
+                         else take such rows out"
                     )
                 }
                 _ => format!("write whole numbers as integers:  table['{name}'].astype('int64')"),

@@ -231,8 +231,8 @@ pub(super) fn of_other_types(first: &Source, source: &Source, name: &str) -> Box
 fn unequal(source: &Source, name: &str, what: &str) -> Box<ReadError> {
     let error = source.error(format!("the column `{name}`: {what}"));
     let hint = if what.starts_with(UNEQUAL) {
-        "fill all lists up to one length, or write each place as a column of its own:  x0, x1, \
-            x2, ..."
+        "fill all lists up to one length, or write each place as a column of its own:  x0, x1, x2, \
+         ..."
     } else {
         "write numbers in all rows and parts, or leave the column out"
     };
@@ -722,7 +722,7 @@ impl Table {
             let (name, values) = self.take(&[name]).ok_or_else(|| self.missing(name))?;
             let Values::Numbers(numbers) = values else {
                 let hint = "name those that are, in their order:  read: {node_features: [NAME, \
-                    NAME]}  in the catalogue's entry";
+                            NAME]}  in the catalogue's entry";
                 return Err(Box::new(
                     self.error(format!("the feature `{name}` is no column of numbers")).hint(hint),
                 ));

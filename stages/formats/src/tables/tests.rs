@@ -407,7 +407,7 @@ fn what_is_no_id_no_weight_and_no_row_of_features_is_told_with_what_to_do() {
         ],
     );
     let told = "1 weights are whole numbers above 16777216 that f32 does not hold, and were \
-        rounded to 24 bits; the first is in row 1";
+                rounded to 24 bits; the first is in row 1";
     assert_eq!(read(std::slice::from_ref(&edges), &Options::default()).unwrap().notes, [told]);
     let lists = [vec![1.0, 2.0], vec![3.0], vec![]]
         .map(|list| Some(list.into_iter().map(Some).collect::<Vec<_>>()));

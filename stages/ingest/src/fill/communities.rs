@@ -15,7 +15,7 @@ use std::{
     ops::Range,
     os::unix::fs::FileExt,
 };
-use warploom_contract::stage::{Told, tell_of};
+use warploom_contract::stage::{Advance, advance_by_stride};
 use warploom_formats::{raw::Edges, spill::Limit};
 
 /// Steps that a cell grows; nodes farther from every centre stay alone.
@@ -29,7 +29,7 @@ const NONE: u32 = u32::MAX;
 const BLOCK_LEAST: u64 = 1 << 10;
 
 /// The community of each node, numbered from 0 without gaps; about `mean` nodes each.
-pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64, told: Told<'_>) -> Vec<u32> {
+pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64, advance: Advance<'_>) -> Vec<u32> {
     let bare =
         Edges { source: edges.source.clone(), target: edges.target.clone(), ..Edges::default() };
     let edges = transform::symmetrize(bare, nodes);
@@ -37,14 +37,19 @@ pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64, told: Told<'_>) -> 
         offsets: transform::offsets(&edges.source, nodes),
         target: Targets::Held(edges.target),
     };
-    find_in(&graph, mean, seed, told).expect("neighbours in memory are read without a file")
+    find_in(&graph, mean, seed, advance).expect("neighbours in memory are read without a file")
 }
 
 /// The same of neighbours wherever they are.
-pub fn find_in(graph: &Neighbours, mean: u32, seed: u64, told: Told<'_>) -> io::Result<Vec<u32>> {
-    let mut cell = grow(graph, mean, Counter::new(seed, "centres"), told)?;
+pub fn find_in(
+    graph: &Neighbours,
+    mean: u32,
+    seed: u64,
+    advance: Advance<'_>,
+) -> io::Result<Vec<u32>> {
+    let mut cell = grow(graph, mean, Counter::new(seed, "centres"), advance)?;
     for round in 0..ROUNDS {
-        cell = join_best(graph, &cell, mean, Counter::new(seed, "joins").part(round), told)?;
+        cell = join_best(graph, &cell, mean, Counter::new(seed, "joins").part(round), advance)?;
     }
     Ok(renumber(cell))
 }
@@ -165,7 +170,12 @@ impl Neighbours {
 
 /// One node in `mean` is a centre; every other joins a cell that a neighbour was in one step
 /// before.
-fn grow(graph: &Neighbours, mean: u32, counter: Counter, told: Told<'_>) -> io::Result<Vec<u32>> {
+fn grow(
+    graph: &Neighbours,
+    mean: u32,
+    counter: Counter,
+    advance: Advance<'_>,
+) -> io::Result<Vec<u32>> {
     let nodes = graph.nodes();
     let is_centre = |node: u32| counter.below(u64::from(node), u64::from(mean.max(1))) == 0;
     let mut cell: Vec<u32> =
@@ -175,7 +185,7 @@ fn grow(graph: &Neighbours, mean: u32, counter: Counter, told: Told<'_>) -> io::
         let mut joined: Vec<u32> = Vec::with_capacity(open.len());
         graph.blocks(|range, block| {
             let join = |&node: &u32| {
-                tell_of(told, node as usize);
+                advance_by_stride(advance, node as usize);
                 let near = block
                     .of(node)
                     .iter()
@@ -211,7 +221,7 @@ fn join_best(
     cell: &[u32],
     mean: u32,
     counter: Counter,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> io::Result<Vec<u32>> {
     let mut volume = vec![0u64; cell.len()];
     cell.iter().enumerate().for_each(|(node, &cell)| volume[cell as usize] += graph.degree(node));
@@ -219,7 +229,7 @@ fn join_best(
     let mut joined = Vec::with_capacity(cell.len());
     graph.blocks(|range, block| {
         let choose = |near: &mut Vec<u32>, node: u32| {
-            tell_of(told, node as usize);
+            advance_by_stride(advance, node as usize);
             let own = cell[node as usize];
             if counter.bits(u64::from(node)) & 1 == 0 {
                 return own;

@@ -4,7 +4,7 @@
 //! never     changes the width of given features
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
-use warploom_contract::stage::{Told, tell_of};
+use warploom_contract::stage::{Advance, advance_by_stride};
 use warploom_formats::raw::{Edges, Features, Labels, NO_CLASS};
 
 /// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22
@@ -13,7 +13,7 @@ use warploom_formats::raw::{Edges, Features, Labels, NO_CLASS};
 const SIGNAL: f32 = 1.5;
 
 /// A centre for each class plus noise for each node; nodes without a class have noise alone.
-pub fn around_classes(class: &[u32], columns: u32, seed: u64, told: Told<'_>) -> Features {
+pub fn around_classes(class: &[u32], columns: u32, seed: u64, advance: Advance<'_>) -> Features {
     let classes =
         class.iter().filter(|&&class| class != NO_CLASS).max().map_or(0, |&most| most as usize + 1);
     let width = columns as usize;
@@ -25,7 +25,7 @@ pub fn around_classes(class: &[u32], columns: u32, seed: u64, told: Told<'_>) ->
     let mut values = vec![0.0; class.len() * width];
     values.par_chunks_mut(width.max(1)).zip(class).enumerate().with_min_len(256).for_each(
         |(node, (row, &class))| {
-            tell_of(told, node);
+            advance_by_stride(advance, node);
             let first = (node * width) as u64;
             row.iter_mut().zip(first..).for_each(|(value, at)| *value = noise.normal(at));
             if class != NO_CLASS {

@@ -21,7 +21,7 @@ mod outside;
 use std::fmt;
 
 use rayon::prelude::*;
-use warploom_contract::stage::Told;
+use warploom_contract::stage::Advance;
 use warploom_formats::raw::{Edges, NODES_MOST};
 
 use super::counter::Counter;
@@ -88,11 +88,14 @@ const MASK: u64 = u32::MAX as u64;
 
 /// Makes the graph of a recipe.
 pub fn generate(recipe: &Recipe) -> Result<Generated, Impossible> {
-    generate_told(recipe, &|_| {})
+    generate_with_progress(recipe, &|_| {})
 }
 
-/// The same, and tells of edges twice: as pairs that are drawn, and as edges that are written.
-pub fn generate_told(recipe: &Recipe, told: Told<'_>) -> Result<Generated, Impossible> {
+/// The same; reports edges twice: as pairs that are drawn, and as edges that are written.
+pub fn generate_with_progress(
+    recipe: &Recipe,
+    advance: Advance<'_>,
+) -> Result<Generated, Impossible> {
     let (pairs, loops, possible) = check(recipe)?;
     let nodes = recipe.nodes;
     let starts = community_starts(recipe);
@@ -108,7 +111,7 @@ pub fn generate_told(recipe: &Recipe, told: Told<'_>) -> Result<Generated, Impos
     } else {
         sparse(recipe, pairs, &starts, &community)
     };
-    told(recipe.edges);
+    advance(recipe.edges);
     let ids = shuffled((0..nodes).collect(), Counter::new(recipe.seed, "ids"));
     let mut planted = vec![0; nodes as usize];
     ids.iter().zip(&community).for_each(|(&id, &community)| planted[id as usize] = community);
@@ -118,7 +121,7 @@ pub fn generate_told(recipe: &Recipe, told: Told<'_>) -> Result<Generated, Impos
         shuffled((0..nodes).collect(), Counter::new(recipe.seed, "loops"))
     };
     Ok(Generated {
-        edges: written(recipe, &lists, (&ids, &looped[..loops as usize]), told),
+        edges: written(recipe, &lists, (&ids, &looped[..loops as usize]), advance),
         community: planted,
     })
 }
@@ -129,7 +132,7 @@ fn written(
     recipe: &Recipe,
     lists: &[Vec<u64>],
     (ids, looped): (&[u32], &[u32]),
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Edges {
     let copies = if recipe.symmetric { 2 } else { 1 };
     let total = lists.iter().map(Vec::len).sum::<usize>() * copies + looped.len();
@@ -145,7 +148,7 @@ fn written(
     sources.copy_from_slice(looped);
     targets.copy_from_slice(looped);
     jobs.into_par_iter().with_min_len(16).for_each(|(piece, sources, targets)| {
-        told(sources.len() as u64);
+        advance(sources.len() as u64);
         for (at, &key) in piece.iter().enumerate() {
             let (head, tail) = (ids[(key >> 32) as usize], ids[(key & MASK) as usize]);
             (sources[at], targets[at]) = (head, tail);

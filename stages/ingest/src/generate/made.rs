@@ -7,7 +7,7 @@
 use warploom_catalog::{Generator, entry};
 use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
-    stage::{Piece, Told},
+    stage::{Advance, Phase},
 };
 use warploom_formats::raw::{Graphs, NodeIds, RawGraph};
 use warploom_shell::{
@@ -32,7 +32,7 @@ fn refuse_too_many(memory: u64, name: &str, nodes: u64) -> Result<(), StageError
     let (needs, may) = (show_size(needed), show_size(memory));
     let what = format!(
         "`{name}` has {nodes} nodes, which take {needs} ({needed} bytes) at least, and {may} \
-            ({memory} bytes) may be used"
+         ({memory} bytes) may be used"
     );
     Err(StageError::new(ErrorKind::Memory, what)
         .hint(memory_option(needed) + "; or ask for fewer nodes"))
@@ -52,20 +52,22 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     if let Generator::Planted(recipe) = &generator {
         return planted(context, request, recipe, Provenance::Real);
     }
-    let generating = Piece::begin(context.progress, "generating", generator.edges(), "edges");
+    let generating = Phase::begin(context.progress, "generating", generator.edges(), "edges");
     let own = request.spec.seed;
-    let told = |edges: u64| generating.add(edges);
+    let advance = |edges: u64| generating.add(edges);
     // `check` has seen that these fit.
     let edges = match generator {
         Generator::Rmat { nodes, edges, seed } => {
-            shapes::rmat(nodes as u32, edges, seed ^ own, &told)
+            shapes::rmat(nodes as u32, edges, seed ^ own, &advance)
         }
         Generator::Random { nodes, edges, seed } => {
-            shapes::random(nodes as u32, edges, seed ^ own, &told)
+            shapes::random(nodes as u32, edges, seed ^ own, &advance)
         }
-        Generator::Grid { width, height } => shapes::grid(width as u32, height as u32, &told),
-        Generator::Star { nodes } => shapes::star(nodes as u32, &told),
-        Generator::CliqueBatch { count, size } => shapes::cliques(count as u32, size as u32, &told),
+        Generator::Grid { width, height } => shapes::grid(width as u32, height as u32, &advance),
+        Generator::Star { nodes } => shapes::star(nodes as u32, &advance),
+        Generator::CliqueBatch { count, size } => {
+            shapes::cliques(count as u32, size as u32, &advance)
+        }
         Generator::Planted(_) => return Err(StageError::defect("a planted graph was made twice")),
     };
     let nodes = generator.nodes() as u32;
@@ -93,16 +95,16 @@ pub fn planted(
     provenance: Provenance,
 ) -> Result<Read, StageError> {
     refuse_too_many(context.memory, &request.entry.name, u64::from(recipe.nodes))?;
-    let generating = Piece::begin(context.progress, "generating", recipe.edges, "edges").passes(2);
+    let generating = Phase::begin(context.progress, "generating", recipe.edges, "edges").passes(2);
     let seed = recipe.seed ^ request.spec.seed;
-    let (graph, community) =
-        graph_told(recipe, seed, &|edges| generating.add(edges)).map_err(|error| {
-            let whose = if provenance == Provenance::StandIn { "the stand-in of " } else { "" };
-            StageError::new(
-                ErrorKind::Specification,
-                format!("{whose}`{}`: {error}", request.entry.name),
-            )
-        })?;
+    let (graph, community) = graph_of_with_progress(recipe, seed, &|edges| generating.add(edges))
+        .map_err(|error| {
+        let whose = if provenance == Provenance::StandIn { "the stand-in of " } else { "" };
+        StageError::new(
+            ErrorKind::Specification,
+            format!("{whose}`{}`: {error}", request.entry.name),
+        )
+    })?;
     Ok(Read { graph, provenance, community: Some(community), spilled: None, report: Vec::new() })
 }
 
@@ -111,14 +113,14 @@ pub fn graph_of(
     recipe: &entry::Recipe,
     seed: u64,
 ) -> Result<(RawGraph, Vec<u32>), communities::Impossible> {
-    graph_told(recipe, seed, &|_| {})
+    graph_of_with_progress(recipe, seed, &|_| {})
 }
 
-/// The same, and tells of edges twice.
-fn graph_told(
+/// The same; reports edges twice.
+fn graph_of_with_progress(
     recipe: &entry::Recipe,
     seed: u64,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Result<(RawGraph, Vec<u32>), communities::Impossible> {
     let &entry::Recipe {
         nodes,
@@ -141,7 +143,7 @@ fn graph_told(
         graph.graphs = Some(graphs_of(made.graph.clone(), graphs, classes, seed));
         made.graph
     } else {
-        let made = communities::generate_told(
+        let made = communities::generate_with_progress(
             &communities::Recipe {
                 nodes,
                 edges,
@@ -152,7 +154,7 @@ fn graph_told(
                 inside,
                 seed,
             },
-            told,
+            advance,
         )?;
         graph.edges = made.edges;
         made.community
@@ -199,7 +201,7 @@ mod tests {
         let error = refuse_too_many(1 << 30, "random-4294967294-1", 4_294_967_294).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Memory);
         let what = "`random-4294967294-1` has 4294967294 nodes, which take 32.0 GiB (34359738352 \
-            bytes) at least, and 1.00 GiB (1073741824 bytes) may be used";
+                    bytes) at least, and 1.00 GiB (1073741824 bytes) may be used";
         assert_eq!(
             (error.what.as_str(), error.hint.unwrap().starts_with("--memory 32768MiB ")),
             (what, true)

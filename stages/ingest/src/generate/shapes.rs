@@ -6,7 +6,7 @@
 //! paper     Chakrabarti, Zhan, Faloutsos: R-MAT (2004); a 0.57, b 0.19, c 0.19, d 0.05 as in
 //!           Graph500, without its noise
 use rayon::prelude::*;
-use warploom_contract::stage::{Told, tell_of};
+use warploom_contract::stage::{Advance, advance_by_stride};
 use warploom_formats::raw::Edges;
 
 use super::counter::Counter;
@@ -22,9 +22,9 @@ const CHANCES: u32 = 4;
 const TRIES: u64 = 64;
 
 /// Edge by edge.
-fn each(count: u64, told: Told<'_>, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
+fn each(count: u64, advance: Advance<'_>, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
     let made = |at: usize| {
-        tell_of(told, at);
+        advance_by_stride(advance, at);
         edge(at as u64)
     };
     let (source, target) =
@@ -34,11 +34,11 @@ fn each(count: u64, told: Told<'_>, edge: impl Fn(u64) -> (u32, u32) + Sync) -> 
 
 /// R-MAT: in each of log2(nodes) steps a quarter of the matrix is chosen. Repeats and self loops
 /// stay.
-pub fn rmat(nodes: u32, edges: u64, seed: u64, told: Told<'_>) -> Edges {
+pub fn rmat(nodes: u32, edges: u64, seed: u64, advance: Advance<'_>) -> Edges {
     let scale = u32::BITS - nodes.saturating_sub(1).leading_zeros();
     let counter = Counter::new(seed, "rmat");
     let words = u64::from(scale.div_ceil(CHANCES));
-    each(edges, told, |edge| {
+    each(edges, advance, |edge| {
         let drawn = (0..TRIES).map(|attempt| quarters(counter.part(attempt), edge * words, scale));
         drawn.into_iter().find(|&(source, target)| source < nodes && target < nodes).unwrap_or_else(
             || {
@@ -68,9 +68,9 @@ fn quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
 }
 
 /// Pairs of different nodes, drawn evenly. Repeats stay.
-pub fn random(nodes: u32, edges: u64, seed: u64, told: Told<'_>) -> Edges {
+pub fn random(nodes: u32, edges: u64, seed: u64, advance: Advance<'_>) -> Edges {
     let (heads, tails) = (Counter::new(seed, "random source"), Counter::new(seed, "random target"));
-    each(edges, told, |edge| {
+    each(edges, advance, |edge| {
         let source = heads.below(edge, u64::from(nodes)) as u32;
         let other = tails.below(edge, u64::from(nodes) - 1) as u32;
         (source, other + u32::from(other >= source))
@@ -79,9 +79,9 @@ pub fn random(nodes: u32, edges: u64, seed: u64, told: Told<'_>) -> Edges {
 
 /// Node `row * width + column` is joined with those beside, above and below it, in both directions;
 /// sorted by (source, target).
-pub fn grid(width: u32, height: u32, told: Told<'_>) -> Edges {
+pub fn grid(width: u32, height: u32, advance: Advance<'_>) -> Edges {
     let neighbours = |node: u32| {
-        tell_of(&|nodes| told(4 * nodes), node as usize);
+        advance_by_stride(&|nodes| advance(4 * nodes), node as usize);
         let (row, column) = (node / width, node % width);
         let all = [
             (row > 0, node.wrapping_sub(width)),
@@ -100,18 +100,18 @@ pub fn grid(width: u32, height: u32, told: Told<'_>) -> Edges {
 }
 
 /// Node 0 is joined with all others, in both directions; sorted by (source, target).
-pub fn star(nodes: u32, told: Told<'_>) -> Edges {
+pub fn star(nodes: u32, advance: Advance<'_>) -> Edges {
     let leaves = u64::from(nodes.saturating_sub(1));
-    each(2 * leaves, told, |edge| {
+    each(2 * leaves, advance, |edge| {
         if edge < leaves { (0, edge as u32 + 1) } else { ((edge - leaves) as u32 + 1, 0) }
     })
 }
 
 /// `count` graphs of `size` nodes, in each of which every node is joined with every other; sorted
 /// by (source, target).
-pub fn cliques(count: u32, size: u32, told: Told<'_>) -> Edges {
+pub fn cliques(count: u32, size: u32, advance: Advance<'_>) -> Edges {
     let row = u64::from(size.saturating_sub(1));
-    each(u64::from(count) * u64::from(size) * row, told, |edge| {
+    each(u64::from(count) * u64::from(size) * row, advance, |edge| {
         let (source, other) = ((edge / row) as u32, (edge % row) as u32);
         let first = source / size * size;
         (source, first + other + u32::from(other >= source - first))

@@ -23,7 +23,7 @@ mod symmetrize;
 use rayon::prelude::*;
 use sort::{Carried, Ends, Layout, PIECE_EDGES, Sorted};
 pub(crate) use sort::{Listed, NOT_LISTED};
-use warploom_contract::stage::Told;
+use warploom_contract::stage::Advance;
 use warploom_formats::raw::{EdgeFeatures, Edges};
 
 /// What to do with the listed edges.
@@ -109,7 +109,7 @@ pub struct Counts {
     pub symmetric: Option<u64>,
 }
 
-/// How often all edges are gone through, at most: so often `transform_told` tells of each.
+/// How often all edges are gone through, at most: so often `transform_with_progress` reports each.
 pub fn passes(options: &Options) -> u64 {
     let merging = u64::from(options.duplicates != Duplicates::Keep);
     let of_loops = u64::from(options.self_loops != SelfLoops::Keep);
@@ -124,15 +124,15 @@ pub fn transform(
     relations: usize,
     options: &Options,
 ) -> Result<Transformed, Refused> {
-    transform_told(edges, (nodes, relations), options, &|_| {})
+    transform_with_progress(edges, (nodes, relations), options, &|_| {})
 }
 
-/// The same, and tells of edges in each pass.
-pub fn transform_told(
+/// The same; reports edges in each pass.
+pub fn transform_with_progress(
     edges: Edges,
     (nodes, relations): (u32, usize),
     options: &Options,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Result<Transformed, Refused> {
     let layout = layout(nodes, relations, edges.relation.is_some(), options)?;
     let Edges { source, target, weight, relation, features } = edges;
@@ -151,15 +151,18 @@ pub fn transform_told(
     let (edges, counts) = match (features, weight) {
         (None, None) => {
             let ((edges, _), counts) = apply(
-                Sorted::new(ends, vec![(); count], (layout, nodes), told),
+                Sorted::new(ends, vec![(); count], (layout, nodes), advance),
                 typed,
-                (options, told),
+                (options, advance),
             );
             (edges, counts)
         }
         (None, Some(weight)) => {
-            let ((edges, weight), counts) =
-                apply(Sorted::new(ends, weight, (layout, nodes), told), typed, (options, told));
+            let ((edges, weight), counts) = apply(
+                Sorted::new(ends, weight, (layout, nodes), advance),
+                typed,
+                (options, advance),
+            );
             (Edges { weight: Some(weight), ..edges }, counts)
         }
         (Some(features), weight) => {
@@ -168,8 +171,11 @@ pub fn transform_told(
                 at: at as u32,
             };
             let carried = (0..count).map(listed).collect();
-            let ((edges, listed), counts) =
-                apply(Sorted::new(ends, carried, (layout, nodes), told), typed, (options, told));
+            let ((edges, listed), counts) = apply(
+                Sorted::new(ends, carried, (layout, nodes), advance),
+                typed,
+                (options, advance),
+            );
             let weight = weight.map(|_| listed.iter().map(|listed| listed.weight).collect());
             (Edges { weight, features: Some(gather(&features, &listed)), ..edges }, counts)
         }
@@ -195,16 +201,16 @@ pub(crate) fn layout(
 fn apply<C: Carried>(
     mut sorted: Sorted<C>,
     typed: bool,
-    (options, told): (&Options, Told<'_>),
+    (options, advance): (&Options, Advance<'_>),
 ) -> ((Edges, Vec<C>), Counts) {
     let listed = sorted.keys.len() as u64;
     let (distinct, loops) = sorted.count();
     if matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace) && loops > 0 {
-        sorted = repeats::drop_loops(sorted, told);
+        sorted = repeats::drop_loops(sorted, advance);
     }
     let mut symmetric = None;
     if options.symmetrize {
-        sorted = symmetrize::symmetrize(sorted, told);
+        sorted = symmetrize::symmetrize(sorted, advance);
         let dropped = if matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace) {
             loops
         } else {
@@ -212,7 +218,7 @@ fn apply<C: Carried>(
         };
         symmetric = Some(sorted.count().0 + dropped);
     }
-    sorted = repeats::join(sorted, options.duplicates, told);
+    sorted = repeats::join(sorted, options.duplicates, advance);
     if matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
         sorted = repeats::add_loops(sorted);
     }

@@ -8,12 +8,12 @@ use super::{
 };
 use rayon::prelude::*;
 use std::ops::Range;
-use warploom_contract::stage::Told;
+use warploom_contract::stage::Advance;
 
 /// Takes every self loop out.
-pub fn drop_loops<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
+pub fn drop_loops<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted<C> {
     let one = |piece: Range<usize>| {
-        told(piece.len() as u64);
+        advance(piece.len() as u64);
         let mut part = Part::with_capacity(piece.len());
         piece
             .filter(|&at| !sorted.layout.is_loop(sorted.keys[at]))
@@ -24,13 +24,17 @@ pub fn drop_loops<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
 }
 
 /// Joins edges with the same source, target and relation.
-pub fn join<C: Carried>(sorted: Sorted<C>, duplicates: Duplicates, told: Told<'_>) -> Sorted<C> {
+pub fn join<C: Carried>(
+    sorted: Sorted<C>,
+    duplicates: Duplicates,
+    advance: Advance<'_>,
+) -> Sorted<C> {
     let repeated = || sorted.keys.par_windows(2).any(|pair| pair[0] == pair[1]);
     if duplicates == Duplicates::Keep || !repeated() {
         return sorted;
     }
     let one = |piece: Range<usize>| {
-        told(piece.len() as u64);
+        advance(piece.len() as u64);
         let mut part = Part::with_capacity(piece.len());
         let mut start = piece.start;
         while start < piece.end {

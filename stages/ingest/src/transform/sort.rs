@@ -8,7 +8,7 @@
 use super::Duplicates;
 use rayon::prelude::*;
 use std::ops::Range;
-use warploom_contract::stage::Told;
+use warploom_contract::stage::Advance;
 use warploom_formats::raw::Edges;
 
 /// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the
@@ -148,7 +148,7 @@ const CHUNK_EDGES: usize = 1 << 19;
 const BUCKET_EDGES: usize = 1 << 14;
 /// Each bucket is a page of its own that a task writes to: there should not be too many.
 const BUCKET_BITS_MOST: u32 = 11;
-/// How often a sort tells of each edge: as it is distributed, and in its bucket.
+/// How often a sort reports each edge: as it is distributed, and in its bucket.
 pub const PASSES: u64 = 2;
 /// Bits of a digit inside a bucket.
 const DIGIT_BITS: u32 = 8;
@@ -161,7 +161,7 @@ impl<C: Carried> Sorted<C> {
         ends: Ends,
         carried: Vec<C>,
         (layout, nodes): (Layout, u32),
-        told: Told<'_>,
+        advance: Advance<'_>,
     ) -> Sorted<C> {
         if ends.ascending() {
             return Sorted {
@@ -172,8 +172,8 @@ impl<C: Carried> Sorted<C> {
             };
         }
         let (bucket_bits, low_bits) = digits(carried.len(), layout.bits());
-        let chunks = chunks((ends, carried), layout, (1 << bucket_bits, low_bits), told);
-        let (keys, carried) = gather(chunks, 1 << bucket_bits, low_bits, told);
+        let chunks = chunks((ends, carried), layout, (1 << bucket_bits, low_bits), advance);
+        let (keys, carried) = gather(chunks, 1 << bucket_bits, low_bits, advance);
         Sorted { keys, carried, layout, nodes }
     }
 
@@ -256,7 +256,7 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(
     keys: &mut Vec<u64>,
     payload: Option<&mut Vec<T>>,
     bits: u32,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) {
     let ascending = keys.par_windows(2).with_min_len(PIECE_EDGES).all(|pair| pair[0] <= pair[1]);
     if ascending {
@@ -264,9 +264,9 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(
     }
     let (bucket_bits, low_bits) = digits(keys.len(), bits);
     match payload {
-        None => *keys = sort_with(keys, &vec![(); keys.len()], (bucket_bits, low_bits), told).0,
+        None => *keys = sort_with(keys, &vec![(); keys.len()], (bucket_bits, low_bits), advance).0,
         Some(payload) => {
-            (*keys, *payload) = sort_with(keys, payload, (bucket_bits, low_bits), told)
+            (*keys, *payload) = sort_with(keys, payload, (bucket_bits, low_bits), advance)
         }
     }
 }
@@ -283,15 +283,15 @@ fn sort_with<T: Copy + Default + Send + Sync>(
     keys: &[u64],
     payload: &[T],
     (bucket_bits, low_bits): (u32, u32),
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> (Vec<u64>, Vec<T>) {
     let buckets = 1 << bucket_bits;
     let both = keys.par_chunks(CHUNK_EDGES).zip(payload.par_chunks(CHUNK_EDGES));
     let chunk = |(keys, payload): (&[u64], &[T])| {
-        told(keys.len() as u64);
+        advance(keys.len() as u64);
         distribute(keys, payload, buckets, low_bits)
     };
-    gather(both.map(chunk).collect(), buckets, low_bits, told)
+    gather(both.map(chunk).collect(), buckets, low_bits, advance)
 }
 
 /// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks
@@ -300,7 +300,7 @@ fn chunks<C: Carried>(
     (mut ends, mut carried): (Ends, Vec<C>),
     layout: Layout,
     (buckets, low_bits): (usize, u32),
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Vec<Chunk<C>> {
     let mut chunks = Vec::with_capacity(carried.len() / CHUNK_EDGES + 1);
     let at_once = CHUNK_EDGES * rayon::current_num_threads();
@@ -309,7 +309,7 @@ fn chunks<C: Carried>(
         let (ends, carried) = (ends.cut(start), cut(&mut carried, start));
         let one = |first: usize| {
             let last = (first + CHUNK_EDGES).min(carried.len());
-            told((last - first) as u64);
+            advance((last - first) as u64);
             distribute(&ends.keys(first..last, layout), &carried[first..last], buckets, low_bits)
         };
         let firsts: Vec<usize> = (0..carried.len()).step_by(CHUNK_EDGES).collect();
@@ -326,7 +326,7 @@ fn gather<T: Copy + Default + Send + Sync>(
     chunks: Vec<Chunk<T>>,
     buckets: usize,
     low_bits: u32,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> (Vec<u64>, Vec<T>) {
     let edges = chunks.iter().map(|chunk| chunk.keys.len()).sum();
     let (mut sorted_keys, mut sorted_payload) = (vec![0; edges], vec![T::default(); edges]);
@@ -349,7 +349,7 @@ fn gather<T: Copy + Default + Send + Sync>(
             at = end;
         }
         sort_bucket(keys, payload, low_bits, scratch);
-        told(keys.len() as u64);
+        advance(keys.len() as u64);
     });
     (sorted_keys, sorted_payload)
 }

@@ -7,9 +7,9 @@
 //!           sorted
 use super::sort::{Carried, PIECE_EDGES, Part, Sorted, sort_stable};
 use rayon::prelude::*;
-use warploom_contract::stage::Told;
+use warploom_contract::stage::Advance;
 
-pub fn symmetrize<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
+pub fn symmetrize<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted<C> {
     let mut reverse_carried = sorted.carried.clone();
     let mut reverse: Vec<u64> = sorted
         .keys
@@ -17,7 +17,7 @@ pub fn symmetrize<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
         .with_min_len(PIECE_EDGES)
         .map(|&key| sorted.layout.reverse(key))
         .collect();
-    sort_stable(&mut reverse, Some(&mut reverse_carried), sorted.layout.bits(), told);
+    sort_stable(&mut reverse, Some(&mut reverse_carried), sorted.layout.bits(), advance);
     if reverse == sorted.keys {
         return sorted;
     }
@@ -42,7 +42,7 @@ pub fn symmetrize<C: Carried>(sorted: Sorted<C>, told: Told<'_>) -> Sorted<C> {
     let parts = bounds
         .into_par_iter()
         .map(|(own, others)| {
-            told(own.len() as u64);
+            advance(own.len() as u64);
             merge(edges, own, reverses, others)
         })
         .collect();

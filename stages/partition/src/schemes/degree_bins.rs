@@ -109,7 +109,7 @@ pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violati
             if !(least..=most).contains(&degree) {
                 return Err(Violation::new(format!(
                     "{name}, place {at}: row {row} has degree {degree}, and bin {bin} those of \
-                        {least} to {most}"
+                     {least} to {most}"
                 )));
             }
             if at > starts.get(bin) && rows.get(at as usize - 1) >= row as u64 {

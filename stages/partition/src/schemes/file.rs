@@ -26,8 +26,9 @@ use crate::{outline::Outline, prove::Cover};
 
 const NAME: &str = "file_groups";
 const COLUMNS: [&str; 3] = ["node", "start", "end"];
-const HINT: &str = "a group is a row of whole numbers: node, a row of the csr (as reorder left it: --set reorder.method=none keeps the data set's), and start and end, \
-                    the first of its in-neighbours and the one behind the last, counted from 0";
+const HINT: &str = "a group is a row of whole numbers: node, a row of the csr (as reorder left it: \
+                    --set reorder.method=none keeps the data set's), and start and end, the first \
+                    of its in-neighbours and the one behind the last, counted from 0";
 
 /// The file and its digest, which whoever asks for the scheme has named.
 fn named(request: &PartitionRequest) -> Result<(&Path, &str), StageError> {
@@ -81,7 +82,7 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
                 None,
                 format!(
                     "expected the columns `node`, `start` and `end`, found no `{name}` beside \
-                        {found}"
+                     {found}"
                 ),
             )
         };
@@ -122,7 +123,7 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
         if from >= to || to > degree {
             let what = format!(
                 "expected `start` below `end`, and both within the {degree} in-neighbours of node \
-                    {own}, found {from} to {to}"
+                 {own}, found {from} to {to}"
             );
             return Err(fault(path, Some(row), what));
         }
@@ -130,8 +131,8 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
             let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
             if told[word] & bit != 0 {
                 let what = format!(
-                    "expected in-neighbour {} of node {own} in one group, found it in a row \
-                        before too",
+                    "expected in-neighbour {} of node {own} in one group, found it in a row before \
+                     too",
                     slot - first
                 );
                 return Err(fault(path, Some(row), what));
@@ -147,7 +148,7 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
         let (neighbour, degree) = (slot as u64 - rows.offsets[own], rows.row(own).len());
         let what = format!(
             "expected each of {} in-edges in one group, found in-neighbour {neighbour} of the \
-                {degree} of node {own} in none",
+             {degree} of node {own} in none",
             csr.edges()
         );
         return Err(fault(path, None, what));
@@ -326,7 +327,7 @@ mod tests {
                 of(&[0, 2], &[0, 1], &[3, 1]),
                 "groups.parquet, row 1",
                 "expected `start` below `end`, and both within the 1 in-neighbours of node 2, \
-                    found 1 to 1",
+                 found 1 to 1",
             ),
             (
                 of(&[0, 2, 0], &[0, 0, 2], &[3, 1, 3]),
@@ -336,8 +337,8 @@ mod tests {
             (
                 left_out,
                 "groups.parquet",
-                "expected each of 4 in-edges in one group, found in-neighbour 2 of the 3 of node \
-                    0 in none",
+                "expected each of 4 in-edges in one group, found in-neighbour 2 of the 3 of node 0 \
+                 in none",
             ),
             (
                 of(&[], &[], &[]),

@@ -1,6 +1,6 @@
 //! Scheme `interleaved`: a message buffer that a warp reads in one piece: vertices in groups of
 //! `lanes`, inside a group column by column, each vertex a lane, as long as the group's longest;
-//! one group behind the other (document 004, section 4.2.2).
+//! one group behind the other (PregelGPU, section 4.2.2).
 //!
 //! promises  message k of lane l of a group lies at the group's first place + k * lanes + l; lanes
 //!           of the last group that have no vertex are there too

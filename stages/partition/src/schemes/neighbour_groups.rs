@@ -1,5 +1,5 @@
 //! Scheme `neighbour-groups`: each row in groups of at most `ngs` neighbours, a warp for each
-//! (document 000, sections 3.2.1 and 3.3.2).
+//! (GNNAdvisor, sections 3.2.1 and 3.3.2).
 //!
 //! promises  a group serves one node; inside a block of so many warps the groups of a node share
 //!           one place in shared memory, counted from 0, and the first of them leads: it alone
@@ -143,8 +143,8 @@ pub fn prove(
             return Err(cover.wrong(
                 at,
                 format!(
-                    "expected {ngs} neighbours, or what is left of \
-                node {}, found the slots {slots:?}",
+                    "expected {ngs} neighbours, or what is left of node {}, found the slots \
+                     {slots:?}",
                     node.get(at)
                 ),
             ));

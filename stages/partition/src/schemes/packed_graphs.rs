@@ -1,5 +1,5 @@
 //! Scheme `packed-graphs`: whole graphs of a set of many packed into blocks by their sizes, so that
-//! small ones share a block (what document 000 names as its future work).
+//! small ones share a block (what GNNAdvisor names as future work, chapter 5).
 //!
 //! promises  graphs go by falling size, those of a size by number, each into the block with the
 //!           least room that is enough (the first of such), else into a new one; a graph that is
@@ -109,7 +109,7 @@ pub fn outline(csr: &Csr, block_nodes: u64, room: Room) -> Result<Outline, Stage
         let (from, to) = (graphs[source as usize], graphs[target as usize]);
         let what = format!(
             "scheme `{NAME}`: expected edges inside graphs, found one from node {source} of graph \
-                {from} to node {target} of graph {to}"
+             {from} to node {target} of graph {to}"
         );
         return Err(StageError::new(ErrorKind::Data, what)
             .hint(format!("leave `{NAME}` out of  partition.scheme")));
@@ -194,7 +194,7 @@ fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violati
         if end > count || block + 1 < first_graph.len() && end <= entry {
             return Err(Violation::new(format!(
                 "{BLOCKS}, block {block}: expected one of {count} graphs or more behind graph \
-                    {entry}, found them to end at {end}"
+                 {entry}, found them to end at {end}"
             )));
         }
         blocks.push(
@@ -273,7 +273,7 @@ pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padd
                 .map_or_else(|| "a new one".to_owned(), |room| format!("one with room for {room}"));
             return Err(Violation::new(format!(
                 "{BLOCKS}: graph {graph} of {size} nodes is in {found}, and the least room that \
-                    was enough was {least:?}"
+                 was enough was {least:?}"
             )));
         }
         let room = least.unwrap_or(block_nodes.max(size));

@@ -1,5 +1,5 @@
 //! Scheme `row-major`: Medusa's message buffer, with which `interleaved` is compared: the messages
-//! to a vertex lie side by side (document 004, section 2.2.2).
+//! to a vertex lie side by side (PregelGPU, section 2.2.2).
 //!
 //! promises  the message of an out-edge lies where the edge lies in the reversed graph, hence at
 //!           its in-slot

@@ -1,5 +1,5 @@
 //! Scheme `row-relation`: inside each row edges by relation, as the csr of a graph with relations
-//! lists them, with what a walk needs to see a relation end (document 003, section 6.3.5).
+//! lists them, with what a walk needs to see a relation end (Seastar, section 6.3.5).
 //!
 //! promises  a relation for each edge, or runs of one relation with their starts, whichever the
 //!           document's rule says: runs where edges (Ne) / distinct relations of each row, summed

@@ -75,7 +75,7 @@ pub fn prove(
             let (before, row) = (order.get(place - 1), order.get(place));
             return Err(Violation::new(format!(
                 "{name}, place {place}: row {row} stands behind row {before}, whose degree is not \
-                    larger"
+                 larger"
             )));
         }
     }
@@ -141,7 +141,7 @@ fn prove_units(
         if next.is_some_and(|next| cost + next <= unit_edges) {
             return Err(Violation::new(format!(
                 "{side}-unit {unit} ends before row {}, with which it would stay within the aim \
-                    {unit_edges}",
+                 {unit_edges}",
                 pair[1]
             )));
         }

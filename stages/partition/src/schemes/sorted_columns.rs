@@ -1,5 +1,5 @@
 //! Scheme `sorted-columns`: nonzeros as coordinates by column, then row, so that consecutive ones
-//! read the same row of features (document 001, variant 3).
+//! read the same row of features (SpMM study, step 3).
 //!
 //! promises  repeats of an edge stand by slot; each entry has the slot of its nonzero in the csr,
 //!           where weights and ids lie

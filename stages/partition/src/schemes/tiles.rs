@@ -1,5 +1,5 @@
 //! Schemes `warp-tiles` and `block-tiles`: each row in tiles of nonzeros whose columns and values
-//! are staged in shared memory (document 001, variants 4 to 6).
+//! are staged in shared memory (SpMM study, steps 4 to 6).
 //!
 //! promises  a tile lies in one row and ends where the next begins, or where its row does; tiles of
 //!           a row follow each other
@@ -116,8 +116,8 @@ pub fn prove(
             return Err(cover.wrong(
                 at,
                 format!(
-                    "expected {tile} nonzeros, or what is left of row \
-                {own}, found the slots {} to {end}",
+                    "expected {tile} nonzeros, or what is left of row {own}, found the slots {} to \
+                     {end}",
                     start.get(at)
                 ),
             ));

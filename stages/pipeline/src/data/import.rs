@@ -126,7 +126,7 @@ impl Place {
             Some(there) => {
                 let hint = format!(
                     "replace it with  --force ,  or remove it:  warploom data rm {name} ,  or \
-                        choose another name"
+                     choose another name"
                 );
                 return taken("an imported set called", there.place(), hint);
             }
@@ -255,8 +255,8 @@ fn refuse_name(name: &str) -> Result<(), StageError> {
             format!("`{name}` is the name of a graph that is generated"),
         );
         return Err(error.hint(format!(
-            "choose another name:  warploom data import my-{name} ... \
-            ;  the generated graph:  warploom data generate {name}"
+            "choose another name:  warploom data import my-{name} ... ;  the generated graph:  \
+             warploom data generate {name}"
         )));
     }
     Ok(())

@@ -123,10 +123,10 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
     let below = [
         format!("{} sets: {kinds}", entries.len()),
         "  here: real files; partly: some of them; stand-in: a generated graph with its counts; \
-            absent: neither"
+         absent: neither"
             .to_owned(),
         "  width/class: columns of features and classes, as *96/*22 where they are drawn because \
-            the set has none"
+         the set has none"
             .to_owned(),
         format!("made by name too: {}", forms.join(", ")),
         "more of one:  warploom data show NAME     its files:  warploom data fetch NAME".to_owned(),

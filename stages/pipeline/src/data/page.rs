@@ -37,7 +37,7 @@ pub fn page(shown: &Shown) -> String {
         text += &line(
             "STAND-IN",
             "a generated graph with the counts of the catalogue: what follows says nothing about \
-                the real data",
+             the real data",
         );
     }
     if !graph.manifest.made_up.is_empty() {

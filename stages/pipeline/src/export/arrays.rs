@@ -212,8 +212,8 @@ where
         StageError::new(
             ErrorKind::Input,
             format!(
-                "`{name}` has gaps and the value {value}: \
-            together they fit no array of whole numbers"
+                "`{name}` has gaps and the value {value}: together they fit no array of whole \
+                 numbers"
             ),
         )
         .hint("a table holds both:  --as parquet")
@@ -245,8 +245,8 @@ fn words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), StageError
         let error = StageError::new(
             ErrorKind::Input,
             format!(
-                "`{name}` has {count} words, the widest of {widest} letters: an array would be \
-                    far larger than they are"
+                "`{name}` has {count} words, the widest of {widest} letters: an array would be far \
+                 larger than they are"
             ),
         );
         return Err(error.hint("a table holds words as they are:  --as parquet"));

@@ -73,8 +73,8 @@ pub fn run(environment: &Environment, talk: &Talk, digits: Option<&str>) -> Resu
     for artifact in &unverified {
         let (kind, key) = (artifact.kind.name(), &artifact.manifest.key);
         talk.warn(&format!(
-            "`{kind}` {key} was made of inputs that were not checked \
-            (--no-verify); --force makes it again"
+            "`{kind}` {key} was made of inputs that were not checked (--no-verify); --force makes \
+             it again"
         ));
     }
     tell(environment, &report, &unverified);
@@ -165,7 +165,7 @@ fn warn_of_missing_kinds(environment: &Environment, talk: &Talk, all: &[Artifact
     for (kind, count) in missing {
         talk.warn(&format!(
             "the store has no folder of kind `{kind}`, and {count} of its artifacts were made of \
-                such; the next start makes what it needs again"
+             such; the next start makes what it needs again"
         ));
     }
 }

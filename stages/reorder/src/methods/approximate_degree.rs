@@ -1,6 +1,6 @@
-//! By about falling degree (document 004): degrees go to buckets of equal width, buckets are
-//! written one after the other, and in a bucket the old order stays. Neighbours in a group of 32
-//! need to be of like length, not sorted.
+//! By about falling degree (PregelGPU, section 4.1): degrees go to buckets of equal width, buckets
+//! are written one after the other, and in a bucket the old order stays. Neighbours in a group of
+//! 32 need to be of like length, not sorted.
 //!
 //! promises  one bucket where all degrees are the same (as printed, its rule divides by zero
 //!           there), and no product that overflows

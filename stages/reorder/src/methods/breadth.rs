@@ -2,12 +2,12 @@
 //! of the graph; parts by that node.
 //!
 //! limits    O(nodes log nodes + edges); 8 bytes a node
-use warploom_contract::stage::{Told, tell_of};
+use warploom_contract::stage::{Advance, advance_by_stride};
 
 use crate::undirected::Undirected;
 
 /// The old number of each new one.
-pub fn order(graph: &Undirected, told: Told<'_>) -> Vec<u32> {
+pub fn order(graph: &Undirected, advance: Advance<'_>) -> Vec<u32> {
     let mut found = vec![false; graph.nodes()];
     let mut old_of_new = Vec::with_capacity(graph.nodes());
     for start in graph.by_degree().into_iter().rev() {
@@ -17,7 +17,7 @@ pub fn order(graph: &Undirected, told: Told<'_>) -> Vec<u32> {
         let mut at = old_of_new.len();
         old_of_new.push(start);
         while let Some(&node) = old_of_new.get(at) {
-            tell_of(told, at);
+            advance_by_stride(advance, at);
             at += 1;
             old_of_new.extend(
                 graph

@@ -1,4 +1,4 @@
-//! Columns, then rows, document 001's eighth variant: columns are numbered so that those of a row
+//! Columns, then rows, step 8 of the SpMM study: columns are numbered so that those of a row
 //! come close, rows are sorted so that those of a column come close, and the numbers of the columns
 //! are forgotten again.
 //!
@@ -7,7 +7,7 @@
 //! apart; the mean does not depend on one far column.
 //!
 //! never     numbers sources apart from targets: both are the same nodes, and the order of the rows
-//!           becomes the number of both. What the document undoes, since its dense operand must not
+//!           becomes the number of both. What the study undoes, since its dense operand must not
 //!           move, moves here without cost: features are numbered as they are uploaded
 //! limits    O(nodes log nodes + edges); 20 bytes a node
 use warploom_contract::kinds::csr::Rows;

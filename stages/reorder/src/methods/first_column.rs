@@ -1,4 +1,4 @@
-//! Rows by their first column, document 001's seventh variant: nodes stand by their lowest
+//! Rows by their first column, step 7 of the SpMM study: nodes stand by their lowest
 //! in-neighbour, those without one last.
 //!
 //! limits    O(nodes log nodes + edges); 12 bytes a node

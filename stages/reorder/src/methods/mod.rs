@@ -22,7 +22,7 @@ use warploom_contract::{
         permutation::{Cut, inverse},
         profile::CommunityFigures,
     },
-    stage::{Told, tell_of},
+    stage::{Advance, advance_by_stride},
 };
 use warploom_spec::{Degree, Method, ReorderSpec};
 
@@ -38,11 +38,11 @@ pub struct Order {
     pub cut: Option<Cut>,
 }
 
-/// Runs a method that makes an order; tells of nodes as it goes through them, some methods several
+/// Runs a method that makes an order; reports nodes as it goes through them, some methods several
 /// times.
-pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, StageError> {
-    let degrees = || degrees(spec.degree, csr, told);
-    let undirected = || Undirected::of_told(csr, told);
+pub fn run(spec: &ReorderSpec, csr: &Csr, advance: Advance<'_>) -> Result<Order, StageError> {
+    let degrees = || degrees(spec.degree, csr, advance);
+    let undirected = || Undirected::of_with_progress(csr, advance);
     let (mut found_communities, mut cut) = (None, None);
     let old_of_new = match spec.method {
         Method::Auto | Method::None => unreachable!("`choice` runs methods that make an order"),
@@ -53,11 +53,11 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, Stage
         }
         Method::HubSort => hubs::order(&degrees(), true),
         Method::HubCluster => hubs::order(&degrees(), false),
-        Method::Breadth => breadth::order(&undirected(), told),
-        Method::Rcm => rcm::order(&undirected(), told),
+        Method::Breadth => breadth::order(&undirected(), advance),
+        Method::Rcm => rcm::order(&undirected(), advance),
         Method::Rabbit => {
             let graph = undirected();
-            let found = rabbit::order(&graph, told);
+            let found = rabbit::order(&graph, advance);
             found_communities =
                 Some(communities::figures(&found.community, graph.rows(), graph.rows()));
             found.old_of_new
@@ -72,20 +72,20 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, told: Told<'_>) -> Result<Order, Stage
         Method::FirstColumn => first_column::order(csr.incoming.rows()),
         Method::ColumnsThenRows => columns_then_rows::order(csr.incoming.rows()),
     };
-    told(csr.nodes() as u64);
+    advance(csr.nodes() as u64);
     let old_of_new =
         csr.graphs.as_ref().map(|graphs| apart(graphs, &old_of_new)).unwrap_or(old_of_new);
     Ok(Order { new_of_old: inverse(&old_of_new), communities: found_communities, cut })
 }
 
 /// Edges of each node but self loops.
-fn degrees(of: Degree, csr: &Csr, told: Told<'_>) -> Vec<u64> {
+fn degrees(of: Degree, csr: &Csr, advance: Advance<'_>) -> Vec<u64> {
     let count = |rows: Rows<'_>, node: usize| {
         rows.row(node).iter().filter(|&&far| far as usize != node).count() as u64
     };
     let (incoming, outgoing) = (csr.incoming.rows(), csr.outgoing.rows());
     let of_node = |node: usize| {
-        tell_of(told, node);
+        advance_by_stride(advance, node);
         match of {
             Degree::In => count(incoming, node),
             Degree::Out => count(outgoing, node),

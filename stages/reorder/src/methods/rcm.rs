@@ -5,16 +5,16 @@
 //!           no further; a part whose band is narrower from its node of fewest neighbours is
 //!           numbered from there
 //! limits    O(nodes log nodes + edges log degree), a few walks of each part; 20 bytes a node
-use warploom_contract::stage::{Told, tell_of};
+use warploom_contract::stage::{Advance, advance_by_stride};
 
 use crate::undirected::Undirected;
 
 /// The old number of each new one.
-pub fn order(graph: &Undirected, told: Told<'_>) -> Vec<u32> {
+pub fn order(graph: &Undirected, advance: Advance<'_>) -> Vec<u32> {
     let nodes = graph.nodes();
     let mut walk = Walk {
         graph,
-        told,
+        advance,
         walked: 0,
         seen: vec![0; nodes],
         round: 0,
@@ -45,7 +45,7 @@ pub fn order(graph: &Undirected, told: Told<'_>) -> Vec<u32> {
 /// Walks through a part of a graph.
 struct Walk<'a> {
     graph: &'a Undirected,
-    told: Told<'a>,
+    advance: Advance<'a>,
     /// Nodes that were gone through, each time they were.
     walked: usize,
     /// The round in which a node was reached last.
@@ -59,7 +59,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn tell(&mut self) {
         self.walked += 1;
-        tell_of(self.told, self.walked);
+        advance_by_stride(self.advance, self.walked);
     }
 
     /// The part of a node, in breadth from it, neighbours by rising degree.

@@ -649,7 +649,7 @@ fn pin(
         let (needs, may) = (show_size(found), show_size(context.memory));
         let what = format!(
             "features that stay on the host need {needs} ({found} bytes) of its memory, and {may} \
-                ({} bytes) may be used",
+             ({} bytes) may be used",
             context.memory
         );
         return Err(StageError::new(ErrorKind::Memory, what)
@@ -663,7 +663,7 @@ fn pin(
 
 /// Where features lie if not in pinned memory.
 const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , \
-    or run on  --device cpu";
+                         or run on  --device cpu";
 
 /// Ways to need less of a device, or none.
 const ON_HOST: &str = "leave features on the host:  --set plan.features=host";
@@ -708,8 +708,8 @@ pub fn failed(fault: Fault) -> StageError {
     let mut error = StageError::new(kind, fault.to_string());
     if let Code::Memory { .. } = fault.code {
         error = error.hint(format!(
-            "take another GPU, make rows narrower, for example with  --set \
-            plan.set.hidden=8  , {ON_HOST}  , or {ON_CPU}"
+            "take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , \
+             {ON_HOST}  , or {ON_CPU}"
         ));
     }
     if let Some(hint) = fault.hint {

@@ -88,8 +88,8 @@ impl Again<'_> {
             });
             apart.map_or(Ok(()), |element| {
                 let what = format!(
-                    "element {element}: expected {:e}, as the reference makes of \
-                    the parameters, found {:e}",
+                    "element {element}: expected {:e}, as the reference makes of the parameters, \
+                     found {:e}",
                     expected[element], found[element]
                 );
                 Err(violation(&path, what))
@@ -145,8 +145,8 @@ impl Again<'_> {
         reference.prepare();
         if !self.supersteps(&mut reference, edges) {
             context.progress.warn(
-                "the values were not computed again: the loops of this graph \
-                are too long for the reference",
+                "the values were not computed again: the loops of this graph are too long for the \
+                 reference",
             );
             return Ok(());
         }
@@ -235,8 +235,8 @@ impl Again<'_> {
             violation(
                 &path,
                 format!(
-                    "column `{}`, element {row}: expected {expected:e}, as the reference makes \
-                        it, found {found}",
+                    "column `{}`, element {row}: expected {expected:e}, as the reference makes it, \
+                     found {found}",
                     result.name
                 ),
             )

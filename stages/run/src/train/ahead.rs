@@ -167,7 +167,7 @@ impl<T: Precision> Training<'_, T> {
         if !self.watch.agrees(watched) || kept.is_some_and(|kept| kept != u64::from(watched.kept)) {
             let what = format!(
                 "up to epoch {done} the device decided {watched:?}, and by what it measured it is \
-                    {:?}, kept {kept:?}",
+                 {:?}, kept {kept:?}",
                 self.watch
             );
             return Err(StageError::defect(what).into());

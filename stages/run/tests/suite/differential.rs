@@ -417,8 +417,8 @@ proptest! {
         let direct = direct(&shape, choice, LossKind::CrossEntropy);
         for program in ["gcn", "sage"] {
             let list = list(program, &direct, 0.3, (Order::Cheapest, LossKind::CrossEntropy));
-            train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream \
-                {stream}, {choice:?}"), &direct, &list);
+            train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream {stream}, \
+                {choice:?}"), &direct, &list);
         }
         if gpu().is_some() {
             return Ok(());

@@ -248,8 +248,8 @@ fn every_golden_case_is_tried_as_a_list_or_named() {
     );
     if gpu().is_some() {
         println!(
-            "SKIPPED: exact::every_golden_case_is_tried_as_a_list_or_named: {} run on a CPU \
-                alone: a GPU does no supersteps yet",
+            "SKIPPED: exact::every_golden_case_is_tried_as_a_list_or_named: {} run on a CPU alone: \
+             a GPU does no supersteps yet",
             of_cpu.join(", ")
         );
     }

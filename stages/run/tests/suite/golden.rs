@@ -357,7 +357,7 @@ impl Problem<'_> {
             .for_each(|(name, values)| same(name, values, &want.parameters[name]));
         println!(
             "{}, f64 through the stages, by the reference on rounded inputs: at most \
-                {furthest:.1e} apart",
+             {furthest:.1e} apart",
             self.case.name
         );
     }

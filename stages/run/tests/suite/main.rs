@@ -25,6 +25,7 @@
 //! many_graphs    sets of many graphs: labels of graphs, pooled values, what is refused
 //! inference      parameters of a training applied to another graph
 //! memory         the predicted peak beside the measured one
+//! progress       every phase of the stages before is reported as it goes, to its end
 //! threads        the same bytes for any number of threads, the same results in any order of the
 //!                nodes
 //! resume         stopped and started again: the same bytes
@@ -59,6 +60,7 @@ mod many_graphs;
 mod memory;
 mod operations;
 mod products;
+mod progress;
 mod recorded;
 mod resume;
 mod steep;

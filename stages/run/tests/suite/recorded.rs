@@ -222,7 +222,7 @@ fn agree<T: Precision>((name, settings): (&str, &str)) {
         assert!(
             apart.is_none(),
             "{what}, {way:?}: what is measured in epoch {apart:?} differs from that of launches \
-                one by one"
+             one by one"
         );
         assert!(
             alone.numbers == found.numbers,
@@ -239,8 +239,8 @@ fn agree<T: Precision>((name, settings): (&str, &str)) {
 fn epochs_as_graphs_give_the_bits_of_launches_one_by_one() {
     if gpu().is_none() {
         println!(
-            "SKIPPED: recorded::epochs_as_graphs_give_the_bits_of_launches_one_by_one: NOTHING \
-                WAS RECORDED: no GPU is asked for"
+            "SKIPPED: recorded::epochs_as_graphs_give_the_bits_of_launches_one_by_one: NOTHING WAS \
+             RECORDED: no GPU is asked for"
         );
         return;
     }

@@ -271,7 +271,7 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
     let Some(facts) = gpu() else {
         println!(
             "SKIPPED: resume::a_training_stopped_between_graphs_of_epochs_ends_the_same: NOTHING \
-                WAS RECORDED: no GPU is asked for"
+             WAS RECORDED: no GPU is asked for"
         );
         return;
     };

@@ -104,7 +104,7 @@ fn states_that_are_due_change_nothing_of_an_early_end() {
     for keep in ["best", "last"] {
         let run = format!(
             "epochs: 60, keep: {keep}, early_stop: {{patience: 5}}, optimizer: {{adam: {{lr: \
-                0.1}}}}"
+             0.1}}}}"
         );
         let workshop = Workshop::new();
         let whole = trained(&workshop, &halves(), &run);
@@ -147,7 +147,7 @@ fn a_large_state_is_saved_and_changes_nothing() {
     if gpu().is_none() {
         println!(
             "SKIPPED: training::a_large_state_is_saved_and_changes_nothing: NOTHING CAME HOME: no \
-                GPU is asked for"
+             GPU is asked for"
         );
         return;
     }
@@ -195,7 +195,7 @@ fn a_stop_changes_neither_paces_nor_the_end() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&halves());
     let run = "epochs: 40, keep: best, metric: f1, early_stop: {patience: 6}, schedule: {plateau: \
-        {patience: 2, factor: 0.5}}, optimizer: {adam: {lr: 0.1}}";
+               {patience: 2, factor: 0.5}}, optimizer: {adam: {lr: 0.1}}";
     // A GPU goes on alone until a state is due.
     let saved = if gpu().is_some() { ", checkpoint: {every_epochs: 1}" } else { "" };
     let pipeline = workshop

@@ -328,8 +328,8 @@ fn sums_of_any_numbers_over_a_million_edges_are_near() {
                 let is_near = (got - want).abs() <= apart_in_f32() * size;
                 assert!(
                     is_near,
-                    "{width} columns over a million edges: {}[{place}]: got {got:e}, want \
-                        {want:e} of {size:e}",
+                    "{width} columns over a million edges: {}[{place}]: got {got:e}, want {want:e} \
+                     of {size:e}",
                     result.name
                 );
             }

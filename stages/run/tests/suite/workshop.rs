@@ -168,10 +168,15 @@ impl Workshop {
 
     /// A pipeline for one of the shipped programs; `rest` are further lines of the file.
     pub fn pipeline(&self, program: &str, rest: &str) -> Pipeline {
+        self.pipeline_on("none", program, rest)
+    }
+
+    /// The same, of a data set by name.
+    pub fn pipeline_on(&self, dataset: &str, program: &str, rest: &str) -> Pipeline {
         let file = program_file(program);
         let text = format!(
-            "pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: \
-                {}\n{rest}\n",
+            "pipeline: test\ndataset: {dataset}\npartition: {{unit_edges: 64}}\nplan:\n  \
+             program: {}\n{rest}\n",
             file.display()
         );
         let read = warploom_spec::read_text(&text, &self.folder.path().join("test.yaml"), &[]);
@@ -198,19 +203,29 @@ impl Workshop {
         S: Stage,
         S::Request: Request,
     {
+        self.build_with::<S>(chain, &Silence)
+    }
+
+    /// Runs a stage, which reports to a listener, and publishes.
+    pub fn build_with<S>(
+        &self,
+        chain: &mut Chain<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), StageError>
+    where
+        S: Stage,
+        S::Request: Request,
+    {
+        let stop = StopFlag::new();
+        let context = self.context(progress, &stop);
         let mut step = chain.step::<S::Request>(&S::CONTRACT)?;
         if step.request.undecided().is_some() {
-            S::decide(&self.context(&Silence, &StopFlag::new()), &step.inputs, &mut step.request)?;
+            S::decide(&context, &step.inputs, &mut step.request)?;
             step = Step::of(&S::CONTRACT, step.request, step.inputs);
         }
         let mut outputs =
             Outputs::begin(&self.environment.store, &S::CONTRACT, step.document, &step.inputs)?;
-        S::run(
-            &self.context(&Silence, &StopFlag::new()),
-            &mut outputs,
-            &step.inputs,
-            &step.request,
-        )?;
+        S::run(&context, &mut outputs, &step.inputs, &step.request)?;
         chain.accept(&outputs.publish(&self.environment.store)?);
         Ok(())
     }

@@ -210,8 +210,8 @@ impl Unit<'_> {
         }
         let index = inputs.get(1).and_then(|index| self.given(index)).ok_or_else(|| {
             Refused::new(
-                "a sum into a table by an index that is computed: only one that the data \
-                set gives, as seen from its own row, has a kernel"
+                "a sum into a table by an index that is computed: only one that the data set \
+                 gives, as seen from its own row, has a kernel"
                     .to_owned(),
             )
         })?;

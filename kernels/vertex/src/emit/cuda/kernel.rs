@@ -543,7 +543,7 @@ fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
             };
             format!(
                 "{row}, {} rows a warp{rows}, {} edges at hand; a warp or a block for rows with \
-                    many{hubs}",
+                 many{hubs}",
                 cut.groups_of_warp, cut.in_flight
             )
         }
@@ -639,7 +639,7 @@ pub(super) fn opening_of(lanes: &Lanes, threads: u32) -> String {
     let places_of_lane = if lanes.has_tail() || lanes.overlaps() {
         format!(
             "const unsigned place = {of_slice}(q * L + part) * V; own[q] = place < C; c[q] = \
-                {column};"
+             {column};"
         )
     } else {
         format!("own[q] = true; c[q] = {of_slice}(q * L + part) * V;")
@@ -1085,9 +1085,9 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
         if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
             let _infallible = writeln!(
                 drawn,
-                "unsigned held_{at}[J]; UNROLL for (int i = 0; i < J; i++) held_{at}[i] = \
-                    training ? kept_columns<{columns}>(held_{edge}[i], clock->epoch, {site}u, \
-                    seed, {threshold}u) : 0;"
+                "unsigned held_{at}[J]; UNROLL for (int i = 0; i < J; i++) held_{at}[i] = training \
+                 ? kept_columns<{columns}>(held_{edge}[i], clock->epoch, {site}u, seed, \
+                 {threshold}u) : 0;"
             );
             let _infallible = writeln!(shared, "{}", told(of, &format!("stream_{at}"), at));
             continue;
@@ -1095,12 +1095,12 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
         let _infallible = writeln!(
             first,
             "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i \
-                * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+             * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
         let _infallible = writeln!(
             next,
             "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + \
-                CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+             CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
         let _infallible =
             writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
@@ -1110,8 +1110,8 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
         if of_lane(at) {
             let _infallible = writeln!(
                 shared,
-                "const {of} {}_mine = __shfl_sync(FULL, held_{at}[0], group * L + (s + part % B) \
-                    % L);",
+                "const {of} {}_mine = __shfl_sync(FULL, held_{at}[0], group * L + (s + part % B) % \
+                 L);",
                 named(at)
             );
         }
@@ -1156,7 +1156,7 @@ fn told(of: &str, named: &str, at: usize) -> String {
 pub(super) fn told_by(of: &str, named: &str, held: &str) -> String {
     format!(
         "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, \
-            {held});"
+         {held});"
     )
 }
 
@@ -1196,8 +1196,8 @@ fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
     let in_warp = sum.for_each(|at| {
         let joined = sum.joined("from_lane(own_part, g * L + part)");
         format!(
-            "{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int \
-            g = 1; g < PER_WARP; g++) {at} = {joined}; }}"
+            "{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = \
+             1; g < PER_WARP; g++) {at} = {joined}; }}"
         )
     });
     let elements = sum.elements(&writer.lanes);

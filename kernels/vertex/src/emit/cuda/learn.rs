@@ -169,7 +169,7 @@ const STEPPED: usize = 24;
 
 /// What a step is given of a parameter.
 const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, \
-    real* second_#, const double* __restrict__ settings_#";
+                          real* second_#, const double* __restrict__ settings_#";
 
 /// How far moments are from what they will be is reckoned while others end, by settings and a step
 /// that they do not change (the step changes behind all steps of an epoch, and the loss waits for

@@ -459,7 +459,7 @@ impl OfRows {
         };
         format!(
             "on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 \
-                elements asked for ahead",
+             elements asked for ahead",
             8 * self.tiles,
             self.ahead
         )
@@ -639,7 +639,7 @@ impl OfColumns {
             if self.by_warpgroups { ("group of four warps", 16) } else { ("warp", 8) };
         format!(
             "on tensor cores: {} x {} columns a {whose}, {across} of them beside each other, \
-                {along} take turns of {step} rows; {} turns asked for ahead",
+             {along} take turns of {step} rows; {} turns asked for ahead",
             32 * groups,
             8 * tiles,
             ahead - 1

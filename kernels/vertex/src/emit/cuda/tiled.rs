@@ -541,7 +541,7 @@ fn of_sources(sources: &[Source]) -> (String, String, String) {
             let start = steps * 32;
             let of_right = format!(
                 "column >= WIDE ? (real)0 : k < {start} ? (k < K ? {} : (real)0) : k - {start} < \
-                    {inner} ? {} : (real)0",
+                 {inner} ? {} : (real)0",
                 right(first, "k"),
                 right(second, &format!("(k - {start})"))
             );

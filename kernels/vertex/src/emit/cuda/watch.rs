@@ -131,10 +131,7 @@ pub(super) fn watch(
         let declared: String = chunk
             .iter()
             .map(|number| {
-                format!(
-                    ", const real* __restrict__ \
-            from_{number}, real* __restrict__ to_{number}"
-                )
+                format!(", const real* __restrict__ from_{number}, real* __restrict__ to_{number}")
             })
             .collect();
         let copies: String = chunk

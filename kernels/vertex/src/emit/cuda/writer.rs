@@ -618,7 +618,7 @@ impl<'a> Writer<'a> {
                 let _infallible = writeln!(
                     self.passes[number].end,
                     "UNROLL for (int distance = 1; distance < B; distance *= 2) {into} = {into} + \
-                        across({into}, distance);"
+                     across({into}, distance);"
                 );
                 done += 1;
                 continue;
@@ -1003,16 +1003,16 @@ impl<'a> Writer<'a> {
         let arguments = |column: &str| match (is_table, step.shape.as_slice()) {
             (true, [_, columns]) => format!(
                 "(unsigned)({column}) / {columns}u, (unsigned)({column}) % {columns}u, \
-                    clock->epoch, {site}u, seed, {threshold}u"
+                 clock->epoch, {site}u, seed, {threshold}u"
             ),
             _ => format!("{row}, {column}, clock->epoch, {site}u, seed, {threshold}u"),
         };
         let drawn = if spread == Spread::Run && !is_table {
             let column = self.group_element(table);
             format!(
-                "EACH_Q {{ bool {kept}[V]; UNROLL for (int j = 0; j < V; j++) {kept}[j] = true; \
-                    if (training) keeps<V>({kept}, {}); UNROLL for (int j = 0; j < V; j++) {} = \
-                    !training ? {value} : {kept}[j] ? {value} * {scale} : (real)0; }}",
+                "EACH_Q {{ bool {kept}[V]; UNROLL for (int j = 0; j < V; j++) {kept}[j] = true; if \
+                 (training) keeps<V>({kept}, {}); UNROLL for (int j = 0; j < V; j++) {} = \
+                 !training ? {value} : {kept}[j] ? {value} * {scale} : (real)0; }}",
                 arguments(&column),
                 held.at()
             )
@@ -1020,7 +1020,7 @@ impl<'a> Writer<'a> {
             let column = self.element(table);
             let one = format!(
                 "{{ bool {kept}[1] = {{true}}; if (training) keeps<1>({kept}, {}); {} = !training \
-                    ? {value} : {kept}[0] ? {value} * {scale} : (real)0; }}",
+                 ? {value} : {kept}[0] ? {value} * {scale} : (real)0; }}",
                 arguments(&column),
                 held.at()
             );

@@ -35,6 +35,6 @@ fn gathers_are_a_part_of_the_bytes_and_products_are_counted() {
         found,
         2 * forward + 3 * (2 * 1000 * 8 * 3),
         "the first product and its weight's gradient; the second, its weight's gradient and its \
-            input's"
+         input's"
     );
 }

@@ -21,7 +21,7 @@ use crate::{
         ROWS_WRITTEN, Table, TableWriter, describe, field, numbers_of, read_table, scan_table,
         write_table,
     },
-    stage::Told,
+    stage::Advance,
 };
 
 /// The edges: row = edge id.
@@ -161,10 +161,10 @@ impl Ids {
 pub fn write_edges(
     outputs: &mut Outputs,
     edges: EdgeTable,
-    told: Told<'_>,
+    advance: Advance<'_>,
 ) -> Result<(), StageError> {
     let mut writer = EdgeWriter::create(outputs, edges.weight.is_some(), edges.kind.is_some())?;
-    writer.write(edges, told)?;
+    writer.write(edges, advance)?;
     writer.finish(outputs)
 }
 
@@ -193,7 +193,7 @@ impl EdgeWriter {
     }
 
     /// Adds edges behind those that are there.
-    pub fn write(&mut self, edges: EdgeTable, told: Told<'_>) -> Result<(), StageError> {
+    pub fn write(&mut self, edges: EdgeTable, advance: Advance<'_>) -> Result<(), StageError> {
         let count = edges.source.len();
         self.count += count as u64;
         let mut arrays = vec![numbers(edges.source), numbers(edges.target)];
@@ -202,7 +202,7 @@ impl EdgeWriter {
         for first in (0..count).step_by(ROWS_WRITTEN) {
             let rows = ROWS_WRITTEN.min(count - first);
             self.writer.write(arrays.iter().map(|array| array.slice(first, rows)).collect())?;
-            told(rows as u64);
+            advance(rows as u64);
         }
         Ok(())
     }
@@ -368,11 +368,14 @@ fn split_column(splits: &[Vec<u8>], count: usize) -> Result<(Field, ArrayRef), S
 
 /// Reads edges.parquet.
 pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
-    read_edges_told(artifact, &|_| {})
+    read_edges_with_progress(artifact, &|_| {})
 }
 
-/// Reads edges.parquet, and tells of edges as they are read.
-pub fn read_edges_told(artifact: &Artifact, told: Told<'_>) -> Result<EdgeTable, StageError> {
+/// Reads edges.parquet, and reports edges as they are read.
+pub fn read_edges_with_progress(
+    artifact: &Artifact,
+    advance: Advance<'_>,
+) -> Result<EdgeTable, StageError> {
     let path = artifact.file(EDGES_FILE);
     let (rows, schema) = describe(&path)?;
     // The footer's count is compared with the manifest's when an artifact is opened.
@@ -393,7 +396,7 @@ pub fn read_edges_told(artifact: &Artifact, told: Told<'_>) -> Result<EdgeTable,
         if let Some(kind) = &mut edges.kind {
             kind.extend_from_slice(numbers_of(&path, batch, "type")?);
         }
-        told(batch.num_rows() as u64);
+        advance(batch.num_rows() as u64);
         Ok(())
     })?;
     // What follows makes room, weights and launches for each relation up to the largest number.

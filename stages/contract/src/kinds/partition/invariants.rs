@@ -411,7 +411,7 @@ impl Look<'_> {
             Some(at) => {
                 let what = format!(
                     "group {at}: slots {} to {} are none, more than {most}, or do not follow the \
-                        group before",
+                     group before",
                     start.get(at),
                     end.get(at)
                 );

@@ -108,7 +108,7 @@ pub fn write_sparse_rows(placed: &Placed, to: &Path) -> Result<(), StageError> {
     let Some(columns) = page["counts"][&counted].as_u64() else {
         let what = format!(
             "how wide these sparse rows are is not known: expected `{counted}` in manifest.json \
-                beside them"
+             beside them"
         );
         let hint = "export the graph once more, with its manifest:  warploom export graph -o DIR";
         return Err(StageError::new(ErrorKind::Input, what).at(path.display()).hint(hint));
@@ -186,8 +186,8 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
             }
             _ => {
                 let error = array.error("an array of this name is not read as part of edges here");
-                let hint = "keep it in a file of its own:  --features FILE,  --labels FILE;  x, \
-                    y, num_nodes and the like are read without  --nodes";
+                let hint = "keep it in a file of its own:  --features FILE,  --labels FILE;  x, y, \
+                            num_nodes and the like are read without  --nodes";
                 return Err(Box::new(
                     error.expected(edge_arrays::READ, format!("`{name}`")).hint(hint),
                 ));

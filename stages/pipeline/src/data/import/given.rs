@@ -143,8 +143,8 @@ fn refuse_no_file(path: &Path) -> Result<(), StageError> {
         (true, _) => return Ok(()),
         (false, true) => (
             "a folder",
-            "a folder of an export:  --from DIR;  a folder of parts is read where it lies: move \
-                it to  <data>/<name>/edges.parquet/",
+            "a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it \
+             to  <data>/<name>/edges.parquet/",
         ),
         (false, false) => (
             "a pipe, a socket or a device",
@@ -214,8 +214,8 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
                 StageError::new(ErrorKind::Input, "this file is no part of an exported graph")
                     .at(path.display());
             return Err(error.hint(
-                "write the folder with  warploom export graph -o DIR ;  or name \
-                the files one by one:  --edges FILE  --nodes FILE",
+                "write the folder with  warploom export graph -o DIR ;  or name the files one by \
+                 one:  --edges FILE  --nodes FILE",
             ));
         };
         refuse_no_file(&path)?;
@@ -237,8 +237,8 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
                     ),
                 );
                 return Err(error.at(path.display()).hint(
-                    "export into an empty folder, or name \
-                    the files one by one:  --edges FILE  --nodes FILE",
+                    "export into an empty folder, or name the files one by one:  --edges FILE  \
+                     --nodes FILE",
                 ));
             }
             None => all.push(Given { thing, files: vec![path] }),
@@ -250,7 +250,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
     let error = StageError::new(
         ErrorKind::Input,
         "there are no edges in this folder: expected edges.parquet, .csv, .npz, .safetensors, or \
-            edges.source.npy",
+         edges.source.npy",
     );
     Err(error.at(folder.display()).hint("write it with  warploom export graph -o DIR"))
 }

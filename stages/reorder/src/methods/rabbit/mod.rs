@@ -23,7 +23,7 @@ mod tally;
 mod tests;
 
 use rayon::prelude::*;
-use warploom_contract::stage::Told;
+use warploom_contract::stage::Advance;
 
 use crate::undirected::Undirected;
 use level::Level;
@@ -49,12 +49,12 @@ pub struct Found {
 }
 
 /// Joins and numbers.
-pub fn order(graph: &Undirected, told: Told<'_>) -> Found {
+pub fn order(graph: &Undirected, advance: Advance<'_>) -> Found {
     let stash = Stash::default();
     let given = Level::given(graph);
-    let joined = Joined::of(&given, &stash, told);
+    let joined = Joined::of(&given, &stash, advance);
     let old_of_new = numbered(&joined.levels, given.nodes());
-    let (community, count) = joined.refined(&given, &stash, told);
+    let (community, count) = joined.refined(&given, &stash, advance);
     // Stable: who moved goes behind or before the others of its community, they stay as they lay.
     Found { old_of_new: by_key(&old_of_new, &community, count), community }
 }
@@ -71,7 +71,7 @@ struct Joined {
 
 impl Joined {
     /// Joins level by level, while modularity grows.
-    fn of(given: &Level<'_>, stash: &Stash, told: Told<'_>) -> Self {
+    fn of(given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> Self {
         let alone = || (0..given.nodes() as u32).collect();
         let mut joined = Joined {
             levels: Vec::new(),
@@ -83,7 +83,7 @@ impl Joined {
         while joined.levels.len() < LEVELS_MOST {
             let level = last.as_ref().unwrap_or(given);
             let (groups, count) =
-                settle(level, (0..level.nodes() as u32).collect(), ROUNDS, (stash, told));
+                settle(level, (0..level.nodes() as u32).collect(), ROUNDS, (stash, advance));
             if count == level.nodes() {
                 break;
             }
@@ -107,8 +107,8 @@ impl Joined {
     }
 
     /// Moves single nodes to where they are better off, if all of that together gains.
-    fn refined(self, given: &Level<'_>, stash: &Stash, told: Told<'_>) -> (Vec<u32>, usize) {
-        let (refined, count) = settle(given, self.community.clone(), 1, (stash, told));
+    fn refined(self, given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> (Vec<u32>, usize) {
+        let (refined, count) = settle(given, self.community.clone(), 1, (stash, advance));
         if given.modularity_of(&refined, count) > self.modularity {
             (refined, count)
         } else {

@@ -5,7 +5,7 @@
 //! paper     moves of whole batches, and the rule for two nodes that are alone: Lu, Halappanavar,
 //!           Kalyanaraman, Parallel heuristics for scalable community detection (2015)
 use rayon::prelude::*;
-use warploom_contract::stage::{Told, tell_of};
+use warploom_contract::stage::{Advance, advance_by_stride};
 
 use super::{
     level::Level,
@@ -38,7 +38,7 @@ pub fn settle(
     level: &Level<'_>,
     community: Vec<u32>,
     rounds: usize,
-    (stash, told): (&Stash, Told<'_>),
+    (stash, advance): (&Stash, Advance<'_>),
 ) -> (Vec<u32>, usize) {
     let nodes = level.nodes();
     let mut state = State { level, community, strength: vec![0; nodes], members: vec![0; nodes] };
@@ -48,9 +48,9 @@ pub fn settle(
     }
     for round in 0..rounds {
         let moved = if level.link_count() < LINKS_LEAST {
-            state.one_by_one(round, stash, told)
+            state.one_by_one(round, stash, advance)
         } else {
-            state.in_batches(round, stash, told)
+            state.in_batches(round, stash, advance)
         };
         if moved * MOVERS_LEAST < nodes {
             break;
@@ -72,7 +72,7 @@ impl State<'_> {
     }
 
     /// How many moved.
-    fn one_by_one(&mut self, round: usize, stash: &Stash, told: Told<'_>) -> usize {
+    fn one_by_one(&mut self, round: usize, stash: &Stash, advance: Advance<'_>) -> usize {
         let order = (0..BATCHES)
             .flat_map(|batch| (0..self.blocks()).map(move |block| node_of(block, batch, round)));
         let nodes: Vec<u32> =
@@ -80,7 +80,7 @@ impl State<'_> {
         let mut moved = 0;
         stash.lend(|tally| {
             for node in nodes {
-                tell_of(told, node as usize);
+                advance_by_stride(advance, node as usize);
                 if let Some(to) = self.better(tally, node) {
                     self.go(node, to);
                     moved += 1;
@@ -91,7 +91,7 @@ impl State<'_> {
     }
 
     /// How many moved.
-    fn in_batches(&mut self, round: usize, stash: &Stash, told: Told<'_>) -> usize {
+    fn in_batches(&mut self, round: usize, stash: &Stash, advance: Advance<'_>) -> usize {
         let mut moved = 0;
         for batch in 0..BATCHES {
             let look = |task: usize| -> Vec<(u32, u32)> {
@@ -100,7 +100,7 @@ impl State<'_> {
                     .map(|block| node_of(block, batch, round))
                     .filter(|&node| (node as usize) < self.community.len());
                 stash.lend(|tally| {
-                    let nodes = nodes.inspect(|&node| tell_of(told, node as usize));
+                    let nodes = nodes.inspect(|&node| advance_by_stride(advance, node as usize));
                     nodes.filter_map(|node| Some((node, self.better(tally, node)?))).collect()
                 })
             };
