@@ -25,13 +25,13 @@ const UNSAFE_ALLOWED: [&str; 13] = [
     "kernels/device/src/gpu/driver.rs",
     "kernels/device/src/gpu/graph.rs",
     "kernels/device/src/gpu/kernel.rs",
-    "kernels/device/src/gpu/landing.rs",
+    "kernels/device/src/gpu/readback.rs",
     "kernels/device/src/gpu/memory.rs",
-    "kernels/device/src/gpu/pinned.rs",
+    "kernels/device/src/gpu/pinned_memory.rs",
     "kernels/device/src/gpu/transfer.rs",
     "kernels/device/src/nvrtc.rs",
     "kernels/ops/src/product/gemm.rs",
-    "stages/contract/src/mapped.rs",
+    "stages/contract/src/mapped_file.rs",
     "stages/shell/src/allocation.rs",
 ];
 /// What a file may not be called.

@@ -15,22 +15,22 @@ mod context;
 mod driver;
 mod graph;
 mod kernel;
-mod landing;
 mod memory;
 mod parameters;
-mod pinned;
+mod pinned_memory;
+mod readback;
 mod transfer;
 
 use std::sync::{Arc, Mutex};
 
 pub use graph::{Behind, Event, Graph};
 pub use kernel::{Grid, Kernel, KernelFacts, Module};
-pub use landing::{Landing, Piece};
 pub use memory::Memory;
 pub use parameters::{Parameter, ParameterKind, Value};
-pub use pinned::Pinned;
+pub use pinned_memory::Pinned;
+pub use readback::{Landing, Piece};
 
-use crate::fault::Fault;
+use crate::gpu_error::Fault;
 
 /// What is known of a GPU that is here.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,20 +11,20 @@
 use std::sync::OnceLock;
 
 mod cubin;
+mod detected_gpu;
 mod facts;
-mod fault;
 pub mod gpu;
-pub mod kept;
+mod gpu_error;
 pub mod measure;
+pub mod measured_facts;
 pub mod nvrtc;
-mod present;
 
 pub use cubin::{Compiled, Cubin};
+pub use detected_gpu::Rates;
 pub use facts::{Facts, Flops, Gather, Grid, Kind, Measurement};
-pub use fault::{Code, Fault};
 pub use gpu::Gpu;
+pub use gpu_error::{Code, Fault};
 pub use nvrtc::Nvrtc;
-pub use present::Rates;
 
 /// A name that is no device of this machine or version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,8 @@ pub fn cuda(ordinal: usize) -> Result<Facts, Fault> {
 
 /// Facts of a GPU that was looked at, and where its rates come from.
 pub fn rates(device: &gpu::Device) -> Result<(Facts, Rates), Fault> {
-    present::facts(device).map(|(facts, rates)| (Facts { ordinal: device.ordinal, ..facts }, rates))
+    detected_gpu::facts(device)
+        .map(|(facts, rates)| (Facts { ordinal: device.ordinal, ..facts }, rates))
 }
 
 /// What `auto` may take.

@@ -13,12 +13,12 @@
 use std::time::{Duration, Instant};
 
 use crate::{
+    detected_gpu,
     facts::{Facts, Flops, Gather, Measurement},
-    fault::{Code, Fault, size},
     gpu::{Event, Gpu, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Pinned, Value},
+    gpu_error::{Code, Fault, size},
     known,
     nvrtc::{Nvrtc, Source},
-    present,
 };
 
 /// The kernels.
@@ -54,7 +54,7 @@ const STEPS: u64 = 20;
 /// not.
 pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault> {
     let device = gpu.facts();
-    let expected = present::expected(&device)
+    let expected = detected_gpu::expected(&device)
         .ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))?;
     let cubin = nvrtc.compile(&Source {
         name: "rates.cu",

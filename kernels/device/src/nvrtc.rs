@@ -27,7 +27,7 @@ use cudarc::nvrtc::{
 
 use crate::{
     cubin::{self, Cubin},
-    fault::{Code, Fault},
+    gpu_error::{Code, Fault},
 };
 
 /// Names the library, or the folder it is in.

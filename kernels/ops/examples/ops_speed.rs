@@ -351,6 +351,6 @@ fn time_loss() {
         black_box(warploom_ops::metrics::right_count(&result, &target, CLASSES, &training_rows));
     });
     time("summed change, 22 columns", 8 * NODES * CLASSES, || {
-        black_box(warploom_ops::change::summed_change(&result, &gradient));
+        black_box(warploom_ops::convergence::summed_change(&result, &gradient));
     });
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::Real;
-use crate::courses::Lists;
+use crate::shortcuts::Lists;
 
 /// First row, and how many.
 pub type Run = (u32, u32);

@@ -12,28 +12,28 @@
 //!
 //! Graphs, partitions and buffers are borrowed; outputs come first. An output is never one of the
 //! inputs.
-pub mod change;
-pub mod courses;
-mod division;
+pub mod convergence;
 pub mod elementwise;
 pub mod evaluate;
 pub mod expression;
 pub mod frontier;
 pub mod fused;
-pub mod halves;
-mod instances;
+pub mod half_precision;
 pub mod loss;
 pub mod metrics;
+mod monomorphized;
 pub mod neighbour_reduce;
 pub mod optimizer;
 pub mod product;
 pub mod product_over_rows;
 pub mod random;
+mod row_tasks;
 mod scalar;
+pub mod shortcuts;
 pub mod sparse_product;
 pub mod sum_over_rows;
 #[cfg(test)]
 mod testing;
 
-pub use division::{Adjacency, balanced_units};
+pub use row_tasks::{Adjacency, balanced_units};
 pub use scalar::{Real, Scalar};

@@ -10,7 +10,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use warploom_vertex::launch::Element;
 
 use crate::expression::arithmetic::Arithmetic;
-use crate::instances::{OfReals, OfScalars};
+use crate::monomorphized::{OfReals, OfScalars};
 
 /// An element of a buffer: f32, f64 or u32 (a node id, with `u32::MAX` beyond every id).
 pub trait Scalar:

@@ -15,36 +15,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::gir;
 
-mod access;
 mod arena;
-mod aside;
+mod buffer_access;
 mod bytes;
-mod course;
-mod evaluated;
 mod frontier;
-mod fused;
 mod host_memory;
-mod joined;
 mod liveness;
+mod mergeable_products;
+mod off_critical_path;
+mod operand_shapes;
 mod render;
+mod shortcut_algorithms;
+mod single_walk_rules;
 mod validate;
 mod work;
 
-pub use access::{gradient_buffer, parameter_buffer};
 pub use arena::{ALIGNMENT, Arena, Peak, Place};
-pub use aside::aside;
+pub use buffer_access::{gradient_buffer, parameter_buffer};
 pub use bytes::Lists;
 pub(crate) use bytes::width;
-pub use course::{Course, Step, course};
-pub use evaluated::fixed;
 pub use frontier::frontier;
-pub use fused::{is_row_wise, is_total, name_of_again, reduced};
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
-pub use joined::{
+pub use liveness::{Lifetime, Timeline};
+pub use mergeable_products::{
     ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow,
     OUTER_COLUMNS, Source, WALKED_COLUMNS, differing, is_attended, lies, summed_rows,
 };
-pub use liveness::{Lifetime, Timeline};
+pub use off_critical_path::aside;
+pub use operand_shapes::fixed;
+pub use shortcut_algorithms::{Course, Step, course};
+pub use single_walk_rules::{is_row_wise, is_total, name_of_again, reduced};
 pub use validate::Flaw;
 pub use work::{Gathered, Seen, Work};
 

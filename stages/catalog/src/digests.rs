@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CatalogError, Entry, entry::RawFile, look_at, seen, trouble::Trouble};
+use crate::{CatalogError, Entry, digest_cache, download_error::Trouble, entry::RawFile, look_at};
 
 /// Its name in the folder of the set.
 pub const RECORD_FILE: &str = ".digests.json";
@@ -87,7 +87,7 @@ pub(crate) fn judge(
     beside: &Path,
 ) -> Result<(), Trouble> {
     let read = |error: io::Error| Trouble::disk("cannot read what came", &error);
-    let digest = seen::digest(beside, None, true).map_err(read)?;
+    let digest = digest_cache::digest(beside, None, true).map_err(read)?;
     let bytes = fs::metadata(beside).map_err(read)?.len();
     // Bytes that the entry knows by their digest are the file, whatever they look like.
     if file.blake3.as_deref() != Some(&digest) {
@@ -191,7 +191,7 @@ pub fn settle(
             entry.name
         )));
     }
-    let digest = seen::digest(path, None, true)
+    let digest = digest_cache::digest(path, None, true)
         .map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
     check(entry, file, (folder, path), &digest)?;
     let mut record = read(folder)?;
@@ -287,7 +287,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("edges.csv");
         fs::write(&path, "0,1\n").unwrap();
-        let digest = seen::digest(&path, None, true).unwrap();
+        let digest = digest_cache::digest(&path, None, true).unwrap();
         let checked = |bytes, blake3: Option<&str>| {
             let file = RawFile {
                 file: "edges.csv".into(),

@@ -19,7 +19,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::trouble::Trouble;
+use crate::download_error::Trouble;
 
 /// The bytes that are moved at once.
 const BUFFER_BYTES: usize = 1 << 16;

@@ -17,12 +17,11 @@ use std::{
 };
 
 use crate::{
-    Attempt, CatalogError, Entry, Source, digests,
+    Attempt, CatalogError, Entry, Source, digest_cache, digests,
     download::{Limits, Progress, download},
+    download_error::Trouble,
     entry::{Archive, RawFile},
     locate::{forget, found_file, locate, own_folder, present},
-    seen,
-    trouble::Trouble,
     unpack::unpack,
 };
 
@@ -101,7 +100,7 @@ fn elsewhere(
     };
     for (file, path) in entry.files.iter().zip(&paths) {
         digests::refuse_folder(entry, file, path)?;
-        let digest = seen::digest(path, kept, false).map_err(|error| {
+        let digest = digest_cache::digest(path, kept, false).map_err(|error| {
             CatalogError::new(format!("cannot read: {error}")).at(path.display())
         })?;
         digests::check(entry, file, (&folder, path), &digest)?;

@@ -9,7 +9,7 @@ use crate::{
     CatalogError, Entry,
     entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
     generator::Generator,
-    imported, is_closed, is_plain, look_at, open_first,
+    imported_sets, is_closed, is_plain, look_at, open_first,
 };
 use std::{
     fs,
@@ -27,7 +27,7 @@ const FILES_MOST: usize = 100_000;
 /// The entry of `<data>/<name>/`, if there is such a folder.
 pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
     let Some(folder) = folder_of(name, data_dirs)? else { return Ok(None) };
-    imported::refuse_without_entry(name, &folder)?;
+    imported_sets::refuse_without_entry(name, &folder)?;
     let Listed { mut files, pipes } = Listed::of(&folder)?;
     files.sort();
     let (format, consumed) = warploom_formats::detect(&folder, &files).map_err(|error| {

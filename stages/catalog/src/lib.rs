@@ -6,17 +6,17 @@
 //! never     parses the data itself (`ingest` does); touches the network unless `locate` is told
 //!           `Attempt::Once` or `fetch` is called
 //! limits    a download is bounded in time, and its memory by one buffer
+pub mod digest_cache;
 pub mod digests;
 mod download;
+mod download_error;
 pub mod entry;
 mod error;
 mod fetch;
 mod folder;
 pub mod generator;
-pub mod imported;
+pub mod imported_sets;
 mod locate;
-pub mod seen;
-mod trouble;
 mod unpack;
 
 pub use download::Progress;
@@ -136,7 +136,7 @@ impl Catalog {
     /// The entry of this name: that beside the files of an imported set, else that of the
     /// catalogue.
     pub fn find_in(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
-        match imported::find(name, data_dirs)? {
+        match imported_sets::find(name, data_dirs)? {
             Some(entry) => Ok(entry),
             None => self.find_known(name, data_dirs),
         }
@@ -144,7 +144,7 @@ impl Catalog {
 
     /// The same, else that of a folder that no entry describes.
     pub fn find_or_infer(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
-        let is_known = imported::home(name, data_dirs)?.is_some() || self.has(name)?;
+        let is_known = imported_sets::home(name, data_dirs)?.is_some() || self.has(name)?;
         match if is_known { None } else { infer(name, data_dirs)? } {
             Some(entry) => Ok(entry),
             None => self.find_in(name, data_dirs),
@@ -159,7 +159,7 @@ impl Catalog {
     /// The names of all entries and of all imported sets, sorted.
     pub fn names_in(&self, data_dirs: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
         let names: BTreeSet<String> =
-            self.names().into_iter().chain(imported::names(data_dirs)?).collect();
+            self.names().into_iter().chain(imported_sets::names(data_dirs)?).collect();
         Ok(names.into_iter().collect())
     }
 
@@ -168,7 +168,7 @@ impl Catalog {
     pub fn written_by_import(&self, name: &str) -> Option<PathBuf> {
         let (path, text) = self.own_entry(name).ok()??;
         Entry::from_yaml(name, &text, "")
-            .is_ok_and(|entry| entry.about.starts_with(imported::ABOUT))
+            .is_ok_and(|entry| entry.about.starts_with(imported_sets::ABOUT))
             .then_some(path)
     }
 

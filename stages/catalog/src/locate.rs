@@ -7,11 +7,11 @@
 //!           there; fails because a folder is missing or read-only; writes into a data folder but
 //!           for the files that a download brings
 use crate::{
-    CatalogError, Entry, digests,
+    CatalogError, Entry, digest_cache, digests,
     download::Limits,
     entry::RawFile,
     fetch::{Made, get},
-    is_absence, look_at, open_first, own_text, seen,
+    is_absence, look_at, open_first, own_text,
     unpack::unpack,
 };
 use std::{
@@ -126,7 +126,7 @@ pub(crate) fn locate_within(
 /// the same.
 fn unpacked(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, String> {
     let inside = entry.archive.as_ref().map_or("", |archive| archive.folder.as_str());
-    let folder = seen::folder_of(&kept.join(UNPACKED), archive, inside)
+    let folder = digest_cache::folder_of(&kept.join(UNPACKED), archive, inside)
         .map_err(|error| format!("cannot read: {error}"))?;
     let there: Option<Vec<PathBuf>> =
         entry.files.iter().map(|file| found_file(&folder, file)).collect();

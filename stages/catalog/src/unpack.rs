@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::trouble::Trouble;
+use crate::download_error::Trouble;
 use warploom_formats::{
     raw::{Read, ReadError},
     tar, zip,

@@ -17,7 +17,7 @@ use arrow_ipc::{
 };
 use arrow_schema::{DataType, Field, Fields, Schema};
 
-use crate::{StageError, mapped};
+use crate::{StageError, mapped_file};
 
 /// A column of numbers inside a mapped file; derefs to a slice.
 pub type View<T> = ScalarBuffer<T>;
@@ -97,7 +97,7 @@ pub fn write_rows_of(
     width: usize,
     values: &File,
 ) -> Result<(), StageError> {
-    let bytes = mapped::map_own(values)
+    let bytes = mapped_file::map_own(values)
         .map_err(|error| StageError::io("map what is kept beside", path, &error))?;
     let values: ScalarBuffer<f32> = bytes.into();
     write_lists(path, name, width, Arc::new(PrimitiveArray::<Float32Type>::new(values, None)))
@@ -147,7 +147,7 @@ pub fn write_sparse_rows(
 
 /// Opens a column of numbers without nulls as a view of the mapped file.
 pub fn open_numbers<T: Number>(path: &Path, name: &str) -> Result<View<T>, StageError> {
-    let batch = mapped::open_arrow(path)?;
+    let batch = mapped_file::open_arrow(path)?;
     let column = column_of(path, &batch, name, &T::Arrow::DATA_TYPE)?;
     Ok(column
         .as_any()
@@ -159,7 +159,7 @@ pub fn open_numbers<T: Number>(path: &Path, name: &str) -> Result<View<T>, Stage
 
 /// Opens dense rows: width and values.
 pub fn open_rows(path: &Path, name: &str) -> Result<(usize, View<f32>), StageError> {
-    let batch = mapped::open_arrow(path)?;
+    let batch = mapped_file::open_arrow(path)?;
     let column = batch.column_by_name(name).ok_or_else(|| missing(path, &batch, name))?;
     let list = column.as_any().downcast_ref::<FixedSizeListArray>();
     let list =
@@ -172,7 +172,7 @@ pub fn open_rows(path: &Path, name: &str) -> Result<(usize, View<f32>), StageErr
 
 /// Opens sparse rows; offsets are proved ascending by the Arrow reader.
 pub fn open_sparse_rows(path: &Path, name: &str) -> Result<SparseColumns, StageError> {
-    let batch = mapped::open_arrow(path)?;
+    let batch = mapped_file::open_arrow(path)?;
     let column = batch.column_by_name(name).ok_or_else(|| missing(path, &batch, name))?;
     let wrong = || unlike(path, name, "a large list of (index u32, value f32)", column.data_type());
     let list = column.as_any().downcast_ref::<LargeListArray>().ok_or_else(wrong)?;

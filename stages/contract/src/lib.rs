@@ -11,20 +11,20 @@
 //! Start with `stage` (what a stage is), then `store` (where artifacts live) and `kinds` (what is
 //! in them; its header says how to add one).
 pub mod arrow_file;
+pub mod caught_panics;
 pub mod communities;
 pub mod digest;
+pub mod edge_grouping;
 pub mod eintr;
 pub mod error;
-pub mod group;
 pub mod key;
 pub mod kinds;
 pub mod manifest;
-pub mod mapped;
-pub mod order;
-pub mod panics;
+pub mod mapped_file;
 #[cfg(feature = "tables")]
 pub mod parquet_file;
 pub mod regular_file;
+pub mod row_order;
 pub mod stage;
 pub mod store;
 pub mod windows;

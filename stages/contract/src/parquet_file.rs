@@ -26,7 +26,7 @@ use parquet::{
 use crate::{
     StageError,
     arrow_file::Number,
-    panics,
+    caught_panics,
     regular_file::{self, Refusal},
 };
 
@@ -212,9 +212,9 @@ fn decode<T, E: std::fmt::Display>(
     bytes: &TableBytes,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, StageError> {
-    let decoded = match panics::catch(work) {
+    let decoded = match caught_panics::catch(work) {
         Ok(decoded) => Ok(decoded),
-        Err(said) => match panics::out_of_memory(&said) {
+        Err(said) => match caught_panics::out_of_memory(&said) {
             Some(error) => return Err(error.at(path.display())),
             None => Err("its decoder does not expect what it holds".to_owned()),
         },

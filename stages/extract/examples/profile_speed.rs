@@ -7,11 +7,11 @@ use std::{path::Path, time::Instant};
 use warploom_contract::{
     Artifact, Kind, communities as quality,
     kinds::graph::{NODES_FILE, read_edges},
-    order, windows,
+    row_order, windows,
 };
 use warploom_extract::{
     group::both_directions,
-    profile::{Attributes, communities, degrees, labels, measure, parts},
+    profile::{Attributes, communities, components, degrees, labels, measure},
 };
 
 const ROUNDS: usize = 5;
@@ -51,9 +51,9 @@ fn main() {
     };
     say("attributes", &|| keep(Attributes::read(&artifact)));
     say("degrees", &|| keep((degrees::spread(incoming), degrees::spread(outgoing))));
-    say("order", &|| keep(order::measure(incoming)));
-    say("components", &|| keep(parts::components(incoming)));
-    say("blocks", &|| keep(parts::blocks(incoming, outgoing, u64::MAX)));
+    say("order", &|| keep(row_order::measure(incoming)));
+    say("components", &|| keep(components::components(incoming)));
+    say("blocks", &|| keep(components::blocks(incoming, outgoing, u64::MAX)));
     say("windows", &|| keep(windows::windows(incoming, entries)));
     say("homophily", &|| {
         keep(

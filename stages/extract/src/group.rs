@@ -6,12 +6,12 @@
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
 use rayon::prelude::*;
 use warploom_contract::{
-    group::{Others, group, sort_rows_by_type},
+    edge_grouping::{Others, group, sort_rows_by_type},
     kinds::{
         csr::{CsrParts, DirectionParts},
         graph::EdgeTable,
     },
-    mapped::zeros,
+    mapped_file::zeros,
     stage::{Phase, Progress, Silence},
 };
 

@@ -4,9 +4,9 @@
 //! reads   graph                                  keeps   every edge once in each direction, with its id, weight and type
 //! writes  csr, profile                           bounds  nodes < 2^32 - 1; memory at most 56 bytes an edge and 48 a node
 //! never   merges, drops or renumbers anything; lets labels or features change a row
+pub mod check;
 pub mod group;
 pub mod profile;
-pub mod prove;
 
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
@@ -65,15 +65,15 @@ impl Stage for Extract {
         let table = graph::read_edges(inputs.get(Kind::Graph)?)?;
         let nodes = inputs.get(Kind::Graph)?.count("nodes")?;
         let csr = csr::Csr::open(outputs.get(Kind::Csr)?)?;
-        prove::csr_holds_edges(nodes, &csr, &table)?;
+        check::csr_holds_edges(nodes, &csr, &table)?;
         let profile = warploom_contract::kinds::profile::open(outputs.get(Kind::Profile)?)?;
-        prove::profile_counts(nodes, &profile, &table)?;
+        check::profile_counts(nodes, &profile, &table)?;
         let nodes = graph::read_nodes(inputs.get(Kind::Graph)?)?;
         if csr.graphs.as_deref() != nodes.graph.as_deref() {
             return Err(Violation::new(
                 "the graphs of the nodes are not those of the node table".to_owned(),
             ));
         }
-        prove::profile_labels(&profile, nodes.labels.as_ref(), &table)
+        check::profile_labels(&profile, nodes.labels.as_ref(), &table)
     }
 }

@@ -5,10 +5,10 @@
 //! limits    O(edges log degree); memory at most 32 bytes an edge that joins two communities and 40
 //!           a node
 pub mod communities;
+pub mod components;
 pub mod degrees;
 pub mod features;
 pub mod labels;
-pub mod parts;
 
 use rayon::prelude::*;
 use warploom_contract::{
@@ -18,7 +18,7 @@ use warploom_contract::{
         graph::{self, Labels},
         profile::{FeatureFigures, GraphFigures, Profile, log_bin},
     },
-    order,
+    row_order,
     stage::{Phase, Progress, advance_by_stride},
 };
 
@@ -76,7 +76,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
     // One thread goes through the components while the others find communities.
     let find = || communities::find(incoming, outgoing, &|nodes| progress.advance(nodes));
     let ((components, component_largest), community) =
-        rayon::join(|| parts::components(incoming), find);
+        rayon::join(|| components::components(incoming), find);
     progress.begin("measuring", GROUPS, "groups of figures");
     progress.note("spans");
     let spans = spans(incoming);
@@ -85,11 +85,11 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
     done("symmetry");
     let symmetric = is_symmetric(parts);
     done("order");
-    let order = order::measure(incoming);
+    let order = row_order::measure(incoming);
     done("blocks");
     let (blocks, blocks_nearly) = (
-        parts::blocks(incoming, outgoing, u64::MAX),
-        parts::blocks(incoming, outgoing, parts::near(&spans)),
+        components::blocks(incoming, outgoing, u64::MAX),
+        components::blocks(incoming, outgoing, components::near(&spans)),
     );
     done("communities and windows");
     let communities = warploom_contract::communities::figures(&community, incoming, outgoing);

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use warploom_catalog::{Catalog, Generator};
-use warploom_ingest::generate::made::graph_of;
+use warploom_ingest::generate::synthetic_source::graph_of;
 
 const ROUNDS: usize = 5;
 

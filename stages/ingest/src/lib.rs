@@ -7,20 +7,20 @@
 //!                                                        read so
 //! never   downloads (the chain of keys decides where data come from); publishes a graph whose
 //!         counts are not those of the catalogue; makes anything up silently
+mod check;
 pub mod fill;
 pub mod generate;
-pub mod kinds;
-mod large;
-mod prove;
+pub mod node_kinds;
+mod out_of_core;
 mod relations;
+mod requested_graph;
 mod source;
 mod subset;
-mod target;
 pub mod transform;
 mod union;
 mod write;
 
-use target::Filled;
+use requested_graph::Filled;
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{contracts, requests::IngestRequest};
 
@@ -37,25 +37,26 @@ impl Stage for Ingest {
         _inputs: &Inputs,
         request: &IngestRequest,
     ) -> Result<(), StageError> {
-        target::refuse_shares(request)?;
+        requested_graph::refuse_shares(request)?;
         let read = source::read(context, request)?;
-        large::facts(outputs, request, &read);
+        out_of_core::facts(outputs, request, &read);
         if let Some(graphs) =
             read.graph.graphs.as_ref().filter(|_| request.union && request.needs.node_labels)
         {
             context.progress.say(&union::told(&request.entry.name, graphs.len()));
         }
-        let mut narrowed = target::narrow(request, read)?;
-        if let Some(spilled) = large::edges(context, &mut narrowed)? {
-            return large::ingest(context, outputs, request, narrowed, &spilled);
+        let mut narrowed = requested_graph::narrow(request, read)?;
+        if let Some(spilled) = out_of_core::edges(context, &mut narrowed)? {
+            return out_of_core::ingest(context, outputs, request, narrowed, &spilled);
         }
         let found = narrowed.provenance;
-        let Filled { mut graph, made_up, short } = target::complete(context, request, narrowed)?;
-        large::split_facts(outputs, &short);
+        let Filled { mut graph, made_up, short } =
+            requested_graph::complete(context, request, narrowed)?;
+        out_of_core::split_facts(outputs, &short);
         let (provenance, made_up) = source::provenance(request, found, made_up);
         outputs.set_provenance(provenance, made_up);
-        outputs.fact(Kind::Graph, "task", target::task(&graph, request.union));
-        if let Some(own_names) = kinds::name_plainly(&mut graph) {
+        outputs.fact(Kind::Graph, "task", requested_graph::task(&graph, request.union));
+        if let Some(own_names) = node_kinds::name_plainly(&mut graph) {
             outputs.fact(Kind::Graph, "kinds", own_names);
         }
         write::write(outputs, graph, context.progress)
@@ -68,6 +69,6 @@ impl Stage for Ingest {
         _inputs: &Inputs,
         request: &IngestRequest,
     ) -> Result<(), Violation> {
-        prove::graph_keeps_settings(outputs.get(Kind::Graph)?, request)
+        check::graph_keeps_settings(outputs.get(Kind::Graph)?, request)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be
 //!           overlooked
-use warploom_catalog::{Catalog, Source, imported::ENTRY_FILE};
+use warploom_catalog::{Catalog, Source, imported_sets::ENTRY_FILE};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError, stage::Phase};
 use warploom_shell::{
     hints,
@@ -10,7 +10,7 @@ use warploom_shell::{
 };
 use warploom_spec::{Ids, Symmetrize, Weights};
 
-use crate::{generate::made, kinds};
+use crate::{generate::synthetic_source, node_kinds};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -76,7 +76,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                         .map_err(|error| catalog_error(&error))?,
                 );
             }
-            if graph.types.is_some() && kinds::rule(request).is_none() {
+            if graph.types.is_some() && node_kinds::rule(request).is_none() {
                 graph.passed_over.push(
                     "types of entities, of which  ingest.entity_types  makes kinds".to_owned(),
                 );
@@ -148,7 +148,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             }
             Ok(Read { graph, provenance: Provenance::Real, community: None, spilled, report })
         }
-        Source::Generated => made::make(context, request),
+        Source::Generated => synthetic_source::make(context, request),
         Source::StandIn { why } => {
             let name = &request.entry.name;
             context.progress.warn(&format!(
@@ -349,5 +349,5 @@ fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         )
     };
     let recipe = request.entry.stand_in.ok_or_else(missing)?;
-    made::planted(context, request, &recipe, Provenance::StandIn)
+    synthetic_source::planted(context, request, &recipe, Provenance::StandIn)
 }

@@ -10,8 +10,8 @@ use warploom_contract::{
     kinds::{csr::Csr, partition::Tables},
 };
 use warploom_partition::{
-    outline::Room,
     schemes::{build, outline, prove},
+    size_estimate::Room,
 };
 use warploom_shell::requests::PartitionRequest;
 use warploom_spec::{Scheme, read_text};

@@ -3,10 +3,10 @@
 //! reads   csr (and a user's own table of groups)     keeps   every edge exactly once in each division of edges, every row in each of rows
 //! writes  partition                                  bounds  memory of one scheme at a time, known before it is allocated: at most twice that of the csr
 //! never   copies weights or features; lets a scheme change a result
-pub mod outline;
-pub mod prove;
+pub mod check;
+pub mod directions;
 pub mod schemes;
-pub mod sides;
+pub mod size_estimate;
 
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
@@ -18,7 +18,7 @@ use warploom_contract::{
 use warploom_shell::{contracts, requests::PartitionRequest};
 use warploom_spec::Scheme as Asked;
 
-use crate::outline::{Outline, Room};
+use crate::size_estimate::{Outline, Room};
 
 /// The stage.
 pub struct PartitionStage;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use warploom_contract::StageError;
-use warploom_plan::compile::FORMS;
+use warploom_plan::printed_forms::FORMS;
 use warploom_shell::{
     Options,
     flags::Format,
-    limits::{parse_age, parse_size},
+    machine_limits::{parse_age, parse_size},
 };
 
 /// The command line.

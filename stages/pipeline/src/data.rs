@@ -11,7 +11,7 @@ mod show;
 
 use warploom_catalog::{Catalog, Entry};
 use warploom_contract::StageError;
-use warploom_shell::{Environment, Options, requests::catalog_error, talk::Talk};
+use warploom_shell::{Environment, Options, progress::Talk, requests::catalog_error};
 
 use crate::arguments::DataAction;
 use ls::state;

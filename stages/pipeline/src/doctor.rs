@@ -14,11 +14,11 @@ use std::{
 };
 
 use serde_json::json;
-use warploom_contract::{ErrorKind, StageError, mapped};
+use warploom_contract::{ErrorKind, StageError, mapped_file};
 use warploom_device::{
-    AUTO, Code, Facts, Fault, Gpu, Nvrtc, Rates, gpu::Device, kept, measure as rates,
+    AUTO, Code, Facts, Fault, Gpu, Nvrtc, Rates, gpu::Device, measure as rates, measured_facts,
 };
-use warploom_shell::{Environment, limits, limits::show_size};
+use warploom_shell::{Environment, machine_limits, machine_limits::show_size};
 
 struct Line {
     what: &'static str,
@@ -92,10 +92,10 @@ pub fn measure(environment: &Environment) -> Result<(), StageError> {
     let maps: Vec<&[u8]> = maps.iter().map(Deref::deref).collect();
     let (mut lines, mut places) = (Vec::new(), BTreeSet::new());
     // Of devices that share a file, the first.
-    for device in devices.into_iter().filter(|device| places.insert(kept::file(device))) {
+    for device in devices.into_iter().filter(|device| places.insert(measured_facts::file(device))) {
         let gpu = Gpu::open(device.ordinal).map_err(failed)?;
         let facts = rates::measure(&gpu, &nvrtc, &maps).map_err(failed)?;
-        let place = kept::keep(&device, &facts).map_err(failed)?;
+        let place = measured_facts::keep(&device, &facts).map_err(failed)?;
         lines.extend(found(&device, &facts, &place));
     }
     told(environment, &lines)
@@ -162,7 +162,7 @@ fn numbers(root: &Path) -> Result<Vec<impl Deref<Target = [u8]>>, StageError> {
     let written = fs::File::create(&path)
         .and_then(|mut file| (0..UPLOADED / some.len()).try_for_each(|_| file.write_all(&some)));
     let mapped = written.map_err(|error| StageError::io("write", &path, &error)).and_then(|()| {
-        (0..=rates::ROUNDS).map(|_| mapped::map_file(&path)).collect::<Result<Vec<_>, _>>()
+        (0..=rates::ROUNDS).map(|_| mapped_file::map_file(&path)).collect::<Result<Vec<_>, _>>()
     });
     let _gone = fs::remove_file(&path);
     mapped
@@ -184,11 +184,12 @@ fn rates_of(device: &Device) -> Line {
                 }
                 Rates::Shipped => (
                     format!("{number}: measured on another `{}`, {copied}", facts.name),
-                    Some(kept::COMMAND),
+                    Some(measured_facts::COMMAND),
                 ),
-                Rates::Estimated => {
-                    (format!("{number}: estimated from clocks, {copied}"), Some(kept::COMMAND))
-                }
+                Rates::Estimated => (
+                    format!("{number}: estimated from clocks, {copied}"),
+                    Some(measured_facts::COMMAND),
+                ),
             };
             Line {
                 what,
@@ -273,9 +274,9 @@ fn existing(root: &Path) -> PathBuf {
 
 fn machine(environment: &Environment) -> Vec<Line> {
     let plain = |what, found: String| Line { what, found, fix: None, advice: None };
-    let total = limits::meminfo("MemTotal:").unwrap_or(0);
-    let free = limits::meminfo("MemAvailable:").unwrap_or(0);
-    let group = limits::cgroup_memory().map_or_else(|| "no limit".to_owned(), show_size);
+    let total = machine_limits::meminfo("MemTotal:").unwrap_or(0);
+    let free = machine_limits::meminfo("MemAvailable:").unwrap_or(0);
+    let group = machine_limits::cgroup_memory().map_or_else(|| "no limit".to_owned(), show_size);
     vec![
         plain(
             "processor",
@@ -291,7 +292,7 @@ fn machine(environment: &Environment) -> Vec<Line> {
         plain("memory of the cgroup", group),
         plain(
             "scheduler",
-            if limits::under_scheduler() {
+            if machine_limits::under_scheduler() {
                 "a batch job: --real and --verify are on"
             } else {
                 "none"
@@ -340,7 +341,7 @@ fn store(root: &Path) -> Vec<Line> {
     });
     lines.push(tried("store: rename", renamed));
     let mapped =
-        mapped::map_file(&twin.join("a")).map_err(|error| std::io::Error::other(error.what));
+        mapped_file::map_file(&twin.join("a")).map_err(|error| std::io::Error::other(error.what));
     lines.push(tried(
         "store: mmap",
         mapped.and_then(|bytes| {

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use warploom_contract::{Key, Kind, StageError, kinds};
 use warploom_shell::{
-    Chain, Environment, budget,
+    Chain, Environment,
     explain::{Explanation, explain_all},
-    limits::show_size,
-    talk::Talk,
+    machine_limits::show_size,
+    memory_budget,
+    progress::Talk,
 };
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::{LaunchList, Reason};
@@ -331,7 +332,7 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
         before.predicted.iter().zip(&after.predicted).filter(|(was, _)| was.device == device)
     {
         let [from, to, through] = [was.memory_bytes, is.memory_bytes, is.cache_bytes]
-            .map(warploom_shell::limits::show_size);
+            .map(warploom_shell::machine_limits::show_size);
         text += &format!(
             "         a sum of {} columns on {}: {from} -> {to} to and from memory, {through} \
                 through the cache\n",
@@ -355,11 +356,14 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
 
 /// The predicted peak of memory, and what to ask a scheduler for.
 fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
-    let own = budget::peak_of_run(memory, (&chain.pipeline.run, chain.environment.threads));
-    let slurm = budget::slurm_words(own, memory.bytes_mapped)
+    let own = memory_budget::peak_of_run(memory, (&chain.pipeline.run, chain.environment.threads));
+    let slurm = memory_budget::slurm_words(own, memory.bytes_mapped)
         .map(|words| format!("  {words}\n"))
         .unwrap_or_default();
-    format!("  peak memory: predicted {}\n{slurm}", budget::peak_words(own, memory.bytes_mapped))
+    format!(
+        "  peak memory: predicted {}\n{slurm}",
+        memory_budget::peak_words(own, memory.bytes_mapped)
+    )
 }
 
 /// What reorder, partition and plan chose, if they are in the store.

@@ -29,13 +29,12 @@ use arrow_schema::Field;
 use clap::ValueEnum;
 use serde_json::json;
 use warploom_contract::{
-    Artifact, ErrorKind, Key, Kind, Provenance, StageError,
+    Artifact, ErrorKind, Key, Kind, Provenance, StageError, caught_panics,
     manifest::MANIFEST_FILE,
-    panics,
     parquet_file::{ROW_GROUP, TableWriter},
     store::drafts::{self, Beside},
 };
-use warploom_shell::{Chain, Environment, contracts, limits::show_size, talk::Talk};
+use warploom_shell::{Chain, Environment, contracts, machine_limits::show_size, progress::Talk};
 use warploom_spec::{Pipeline, shell_word};
 
 pub use arrays::Dense;
@@ -168,13 +167,13 @@ pub fn export(
         } else {
             asked.output.to_path_buf()
         };
-        let written = panics::catch(|| {
+        let written = caught_panics::catch(|| {
             write_whole(&target, environment.force, |folder| {
                 write_all(&artifact, asked.form, folder)
             })
         });
         let files = written
-            .unwrap_or_else(|panic| Err(panics::to_error(panic)))
+            .unwrap_or_else(|panic| Err(caught_panics::to_error(panic)))
             .map_err(|error| artifact.blame(error))?;
         let bytes: u64 = files
             .iter()

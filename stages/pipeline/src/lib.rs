@@ -9,15 +9,15 @@ pub mod data;
 pub mod doctor;
 pub mod explain;
 pub mod export;
+pub mod ignored_options;
 pub mod manual;
-pub mod new;
+pub mod new_project;
 pub mod programs;
-pub mod repeats;
+pub mod repeat_summary;
 pub mod run_all;
 pub mod runs;
 pub mod stand_in;
 pub mod store;
-pub mod unread;
 
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ use warploom_shell::{
     },
     command_line,
     flags::Format,
-    talk::Talk,
+    progress::Talk,
 };
 
 use arguments::{Arguments, Command};
@@ -57,7 +57,9 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     if let Err(error) = start(&environment, &talk) {
         return finish_with(&talk, environment.format, &error);
     }
-    if let Err(error) = command.later().map_or_else(|| unread::refuse(&command, &options), Err) {
+    if let Err(error) =
+        command.later().map_or_else(|| ignored_options::refuse(&command, &options), Err)
+    {
         return finish_with(&talk, environment.format, &error);
     }
     let done = match command {
@@ -110,7 +112,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             };
             export::export(&environment, &talk, &pipelines, &asked)
         }
-        Command::New { name, like } => new::write(&environment, &name, &like),
+        Command::New { name, like } => new_project::write(&environment, &name, &like),
         Command::Runs { dataset, sort, format } => {
             let pipeline =
                 options.pipeline.as_ref().map(|file| file.to_string_lossy().into_owned());

@@ -11,14 +11,14 @@ use std::{
 
 use serde_json::{Value, json};
 use warploom_contract::{Artifact, ErrorKind, Kind, StageError};
-use warploom_plan::compile::{Compiled, Program, show as show_form};
+use warploom_plan::printed_forms::{Compiled, Program, show as show_form};
 use warploom_shell::{
     Chain, Environment, Options,
     binary::read_pipelines,
     contracts, program_file,
+    progress::Talk,
     requests::{PlanRequest, Request, catalog_error, mistake_error},
-    samples::{generous, of_graphs},
-    talk::Talk,
+    sample_data_sets::{generous, of_graphs},
 };
 use warploom_spec::{Mistakes, Pipeline};
 use warploom_vertex::gir::Data;

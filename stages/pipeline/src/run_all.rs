@@ -25,17 +25,17 @@ use warploom_shell::{
     data_needs::DataNeeds,
     execute::{SAME_BYTES, check, execute},
     flags::Format,
-    limits::{counted, show_time},
+    machine_limits::{counted, show_time},
     outcome::{Status, table},
     preflight,
+    progress::Talk,
     requests::{PlanRequest, Request},
     signals,
-    talk::Talk,
 };
 use warploom_spec::Pipeline;
 
 use crate::{
-    repeats,
+    repeat_summary,
     runs::{self, Run},
     stand_in,
 };
@@ -91,7 +91,7 @@ pub fn run_all(
         match run {
             Some(Ok(run)) => {
                 environment.store.note_last_run(&pipeline.file, &run.artifact.manifest.key);
-                repeats::take(&mut groups, pipeline, &run.artifact)?;
+                repeat_summary::take(&mut groups, pipeline, &run.artifact)?;
                 done.push(runs::summary(pipeline, &run));
             }
             // The run is there, and what it came to cannot be told.
@@ -105,7 +105,7 @@ pub fn run_all(
         }
     }
     if ended.is_none() {
-        for group in repeats::with_splits_joined(groups) {
+        for group in repeat_summary::with_splits_joined(groups) {
             crate::print_as(environment, || group.to_text(), || vec![group.to_json()]);
         }
     }

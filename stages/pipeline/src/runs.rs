@@ -16,7 +16,9 @@ use warploom_contract::{
     Artifact, ErrorKind, Key, Kind, Provenance, StageError,
     kinds::run::{self, Record},
 };
-use warploom_shell::{Environment, binary::print_data, flags::Format, limits::counted, signals};
+use warploom_shell::{
+    Environment, binary::print_data, flags::Format, machine_limits::counted, signals,
+};
 use warploom_spec::{Pipeline, shell_word};
 
 use crate::store;

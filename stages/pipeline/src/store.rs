@@ -13,8 +13,8 @@ use warploom_contract::{
 use warploom_shell::{
     Environment,
     flags::default_store,
-    limits::{counted, show_size},
-    talk::Talk,
+    machine_limits::{counted, show_size},
+    progress::Talk,
 };
 use warploom_spec::shell_word;
 

@@ -17,7 +17,7 @@ use warploom_contract::{
     parquet_file::describe,
 };
 use warploom_shell::{
-    columns, data_needs, program,
+    column_names, data_needs, program,
     requests::{Learned, PlanRequest},
 };
 use warploom_spec::{Loss, Mode, nearest};
@@ -55,7 +55,8 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         weighted: profile.weighted,
         relations: if typed { relations(names.relations, profile.relations) } else { Vec::new() },
         kinds: names.kinds.into_iter().map(|name| kind(artifact, name)).collect(),
-        columns: columns::readable(&schema, (training || inferring).then_some(hidden)).collect(),
+        columns: column_names::readable(&schema, (training || inferring).then_some(hidden))
+            .collect(),
         target: match before {
             Some(target) => Some(target),
             None => learned.map(|learned| target(request, &learned, training)).transpose()?,

@@ -10,11 +10,11 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{Memory, OnHost, OverBus};
-use warploom_shell::{limits::show_size, requests::PlanRequest};
+use warploom_shell::{machine_limits::show_size, requests::PlanRequest};
 use warploom_spec::Residence;
 use warploom_vertex::{
     Facts,
-    emit::cuda::{Emitted, bus, memory},
+    emit::cuda::{Emitted, host_reads, memory_estimate},
     launch::{BufferName, LaunchList, Reason},
 };
 
@@ -38,13 +38,14 @@ pub fn decide(
     list: &LaunchList,
     (emitted, facts): (&Emitted, &Facts),
 ) -> Needed {
-    let weigh = |on_host: &[BufferName]| memory::predicted(list, emitted, facts, on_host);
+    let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, emitted, facts, on_host);
     let of_all = weigh(&[]);
     let room = request.device.memory_bytes.unwrap_or(u64::MAX);
     let bytes_of =
-        |name: &BufferName| memory::bytes_on_host(list, facts, std::slice::from_ref(name));
-    let mut rows: Vec<(u64, BufferName)> =
-        bus::may_stay(list).map(|buffer| (bytes_of(&buffer.name), buffer.name.clone())).collect();
+        |name: &BufferName| memory_estimate::bytes_on_host(list, facts, std::slice::from_ref(name));
+    let mut rows: Vec<(u64, BufferName)> = host_reads::may_stay(list)
+        .map(|buffer| (bytes_of(&buffer.name), buffer.name.clone()))
+        .collect();
     rows.sort_by(|first, second| second.0.cmp(&first.0).then_with(|| first.1.cmp(&second.1)));
     let mut on_host = Vec::new();
     match request.spec.features {
@@ -72,8 +73,9 @@ pub fn decide(
             (request.spec.features == Residence::Host).then(|| nothing_stays(of_all.bytes));
         return Needed { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };
     }
-    let traffic = bus::traffic(list, emitted, facts, &on_host);
-    let host = OnHost { bytes: memory::bytes_on_host(list, facts, &on_host), buffers: on_host };
+    let traffic = host_reads::traffic(list, emitted, facts, &on_host);
+    let host =
+        OnHost { bytes: memory_estimate::bytes_on_host(list, facts, &on_host), buffers: on_host };
     let over_bus = over_bus_of(&traffic, request.device.bytes_per_second_of_host());
     let why = match request.spec.features {
         Residence::Host => "`plan.features: host` asks for it".to_owned(),
@@ -102,7 +104,7 @@ pub fn decide(
     }
 }
 
-fn over_bus_of(traffic: &bus::Traffic, bytes_per_second: u64) -> OverBus {
+fn over_bus_of(traffic: &host_reads::Traffic, bytes_per_second: u64) -> OverBus {
     let nanoseconds_step = nanoseconds(traffic.step, bytes_per_second);
     OverBus {
         bytes_once: traffic.once,
@@ -118,7 +120,7 @@ pub fn nanoseconds(bytes: u64, bytes_per_second: u64) -> u64 {
 }
 
 /// What stays, and what reading it over the bus costs.
-fn cost((host, over_bus): (&OnHost, &OverBus), traffic: &bus::Traffic) -> String {
+fn cost((host, over_bus): (&OnHost, &OverBus), traffic: &host_reads::Traffic) -> String {
     let launches = if traffic.launches == 1 {
         "1 launch reads".to_owned()
     } else {

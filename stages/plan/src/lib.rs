@@ -10,14 +10,14 @@
 //!
 //! A text that is a shipped program's becomes the list that was written for it (`vertex::builtin`);
 //! any other is compiled.
-pub mod compile;
-mod decider;
 mod facts;
 mod features;
 mod memory;
-mod order;
-mod predict;
-mod walks;
+mod neighbour_group_model;
+pub mod printed_forms;
+mod row_locality;
+mod schedule_reasons;
+mod time_prediction;
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ use warploom_contract::{
 };
 use warploom_device::Nvrtc;
 use warploom_shell::{
-    budget, contracts, kernels,
+    contracts, cubin_cache, memory_budget,
     program::{
         self, Compiled, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops,
         refuse_links, refuse_other_mode, setting_error,
@@ -89,17 +89,17 @@ impl Stage for PlanStage {
             settled(request, (&mut list, &facts), &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
-            reasons.extend(walks::reasons(&list, &facts, inputs)?);
+            reasons.extend(schedule_reasons::reasons(&list, &facts, inputs)?);
         }
         reasons.extend(reason);
         reasons.extend(
             emitted
                 .iter()
                 .filter(|_| is_grouped(request))
-                .map(|emitted| walks::grouped(&list, emitted))
+                .map(|emitted| schedule_reasons::grouped(&list, emitted))
                 .collect::<Vec<_>>(),
         );
-        let predicted = predict::predicted(
+        let predicted = time_prediction::predicted(
             &list,
             &facts,
             (&request.device, &by_launch),
@@ -108,8 +108,8 @@ impl Stage for PlanStage {
         on_step();
         let memory =
             Memory { smaller: smaller(context.progress, inputs, request, &settings)?, ..memory };
-        let room = budget::Room::of(&request.device, context.memory);
-        budget::refuse_too_large(&memory, room)?;
+        let room = memory_budget::Room::of(&request.device, context.memory);
+        memory_budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let page = Plan {
@@ -184,7 +184,7 @@ impl Stage for PlanStage {
             )));
         }
         memory::refuse_other(&expected, &advice.memory)?;
-        let predicted = predict::predicted(
+        let predicted = time_prediction::predicted(
             &list,
             &facts,
             (&request.device, &by_launch),
@@ -221,7 +221,7 @@ impl Known {
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         // All that a GPU is given is copied to it.
         let stored = if is_gpu(request) { Stored::default() } else { memory::stored(inputs)? };
-        Ok(Known { profile, order: order::of(is_gpu(request), inputs)?, stored })
+        Ok(Known { profile, order: row_locality::of(is_gpu(request), inputs)?, stored })
     }
 }
 
@@ -385,7 +385,7 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
                 .map(|emitted| emitted.source)
                 .ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
         }
-        _ => compile::show(
+        _ => printed_forms::show(
             &compiled(inputs, request, &program(request, &settings), &|| {})?,
             form,
             &request.text,
@@ -401,7 +401,7 @@ pub fn source_without_graph(
 ) -> Result<String, StageError> {
     let facts = Facts::of(&compiled.data);
     let groups = if is_grouped(request) {
-        predict::groups(&compiled.list, &facts, &request.device, 0.0)
+        time_prediction::groups(&compiled.list, &facts, &request.device, 0.0)
     } else {
         Vec::new()
     };
@@ -442,7 +442,7 @@ fn groups(
     profile: &Profile,
 ) -> Vec<Option<Groups>> {
     if is_grouped(request) {
-        predict::groups(list, facts, &request.device, profile.in_degree.gini)
+        time_prediction::groups(list, facts, &request.device, profile.in_degree.gini)
     } else {
         Vec::new()
     }
@@ -458,7 +458,7 @@ fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     let Some(arch) = request.device.capability() else { return };
     let compiled = match Nvrtc::find() {
         Ok(nvrtc) => {
-            kernels::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())).map(|_| ())
+            cubin_cache::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())).map(|_| ())
         }
         Err(fault) if Nvrtc::is_named() => Err(fault),
         Err(_) => return,

@@ -1,5 +1,5 @@
 //! The binary `warploom-plan`.
-use warploom_plan::{PlanStage, compile::FORMS, show};
+use warploom_plan::{PlanStage, printed_forms::FORMS, show};
 use warploom_shell::binary::{Show, stage_main_showing};
 
 fn main() -> std::process::ExitCode {

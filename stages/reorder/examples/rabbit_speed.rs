@@ -9,9 +9,9 @@ use std::{path::Path, time::Instant};
 use warploom_contract::{
     Artifact, Kind, communities,
     kinds::{csr::Csr, permutation::inverse},
-    order,
+    row_order,
 };
-use warploom_reorder::{methods::rabbit, permute::permute, undirected::Undirected};
+use warploom_reorder::{methods::rabbit, permute::permute, undirected_neighbours::Undirected};
 
 /// Rounds go on for so long.
 const SECONDS: f64 = 0.5;
@@ -67,7 +67,7 @@ fn main() {
         csr.edges(),
         figures.count,
         figures.modularity,
-        order::measure(csr.incoming.rows()).lines_per_32_edges,
-        order::measure(renumbered.incoming.rows()).lines_per_32_edges,
+        row_order::measure(csr.incoming.rows()).lines_per_32_edges,
+        row_order::measure(renumbered.incoming.rows()).lines_per_32_edges,
     );
 }

@@ -7,15 +7,15 @@ use std::{path::Path, time::Instant};
 use warploom_contract::{
     Artifact, Kind,
     kinds::{csr::Csr, permutation::inverse},
-    order, windows,
+    row_order, windows,
 };
 use warploom_reorder::{
     cache::{Curve, Walk},
+    check,
     methods::{rabbit, random},
+    order_quality,
     permute::permute,
-    prove,
-    undirected::Undirected,
-    worth,
+    undirected_neighbours::Undirected,
 };
 
 const ROUNDS: usize = 5;
@@ -51,19 +51,19 @@ fn main() {
         );
     };
     let shuffled = inverse(&random::order(csr.nodes(), 1));
-    prove::same_edges(&csr, &Csr::from(permute(&csr, &shuffled)), &shuffled)
+    check::same_edges(&csr, &Csr::from(permute(&csr, &shuffled)), &shuffled)
         .expect("the same edges");
     let kept: Vec<u32> = (0..csr.nodes() as u32).collect();
     say("permute, at random", &|| keep(permute(&csr, &shuffled)));
     let by_rabbit = inverse(&rabbit::order(&Undirected::of(&csr), &|_| {}).old_of_new);
     say("permute, by rabbit", &|| keep(permute(&csr, &by_rabbit)));
     say("permute, as it stands", &|| keep(permute(&csr, &kept)));
-    say("order", &|| keep(order::measure(incoming)));
+    say("order", &|| keep(row_order::measure(incoming)));
     say("windows", &|| keep(windows::windows(incoming, csr.edges() as u64)));
     say("curve of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 1)));
     say("curve of pairs of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 2)));
     let devices = warploom_device::shipped();
     say("standing", &|| {
-        keep(worth::standing((incoming, outgoing), csr.types.is_some(), &devices, &|_| {}))
+        keep(order_quality::standing((incoming, outgoing), csr.types.is_some(), &devices, &|_| {}))
     });
 }

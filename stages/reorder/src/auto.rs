@@ -19,7 +19,7 @@ use warploom_spec::{Method, ReorderSpec};
 use crate::{
     cache::{Curve, Walk},
     methods::{self, Order},
-    worth::Block,
+    order_quality::Block,
 };
 
 /// Orders that are tried, the cheapest first, with nanoseconds an edge that finding and applying
@@ -72,7 +72,7 @@ impl<'a> Scales<'a> {
             self.request.spec.runs,
             self.request.spec.columns,
             self.request.device.name,
-            warploom_shell::limits::show_size(self.request.device.cache.bytes)
+            warploom_shell::machine_limits::show_size(self.request.device.cache.bytes)
         )
     }
 }

@@ -5,7 +5,7 @@
 use warploom_contract::{
     StageError,
     kinds::{csr::Csr, permutation::Cut, profile::CommunityFigures},
-    order::AesRule,
+    row_order::AesRule,
     stage::Progress,
 };
 use warploom_shell::requests::{Chosen, FoundOrder, ReorderRequest};

@@ -4,17 +4,17 @@
 //! writes  permutation (new_of_old), csr      bounds  nodes < 2^32 - 1; memory see `need`
 //! never   drops or merges an edge; reads features or labels; lets self loops or weights change an
 //!         order; mixes the graphs of a set
-mod apart;
 mod auto;
 pub mod cache;
+pub mod check;
 mod choice;
-mod known;
+mod memory_estimate;
 pub mod methods;
-mod need;
+pub mod order_quality;
+mod per_graph;
 pub mod permute;
-pub mod prove;
-pub mod undirected;
-pub mod worth;
+mod reuse;
+pub mod undirected_neighbours;
 
 use warploom_contract::{
     Artifact, Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
@@ -22,12 +22,12 @@ use warploom_contract::{
         csr::{self, Csr, Rows},
         permutation::{self, Moved, Quality, Standing},
     },
-    order,
+    row_order,
     stage::{Phase, Progress},
 };
 use warploom_device::Facts;
 use warploom_shell::{
-    contracts, orders,
+    contracts, order_choice_cache,
     requests::{ReorderRequest, Request},
 };
 use warploom_spec::Method;
@@ -47,26 +47,26 @@ impl Stage for Reorder {
         request: &mut ReorderRequest,
     ) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-        need::refuse_too_large(&csr, Method::Auto, context.memory)?;
+        memory_estimate::refuse_too_large(&csr, Method::Auto, context.memory)?;
         let looking = Phase::begin(
             context.progress,
             "looking whether the choice is known",
             csr.nodes() as u64,
             "nodes",
         )
-        .passes(known::PASSES);
-        let digest = known::digest(&csr, request.weighed(), &|nodes| looking.add(nodes));
+        .passes(reuse::PASSES);
+        let digest = reuse::digest(&csr, request.weighed(), &|nodes| looking.add(nodes));
         drop(looking);
-        let chosen = match orders::find_alike(context.store, &digest) {
+        let chosen = match order_choice_cache::find_alike(context.store, &digest) {
             Some(chosen) => chosen,
             None => choice::weigh(
                 context.progress,
                 request,
                 &csr,
-                order::aes_rule(aes_without_loops(&csr), csr.nodes()),
+                row_order::aes_rule(aes_without_loops(&csr), csr.nodes()),
             )?,
         };
-        orders::keep(context.store, inputs, (request, &chosen), &digest)?;
+        order_choice_cache::keep(context.store, inputs, (request, &chosen), &digest)?;
         request.chosen = Some(chosen);
         Ok(())
     }
@@ -79,18 +79,18 @@ impl Stage for Reorder {
     ) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
-        need::refuse_too_large(&csr, request.method(), context.memory)?;
+        memory_estimate::refuse_too_large(&csr, request.method(), context.memory)?;
         let looking = Phase::begin(
             context.progress,
             "looking whether the order is known",
             csr.nodes() as u64,
             "nodes",
         )
-        .passes(known::PASSES);
-        let aes_rule = order::aes_rule(aes_without_loops(&csr), csr.nodes());
-        let digest = known::digest(&csr, request.document(), &|nodes| looking.add(nodes));
+        .passes(reuse::PASSES);
+        let aes_rule = row_order::aes_rule(aes_without_loops(&csr), csr.nodes());
+        let digest = reuse::digest(&csr, request.document(), &|nodes| looking.add(nodes));
         drop(looking);
-        let choice = match known::find(context.store, &outputs.key(), &digest, csr.nodes()) {
+        let choice = match reuse::find(context.store, &outputs.key(), &digest, csr.nodes()) {
             Some(choice) => choice,
             None => choice::choose(context.progress, request, &csr)?,
         };
@@ -136,7 +136,7 @@ impl Stage for Reorder {
             before,
             after,
         };
-        outputs.fact(Kind::Permutation, known::FACT, digest);
+        outputs.fact(Kind::Permutation, reuse::FACT, digest);
         permutation::write(outputs, new_of_old, &quality)
     }
 
@@ -150,7 +150,7 @@ impl Stage for Reorder {
         let old = Csr::open(inputs.get(Kind::Csr)?)?;
         let new = Csr::open(outputs.get(Kind::Csr)?)?;
         let new_of_old = permutation::open(outputs.get(Kind::Permutation)?)?;
-        prove::same_edges(&old, &new, &new_of_old)
+        check::same_edges(&old, &new, &new_of_old)
     }
 }
 
@@ -192,13 +192,13 @@ fn standing_of(
     devices: &[Facts],
     progress: &dyn Progress,
 ) -> Standing {
-    let measuring = Phase::begin(progress, what, worth::figures(devices), "figures");
-    worth::standing((incoming, outgoing), typed, devices, &|count| measuring.add(count))
+    let measuring = Phase::begin(progress, what, order_quality::figures(devices), "figures");
+    order_quality::standing((incoming, outgoing), typed, devices, &|count| measuring.add(count))
 }
 
 /// Mean distance over all edges that are no self loops.
 fn aes_without_loops(csr: &Csr) -> f64 {
-    let (sum, edges) = order::distances(csr.incoming.rows());
+    let (sum, edges) = row_order::distances(csr.incoming.rows());
     if edges == 0 { 0.0 } else { sum as f64 / edges as f64 }
 }
 

@@ -13,12 +13,12 @@ use std::ops::Range;
 use prefetch_index::prefetch_index;
 use rayon::prelude::*;
 use warploom_contract::{
-    group::{Others, group, sort_rows_by_type},
+    edge_grouping::{Others, group, sort_rows_by_type},
     kinds::{
         csr::{Csr, CsrParts, Direction, DirectionParts},
         permutation::inverse,
     },
-    mapped::zeros,
+    mapped_file::zeros,
     stage::{Advance, Phase, Progress, Silence},
 };
 

@@ -19,7 +19,7 @@ use warploom_ops::expression::{Bound, Compiled, Operand, OperandRows};
 use warploom_ops::random::dropout::Context;
 use warploom_vertex::launch::{self, Half, Rows};
 
-use crate::{precision::Precision, program::Place};
+use crate::{precision::Precision, resolved_program::Place};
 
 /// Bytes from which on large pages are asked for: below, one page more or less is all the same.
 const LARGE_PAGES_FROM: usize = 1 << 20;

@@ -13,7 +13,7 @@ use std::{
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{ErrorKind, StageError, stage::StopFlag};
-use warploom_ops::change::{changed_count, over, summed_change, whole_change};
+use warploom_ops::convergence::{changed_count, over, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
 use warploom_ops::frontier::Run;
@@ -27,7 +27,7 @@ use warploom_ops::sparse_product::{
     SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows,
 };
 use warploom_ops::sum_over_rows::sum_over_rows;
-use warploom_ops::{Adjacency, Scalar, halves};
+use warploom_ops::{Adjacency, Scalar, half_precision};
 use warploom_vertex::gir::{self, Op, Type};
 use warploom_vertex::launch::{
     Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer,
@@ -37,7 +37,7 @@ use crate::{
     buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
     gpu,
     precision::Precision,
-    program::{Action, Evaluate, Input, Part, Place, Program, Reduce, row_count},
+    resolved_program::{Action, Evaluate, Input, Part, Place, Program, Reduce, row_count},
     upload::{Data, Given, Neighbours},
 };
 
@@ -451,10 +451,10 @@ impl<T: Precision> Executor<T> {
         match *self.program.places.get(name)? {
             Place::Real(index) => Some(buffers.reals().get(index).into()),
             Place::Half(index, Half::Bf16) => {
-                Some(widened::<T, halves::bf16>(buffers.all().halves.get(index)).into())
+                Some(widened::<T, half_precision::bf16>(buffers.all().halves.get(index)).into())
             }
             Place::Half(index, Half::F16) => {
-                Some(widened::<T, halves::f16>(buffers.all().halves.get(index)).into())
+                Some(widened::<T, half_precision::f16>(buffers.all().halves.get(index)).into())
             }
             _ => None,
         }
@@ -512,7 +512,7 @@ fn contents<T: Precision>(
 }
 
 /// Halves as what is computed with.
-fn widened<T: Precision, H: halves::Half>(bits: &[u16]) -> Vec<T> {
+fn widened<T: Precision, H: half_precision::Half>(bits: &[u16]) -> Vec<T> {
     bytemuck::cast_slice::<u16, H>(bits).iter().map(|half| T::of_half(half.widened())).collect()
 }
 
@@ -526,11 +526,11 @@ fn half_contents<T: Precision>(
     if buffer.role == Role::Features {
         let features = contents(buffer, data, count)?;
         match half {
-            Half::Bf16 => halves::round_all::<T, halves::bf16>(
+            Half::Bf16 => half_precision::round_all::<T, half_precision::bf16>(
                 bytemuck::cast_slice_mut(&mut rounded),
                 &features,
             ),
-            Half::F16 => halves::round_all::<T, halves::f16>(
+            Half::F16 => half_precision::round_all::<T, half_precision::f16>(
                 bytemuck::cast_slice_mut(&mut rounded),
                 &features,
             ),

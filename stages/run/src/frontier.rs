@@ -12,7 +12,7 @@ use crate::{
     buffers::Banks,
     executor::{Change, Executor},
     precision::Precision,
-    program::{Place, Repeated},
+    resolved_program::{Place, Repeated},
     upload::Neighbours,
 };
 

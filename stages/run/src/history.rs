@@ -12,7 +12,7 @@ use warploom_contract::{
     parquet_file::{field, write_table},
 };
 
-use crate::{measures::Measure, tensors::Tensor};
+use crate::{metrics::Measure, tensors::Tensor};
 
 /// Names of the parts of a split, in the order of the columns.
 pub const PARTS: [&str; 3] = ["train", "validation", "test"];

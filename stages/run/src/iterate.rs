@@ -10,19 +10,19 @@ use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_ops::frontier::Run;
-use warploom_shell::{budget, signals};
+use warploom_shell::{memory_budget, signals};
 use warploom_spec::RunSpec;
 use warploom_vertex::launch::{LaunchList, Until};
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
-    course,
     executor::{Change, Executor, Halt, Pass},
-    failure,
     frontier::Frontier,
     history::median,
+    nonfinite_trace,
     precision::Precision,
-    program::{Part, Place},
+    resolved_program::{Part, Place},
+    shortcuts,
     tensors::{Tensor, Tensors},
 };
 
@@ -166,10 +166,10 @@ impl<T: Precision> Walk<'_, T> {
     /// goes on as it was.
     fn by_course(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
         let begun = Instant::now();
-        let taken = if resumed || !budget::courses_are_taken(self.spec) {
+        let taken = if resumed || !memory_budget::courses_are_taken(self.spec) {
             None
         } else {
-            course::take(self.executor, number, self.context.stop)
+            shortcuts::take(self.executor, number, self.context.stop)
         };
         match taken {
             None => {
@@ -210,7 +210,12 @@ impl<T: Precision> Walk<'_, T> {
             self.rows(Part::Superstep(number), only, (checkpoints, Some(number)))?;
             let change = self.executor.change(number, only);
             if change.summed.is_nan() {
-                return Err(failure::of_superstep(self.executor, self.list, number, self.done + 1));
+                return Err(nonfinite_trace::of_superstep(
+                    self.executor,
+                    self.list,
+                    number,
+                    self.done + 1,
+                ));
             }
             if let Some(frontier) = &mut frontier {
                 frontier.advance(self.executor, &repeated, &change);

@@ -4,31 +4,31 @@
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by threads,
 //!         by a stop or on another run
-pub mod aims;
 pub mod buffers;
+pub mod check;
 pub mod checkpoints;
-pub mod course;
+pub mod edge_lists;
 pub mod executor;
-pub mod failure;
 pub mod frontier;
-pub mod fused;
-pub mod given;
+pub mod fused_launch;
 pub mod gpu;
 pub mod graphs;
 pub mod history;
 pub mod iterate;
-pub mod kinds;
-pub mod lists;
-pub mod measures;
+pub mod learning_rate;
+pub mod metrics;
+pub mod node_kinds;
+pub mod nonfinite_trace;
 pub mod optimizers;
 pub mod parameters;
 pub mod precision;
 pub mod process_memory;
-pub mod program;
-pub mod prove;
+pub mod program_inputs;
 pub mod record;
+pub mod resolved_program;
 pub mod results;
-pub mod schedule;
+pub mod shortcuts;
+pub mod target_and_splits;
 pub mod tensors;
 pub mod train;
 pub mod upload;
@@ -40,7 +40,7 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Cut, Memory, Plan},
 };
-use warploom_shell::{budget, contracts, gpu_present, requests::RunRequest, signals};
+use warploom_shell::{contracts, gpu_present, memory_budget, requests::RunRequest, signals};
 use warploom_vertex::{
     emit::cuda::{Groups, Matmul, Order},
     launch::{Body, LaunchList, LossKind},
@@ -68,8 +68,8 @@ impl Stage for RunStage {
         gpu_present::refuse_other_device(&request.device)?;
         let (page, list) = open_plan(inputs)?;
         let memory = plan::open_advice(inputs.get(Kind::Plan)?)?.memory;
-        let room = budget::Room::of(&request.device, context.memory);
-        budget::refuse_too_large_run(&memory, (&request.spec, context.threads), room)?;
+        let room = memory_budget::Room::of(&request.device, context.memory);
+        memory_budget::refuse_too_large_run(&memory, (&request.spec, context.threads), room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
             f32::NAME | "bf16" | "f16" => {
@@ -96,17 +96,17 @@ impl Stage for RunStage {
     ) -> Result<(), Violation> {
         let (page, list) = open_plan(inputs)?;
         match page.dtype.as_str() {
-            f64::NAME => prove::results::<f64>(
+            f64::NAME => check::results::<f64>(
                 context,
                 outputs,
                 inputs,
-                (request, &list, kind_of_scores(&page)?, prove::WORK_MAX),
+                (request, &list, kind_of_scores(&page)?, check::WORK_MAX),
             ),
-            _ => prove::results::<f32>(
+            _ => check::results::<f32>(
                 context,
                 outputs,
                 inputs,
-                (request, &list, kind_of_scores(&page)?, prove::WORK_MAX),
+                (request, &list, kind_of_scores(&page)?, check::WORK_MAX),
             ),
         }
     }
@@ -182,8 +182,11 @@ fn execute<T: Precision>(
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
-    let needs =
-        if budget::courses_are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
+    let needs = if memory_budget::courses_are_taken(spec) {
+        Needs::by_courses(list)
+    } else {
+        Needs::of(list)
+    };
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,

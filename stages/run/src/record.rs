@@ -12,7 +12,7 @@ use warploom_contract::{
         write_json,
     },
 };
-use warploom_shell::{budget, requests::RunRequest};
+use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
     executor::Executor, gpu, history, iterate::Iterated, precision::Precision,
@@ -51,7 +51,7 @@ pub fn write<T: Precision>(
         seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
-        bytes_predicted: budget::peak_of_run(predicted, (&request.spec, context.threads)),
+        bytes_predicted: memory_budget::peak_of_run(predicted, (&request.spec, context.threads)),
         bytes_mapped_predicted: predicted.bytes_mapped,
         bytes_peak: executor.bytes_on_gpu().unwrap_or(taken.own),
         bytes_mapped: taken.mapped,

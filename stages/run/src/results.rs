@@ -27,7 +27,7 @@ use crate::{
     executor::Executor,
     history, parameters,
     precision::Precision,
-    program::{Place, Returned},
+    resolved_program::{Place, Returned},
     train::Trained,
     upload::Data,
 };

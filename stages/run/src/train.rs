@@ -6,7 +6,7 @@
 //! never     goes on with a loss that is not finite; saves half an epoch
 //! limits    epochs < 2^32; forward passes carry nothing from one epoch to the next but parameters
 //!           and moments
-mod ahead;
+mod pipelined;
 
 use std::time::Instant;
 
@@ -15,19 +15,18 @@ use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
-use ahead::OnWay;
+use pipelined::OnWay;
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
     executor::{Executor, Halt, Moments, Pass},
-    failure,
     gpu::Stretch,
     history::{self, Row, VALIDATION},
-    measures::{self, Compared, Measure},
-    optimizers, parameters,
+    learning_rate::Watch,
+    metrics::{self, Compared, Measure},
+    nonfinite_trace, optimizers, parameters,
     precision::Precision,
-    program::{Action, Part},
-    schedule::Watch,
+    resolved_program::{Action, Part},
     tensors::{Tensor, Tensors},
 };
 
@@ -106,7 +105,7 @@ pub fn train<T: Precision>(
     let spec = &request.spec;
     let loss = loss_place(executor);
     refuse_unfit(executor, spec, loss)?;
-    let [measures, last] = measures::chosen(
+    let [measures, last] = metrics::chosen(
         spec.metric,
         loss.kind,
         executor.machine.buffers.reals().shape(loss.result).1,
@@ -350,7 +349,7 @@ impl<T: Precision> Training<'_, T> {
             return Ok(());
         }
         self.executor.leave_gpu();
-        Err(failure::of_loss(self.executor, self.list, pass, &self.spec.optimizer))
+        Err(nonfinite_trace::of_loss(self.executor, self.list, pass, &self.spec.optimizer))
     }
 
     fn elapsed(&self) -> f64 {

@@ -23,17 +23,18 @@ use warploom_contract::{
 };
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
-use warploom_ops::{Adjacency, balanced_units, courses};
+use warploom_ops::{Adjacency, balanced_units, shortcuts};
 use warploom_shell::{requests::RunRequest, signals};
 pub use warploom_vertex::launch::Needs;
 use warploom_vertex::launch::{Body, BufferName, Direction, LaunchList, Lists, Role, Rows, Stored};
 
 use crate::{
-    aims::{self, Aims, Column, Own},
     buffers::{Aligned, Contents},
-    given, graphs, kinds,
-    lists::EdgeLists,
+    edge_lists::EdgeLists,
+    graphs, node_kinds,
     precision::Precision,
+    program_inputs,
+    target_and_splits::{self, Aims, Column, Own},
     vertices,
 };
 
@@ -71,8 +72,8 @@ impl<T: Precision> Neighbours<T> {
     }
 
     /// As courses and frontiers see it.
-    pub fn lists(&self) -> courses::Lists<'_> {
-        courses::Lists { offsets: &self.offsets, neighbours: &self.neighbours }
+    pub fn lists(&self) -> shortcuts::Lists<'_> {
+        shortcuts::Lists { offsets: &self.offsets, neighbours: &self.neighbours }
     }
 }
 
@@ -266,7 +267,7 @@ pub fn load<T: Precision>(
         });
     }
     data.kind_of_node = table.kind.unwrap_or_default();
-    data.sparse_of_kind = kinds::sparse(artifact, list, needs.sparse_by_columns)?;
+    data.sparse_of_kind = node_kinds::sparse(artifact, list, needs.sparse_by_columns)?;
     if trains {
         let labelled = graphs.as_ref().filter(|_| graphs::are_labelled(list));
         let own = match labelled {
@@ -283,7 +284,7 @@ pub fn load<T: Precision>(
                 rows: LearnedRows::Nodes,
             },
         };
-        let aims = aims::of(request, artifact, own)?;
+        let aims = target_and_splits::of(request, artifact, own)?;
         aims.warning.iter().for_each(|warning| context.progress.warn(warning));
         // Graphs lie as their table has them.
         let order = if labelled.is_some() { None } else { data.old_of_new.take() };
@@ -292,7 +293,7 @@ pub fn load<T: Precision>(
         data.learned = aims.column;
     }
     data.graph_ids = graphs.map(|graphs| graphs.ids);
-    data.given = given::load(&data, list, &csr, artifact)?;
+    data.given = program_inputs::load(&data, list, &csr, artifact)?;
     data.ids = table.ids;
     go_on(stop)?;
     Ok(data)

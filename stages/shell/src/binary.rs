@@ -9,7 +9,7 @@ use clap::{
     Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser,
 };
 use warploom_contract::{
-    ErrorKind, Inputs, Stage, StageError, error::without_controls, panics, stage::Progress,
+    ErrorKind, Inputs, Stage, StageError, caught_panics, error::without_controls, stage::Progress,
 };
 use warploom_spec::Pipeline;
 
@@ -20,10 +20,9 @@ use crate::{
     flags::Format,
     outcome::{self, Outcome, error_json},
     preflight,
+    progress::Talk,
     requests::Request,
-    signals,
-    talk::Talk,
-    terminal,
+    signals, terminal,
 };
 
 #[derive(Subcommand, Clone, Copy, Debug)]
@@ -430,13 +429,13 @@ pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // Readers of foreign files catch what their decoders do, and a stage's panic is told once
         // it is known whether an input is damaged.
-        if !warploom_formats::tables::is_guarded() && !panics::keep(info) {
+        if !warploom_formats::tables::is_guarded() && !caught_panics::keep(info) {
             let _closed =
                 writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));
         }
     }));
-    let code = panics::catch(main).unwrap_or_else(|said| {
-        let error = panics::to_error(said);
+    let code = caught_panics::catch(main).unwrap_or_else(|said| {
+        let error = caught_panics::to_error(said);
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
         ExitCode::from(error.kind.exit_code())
     });

@@ -17,7 +17,7 @@ use warploom_vertex::{
 use crate::{
     program,
     requests::{given_settings, program_text},
-    samples,
+    sample_data_sets,
 };
 
 /// What a program learns, judged on sample data sets by what it returns; none if it learns nothing,
@@ -34,9 +34,9 @@ fn learned_rows_of(
     let learns = |data: &Data| {
         trace::trace(text, entry, settings, &Data { training: true, ..data.clone() }).is_ok()
     };
-    let pooled = samples::of_graphs();
+    let pooled = sample_data_sets::of_graphs();
     let further = [Data { labels_of_nodes: true, ..pooled.clone() }, pooled];
-    let (of_graphs, of_nodes): (Vec<Data>, Vec<Data>) = samples::of_text(text)
+    let (of_graphs, of_nodes): (Vec<Data>, Vec<Data>) = sample_data_sets::of_text(text)
         .into_iter()
         .chain(further)
         .partition(|data| data.many_graphs && !data.labels_of_nodes);
@@ -72,7 +72,7 @@ impl DataNeeds {
     }
 
     fn of_text(text: &str, entry: &str, settings: &BTreeMap<String, Value>) -> DataNeeds {
-        let traced = samples::of_text(text)
+        let traced = sample_data_sets::of_text(text)
             .iter()
             .find_map(|data| trace::trace(text, entry, settings, data).ok());
         let Some(mut needs) = traced.map(|traced| DataNeeds::of_traced(&traced)) else {

@@ -7,9 +7,9 @@ use warploom_device::{AUTO, Best, Facts};
 use warploom_spec::Pipeline;
 
 use crate::{
-    auto,
+    device_choice,
     flags::{Format, Options, Real},
-    limits,
+    machine_limits,
 };
 
 /// Which digests are checked.
@@ -56,12 +56,12 @@ impl Environment {
 
     /// From the options.
     pub fn new(options: &Options) -> Self {
-        let scheduler = limits::under_scheduler();
+        let scheduler = machine_limits::under_scheduler();
         Environment {
             store: Store::at(&options.store),
             data: options.data.clone(),
-            threads: options.threads.map_or_else(limits::threads, usize::from),
-            memory: options.memory.unwrap_or_else(limits::memory),
+            threads: options.threads.map_or_else(machine_limits::threads, usize::from),
+            memory: options.memory.unwrap_or_else(machine_limits::memory),
             device: options.device.clone(),
             real: options.real.unwrap_or(if scheduler { Real::Yes } else { Real::No }),
             force: options.force,
@@ -84,7 +84,11 @@ impl Environment {
     /// that has kernels for all of the program.
     pub fn device_facts(&self, pipeline: &Pipeline) -> Result<Facts, StageError> {
         let name = self.device_name(pipeline);
-        let best = if name == AUTO && auto::takes_gpu(pipeline)? { Best::OfAll } else { Best::Cpu };
+        let best = if name == AUTO && device_choice::takes_gpu(pipeline)? {
+            Best::OfAll
+        } else {
+            Best::Cpu
+        };
         warploom_device::resolve(name, best).map_err(|unknown| {
             let is_gpu =
                 ["gpu", "nvidia"].iter().any(|word| unknown.name.to_lowercase().starts_with(word));

@@ -7,16 +7,16 @@ use std::time::Instant;
 
 use warploom_contract::{
     Artifact, Context, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    caught_panics,
     error::quoted,
     kinds::{Depth, checkpoint},
     manifest::Reading,
-    panics,
     stage::{Phase, Progress},
 };
 
 use crate::{
     Chain, Environment, Outcome, Step, allocation, data_needs::DataNeeds, environment::Verify,
-    explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk,
+    explain, flags::Real, outcome::Status, progress::Talk, requests::Request, signals,
 };
 
 /// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to
@@ -64,8 +64,9 @@ where
         let _leases: Vec<_> =
             inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
         let request = &mut step.request;
-        let decided = panics::catch(|| S::decide(&context(environment, talk), &inputs, request));
-        let decided = decided.unwrap_or_else(|panic| Err(panics::to_error(panic)));
+        let decided =
+            caught_panics::catch(|| S::decide(&context(environment, talk), &inputs, request));
+        let decided = decided.unwrap_or_else(|panic| Err(caught_panics::to_error(panic)));
         decided
             .map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
         step = Step::of(&S::CONTRACT, step.request, step.inputs);
@@ -94,8 +95,9 @@ where
     let inputs = open_inputs(environment, talk, &step)?;
     // Before it is published, so that at no moment it is there and nobody's.
     chain.lease(&step.key());
-    let done = panics::catch(|| build::<S>(environment, talk, step, (&inputs, place), outcome));
-    let done = done.unwrap_or_else(|panic| Err(panics::to_error(panic)));
+    let done =
+        caught_panics::catch(|| build::<S>(environment, talk, step, (&inputs, place), outcome));
+    let done = done.unwrap_or_else(|panic| Err(caught_panics::to_error(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     allocation::give_back();
     outcome.status = Status::Built;
@@ -267,8 +269,8 @@ where
         progress: talk,
         stop: &signals::STOP,
     };
-    let checked = panics::catch(|| S::check(&context, &outputs, &inputs, &step.request));
-    let checked = checked.unwrap_or_else(|panic| Err(Violation(panics::to_error(panic))));
+    let checked = caught_panics::catch(|| S::check(&context, &outputs, &inputs, &step.request));
+    let checked = checked.unwrap_or_else(|panic| Err(Violation(caught_panics::to_error(panic))));
     checked.map_err(|violation| {
         Violation::from(
             outputs

@@ -8,7 +8,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
-use crate::limits::parse_size;
+use crate::machine_limits::parse_size;
 
 /// What to print on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

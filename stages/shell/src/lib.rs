@@ -9,33 +9,33 @@
 //! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute`
 //! (hit or build).
 mod allocation;
-pub mod auto;
 pub mod binary;
-pub mod budget;
 pub mod chain;
-pub mod columns;
+pub mod column_names;
 pub mod command_line;
 pub mod contracts;
+pub mod cubin_cache;
 pub mod data_needs;
+pub mod device_choice;
 pub mod environment;
 pub mod execute;
 pub mod explain;
 pub mod flags;
 pub mod gpu_present;
 pub mod hints;
-pub mod kernels;
-pub mod limits;
-pub mod orders;
+pub mod machine_limits;
+pub mod memory_budget;
+pub mod order_choice_cache;
 pub mod outcome;
 pub mod parameter_file;
 pub mod preflight;
 pub mod program;
 pub mod program_file;
-pub mod reads;
+pub mod progress;
 pub mod requests;
-pub mod samples;
+pub mod sample_data_sets;
 pub mod signals;
-pub mod talk;
+pub mod stage_inputs;
 pub mod terminal;
 pub mod vertices;
 

@@ -9,9 +9,9 @@ use warploom_contract::{
 use warploom_spec::RunSpec;
 
 use crate::{
-    budget::{peak_of_run, peak_words},
     data_needs::DataNeeds,
-    limits::show_size,
+    machine_limits::show_size,
+    memory_budget::{peak_of_run, peak_words},
 };
 
 /// Built, found, stopped or failed.

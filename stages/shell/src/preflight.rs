@@ -13,9 +13,9 @@ use warploom_spec::{Mode, Pipeline};
 use warploom_vertex::{builtin, gir::Data, trace::Traced};
 
 use crate::{
-    Chain, Environment, Outcome,
-    auto::{self, Verdict},
-    contracts, gpu_present,
+    Chain, Environment, Outcome, contracts,
+    device_choice::{self, Verdict},
+    gpu_present,
     outcome::Status,
     parameter_file,
     program::{self, Program, at_setting, setting_error},
@@ -23,7 +23,7 @@ use crate::{
         PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error,
         read_error,
     },
-    samples,
+    sample_data_sets,
 };
 
 /// What is wrong, and the stage that would have found it.
@@ -142,7 +142,7 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     let program =
         Program { file: &spec.program.file, text: &request.text, entry, settings: &settings };
     let inferring = run.mode == Mode::Infer;
-    let samples = samples::of_text(&request.text);
+    let samples = sample_data_sets::of_text(&request.text);
     let Some(traced) =
         on_some(&program, samples.iter().map(|data| Data { inferring, ..data.clone() }))
             .map_err(|error| at_setting(spec, error))?
@@ -158,7 +158,7 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     match request.device.kind {
         Kind::Cuda
             if let Verdict::NoKernels(why) =
-                auto::verdict(&program, (spec, run), &request.device) =>
+                device_choice::verdict(&program, (spec, run), &request.device) =>
         {
             Err(why)
         }

@@ -27,7 +27,7 @@ use crate::{
     Environment, contracts,
     data_needs::{DataNeeds, learned_rows},
     flags::Real,
-    orders, program_file, reads, vertices,
+    order_choice_cache, program_file, stage_inputs, vertices,
 };
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
@@ -93,9 +93,12 @@ impl Request for IngestRequest {
                 for (file, path) in entry.files.iter().zip(files) {
                     warploom_catalog::digests::refuse_folder(&entry, file, path)
                         .map_err(|error| catalog_error(&error))?;
-                    let digest =
-                        warploom_catalog::seen::digest(path, Some(&seen), environment.rereads())
-                            .map_err(|error| StageError::io("read", path, &error))?;
+                    let digest = warploom_catalog::digest_cache::digest(
+                        path,
+                        Some(&seen),
+                        environment.rereads(),
+                    )
+                    .map_err(|error| StageError::io("read", path, &error))?;
                     warploom_catalog::digests::check(&entry, file, (folder, path), &digest)
                         .map_err(|error| catalog_error(&error))?;
                     digests.insert(
@@ -240,7 +243,7 @@ macro_rules! plain_request {
             }
 
             fn reads(&self, kind: Kind) -> Reads {
-                reads::$section(kind)
+                stage_inputs::$section(kind)
             }
         }
     )*};
@@ -282,7 +285,7 @@ impl Request for PartitionRequest {
                     .hint(hint));
             }
             (Some(path), true) => {
-                let digest = warploom_catalog::seen::digest(
+                let digest = warploom_catalog::digest_cache::digest(
                     path,
                     Some(&environment.seen()),
                     environment.rereads(),
@@ -320,7 +323,7 @@ impl Request for PartitionRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        reads::partition(kind, &self.spec)
+        stage_inputs::partition(kind, &self.spec)
     }
 }
 
@@ -440,7 +443,7 @@ impl Request for ReorderRequest {
 
     fn settle(&mut self, store: &Store, inputs: &Inputs) -> Result<(), StageError> {
         if self.undecided().is_some() {
-            self.chosen = orders::find(store, inputs, self)?;
+            self.chosen = order_choice_cache::find(store, inputs, self)?;
         }
         Ok(())
     }
@@ -452,7 +455,7 @@ impl Request for ReorderRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        reads::reorder(kind)
+        stage_inputs::reorder(kind)
     }
 }
 
@@ -555,7 +558,7 @@ impl Request for PlanRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        reads::plan(kind, &self.run, self.device.kind)
+        stage_inputs::plan(kind, &self.run, self.device.kind)
     }
 }
 
@@ -630,8 +633,11 @@ fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
 /// Of a table that may be as long as the graph: remembered, as digests of raw files are.
 fn splits_digest(environment: &Environment, spec: &RunSpec) -> Result<Option<String>, StageError> {
     let Some(path) = &spec.splits else { return Ok(None) };
-    let digest =
-        warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.rereads());
+    let digest = warploom_catalog::digest_cache::digest(
+        path,
+        Some(&environment.seen()),
+        environment.rereads(),
+    );
     let hint = "`run.splits` is a table with the columns  id  and  split";
     digest
         .map(Some)
@@ -707,6 +713,6 @@ impl Request for RunRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        reads::run(kind)
+        stage_inputs::run(kind)
     }
 }

@@ -20,7 +20,7 @@ use super::{
     driver::{plain, words},
     kernel::Loaded,
 };
-use crate::fault::{Code, Fault};
+use crate::gpu_error::{Code, Fault};
 
 /// Streams that wait for nobody else's.
 const NON_BLOCKING: c_uint = 1;

@@ -15,7 +15,7 @@ use std::{
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute_enum as Attribute, CUresult};
 
 use super::Device;
-use crate::fault::Fault;
+use crate::gpu_error::Fault;
 
 /// What is called here is there from CUDA 12.8 on: `cuFuncGetParamInfo` came with 12.4,
 /// `cuEventElapsedTime_v2` with 12.8.

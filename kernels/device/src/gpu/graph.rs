@@ -23,7 +23,7 @@ use super::{
     context::{Capture, Context, held},
     kernel::Loaded,
 };
-use crate::fault::Fault;
+use crate::gpu_error::Fault;
 
 /// Events that take the time.
 const TIMED: u32 = 0;

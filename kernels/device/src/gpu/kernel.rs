@@ -24,7 +24,7 @@ use super::{
     context::Context,
     parameters::{self, Parameter, Value},
 };
-use crate::fault::{Fault, size};
+use crate::gpu_error::{Fault, size};
 
 /// Shared memory of a block that needs no asking.
 const SHARED_UNASKED: u32 = 48 << 10;

@@ -14,7 +14,7 @@ use super::{
     Gpu,
     context::{Context, held},
 };
-use crate::fault::{Code, Fault, size};
+use crate::gpu_error::{Code, Fault, size};
 
 /// A stretch of a device's memory; freed when it is dropped.
 pub struct Memory {

@@ -7,7 +7,7 @@
 //! never     converts a number
 //! limits    the driver knows places and sizes, so that an `f32` in place of a `u32` is not seen;
 //!           structures by value have no kind
-use crate::fault::Fault;
+use crate::gpu_error::Fault;
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

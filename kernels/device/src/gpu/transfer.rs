@@ -23,9 +23,9 @@ use super::{
     context::{Context, held},
     graph::Event,
     memory::Memory,
-    pinned::Pages,
+    pinned_memory::Pages,
 };
-use crate::fault::{Fault, size};
+use crate::gpu_error::{Fault, size};
 
 /// Bytes of a stretch, the most that one copy of the driver moves. Longer ones are some percent
 /// faster and take as much longer to pin.

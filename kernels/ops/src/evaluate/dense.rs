@@ -6,11 +6,11 @@ use super::element::{Element, over_nothing};
 use super::source::{At, Get, Layout, Rows, Source, Way};
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
-use crate::division::rows_per_task;
 use crate::expression::{Bound, Compiled};
 use crate::product::{Product, RightLayout, product};
 use crate::product_over_rows::{ProductOverRows, product_over_rows};
 use crate::random::dropout::Context;
+use crate::row_tasks::rows_per_task;
 
 /// Rows whose sum is one partial result.
 const BLOCK_ROWS: usize = 4096;

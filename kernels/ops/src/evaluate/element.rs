@@ -76,12 +76,12 @@ real!(f64);
 impl Element for i64 {
     #[inline(always)]
     fn sum(self, other: Self) -> Self {
-        interpret::whole::plus(self, other)
+        interpret::integer_arithmetic::plus(self, other)
     }
 
     #[inline(always)]
     fn product(self, other: Self) -> Self {
-        interpret::whole::times(self, other)
+        interpret::integer_arithmetic::times(self, other)
     }
 
     #[inline(always)]

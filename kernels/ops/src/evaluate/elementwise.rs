@@ -8,8 +8,8 @@ use super::element::Element;
 use super::source::{At, Get, Layout, Rows, Way};
 use super::{Call, Index, Part, Values, ValuesMut};
 use crate::Real;
-use crate::division::rows_per_task;
 use crate::random::dropout::Drops;
+use crate::row_tasks::rows_per_task;
 
 /// Writes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
@@ -89,7 +89,7 @@ fn binary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Binary
         (ValuesMut::Whole(out), true) => {
             let (a, b) = (rows(call, 0, Values::whole), rows(call, 1, Values::whole));
             match operator {
-                Binary::Add => two(out, (&a, &b), call, interpret::whole::plus),
+                Binary::Add => two(out, (&a, &b), call, interpret::integer_arithmetic::plus),
                 Binary::Minimum => two(out, (&a, &b), call, i64::min),
                 Binary::Equal => two(out, (&a, &b), call, |a: i64, b: i64| i64::from(a == b)),
                 _ => two(out, (&a, &b), call, |a: i64, b: i64| {

@@ -5,7 +5,7 @@
 //!           our own, and so is what is made of it
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Type, Unary};
-use warploom_vertex::interpret::{self, Scalar as Number, whole};
+use warploom_vertex::interpret::{self, Scalar as Number, integer_arithmetic};
 
 use super::gather::{LANES, joined};
 use crate::Real;
@@ -239,8 +239,8 @@ pub(super) fn binary_whole(
     operator: Binary,
 ) {
     match operator {
-        Binary::Add => two(arch, out, (a, b), whole::plus),
-        Binary::Subtract => two(arch, out, (a, b), whole::minus),
+        Binary::Add => two(arch, out, (a, b), integer_arithmetic::plus),
+        Binary::Subtract => two(arch, out, (a, b), integer_arithmetic::minus),
         Binary::Minimum => two(arch, out, (a, b), i64::min),
         Binary::Maximum => two(arch, out, (a, b), i64::max),
         Binary::Less => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a < b)),
@@ -256,7 +256,7 @@ pub(super) fn binary_whole(
 
 /// A whole number as a real one.
 pub(super) fn widen<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<i64>) {
-    one(arch, out, a, |a: i64| T::rounded(whole::widened(a)));
+    one(arch, out, a, |a: i64| T::rounded(integer_arithmetic::widened(a)));
 }
 
 /// As another whole type.

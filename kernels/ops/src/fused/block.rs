@@ -5,7 +5,7 @@ use warploom_vertex::launch::{Dropout, Over};
 
 use super::fetch::{Hand, RowsOf, is_real, reals, wholes};
 use super::gather::{Rows, dots};
-use super::inline::{Compared, choose};
+use super::inlined_steps::{Compared, choose};
 use super::kernel::{Kernel, Resolved, Way};
 use super::products::{add_outer, add_rows, rows_times};
 use super::reduce::{self, Scratch};
@@ -14,7 +14,7 @@ use super::{Level, StoredMut, Work, arithmetic};
 use crate::Real;
 use crate::evaluate::{Element, around, over_nothing, runs};
 use crate::expression::arithmetic::{Source, copy};
-use crate::halves::round;
+use crate::half_precision::round;
 use crate::random::dropout::{Draws, Drops, Place};
 
 /// Values of the steps that are at hand.

@@ -11,7 +11,7 @@ use super::tile::Tile;
 use super::{Level, Stored, Work};
 use crate::evaluate::Element;
 use crate::expression::arithmetic::Source;
-use crate::halves::Kept;
+use crate::half_precision::Kept;
 
 /// Rows that one is asked for ahead.
 const AHEAD: usize = 16;

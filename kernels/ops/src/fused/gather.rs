@@ -13,7 +13,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::fetch::RowsOf;
 use crate::Real;
-use crate::halves::Kept;
+use crate::half_precision::Kept;
 
 /// Edges that a row is asked for ahead.
 const AHEAD: usize = 16;

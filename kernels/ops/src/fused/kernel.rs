@@ -5,7 +5,7 @@
 use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Direction, Over, Rows, reduced};
 
-use super::inline::{Compared, inline};
+use super::inlined_steps::{Compared, inline};
 use super::tile::Wanted;
 use super::{From, Input, Level, Read, Step};
 use crate::Real;

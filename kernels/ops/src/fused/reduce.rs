@@ -4,7 +4,7 @@ use warploom_vertex::gir::{Binary, Op, Reduction, Type};
 
 use super::fetch::{Access, Hand, RowsOf, reals, wholes};
 use super::gather::{Edges, Weights, sums};
-use super::inline::Compared;
+use super::inlined_steps::Compared;
 use super::kernel::{At, Operand, Resolved, Source as Origin, Way};
 use super::tile::Tile;
 use super::{Level, Stored, Work};

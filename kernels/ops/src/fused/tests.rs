@@ -6,7 +6,7 @@ use warploom_vertex::launch::{Direction, Over};
 
 use super::*;
 use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};
-use crate::halves::{Half, Kept};
+use crate::half_precision::{Half, Kept};
 use crate::random::philox4x32;
 use crate::testing::in_pools;
 

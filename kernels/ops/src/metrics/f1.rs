@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{LANES, TASK_ROWS, largest};
 use crate::Real;
-use crate::division::assert_shape;
+use crate::row_tasks::assert_shape;
 
 /// Right answers, answers and targets.
 #[derive(Clone, Copy, Debug, Default)]

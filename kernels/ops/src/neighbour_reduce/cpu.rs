@@ -13,8 +13,8 @@ use warploom_vertex::launch::{Combine, EdgeFactor};
 
 use super::NeighbourReduce;
 use crate::Scalar;
-use crate::division::{Adjacency, assert_shape, split_rows};
 use crate::expression::Evaluator;
+use crate::row_tasks::{Adjacency, assert_shape, split_rows};
 
 /// Rows between two epilogues hold about this many elements: 4 KiB of f32 stay in the first cache.
 const BLOCK_ELEMENTS: usize = 1024;

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use super::gemm::{Matrix, gemm};
 use super::{Product, RightLayout};
 use crate::Real;
-use crate::division::{assert_shape, rows_per_task};
 use crate::expression::Evaluator;
+use crate::row_tasks::{assert_shape, rows_per_task};
 
 /// Rows of one task at least: gemm packs the right side once a task, which fewer rows would not pay
 /// for.

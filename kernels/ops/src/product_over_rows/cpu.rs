@@ -3,8 +3,8 @@ use rayon::prelude::*;
 
 use super::ProductOverRows;
 use crate::Real;
-use crate::division::{assert_shape, partial_blocks};
 use crate::product::gemm::{Matrix, gemm};
+use crate::row_tasks::{assert_shape, partial_blocks};
 
 /// Multiplies and sums; see the head of `product_over_rows`.
 pub fn product_over_rows<T: Real>(out: &mut [T], work: &ProductOverRows<T>) {

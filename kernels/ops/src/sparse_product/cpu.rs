@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::{SparseProduct, SparseProductOverRows};
 use crate::Real;
-use crate::division::{assert_shape, balanced_units, split_rows};
 use crate::expression::Evaluator;
 use crate::neighbour_reduce::{Entries, SumOf, reduce_rows, rows_per_block};
 use crate::random::dropout::{Context, Drops};
+use crate::row_tasks::{assert_shape, balanced_units, split_rows};
 
 /// Multiplies sparse features by a weight; see the head of `sparse_product`.
 pub fn sparse_product<T: Real>(out: &mut [T], work: &SparseProduct<T>) {

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::evaluate::Call;
+use super::input_data::World;
 use super::rows::{Rows, Scalar};
 use super::scalar;
-use super::world::World;
 use crate::gir::{EdgeSet, Function, Place, Pooling, Reduction};
 
 /// On each edge the row of the vertex at one end.

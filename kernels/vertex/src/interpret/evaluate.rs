@@ -4,8 +4,8 @@
 //!           the order of rows and edge ids
 //! never     panics on numbers, whatever they are; checks a world or a node (`World::check` and
 //!           `Builder` have done that)
+use super::input_data::World;
 use super::rows::{Rows, Scalar};
-use super::world::World;
 use super::{dense, edges, elementwise, loss, scalar};
 use crate::gir::{Input, Node, Op};
 

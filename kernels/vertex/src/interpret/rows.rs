@@ -3,7 +3,7 @@
 //! promises  element `column` of row `row` lies at `row * columns + column`; a row of shape `[a,
 //!           b]` has `a * b` columns, the last axis running fastest
 //! never     knows what a row stands for
-use super::whole;
+use super::integer_arithmetic;
 use crate::gir::{Number, Type};
 
 /// A rectangle of elements.
@@ -114,7 +114,9 @@ impl Values {
     pub fn reals(&self) -> Vec<f64> {
         match self {
             Values::Real(values) => values.clone(),
-            Values::Whole(values) => values.iter().map(|value| whole::widened(*value)).collect(),
+            Values::Whole(values) => {
+                values.iter().map(|value| integer_arithmetic::widened(*value)).collect()
+            }
         }
     }
 
@@ -135,7 +137,7 @@ impl Scalar {
     pub fn real(self) -> f64 {
         match self {
             Scalar::Real(value) => value,
-            Scalar::Whole(value) => whole::widened(value),
+            Scalar::Whole(value) => integer_arithmetic::widened(value),
         }
     }
 

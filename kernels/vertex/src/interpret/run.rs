@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::evaluate::{Context, Draw, evaluate};
+use super::input_data::{Unfit, World};
 use super::rows::{Rows, Values};
-use super::world::{Unfit, World};
 use crate::gir::{Data, Gir, Input, Loss, Node, NodeId, Op, Place, Until};
 use crate::launch::Init;
 use crate::reference::{Adam, Change, Ending};

@@ -3,16 +3,16 @@
 //! promises  whole numbers go as `whole` has them; real numbers are IEEE's, where a doc comment of
 //!           `gir` says no other; NaN spreads through minimum and maximum
 //! never     panics: what has no value (division of an int by 0) has one by definition
-use super::{rows::Scalar, whole};
+use super::{integer_arithmetic, rows::Scalar};
 use crate::gir::{Binary, Function, Pooling, Reduction, Type, Unary};
 
 /// An operator of one value.
 pub fn unary(operator: Unary, a: Scalar) -> Scalar {
     match (operator, a) {
         (Unary::Not, a) => (!a.holds()).into(),
-        (Unary::Negative, Scalar::Whole(a)) => Scalar::Whole(whole::negative(a)),
-        (Unary::Absolute, Scalar::Whole(a)) => Scalar::Whole(whole::absolute(a)),
-        (Unary::Square, Scalar::Whole(a)) => Scalar::Whole(whole::times(a, a)),
+        (Unary::Negative, Scalar::Whole(a)) => Scalar::Whole(integer_arithmetic::negative(a)),
+        (Unary::Absolute, Scalar::Whole(a)) => Scalar::Whole(integer_arithmetic::absolute(a)),
+        (Unary::Square, Scalar::Whole(a)) => Scalar::Whole(integer_arithmetic::times(a, a)),
         (operator, a) => Scalar::Real(unary_real(operator, a.real())),
     }
 }
@@ -68,12 +68,12 @@ pub fn binary(operator: Binary, a: Scalar, b: Scalar) -> Scalar {
 
 fn binary_whole(operator: Binary, a: i64, b: i64) -> Scalar {
     Scalar::Whole(match operator {
-        Binary::Add => whole::plus(a, b),
-        Binary::Subtract => whole::minus(a, b),
-        Binary::Multiply => whole::times(a, b),
-        Binary::FloorDivide => whole::quotient(a, b),
-        Binary::Remainder => whole::rest(a, b),
-        Binary::Power => whole::power(a, b),
+        Binary::Add => integer_arithmetic::plus(a, b),
+        Binary::Subtract => integer_arithmetic::minus(a, b),
+        Binary::Multiply => integer_arithmetic::times(a, b),
+        Binary::FloorDivide => integer_arithmetic::quotient(a, b),
+        Binary::Remainder => integer_arithmetic::rest(a, b),
+        Binary::Power => integer_arithmetic::power(a, b),
         Binary::Minimum => a.min(b),
         Binary::Maximum => a.max(b),
         Binary::Less => return (a < b).into(),
@@ -81,7 +81,11 @@ fn binary_whole(operator: Binary, a: i64, b: i64) -> Scalar {
         Binary::Equal => return (a == b).into(),
         Binary::NotEqual => return (a != b).into(),
         Binary::Divide | Binary::And | Binary::Or => {
-            return binary_real(operator, whole::widened(a), whole::widened(b));
+            return binary_real(
+                operator,
+                integer_arithmetic::widened(a),
+                integer_arithmetic::widened(b),
+            );
         }
     })
 }
@@ -200,7 +204,11 @@ fn nothing(reduction: Reduction, kind: Type) -> Scalar {
     let largest = reduction == Reduction::Maximum;
     match kind {
         Type::Real => Scalar::Real(if largest { f64::NEG_INFINITY } else { f64::INFINITY }),
-        Type::Int => Scalar::Whole(if largest { whole::BELOW } else { whole::ABOVE }),
+        Type::Int => Scalar::Whole(if largest {
+            integer_arithmetic::BELOW
+        } else {
+            integer_arithmetic::ABOVE
+        }),
         Type::Id => Scalar::Whole(u32::MAX.into()),
         Type::Bool => (!largest).into(),
     }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::aside::aside;
+use super::off_critical_path::aside;
 use super::{
     Body, Commit, Element, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until,
 };

@@ -10,8 +10,8 @@ use std::fmt;
 
 use super::{
     Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch,
-    LaunchList, Loop, Operation, Role, Rows, Schedule, Until, evaluated, fixed, fused,
-    gradient_buffer, parameter_buffer,
+    LaunchList, Loop, Operation, Role, Rows, Schedule, Until, fixed, gradient_buffer,
+    operand_shapes, parameter_buffer, single_walk_rules,
 };
 use crate::gir::{Op, Type};
 
@@ -619,8 +619,8 @@ impl<'a> Inspector<'a> {
                     launch.operation.steps().iter().any(|step| {
                         matches!(step, Operation::Evaluate { op: Op::WhenTraining, .. })
                     });
-                let found = evaluated::check(&self.index, &launch.operation)
-                    .and_then(|()| fused::check(&self.index, &launch.operation));
+                let found = operand_shapes::check(&self.index, &launch.operation)
+                    .and_then(|()| single_walk_rules::check(&self.index, &launch.operation));
                 if let Err((what, expected, found)) = found {
                     self.flaw(name, what, expected, found);
                 }

@@ -14,15 +14,16 @@
 //! A value that is no sum of such products (a maximum, a function that is not linear in the
 //! gradient) stays as it is.
 use super::{
-    Choice, bytes, hoist,
+    Choice,
+    distribute_over_sum::{Sums, Term, terms},
+    loop_invariants, moved_bytes,
     rebuild::{Site, rebuild},
-    terms::{Sums, Term, terms},
 };
 use crate::gir::{Builder, Data, EdgeSet, Gir, Misfit, NodeId, Op, Reduction};
 
 /// The program with such sums taken going forward.
 pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
-    let after_loss = hoist::depends_on_loss(&gir);
+    let after_loss = loop_invariants::depends_on_loss(&gir);
     let forward_reads = forward_reads(&gir, &after_loss);
     rebuild(&gir, data, None, &mut |builder, site| {
         let Op::Reduce(Reduction::Sum, edges) = site.node.op else { return Ok(None) };
@@ -55,7 +56,7 @@ fn forward_reads(gir: &Gir, after_loss: &[bool]) -> Vec<(EdgeSet, NodeId)> {
     for id in gir.ids().filter(|id| !after_loss[id.index()]) {
         if let Op::Reduce(_, edges) = gir.node(id).op {
             reads.extend(
-                bytes::leaves(gir, edges, &gir.node(id).inputs)
+                moved_bytes::leaves(gir, edges, &gir.node(id).inputs)
                     .into_iter()
                     .map(|leaf| (edges, leaf)),
             );
@@ -66,7 +67,7 @@ fn forward_reads(gir: &Gir, after_loss: &[bool]) -> Vec<(EdgeSet, NodeId)> {
 
 /// For each node so far, whether it does not depend on the slope of the loss.
 fn known_forward(builder: &Builder<'_>) -> Vec<bool> {
-    hoist::depends_on_loss(&builder.gir).into_iter().map(|depends| !depends).collect()
+    loop_invariants::depends_on_loss(&builder.gir).into_iter().map(|depends| !depends).collect()
 }
 
 /// The value made of sums of the forward pass, and whether that moves fewer bytes.
@@ -94,8 +95,11 @@ fn taken_forward(
     made.sort();
     made.dedup();
     let width = |ids: &[NodeId]| ids.iter().map(|id| builder.node(*id).columns()).sum::<u64>();
-    let before = bytes::gather(data, edges, bytes::columns_per_edge(builder, edges, site.inputs))
-        + bytes::rows(data, site.node.columns());
+    let before = moved_bytes::gather(
+        data,
+        edges,
+        moved_bytes::columns_per_edge(builder, edges, site.inputs),
+    ) + moved_bytes::rows(data, site.node.columns());
     let over: Vec<NodeId> = made
         .iter()
         .filter(|sum| matches!(builder.node(**sum).op, Op::Reduce(..)))
@@ -103,13 +107,15 @@ fn taken_forward(
         .collect();
     let inputs: Vec<NodeId> =
         over.iter().flat_map(|sum| builder.node(*sum).inputs.clone()).collect();
-    let unread: Vec<NodeId> = bytes::leaves(&builder.gir, edges, &inputs)
+    let unread: Vec<NodeId> = moved_bytes::leaves(&builder.gir, edges, &inputs)
         .into_iter()
         .filter(|leaf| !read.contains(leaf))
         .collect();
-    let again = if unread.is_empty() { 0 } else { bytes::gather(data, edges, width(&unread)) };
-    let after =
-        again + 2 * bytes::rows(data, width(&over)) + bytes::rows(data, site.node.columns());
+    let again =
+        if unread.is_empty() { 0 } else { moved_bytes::gather(data, edges, width(&unread)) };
+    let after = again
+        + 2 * moved_bytes::rows(data, width(&over))
+        + moved_bytes::rows(data, site.node.columns());
     let taken = after < before;
     let columns = width(&over);
     let reason = if taken {

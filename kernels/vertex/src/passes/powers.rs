@@ -4,7 +4,7 @@
 //! keeps     the value as a real number: the product is rounded correctly, where a library's power
 //!           may be off by its last place
 //! never     makes a root of `x ** 0.5`: they differ at -0 and -inf
-use super::{Choice, fold::constant, rebuild::rebuild};
+use super::{Choice, constant_folding::constant, rebuild::rebuild};
 use crate::gir::{Binary, Data, Gir, Number, Op, Unary};
 
 /// The program with such powers as products.

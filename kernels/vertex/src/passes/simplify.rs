@@ -8,7 +8,7 @@
 //! also      once gradients are there, or are not wanted, `Detach` has nothing to say and goes
 use super::{
     Choice,
-    fold::constant,
+    constant_folding::constant,
     rebuild::{Ruled, Site, rebuild, remake},
 };
 use crate::gir::{

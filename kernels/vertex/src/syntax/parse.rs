@@ -8,7 +8,7 @@
 use ruff_python_ast::{self as python, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use super::refuse::{self, Refused};
+use super::unsupported_python::{self, Refused};
 use super::{
     Comparison, Comprehension, Definition, Diagnostic, Expression, ExpressionKind, File, Name,
     Operator, Parameter, Sign, Statement, StatementKind, nesting,
@@ -156,7 +156,7 @@ impl Reader<'_> {
 
     fn top_level(&mut self, statement: &Stmt) {
         let at = statement.range();
-        if let Some(refused) = refuse::statement(statement) {
+        if let Some(refused) = unsupported_python::statement(statement) {
             return self.refuse(at, refused);
         }
         let what = "a statement outside of a function";
@@ -233,7 +233,7 @@ impl Reader<'_> {
 
     fn statement(&mut self, statement: &Stmt) -> Option<Statement> {
         let at = statement.range();
-        if let Some(refused) = refuse::statement(statement) {
+        if let Some(refused) = unsupported_python::statement(statement) {
             self.refuse(at, refused);
             return None;
         }
@@ -324,7 +324,7 @@ impl Reader<'_> {
             python::Operator::Pow => Operator::Power,
             python::Operator::MatMult => Operator::Product,
             other => {
-                self.refuse(at, refuse::operator(other)?);
+                self.refuse(at, unsupported_python::operator(other)?);
                 return None;
             }
         })
@@ -332,7 +332,7 @@ impl Reader<'_> {
 
     fn expression(&mut self, expression: &Expr) -> Option<Expression> {
         let at = expression.range();
-        if let Some(refused) = refuse::expression(expression) {
+        if let Some(refused) = unsupported_python::expression(expression) {
             self.refuse(at, refused);
             return None;
         }

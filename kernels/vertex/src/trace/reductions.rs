@@ -5,8 +5,8 @@
 //!           NaN
 use super::calls::{Arguments, At};
 use super::constants;
+use super::implicit_features::Rows;
 use super::tracer::{Step, Tracer};
-use super::unmade::Rows;
 use super::value::{List, Value};
 use crate::gir::{
     Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary,

@@ -5,8 +5,8 @@
 //!           assignment marks it as read
 use std::collections::{BTreeMap, HashMap};
 
+use super::implicit_features::Matrix;
 use super::names::{Body, labels};
-use super::unmade::Matrix;
 use super::value::Value;
 use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
 use crate::gir::{

@@ -4,7 +4,7 @@
 //!           compiled
 use std::rc::Rc;
 
-use super::unmade::Unmade;
+use super::implicit_features::Unmade;
 use crate::gir::{EdgeSet, NodeId};
 
 /// What an expression is.

@@ -3,8 +3,8 @@
 //!
 //! promises  what is built in wins, then what the program assigned, then columns of the node table;
 //!           a value read through an edge is the row of the vertex at its end
+use super::implicit_features::Rows;
 use super::tracer::{Step, Tracer};
-use super::unmade::Rows;
 use super::value::{End, Value};
 use crate::gir::{EdgeSet, Input, NodeId, Op, Place, Span};
 use crate::launch::Direction;

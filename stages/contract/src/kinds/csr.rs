@@ -217,7 +217,7 @@ impl Csr {
         &self,
         of_in_edge: impl Fn(usize, usize) -> T,
     ) -> Vec<T> {
-        let mut by_edge = crate::mapped::zeros(self.edges());
+        let mut by_edge = crate::mapped_file::zeros(self.edges());
         for (row, pair) in self.incoming.offsets.windows(2).enumerate() {
             (pair[0] as usize..pair[1] as usize).for_each(|slot| {
                 by_edge[self.incoming.edges[slot] as usize] = of_in_edge(row, slot)

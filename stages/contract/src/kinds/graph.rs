@@ -357,7 +357,7 @@ fn validate_features(
 }
 
 #[cfg(feature = "tables")]
-pub use learned::{
+pub use learned_columns::{
     LABEL, Learned, LearnedRows, OF_GRAPHS, TARGET, WholeNumbers, learnable, read_learned,
 };
 #[cfg(feature = "tables")]
@@ -367,7 +367,7 @@ pub use tables::{
     write_graphs, write_kinds, write_nodes,
 };
 #[cfg(feature = "tables")]
-mod learned;
+mod learned_columns;
 #[cfg(feature = "tables")]
 mod tables;
 

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{View, open_numbers, write_numbers},
-    order::{AesRule, OrderFigures},
+    row_order::{AesRule, OrderFigures},
 };
 
 /// File of the numbers.

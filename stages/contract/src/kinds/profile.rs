@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Depth, need_file, read_json, write_json};
-use crate::{Artifact, Kind, Manifest, Outputs, StageError, order::OrderFigures};
+use crate::{Artifact, Kind, Manifest, Outputs, StageError, row_order::OrderFigures};
 
 /// The readable page.
 pub const PROFILE_FILE: &str = "profile.json";

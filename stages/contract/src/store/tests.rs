@@ -3,7 +3,7 @@ use super::*;
 use crate::{
     ErrorKind, Inputs, KeyDocument, Outputs, Provenance,
     kinds::permutation::{Quality, Standing},
-    order::AesRule,
+    row_order::AesRule,
     stage::Contract,
 };
 use serde_json::json;

@@ -14,7 +14,7 @@ use warploom_contract::kinds::{
 use super::*;
 use warploom_contract::stage::Silence;
 
-use crate::{group::both_directions, prove};
+use crate::{check, group::both_directions};
 
 type Edges = Vec<(u32, u32)>;
 
@@ -397,8 +397,8 @@ fn the_proof_agrees_and_finds_what_is_wrong() {
         &Silence,
     );
     let prove = |profile: &Profile| {
-        prove::profile_counts(6, profile, &table)
-            .and_then(|()| prove::profile_labels(profile, Some(&labels), &table))
+        check::profile_counts(6, profile, &table)
+            .and_then(|()| check::profile_labels(profile, Some(&labels), &table))
     };
     prove(&found).unwrap();
     let wrong: [fn(&mut Profile); 8] = [

@@ -15,8 +15,8 @@
 //!           communities by bit sets in the cache, only pairs between them sorted        <- this file
 //! limits    2^32 - 2 nodes; edges come out in no order: `transform` sorts them
 mod degrees;
-mod inside;
-mod outside;
+mod pairs_between;
+mod pairs_within;
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ use warploom_contract::stage::Advance;
 use warploom_formats::raw::{Edges, NODES_MOST};
 
 use super::counter::Counter;
-use outside::shuffled;
+use pairs_between::shuffled;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -249,12 +249,12 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
     let communities: Vec<_> = starts.iter().copied().zip(ends).collect();
     let counter = Counter::new(recipe.seed, "inside");
     let share = share_inside(recipe, &degrees, &communities);
-    let pair = |scratch: &mut inside::Scratch, (start, end): (u32, u32)| {
+    let pair = |scratch: &mut pairs_within::Scratch, (start, end): (u32, u32)| {
         let degrees = &degrees[start as usize..end as usize];
         let counter = counter.part(u64::from(start));
-        inside::pair(
+        pairs_within::pair(
             scratch,
-            &inside::Task {
+            &pairs_within::Task {
                 degrees,
                 start,
                 share,
@@ -264,8 +264,8 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
             },
         )
     };
-    let local: Vec<inside::Paired> =
-        communities.into_par_iter().map_init(inside::Scratch::default, pair).collect();
+    let local: Vec<pairs_within::Paired> =
+        communities.into_par_iter().map_init(pairs_within::Scratch::default, pair).collect();
     let (mut lists, mut heads, mut tails) =
         (Vec::with_capacity(local.len() + 2), Vec::new(), Vec::new());
     for community in local {
@@ -273,8 +273,11 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
         heads.extend(community.heads);
         tails.extend(community.tails);
     }
-    let (mut between, changes) =
-        outside::pair(outside::Task { recipe, community, degrees, inside: &lists }, heads, tails);
+    let (mut between, changes) = pairs_between::pair(
+        pairs_between::Task { recipe, community, degrees, inside: &lists },
+        heads,
+        tails,
+    );
     if !changes.removed.is_empty() {
         between.retain(|key| !changes.removed.contains(key));
     }

@@ -99,14 +99,14 @@ proptest! {
         let expected = transform(edges(&list), nodes, 0, &options).unwrap();
         let (layout, limit) = (Layout::new(nodes, 0).unwrap(), Limit { memory: 0, folder: std::env::temp_dir() });
         let edge = |source: u32, target: u32| Edge { source, target, relation: 0, weight: 1.0, at: 0 };
-        let mut runs = external::Runs::<f32>::new(layout, nodes, options, &limit).unwrap();
+        let mut runs = external_sort::Runs::<f32>::new(layout, nodes, options, &limit).unwrap();
         runs.run_edges = run_edges;
         list.iter().for_each(|&(source, target, weight)| runs.push(edge(source, target), weight).unwrap());
         let mut found = Vec::new();
         let counts = runs.merge::<std::io::Error>(|source, target, _, weight| { found.push((source, target, weight)); Ok(()) }).unwrap();
         prop_assert_eq!(found, listed(&expected.edges));
         prop_assert_eq!(counts, expected.counts);
-        let mut bare = external::Runs::<()>::new(layout, nodes, options, &limit).unwrap();
+        let mut bare = external_sort::Runs::<()>::new(layout, nodes, options, &limit).unwrap();
         bare.run_edges = run_edges;
         list.iter().for_each(|&(source, target, _)| bare.push(edge(source, target), ()).unwrap());
         let mut ends = Vec::new();
@@ -137,7 +137,7 @@ proptest! {
             expected.extend(slow(&own, nodes, &options).into_iter().map(|(source, target, weight)| (source, target, relation, weight)));
         }
         expected.sort_by_key(|edge| (edge.0, edge.1, edge.2));
-        let mut runs = external::Runs::<f32>::new(Layout::new(nodes, 3).unwrap(), nodes, options, &Limit { memory: 0, folder: std::env::temp_dir() }).unwrap();
+        let mut runs = external_sort::Runs::<f32>::new(Layout::new(nodes, 3).unwrap(), nodes, options, &Limit { memory: 0, folder: std::env::temp_dir() }).unwrap();
         runs.run_edges = 7;
         list.iter().enumerate().for_each(|(at, &(source, target, relation))| runs.push(Edge { source, target, relation, weight: 1.0, at: 0 }, number(at)).unwrap());
         let mut merged = Vec::new();

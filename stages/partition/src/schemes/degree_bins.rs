@@ -15,9 +15,9 @@ use warploom_contract::{
 };
 
 use crate::{
-    outline::Outline,
-    prove::rows_once,
-    sides::{Side, added, both},
+    check::rows_once,
+    directions::{Side, added, both},
+    size_estimate::Outline,
 };
 
 /// Bins that numbers of 64 bits can ask for.

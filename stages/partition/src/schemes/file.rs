@@ -22,7 +22,7 @@ use warploom_contract::{
 };
 use warploom_shell::requests::PartitionRequest;
 
-use crate::{outline::Outline, prove::Cover};
+use crate::{check::Cover, size_estimate::Outline};
 
 const NAME: &str = "file_groups";
 const COLUMNS: [&str; 3] = ["node", "start", "end"];

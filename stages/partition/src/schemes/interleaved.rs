@@ -16,7 +16,7 @@ use warploom_contract::{
 };
 
 use super::row_major::{Arrivals, places};
-use crate::{outline::Outline, prove::same};
+use crate::{check::same, size_estimate::Outline};
 
 const GROUPS: &str = "interleaved_groups";
 const PLACES: &str = "interleaved_places";

@@ -15,9 +15,9 @@ use warploom_contract::{
 };
 
 use crate::{
-    outline::Outline,
-    prove::{Cover, same},
-    sides::{Side, both},
+    check::{Cover, same},
+    directions::{Side, both},
+    size_estimate::Outline,
 };
 
 fn chunks(side: Side<'_>, merge_items: u64) -> u64 {

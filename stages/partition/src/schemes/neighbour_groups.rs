@@ -19,9 +19,9 @@ use warploom_contract::{
 use warploom_spec::PartitionSpec;
 
 use crate::{
-    outline::Outline,
-    prove::{Cover, firsts, same},
-    sides::{Side, both},
+    check::{Cover, firsts, same},
+    directions::{Side, both},
+    size_estimate::Outline,
 };
 
 /// Groups of a row of so many neighbours.

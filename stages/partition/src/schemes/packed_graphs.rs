@@ -17,12 +17,12 @@ use warploom_contract::{
         csr::Csr,
         partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
-    order::by_degree,
+    row_order::by_degree,
 };
 
 use crate::{
-    outline::{Outline, Room},
-    prove::{rows_once, same},
+    check::{rows_once, same},
+    size_estimate::{Outline, Room},
 };
 
 const NAME: &str = "packed-graphs";

@@ -16,9 +16,9 @@ use warploom_contract::{
 };
 
 use crate::{
-    outline::Outline,
-    prove::{Cover, same},
-    sides::{Side, both},
+    check::{Cover, same},
+    directions::{Side, both},
+    size_estimate::Outline,
 };
 
 /// Relations of in-edges, or an error.

@@ -13,7 +13,7 @@ use warploom_contract::{
     },
 };
 
-use crate::{outline::Outline, prove::Cover};
+use crate::{check::Cover, size_estimate::Outline};
 
 const NAME: &str = "row_major_places";
 

@@ -16,9 +16,9 @@ use warploom_contract::{
 
 use super::relation_major::{relation_of_edge, turning_bytes, types_of, types_of_both};
 use crate::{
-    outline::{Outline, Room},
-    prove::{Cover, firsts, same},
-    sides::{Side, both},
+    check::{Cover, firsts, same},
+    directions::{Side, both},
+    size_estimate::{Outline, Room},
 };
 
 const NAME: &str = "row-relation";

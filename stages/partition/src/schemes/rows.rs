@@ -11,13 +11,13 @@ use warploom_contract::{
         csr::Csr,
         partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
-    order::by_degree,
+    row_order::by_degree,
 };
 
 use crate::{
-    outline::Outline,
-    prove::{rows_once, same},
-    sides::{Side, both, each},
+    check::{rows_once, same},
+    directions::{Side, both, each},
+    size_estimate::Outline,
 };
 
 /// What it will take.

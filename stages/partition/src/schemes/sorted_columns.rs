@@ -9,18 +9,18 @@
 use rayon::prelude::*;
 use warploom_contract::{
     Violation,
-    group::{Others, group, rows_of_edges},
+    edge_grouping::{Others, group, rows_of_edges},
     kinds::{
         csr::{Csr, DirectionParts, Rows},
         partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
-    mapped::zeros,
+    mapped_file::zeros,
 };
 
 use crate::{
-    outline::Outline,
-    prove::Cover,
-    sides::{Side, both},
+    check::Cover,
+    directions::{Side, both},
+    size_estimate::Outline,
 };
 
 /// What it will take.

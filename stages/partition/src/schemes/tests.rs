@@ -17,8 +17,8 @@ use warploom_shell::{contracts, requests::PartitionRequest};
 use warploom_spec::{PartitionSpec, Scheme as Asked};
 
 use crate::{
-    outline::{Outline, Room},
     schemes::{build, outline, prove},
+    size_estimate::{Outline, Room},
 };
 
 /// Source, target and relation.

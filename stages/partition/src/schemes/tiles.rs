@@ -16,9 +16,9 @@ use warploom_contract::{
 use warploom_spec::PartitionSpec;
 
 use crate::{
-    outline::Outline,
-    prove::{Cover, firsts},
-    sides::{Side, both},
+    check::{Cover, firsts},
+    directions::{Side, both},
+    size_estimate::Outline,
 };
 
 /// Names of the tables of tiles and of the first of each row.

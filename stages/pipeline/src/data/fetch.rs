@@ -2,7 +2,7 @@
 use serde_json::json;
 use warploom_catalog::{Entry, Fetched, fetch};
 use warploom_contract::{StageError, stage::Progress};
-use warploom_shell::{Environment, requests::catalog_error, talk::Talk};
+use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
 
 /// Gets what is missing into the first data folder, and says where all files are; those that are
 /// here under another name are not fetched.

@@ -18,7 +18,7 @@ use warploom_shell::{
     execute::execute,
     flags::{Format, Real},
     outcome::table,
-    talk::Talk,
+    progress::Talk,
 };
 use warploom_spec::Pipeline;
 

@@ -13,7 +13,7 @@
 //! limits    the graph in memory, once
 mod arrays;
 mod entry;
-mod given;
+mod given_files;
 
 use std::{
     fs, io,
@@ -21,7 +21,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{Catalog, Entry, Generator, entry::Inherited, imported::ENTRY_FILE};
+use warploom_catalog::{Catalog, Entry, Generator, entry::Inherited, imported_sets::ENTRY_FILE};
 use warploom_contract::{
     ErrorKind, StageError, eintr,
     store::drafts::{self, Beside},
@@ -34,15 +34,15 @@ use warploom_formats::{
 };
 use warploom_shell::{
     Environment, hints,
-    limits::show_size,
+    machine_limits::show_size,
+    progress::Talk,
     requests::{catalog_error, read_error},
-    talk::Talk,
 };
 use warploom_spec::nearest;
 
 use super::rm::{Imported, refuse_stranger};
 use crate::arguments::Import;
-use given::{Made, Placed, Thing};
+use given_files::{Made, Placed, Thing};
 
 /// What drafts of sets are called.
 const DRAFT: &str = "import";
@@ -63,7 +63,7 @@ struct Found {
 pub fn import(environment: &Environment, talk: &Talk, asked: &Import) -> Result<(), StageError> {
     let options = options_of(&asked.read)?;
     let place = Place::free(environment, &asked.name)?;
-    let (files, inherited) = given::placed(asked)?;
+    let (files, inherited) = given_files::placed(asked)?;
     talk.stage("import");
     let found = made(&place, asked, &files, &options, inherited)?;
     print(environment, asked, &place, &found);

@@ -7,7 +7,7 @@ use warploom_catalog::{
     Attempt, Catalog, Entry, Source, entry::Task, generator::FORMS, locate, present,
 };
 use warploom_contract::{ErrorKind, StageError};
-use warploom_shell::{Environment, requests::catalog_error, talk::Talk};
+use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
 
 use super::plot::grouped;
 

@@ -9,7 +9,7 @@ use warploom_contract::{
         graph::Names,
         profile::{BlockFigures, FeatureFigures, GraphFigures, LabelFigures, Profile, Spread},
     },
-    order,
+    row_order,
 };
 
 use super::plot::{Plot, entry as line, grouped, side_by_side};
@@ -179,7 +179,7 @@ fn parts(profile: &Profile) -> String {
 
 fn locality(profile: &Profile) -> String {
     let figures = &profile.order;
-    let rule = order::aes_rule(figures.aes, profile.nodes as usize);
+    let rule = row_order::aes_rule(figures.aes, profile.nodes as usize);
     let sides = format!(
         "sqrt(AES) {} {} floor(sqrt(nodes) / 100) = {}",
         number(rule.left),

@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde_json::json;
-use warploom_catalog::{Catalog, Entry, digests::RECORD_FILE, imported, present};
+use warploom_catalog::{Catalog, Entry, digests::RECORD_FILE, imported_sets, present};
 use warploom_contract::{
     ErrorKind, StageError,
     store::drafts::{self, Beside},
@@ -39,7 +39,7 @@ impl Imported {
     ) -> Result<Option<Imported>, StageError> {
         let old_entry = catalog.written_by_import(name);
         for folder in environment.data.iter().map(|data| data.join(name)) {
-            let is_made = imported::is_made(&folder).map_err(|error| catalog_error(&error))?;
+            let is_made = imported_sets::is_made(&folder).map_err(|error| catalog_error(&error))?;
             if is_made || old_entry.is_some() && folder.is_dir() {
                 return Ok(Some(Imported { folder: Some(folder), old_entry }));
             }
@@ -76,7 +76,8 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
 
 /// Refuses to take away what no import put there.
 pub fn refuse_stranger(folder: &Path) -> Result<(), StageError> {
-    let Some(stranger) = imported::stranger(folder).map_err(|error| catalog_error(&error))? else {
+    let Some(stranger) = imported_sets::stranger(folder).map_err(|error| catalog_error(&error))?
+    else {
         return Ok(());
     };
     let error =

@@ -18,7 +18,7 @@ use warploom_contract::{
 };
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;
-use warploom_shell::{Chain, Environment, Options, contracts, execute::execute, talk::Talk};
+use warploom_shell::{Chain, Environment, Options, contracts, execute::execute, progress::Talk};
 use warploom_spec::Pipeline;
 
 use super::{

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde_json::json;
 use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, stage::Progress};
-use warploom_shell::{Environment, talk::Talk};
+use warploom_shell::{Environment, progress::Talk};
 
 /// What was found.
 #[derive(Default)]

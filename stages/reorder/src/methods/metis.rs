@@ -16,7 +16,7 @@ use metis::{
 };
 use warploom_contract::{ErrorKind, StageError, kinds::permutation::Cut};
 
-use crate::undirected::Undirected;
+use crate::undirected_neighbours::Undirected;
 
 /// Cuts by halves of which METIS takes the best.
 const CUTS_BY_HALVES: Idx = 4;

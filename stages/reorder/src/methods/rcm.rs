@@ -7,7 +7,7 @@
 //! limits    O(nodes log nodes + edges log degree), a few walks of each part; 20 bytes a node
 use warploom_contract::stage::{Advance, advance_by_stride};
 
-use crate::undirected::Undirected;
+use crate::undirected_neighbours::Undirected;
 
 /// The old number of each new one.
 pub fn order(graph: &Undirected, advance: Advance<'_>) -> Vec<u32> {

@@ -8,10 +8,10 @@ use warploom_contract::{
 use warploom_extract::group::both_directions;
 
 use super::{
-    approximate_degree, breadth, columns_then_rows, degree, first_column, hubs, metis, rabbit,
-    random, rcm,
+    approximate_degree, breadth_first, columns_then_rows, degree, first_column, hubs, metis,
+    rabbit, random, rcm,
 };
-use crate::undirected::Undirected;
+use crate::undirected_neighbours::Undirected;
 
 pub(crate) fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
     let (source, target) = edges.iter().copied().unzip();
@@ -45,7 +45,7 @@ fn all(nodes: usize, edges: &[(u32, u32)]) -> Vec<(&'static str, Vec<u32>)> {
         ("approx-degree", approximate_degree::order(&degrees, 4, false)),
         ("hub-sort", hubs::order(&degrees, true)),
         ("hub-cluster", hubs::order(&degrees, false)),
-        ("bfs", breadth::order(&graph, &|_| {})),
+        ("bfs", breadth_first::order(&graph, &|_| {})),
         ("rcm", rcm::order(&graph, &|_| {})),
         ("rabbit", rabbit::order(&graph, &|_| {}).old_of_new),
         ("metis", metis_order(&graph, 4).old_of_new),
@@ -157,7 +157,7 @@ fn a_path_gets_a_band_of_one() {
 #[test]
 fn breadth_goes_from_the_node_of_most_neighbours() {
     let graph = undirected(7, &[(4, 1), (4, 2), (4, 6), (6, 0), (3, 5)]);
-    assert_eq!(breadth::order(&graph, &|_| {}), [4, 1, 2, 6, 0, 5, 3]);
+    assert_eq!(breadth_first::order(&graph, &|_| {}), [4, 1, 2, 6, 0, 5, 3]);
 }
 
 pub(crate) fn graphs() -> impl Strategy<Value = (usize, Vec<(u32, u32)>)> {

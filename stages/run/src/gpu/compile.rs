@@ -7,8 +7,8 @@ use warploom_contract::{Context, StageError};
 use warploom_device::Gpu;
 use warploom_device::gpu::Module;
 use warploom_shell::{
+    cubin_cache::{self, Compiled},
     gpu_present,
-    kernels::{self, Compiled},
 };
 use warploom_vertex::emit::cuda::{self, Emitted, Target};
 use warploom_vertex::launch::LaunchList;
@@ -54,7 +54,7 @@ pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready,
 /// Its code on the device.
 pub fn load(context: &Context, gpu: &Gpu, ready: &Ready) -> Result<(Module, Compiled), StageError> {
     let nvrtc = gpu_present::compiler()?;
-    kernels::code(context, (&nvrtc, gpu.facts().capability), &ready.source, |bytes, name| {
+    cubin_cache::code(context, (&nvrtc, gpu.facts().capability), &ready.source, |bytes, name| {
         gpu.load(bytes, name)
     })
     .map_err(failed)

@@ -22,7 +22,7 @@ use warploom_contract::{
     parquet_file::write_table,
     stage::{Silence, StopFlag},
 };
-use warploom_run::{RunStage, prove};
+use warploom_run::{RunStage, check};
 
 use crate::compiled::{own_text, proved};
 use crate::direct::gpu;
@@ -247,11 +247,11 @@ fn the_check_reads_the_column_that_was_learned() {
         let mut request = step.request.clone();
         request.spec.target = target.to_owned();
         let outputs = as_inputs(std::slice::from_ref(&run));
-        prove::results::<f32>(
+        check::results::<f32>(
             &workshop.context(&Silence, &stop),
             &outputs,
             &inputs,
-            (&request, &list, None, prove::WORK_MAX),
+            (&request, &list, None, check::WORK_MAX),
         )
     };
     prove("size").unwrap_or_else(|violation| panic!("{}", violation.0));
@@ -542,11 +542,11 @@ fn the_check_reads_the_table_that_was_trained_on() {
         (request.spec.splits, request.splits_digest) =
             (Some(path.to_path_buf()), Some(Digest::of_file(digest_of).unwrap().to_string()));
         let outputs = as_inputs(std::slice::from_ref(&run));
-        let outcome = prove::results::<f32>(
+        let outcome = check::results::<f32>(
             &workshop.context(&Silence, &stop),
             &outputs,
             &inputs,
-            (&request, &list, None, prove::WORK_MAX),
+            (&request, &list, None, check::WORK_MAX),
         );
         outcome.map_err(|violation| violation.0.to_string())
     };

@@ -16,7 +16,7 @@ use warploom_contract::{
     },
     stage::{Silence, StopFlag},
 };
-use warploom_plan::compile::Program;
+use warploom_plan::printed_forms::Program;
 use warploom_run::tensors::{Tensor, Tensors};
 use warploom_shell::{Chain, contracts, requests::PlanRequest};
 use warploom_spec::Pipeline;

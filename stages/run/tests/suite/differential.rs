@@ -16,7 +16,7 @@ use warploom_run::{
     executor::{Executor, Pass},
     parameters,
     precision::Precision,
-    program::Part,
+    resolved_program::Part,
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::builtin::{self, Order};

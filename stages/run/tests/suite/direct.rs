@@ -16,7 +16,7 @@ use warploom_run::{
     executor::{Executor, Pass},
     graphs::Graphs,
     precision::Precision,
-    program::Part,
+    resolved_program::Part,
     upload::{Data, Given, Needs, Sparse},
 };
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
@@ -460,7 +460,7 @@ pub fn held<T: Precision>(
     list: &LaunchList,
     name: &str,
 ) -> Option<Vec<f64>> {
-    use warploom_run::program::Place;
+    use warploom_run::resolved_program::Place;
     let buffer = list.buffers.iter().find(|buffer| buffer.name == name)?;
     let (data, columns) = (&executor.machine.data, buffer.columns as usize);
     match executor.program.places.get(name)? {

@@ -13,7 +13,7 @@ use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
     executor::{Executor, Pass},
     precision::Precision,
-    program::Part,
+    resolved_program::Part,
 };
 use warploom_vertex::{
     builtin::{self, Order},

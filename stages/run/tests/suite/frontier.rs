@@ -12,7 +12,7 @@ use warploom_run::{
     RunStage,
     executor::{Executor, Pass},
     frontier::Frontier,
-    program::{Part, Place},
+    resolved_program::{Part, Place},
     upload::{self, Needs},
 };
 use warploom_spec::Pipeline;

@@ -9,7 +9,7 @@ use warploom_cases::Case;
 use warploom_contract::stage::StopFlag;
 use warploom_run::{
     executor::{Executor, Pass},
-    program::Part,
+    resolved_program::Part,
 };
 use warploom_vertex::{
     compile::compile,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use warploom_cases::Case;
 use warploom_cases::operations::{Problem, all_are_compared, compare_winners, group, problems};
-use warploom_run::{executor::Pass, precision::Precision, program::Part};
+use warploom_run::{executor::Pass, precision::Precision, resolved_program::Part};
 use warploom_vertex::{
     facts::Facts,
     fuse::fuse,

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use warploom_run::{executor::Pass, parameters, program::Part};
+use warploom_run::{executor::Pass, parameters, resolved_program::Part};
 use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,

@@ -15,7 +15,7 @@ use warploom_run::{
     gpu::Counts,
     parameters,
     precision::Precision,
-    program::Part,
+    resolved_program::Part,
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::{

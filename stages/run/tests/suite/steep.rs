@@ -15,7 +15,7 @@ use warploom_cases::Case;
 use warploom_cases::models::Twin;
 use warploom_run::{
     executor::{Executor, Pass},
-    program::Part,
+    resolved_program::Part,
 };
 use warploom_vertex::launch::{Arena, LaunchList, parameter_buffer};
 

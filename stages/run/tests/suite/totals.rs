@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use warploom_run::{
     executor::{Executor, Pass},
-    program::Part,
+    resolved_program::Part,
 };
 use warploom_vertex::{
     compile::compile,

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 use warploom_run::{
     executor::{Executor, Pass},
-    measures::{Compared, Measure},
+    metrics::{Compared, Measure},
     precision::Precision,
-    program::Part,
+    resolved_program::Part,
 };
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::learn::{PARTS, counts_of_part},
+    emit::cuda::epoch_clock::{PARTS, counts_of_part},
     gir::{Data, Loss},
     launch::{LaunchList, LossKind},
 };

@@ -4,9 +4,9 @@
 //!           sizes and the device alone decide (what a row or a label loses is of the values'
 //!           type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
-use super::kernel::{Parameters, THREADS, vector_of, widest_vector};
-use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
-use super::total::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
+use super::epoch_clock::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
+use super::reduce_all_rows::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
+use super::row_walk::{Parameters, THREADS, vector_of, widest_vector};
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Target, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 

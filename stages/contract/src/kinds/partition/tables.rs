@@ -151,10 +151,10 @@ impl Cells {
     pub fn zeros(width: Width, count: u64) -> Self {
         let count = count as usize;
         match width {
-            Width::U8 => Cells::U8(crate::mapped::zeros(count)),
-            Width::U16 => Cells::U16(crate::mapped::zeros(count)),
-            Width::U32 => Cells::U32(crate::mapped::zeros(count)),
-            Width::U64 => Cells::U64(crate::mapped::zeros(count)),
+            Width::U8 => Cells::U8(crate::mapped_file::zeros(count)),
+            Width::U16 => Cells::U16(crate::mapped_file::zeros(count)),
+            Width::U32 => Cells::U32(crate::mapped_file::zeros(count)),
+            Width::U64 => Cells::U64(crate::mapped_file::zeros(count)),
         }
     }
 

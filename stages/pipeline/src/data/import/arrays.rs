@@ -37,7 +37,7 @@ use warploom_formats::{
 };
 use warploom_shell::requests::read_error;
 
-use super::given::{Placed, Thing};
+use super::given_files::{Placed, Thing};
 use crate::export::{self, Dense};
 
 /// What a sparse matrix is made of, as scipy calls it.

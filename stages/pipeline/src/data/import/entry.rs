@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{entry::Inherited, imported::ABOUT, seen};
+use warploom_catalog::{digest_cache, entry::Inherited, imported_sets::ABOUT};
 use warploom_contract::StageError;
 use warploom_formats::{
     Options,
@@ -71,7 +71,7 @@ pub fn has_split(graph: &RawGraph) -> bool {
 /// A file with its size and digest.
 fn file_line(file: &str, path: &PathBuf) -> Result<String, StageError> {
     let read = |error: std::io::Error| StageError::io("read", path, &error);
-    let digest = seen::digest(path, None, true).map_err(read)?;
+    let digest = digest_cache::digest(path, None, true).map_err(read)?;
     let bytes = fs::metadata(path).map_err(read)?.len();
     let plain = file.strip_suffix(".gz").or(file.strip_suffix(".zst")).unwrap_or(file);
     Ok(format!(

@@ -47,7 +47,7 @@ fn tried(asked: &Import) -> Result<Found, StageError> {
     let folder = tempfile::tempdir().unwrap();
     let draft = folder.path().join("draft");
     fs::create_dir(&draft).unwrap();
-    let done = given::placed(asked).and_then(|(files, _)| {
+    let done = given_files::placed(asked).and_then(|(files, _)| {
         copy(&files, &draft).and_then(|()| read(&draft, &files, &Options::default()))
     });
     if let Err(error) = &done {
@@ -264,7 +264,7 @@ fn what_killed_imports_left_makes_way() {
     let file = folder.path().join("e.csv");
     fs::write(&file, "source,target\n0,1\n").unwrap();
     let asked = asked(&[("edges", file)]);
-    let (files, _) = given::placed(&asked).unwrap();
+    let (files, _) = given_files::placed(&asked).unwrap();
     // Another process's, which has ended: a draft, and a set that an earlier version left between
     // its two names.
     let mut child = std::process::Command::new("true").spawn().unwrap();

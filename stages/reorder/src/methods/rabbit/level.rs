@@ -8,7 +8,7 @@ use super::{
     number::{by_key, starts},
     tally::{Stash, Tally},
 };
-use crate::undirected::Undirected;
+use crate::undirected_neighbours::Undirected;
 
 /// Communities of one task.
 const TASK: usize = 1 << 9;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     methods::tests::{graphs, undirected},
-    undirected::Undirected,
+    undirected_neighbours::Undirected,
 };
 
 fn order(graph: &Undirected) -> Found {

@@ -1,0 +1,39 @@
+//! elementwise: `out[r, c] = expression`, for each element of a buffer.
+//!
+//! promises  what `expression::reference::evaluate` says of each element, whatever the division of
+//!           the rows
+//! never     reads what `out` held: `Expression::Made` is an error here, refused by
+//!           `LaunchList::validate`
+//! bytes     each operand once and `out` once
+#[cfg(test)]
+mod tests;
+
+use rayon::prelude::*;
+
+use crate::Scalar;
+use crate::expression::{Bound, Evaluator};
+use crate::row_tasks::{assert_shape, rows_per_task};
+
+/// Evaluates the expression for each of `rows` x `columns` elements.
+pub fn elementwise<T: Scalar>(out: &mut [T], expression: &Bound<T>, rows: usize, columns: usize) {
+    T::run_elementwise(out, expression, rows, columns);
+}
+
+pub(crate) fn elementwise_of_type<T: Scalar>(
+    out: &mut [T],
+    expression: &Bound<T>,
+    rows: usize,
+    columns: usize,
+) {
+    assert_shape(out, rows, columns, "out");
+    expression.assert_fits(rows, columns);
+    if out.is_empty() {
+        return;
+    }
+    let arch = pulp::Arch::new();
+    let in_task = rows_per_task(columns);
+    out.par_chunks_mut(in_task * columns).enumerate().for_each_init(
+        || Evaluator::new(arch, expression, columns),
+        |evaluator, (task, out)| evaluator.apply(task * in_task, out),
+    );
+}

@@ -1,0 +1,239 @@
+//! evaluate: one operation of a program on rows: an obvious parallel loop for each, nothing fused.
+//!
+//! promises  what `vertex::interpret` says, up to the order in which sums of rows are added; sums
+//!           over the edges of a vertex go in the order of edge ids, so that neither threads nor
+//!           the order of the nodes change a bit; sums over rows go by blocks that depend on sizes
+//!           only, sums over the vertices of a graph of many in the order in which they are listed
+//! never     stores rows of vertices by the edge: it reads them where an edge sees them
+//! limits    fewer than 2^32 edges; a vertex is one task's, however many edges it has, and so is a
+//!           graph of a set of many
+mod dense;
+mod edges;
+mod element;
+mod elementwise;
+mod row_axes;
+mod source;
+#[cfg(test)]
+mod tests;
+mod triangles;
+
+use warploom_vertex::gir::{EdgeSet, Input, Op, Type};
+
+pub use element::Element;
+pub(crate) use element::over_nothing;
+pub(crate) use row_axes::{around, runs};
+pub(crate) use source::broadcast_columns;
+
+use crate::Real;
+use crate::random::dropout::Context;
+
+/// Elements that are read.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a, T> {
+    /// Of the run's type.
+    Real(&'a [T]),
+    /// Bools, ints and ids.
+    Whole(&'a [i64]),
+}
+
+/// Elements that are written.
+#[derive(Debug)]
+pub enum ValuesMut<'a, T> {
+    /// Of the run's type.
+    Real(&'a mut [T]),
+    /// Bools, ints and ids.
+    Whole(&'a mut [i64]),
+}
+
+/// Which row of an operand belongs to a row of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// The same.
+    Same,
+    /// The only one.
+    One,
+    /// That of the vertex's graph.
+    Graph,
+    /// That of the vertex at the far end of the edge.
+    Far(EdgeSet),
+    /// That of the vertex that owns the edge.
+    Near(EdgeSet),
+}
+
+/// Rows that are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaf<'a, T> {
+    /// Elements, row after row.
+    pub values: Values<'a, T>,
+    /// Shape of a row.
+    pub shape: &'a [u64],
+    /// Which row belongs to which.
+    pub index: Index,
+}
+
+/// An operand: rows, or a product of operands that is made where it is read.
+#[derive(Clone, Debug)]
+pub enum Part<'a, T> {
+    /// Rows.
+    Leaf(Leaf<'a, T>),
+    /// Element by element.
+    Times(Box<Part<'a, T>>, Box<Part<'a, T>>),
+}
+
+/// The edges of each vertex in one direction, in the order of edge ids.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeList<'a> {
+    /// Where the edges of a vertex start; one more than there are vertices.
+    pub offsets: &'a [u64],
+    /// Edge ids.
+    pub edges: &'a [u32],
+    /// The vertex at the other end.
+    pub far: &'a [u32],
+}
+
+/// A graph as evaluated operations see it; parts that no operation needs are empty.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeGraph<'a> {
+    /// Number of vertices.
+    pub nodes: usize,
+    /// Number of edges.
+    pub edge_count: usize,
+    /// In-edges.
+    pub incoming: Option<EdgeList<'a>>,
+    /// Out-edges.
+    pub outgoing: Option<EdgeList<'a>>,
+    /// Source of each edge.
+    pub source: &'a [u32],
+    /// Target of each edge.
+    pub target: &'a [u32],
+    /// Relation of each edge.
+    pub relation: &'a [u16],
+    /// The graphs of a set of many; none: all vertices are of graph 0.
+    pub graphs: Option<GraphList<'a>>,
+}
+
+/// The graphs of a set of many.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphList<'a> {
+    /// Graph of each vertex.
+    pub of_vertex: &'a [u32],
+    /// Where the vertices of a graph start; one more than there are graphs.
+    pub offsets: &'a [u64],
+    /// Vertices, those of a graph in the order in which they are pooled.
+    pub vertices: &'a [u32],
+}
+
+/// One operation with all that it reads.
+#[derive(Debug)]
+pub struct Call<'a, T> {
+    /// What is computed.
+    pub op: &'a Op,
+    /// Shape of a row of the result.
+    pub shape: &'a [u64],
+    /// Rows of the result.
+    pub rows: usize,
+    /// Type of the result.
+    pub kind: Type,
+    /// In the order of the operation.
+    pub inputs: &'a [Part<'a, T>],
+    /// What it runs on.
+    pub graph: EdgeGraph<'a>,
+    /// Whether this is a pass of training, and what dropout draws.
+    pub context: Context<'a>,
+}
+
+impl<T> Call<'_, T> {
+    /// Elements of a row of the result.
+    fn columns(&self) -> usize {
+        self.shape.iter().product::<u64>() as usize
+    }
+}
+
+impl<'a, T> Values<'a, T> {
+    pub(crate) fn real(&self) -> &'a [T] {
+        match self {
+            Values::Real(values) => values,
+            Values::Whole(_) => {
+                unreachable!("a validated list reads reals where it computes with reals")
+            }
+        }
+    }
+
+    pub(crate) fn whole(&self) -> &'a [i64] {
+        match self {
+            Values::Whole(values) => values,
+            Values::Real(_) => {
+                unreachable!("a validated list reads whole numbers where it computes with them")
+            }
+        }
+    }
+}
+
+impl<T> Part<'_, T> {
+    /// Whether its elements are whole numbers.
+    fn is_whole(&self) -> bool {
+        match self {
+            Part::Leaf(leaf) => matches!(leaf.values, Values::Whole(_)),
+            Part::Times(first, _) => first.is_whole(),
+        }
+    }
+
+    fn shape(&self) -> Vec<u64> {
+        match self {
+            Part::Leaf(leaf) => leaf.shape.to_vec(),
+            Part::Times(first, second) => {
+                warploom_vertex::gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// Writes the result of an operation. Sparse features have been made dense by the caller.
+pub fn evaluate<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
+    T::run_evaluate(out, call);
+}
+
+pub(crate) fn evaluate_of_type<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
+    match call.op {
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Select
+        | Op::Cast(_)
+        | Op::Dropout { .. }
+        | Op::Detach
+        | Op::WhenTraining
+        | Op::Give
+        | Op::Expand
+        | Op::Reshape => {
+            elementwise::evaluate(out, call);
+        }
+        Op::Reduce(..)
+        | Op::Winner(..)
+        | Op::Others(_)
+        | Op::Fold(..)
+        | Op::Turn
+        | Op::CommonNeighbors
+        | Op::CommonNeighborsSum(_) => edges::evaluate(out, call),
+        Op::Pool(_)
+        | Op::SumRows
+        | Op::Product { .. }
+        | Op::Outer
+        | Op::Lookup { .. }
+        | Op::Scatter { .. } => dense::evaluate(out, call),
+        Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
+            row_axes::evaluate(out, call)
+        }
+        Op::Input(Input::Features) => elementwise::copy(out, call),
+        Op::Constant(_)
+        | Op::Input(_)
+        | Op::Parameter(_)
+        | Op::State(_)
+        | Op::Ended(..)
+        | Op::Far(_)
+        | Op::Near(_)
+        | Op::Loss(_)
+        | Op::LossSlope(_) => {
+            unreachable!("a validated list has no launch of `{:?}`", call.op)
+        }
+    }
+}

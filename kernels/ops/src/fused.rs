@@ -1,0 +1,258 @@
+//! fused: several operations of a program in one walk over vertices and their edges, or over edges.
+//!
+//!   an operation for all rows at a time     every value goes to memory and comes back
+//!   all operations for a block of rows      values stay in the second cache; what only the walk reads is never written     <- this file
+//!   edges in tiles                          a value of edges is a tile that stays in the first cache, however many edges there are
+//!   sums of far rows straight from memory   rows of a wide sum are read once and never laid out by the edge (`gather`)
+//!
+//!   products with a matrix, block by block    what follows them finds their rows in the second cache (`Op::Product`)
+//!   totals block by block                     gradients of parameters read rows while they are at hand (`Level::Total`)
+//!
+//! promises  what `vertex::interpret` says of each step, up to the order in which sums along a
+//!           row's axis, in products and in totals are added and the rounding of `exp`; sums over
+//!           the edges of a vertex go in the order of edge ids; the same bits for any number of
+//!           threads
+//! never     stores a value of edges, unless it walks edges; reads what another row of the same
+//!           walk makes
+//! limits    a vertex is one task's, however many edges it has; scratch of a task is near 1 MiB
+mod arithmetic;
+mod block;
+mod fetch;
+mod gather;
+mod inlined_steps;
+mod kernel;
+mod products;
+mod reduce;
+#[cfg(test)]
+mod tests;
+mod tile;
+
+use rayon::prelude::*;
+use std::sync::Mutex;
+use warploom_vertex::gir::{Number, Op, Type};
+use warploom_vertex::launch::Over;
+
+pub use kernel::Kernel;
+
+use crate::Real;
+use crate::evaluate::{EdgeGraph, Element, Index};
+use crate::frontier::Run;
+use crate::half_precision::{bf16, f16};
+use crate::product_over_rows::add_in_order;
+use crate::random::dropout::Context;
+use crate::row_tasks::{partials_most, rows_per_task};
+use block::Worker;
+
+/// One operation of a fused launch.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What is computed.
+    pub op: Op,
+    /// Shape of a row.
+    pub shape: Vec<u64>,
+    /// Type of an element.
+    pub kind: Type,
+    /// What a row stands for.
+    pub level: Level,
+    /// What it is computed from.
+    pub inputs: Vec<Input>,
+    /// Which output it is, if it is one; of totals, which total.
+    pub store: Option<usize>,
+}
+
+/// What a row of a step stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// A vertex.
+    Row,
+    /// An edge.
+    Edge,
+    /// All vertices: something added up over their rows.
+    Total,
+}
+
+/// What a step reads.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The same number everywhere.
+    Number(Number),
+    /// Rows.
+    Rows(Read),
+    /// The product of two, element by element.
+    Times(Box<Input>, Box<Input>),
+}
+
+/// Rows that a step reads.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// Whose.
+    pub from: From,
+    /// Shape of a row.
+    pub shape: Vec<u64>,
+    /// Which row belongs to which.
+    pub index: Index,
+    /// Type of an element.
+    pub kind: Type,
+}
+
+/// Where rows come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// An earlier step of this number.
+    Step(usize),
+    /// The buffer of this number among those that are read.
+    Buffer(usize),
+}
+
+/// Elements that are read, as they are kept.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'a, T> {
+    /// Of the run's type.
+    Real(&'a [T]),
+    /// Reals of 16 bits.
+    Bf16(&'a [bf16]),
+    /// Reals of 16 bits.
+    F16(&'a [f16]),
+    /// Bools, ints and ids.
+    Whole(&'a [i64]),
+}
+
+/// Elements that are written, as they are kept.
+#[derive(Debug)]
+pub enum StoredMut<'a, T> {
+    /// Of the run's type.
+    Real(&'a mut [T]),
+    /// Reals of 16 bits.
+    Bf16(&'a mut [bf16]),
+    /// Reals of 16 bits.
+    F16(&'a mut [f16]),
+    /// Bools, ints and ids.
+    Whole(&'a mut [i64]),
+}
+
+/// What a kernel runs on.
+#[derive(Debug)]
+pub struct Work<'a, T> {
+    /// Buffers that are read.
+    pub reads: &'a [Stored<'a, T>],
+    /// The graph.
+    pub graph: EdgeGraph<'a>,
+    /// First row of each unit of work, and the number of rows; for walks over edges of vertices.
+    pub unit_starts: &'a [u32],
+    /// Whether this is a pass of training, and what dropout draws.
+    pub context: Context<'a>,
+    /// The rows that are made, ascending; all others stay as they are. Of walks over vertices that
+    /// add up nothing.
+    pub only: Option<&'a [Run]>,
+}
+
+/// Rows of one task at least where there are no edges of vertices to balance.
+const LEAST_TASK_ROWS: usize = 64;
+
+/// Runs of rows that one task takes, where not all rows are made.
+const TASK_RUNS: usize = 8;
+
+/// Runs a kernel; outputs are as many rows each as the walk has.
+pub fn fused<T: Real + Element>(
+    kernel: &Kernel<T>,
+    outputs: Vec<StoredMut<T>>,
+    totals: Vec<&mut [T]>,
+    work: &Work<T>,
+) {
+    T::run_fused(kernel, outputs, totals, work);
+}
+
+pub(crate) fn fused_of_type<'o, T: Real + Element>(
+    kernel: &Kernel<T>,
+    outputs: Vec<StoredMut<'o, T>>,
+    totals: Vec<&mut [T]>,
+    work: &Work<T>,
+) {
+    let rows = match kernel.over {
+        Over::Vertices | Over::EdgesOf(_) => work.graph.nodes,
+        Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,
+        Over::Edges(_) => work.graph.edge_count,
+    };
+    let runs: Vec<Run> = match (work.only, kernel.over) {
+        (Some(only), _) => {
+            debug_assert!(kernel.totals.is_empty(), "a total is of all rows");
+            only.to_vec()
+        }
+        (None, Over::EdgesOf(_)) => {
+            work.unit_starts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
+        }
+        (None, _) => {
+            let in_task = rows_per_task(kernel.row_columns).max(LEAST_TASK_ROWS);
+            (0..rows)
+                .step_by(in_task)
+                .map(|first| (first as u32, in_task.min(rows - first) as u32))
+                .collect()
+        }
+    };
+    assert!(
+        work.only.is_some() || runs.last().map_or(0, |run| run.0 + run.1) as usize == rows,
+        "units end at the last row"
+    );
+    let mut tasks = divided(outputs, &kernel.output_columns, &runs);
+    // A task by itself, or, where something is added up, as many as have one partial sum.
+    let chunks =
+        if kernel.totals.is_empty() { tasks.len() } else { partials_most(kernel.total_elements()) };
+    let at_once =
+        if work.only.is_some() { TASK_RUNS } else { tasks.len().div_ceil(chunks.max(1)).max(1) };
+    let idle: Mutex<Vec<Worker<'o, T>>> = Mutex::new(Vec::new());
+    let run = |tasks: &mut [Task<'o, T>]| {
+        let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
+        let mut worker = taken.unwrap_or_else(|| Worker::new(kernel));
+        tasks.iter_mut().for_each(|(first_row, count, outputs)| {
+            worker.rows(kernel, work, (*first_row, *count), outputs)
+        });
+        let partial = worker.take_totals(kernel);
+        if let Ok(mut idle) = idle.lock() {
+            idle.push(worker);
+        }
+        partial
+    };
+    let partials: Vec<Vec<Vec<T>>> =
+        tasks.par_chunks_mut(at_once).with_max_len(1).map(run).collect();
+    for (number, total) in totals.into_iter().enumerate() {
+        add_in_order(total, partials.iter().map(|partial| &partial[number]));
+    }
+}
+
+/// First row, number of rows, and the rows of each output.
+type Task<'o, T> = (usize, usize, Vec<StoredMut<'o, T>>);
+
+fn divided<'o, T>(
+    outputs: Vec<StoredMut<'o, T>>,
+    columns: &[usize],
+    runs: &[Run],
+) -> Vec<Task<'o, T>> {
+    let mut tasks: Vec<Task<T>> = runs
+        .iter()
+        .map(|&(first, count)| (first as usize, count as usize, Vec::with_capacity(columns.len())))
+        .collect();
+    for (output, columns) in outputs.into_iter().zip(columns) {
+        match output {
+            StoredMut::Real(rows) => share(&mut tasks, (rows, *columns), StoredMut::Real),
+            StoredMut::Bf16(rows) => share(&mut tasks, (rows, *columns), StoredMut::Bf16),
+            StoredMut::F16(rows) => share(&mut tasks, (rows, *columns), StoredMut::F16),
+            StoredMut::Whole(rows) => share(&mut tasks, (rows, *columns), StoredMut::Whole),
+        }
+    }
+    tasks
+}
+
+/// Gives each task its rows of an output.
+fn share<'o, T, E>(
+    tasks: &mut [Task<'o, T>],
+    (mut rest, columns): (&'o mut [E], usize),
+    as_output: impl Fn(&'o mut [E]) -> StoredMut<'o, T>,
+) {
+    let mut at = 0;
+    for (first, count, parts) in tasks {
+        let (_, from_first) = rest.split_at_mut((*first - at) * columns);
+        let (part, after) = from_first.split_at_mut(*count * columns);
+        parts.push(as_output(part));
+        (rest, at) = (after, *first + *count);
+    }
+}

@@ -1,0 +1,110 @@
+//! monomorphized: operations whose code is large, made here for every type of element.
+//!
+//! promises  a crate that calls a generic operation of this one does not compile it again: all that
+//!           is generic about the call is which of these methods is taken
+//! never     does anything else
+use crate::evaluate::{Call, ValuesMut};
+use crate::expression::Bound;
+use crate::fused::{Kernel, StoredMut, Work};
+use crate::loss::Loss;
+use crate::neighbour_reduce::NeighbourReduce;
+use crate::optimizer::{Learned, Optimizer};
+use crate::product::Product;
+use crate::product_over_rows::ProductOverRows;
+use crate::sparse_product::{SparseProduct, SparseProductOverRows};
+
+/// Operations on every type of element.
+pub trait OfScalars: Sized {
+    /// `neighbour_reduce::neighbour_reduce`.
+    fn run_neighbour_reduce(out: &mut [Self], work: &NeighbourReduce<Self>);
+
+    /// `elementwise::elementwise`.
+    fn run_elementwise(out: &mut [Self], expression: &Bound<Self>, rows: usize, columns: usize);
+}
+
+/// Operations on reals.
+pub trait OfReals: Sized {
+    /// `fused::fused`.
+    fn run_fused(
+        kernel: &Kernel<Self>,
+        outputs: Vec<StoredMut<Self>>,
+        totals: Vec<&mut [Self]>,
+        work: &Work<Self>,
+    );
+
+    /// `evaluate::evaluate`.
+    fn run_evaluate(out: ValuesMut<Self>, call: &Call<Self>);
+
+    /// `product::product`.
+    fn run_product(out: &mut [Self], work: &Product<Self>);
+
+    /// `product_over_rows::product_over_rows`.
+    fn run_product_over_rows(out: &mut [Self], work: &ProductOverRows<Self>);
+
+    /// `sparse_product::sparse_product`.
+    fn run_sparse_product(out: &mut [Self], work: &SparseProduct<Self>);
+
+    /// `sparse_product::sparse_product_over_rows`.
+    fn run_sparse_product_over_rows(out: &mut [Self], work: &SparseProductOverRows<Self>);
+
+    /// `loss::loss`.
+    fn run_loss(gradient: &mut [Self], work: &Loss<Self>) -> f64;
+
+    /// `optimizer::optimize`.
+    fn run_optimize(learned: Learned<Self>, gradient: &[Self], optimizer: &Optimizer, step: u64);
+}
+
+macro_rules! of_scalars {
+    ($($scalar:ty),+) => {$(
+        impl OfScalars for $scalar {
+            fn run_neighbour_reduce(out: &mut [Self], work: &NeighbourReduce<Self>) {
+                crate::neighbour_reduce::neighbour_reduce_of_type(out, work);
+            }
+
+            fn run_elementwise(out: &mut [Self], expression: &Bound<Self>, rows: usize, columns: usize) {
+                crate::elementwise::elementwise_of_type(out, expression, rows, columns);
+            }
+        }
+    )+};
+}
+
+macro_rules! of_reals {
+    ($($real:ty),+) => {$(
+        impl OfReals for $real {
+            fn run_fused(kernel: &Kernel<Self>, outputs: Vec<StoredMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>) {
+                crate::fused::fused_of_type(kernel, outputs, totals, work);
+            }
+
+            fn run_evaluate(out: ValuesMut<Self>, call: &Call<Self>) {
+                crate::evaluate::evaluate_of_type(out, call);
+            }
+
+            fn run_product(out: &mut [Self], work: &Product<Self>) {
+                crate::product::product_of_type(out, work);
+            }
+
+            fn run_product_over_rows(out: &mut [Self], work: &ProductOverRows<Self>) {
+                crate::product_over_rows::product_over_rows_of_type(out, work);
+            }
+
+            fn run_sparse_product(out: &mut [Self], work: &SparseProduct<Self>) {
+                crate::sparse_product::sparse_product_of_type(out, work);
+            }
+
+            fn run_sparse_product_over_rows(out: &mut [Self], work: &SparseProductOverRows<Self>) {
+                crate::sparse_product::sparse_product_over_rows_of_type(out, work);
+            }
+
+            fn run_loss(gradient: &mut [Self], work: &Loss<Self>) -> f64 {
+                crate::loss::loss_of_type(gradient, work)
+            }
+
+            fn run_optimize(learned: Learned<Self>, gradient: &[Self], optimizer: &Optimizer, step: u64) {
+                crate::optimizer::optimize_of_type(learned, gradient, optimizer, step);
+            }
+        }
+    )+};
+}
+
+of_scalars!(f32, f64, u32);
+of_reals!(f32, f64);

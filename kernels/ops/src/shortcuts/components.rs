@@ -1,0 +1,121 @@
+//! components: the smallest value of each connected part, by trees that are joined (Afforest, Sutton et
+//! al. 2018).
+//!
+//! promises  every vertex ends with the smallest value in its part, whatever the order in which
+//!           edges are met
+//! asks      lists that name every edge from both ends, in one list or in two together
+//! bytes     two edges of every vertex first; then only the edges of what lies outside the largest
+//!           part, which is nearly nothing where one part holds most
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::{GoOn, Lists};
+
+/// Edges of each vertex that are looked at first.
+const FIRST_OF_ALL: usize = 2;
+/// Vertices of one task.
+const TASK_VERTICES: usize = 2048;
+/// Vertices that tell which part is the largest.
+const SAMPLE: usize = 1024;
+
+/// The smallest vertex of the part of each vertex; nothing where it was told to stop.
+pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
+    let nodes = lists[0].rows();
+    let root: Vec<AtomicU32> = (0..nodes as u32).map(AtomicU32::new).collect();
+    let each = |work: &(dyn Fn(usize) + Sync)| {
+        (0..nodes.div_ceil(TASK_VERTICES)).into_par_iter().for_each(|task| {
+            (task * TASK_VERTICES..nodes.min((task + 1) * TASK_VERTICES)).for_each(work);
+        });
+    };
+    let shorten = |vertex: usize| root[vertex].store(top(&root, vertex as u32), Relaxed);
+    let looked_at = FIRST_OF_ALL.div_ceil(lists.len());
+    for first in 0..looked_at {
+        if !go_on() {
+            return None;
+        }
+        each(&|vertex| {
+            for lists in lists {
+                if let Some(&far) = lists.of(vertex).get(first) {
+                    join(&root, vertex as u32, far);
+                }
+            }
+        });
+        each(&shorten);
+    }
+    if !go_on() {
+        return None;
+    }
+    let largest = commonest(&root);
+    each(&|vertex| {
+        if root[vertex].load(Relaxed) != largest {
+            for lists in lists {
+                lists
+                    .of(vertex)
+                    .iter()
+                    .skip(looked_at)
+                    .for_each(|&far| join(&root, vertex as u32, far));
+            }
+        }
+    });
+    each(&shorten);
+    Some(root.into_iter().map(AtomicU32::into_inner).collect())
+}
+
+/// The smallest value of each part, at its first vertex, which `parts` names for every vertex.
+pub fn least<E: Copy + PartialOrd>(values: &[E], parts: &[u32]) -> Vec<E> {
+    let mut least = values.to_vec();
+    // Where the first vertex of each part has the smallest value, as ids have, this changes
+    // nothing.
+    for (value, &part) in values.iter().zip(parts) {
+        if *value < least[part as usize] {
+            least[part as usize] = *value;
+        }
+    }
+    least
+}
+
+/// Joins the trees of two vertices: the larger root hangs below the smaller.
+#[inline(always)]
+fn join(root: &[AtomicU32], one: u32, other: u32) {
+    let (mut low, mut high) =
+        (root[one as usize].load(Relaxed), root[other as usize].load(Relaxed));
+    while low != high {
+        if low > high {
+            std::mem::swap(&mut low, &mut high);
+        }
+        let above = root[high as usize].load(Relaxed);
+        if above == low {
+            return;
+        }
+        if above == high
+            && root[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok()
+        {
+            return;
+        }
+        high = root[root[high as usize].load(Relaxed) as usize].load(Relaxed);
+        low = root[low as usize].load(Relaxed);
+    }
+}
+
+#[inline(always)]
+fn top(root: &[AtomicU32], vertex: u32) -> u32 {
+    let mut at = vertex;
+    loop {
+        let above = root[at as usize].load(Relaxed);
+        if above == at {
+            return at;
+        }
+        at = above;
+    }
+}
+
+/// The root that most of some vertices spread over all have. Any answer is right; a good one saves
+/// work.
+fn commonest(root: &[AtomicU32]) -> u32 {
+    let step = (root.len() / SAMPLE).max(1);
+    let mut found: Vec<u32> = root.iter().step_by(step).map(|root| root.load(Relaxed)).collect();
+    found.sort_unstable();
+    let runs = found.chunk_by(|one, other| one == other);
+    runs.max_by_key(|run| run.len()).map_or(u32::MAX, |run| run[0])
+}

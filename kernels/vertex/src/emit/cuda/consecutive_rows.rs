@@ -1,0 +1,181 @@
+//! consecutive_rows: a plain sum over the edges of rows that read near rows and have few edges: several rows
+//! of a group, one after the other.
+//!
+//! promises  a group's lanes hold whose rows are next and where each ends, and the next edges of
+//!           all of them as one list, so that far rows are asked for without waiting for a row's
+//!           place and then for its list; a row is added up in the order of its edges, as by
+//!           itself; rows with many edges have a warp or a block, as they have elsewhere
+//! never     is taken where something of a row is wanted before its edges, or much is done with an
+//!           edge: all rows of a group would wait for that; or where a product follows
+use std::fmt::Write;
+
+use super::row_walk::{Load, THREADS, about_row, joins, of_stream, opening, told_by, whose};
+use super::value_text::{Lanes, Stream, Writer};
+use super::{Cut, Order, Unit, heavy_rows};
+
+/// Rows of a group, one after the other. What it brings, one H200, us, sums of 128 and 256 columns,
+/// of 4 rows and by themselves (laboratory: rows by windows, weighted in brackets): OVCAR-8H 520
+/// for 663 (588 for 765), 944 for 1329; DD 112 for 138 (130 for 162), 207 for 273; PROTEINS_full of
+/// 128 columns 15.9 for 18.8. Of 8 rows 509, 1017; 113, 240; 17.3. Of 16 lanes OVCAR-8H's 64
+/// columns took 271 for 298, but here they spill.
+const ROWS: u32 = 4;
+/// Pieces of rows that a lane has at hand. Of two vectors of two edges and of four, one H200, us,
+/// 256 columns: OVCAR-8H 944 and 1000, weighted 965 and 1024, DD 207 and 210, com-amazon in a
+/// planted order 308 and 302.
+const IN_FLIGHT: u32 = 4;
+/// Columns that lanes of one block have at most, in two vectors each: in slices, OVCAR-8H's 256
+/// columns take 1051 for 944, weighted 1185 for 965.
+const COLUMNS: usize = 256;
+/// Blocks of a processor that each has two of, at least: PROTEINS_full's 64 columns are of so few
+/// that one more waits for all (9.4 for 6.6).
+const BLOCKS_LEFT: u64 = 2;
+/// Rows that a vertex reads and writes at most, by its launch's bytes.
+const READ_MOST: u64 = 8;
+/// Vertices of a processor from which on lists of edges keep the order of rows, about
+/// (`stages/run/src/gpu/edge_order.rs`): where all rows come by falling degree instead, a group of those
+/// with most has four such rows (one H200, p2p-Gnutella31, 256 columns: 57 us for 36).
+const KEPT_NODES: u64 = 512;
+
+/// How a walk goes along rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Along {
+    pub lanes: Lanes,
+    /// Blocks of a processor.
+    blocks: u32,
+}
+
+impl Unit<'_> {
+    /// How this walk may do so, whose statements are written for such lanes.
+    pub(super) fn along(&self, writer: &Writer) -> Option<Along> {
+        let (walk, lanes) = (writer.walk, writer.lanes);
+        let is_near = self.target.order == Order::Local
+            && self.target.bytes_per_real == 4
+            && walk.passes() == 1;
+        if !is_near || self.is_followed() || walk.draws() || lanes.overlaps() || lanes.slices > 1 {
+            return None;
+        }
+        let blocks = Load::of(writer, 1, self.target.bytes_per_real).blocks_along()?;
+        // What is done with a row behind its edges takes registers too.
+        let blocks = if writer.rows[1].is_empty() { blocks } else { blocks.min(4) };
+        let (nodes, groups) = (self.nodes(), u64::from(THREADS) / lanes.lanes as u64);
+        let has_many = nodes / (groups * u64::from(ROWS))
+            >= BLOCKS_LEFT * u64::from(blocks * self.target.processors);
+        let has_few_edges = self.launch.bytes <= READ_MOST * 4 * nodes * lanes.places as u64;
+        (has_many && has_few_edges && nodes >= KEPT_NODES * u64::from(self.target.processors))
+            .then_some(Along { lanes, blocks })
+    }
+}
+
+/// Lanes of a row that would be done in slices, without: each has two vectors.
+pub(super) fn whole(lanes: Lanes) -> Lanes {
+    let chunks = lanes.places.div_ceil(lanes.lanes * lanes.vector);
+    if lanes.slices > 1 && lanes.lanes == 32 && lanes.places <= COLUMNS {
+        Lanes { chunks, slices: 1, ..lanes }
+    } else {
+        lanes
+    }
+}
+
+/// The whole kernel.
+pub(super) fn over_edges(writer: &Writer, stores: &str, along: Along) -> (String, Option<Cut>) {
+    let in_flight = IN_FLIGHT / writer.lanes.chunks as u32;
+    let cut = Cut {
+        groups_of_warp: 32 / writer.lanes.lanes as u32,
+        warps: THREADS / 32,
+        in_flight,
+        blocks_per_processor: along.blocks,
+        hub_blocks: heavy_rows::BLOCKS / writer.lanes.slices as u32,
+        rows_of_group: ROWS,
+    };
+    let pass = &writer.passes[1];
+    let mut text = opening(&writer.lanes);
+    let _infallible = writeln!(text, "constexpr unsigned B = {in_flight}, ROWS = {ROWS};");
+    text.push_str(&whose(
+        true,
+        "((blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group) * ROWS",
+    ));
+    text.push_str(HELD);
+    text.push_str(&pass.places);
+    let (first, edges) = edges(writer);
+    text.push_str(&first);
+    text.push_str(ROW);
+    text.push_str(&about_row(&writer.rows.concat()));
+    pass.sums.iter().for_each(|sum| text.push_str(&format!("{}\n", sum.opened())));
+    text.push_str(&edges);
+    text.push_str(&joins(writer, 1));
+    text.push_str(&heavy_rows::join(writer, 1));
+    text.push_str(&writer.rows[1]);
+    let _infallible = write!(text, "if (writes) {{\n{stores}}}\n}}\n");
+    (text, Some(cut))
+}
+
+/// Whose rows a group has, where each ends, and where all of them do, in its lanes; of many edges
+/// it has a share of one row.
+const HELD: &str = "const unsigned count = !live ? 0 : tier > 0 ? 1 : min(ROWS, items - item);
+const unsigned own_item = item + (count > 0 ? min(part, count - 1) : 0);
+const unsigned held_row = __ldg(item_row + own_item);
+unsigned held_end = live ? __ldg(item_offset + own_item + 1) : 0, at = live ? __ldg(item_offset + item) : 0;
+if (tier > 0) {
+const unsigned share = (held_end - at + shares * B - 1) / (shares * B) * B;
+at = min(held_end, at + mine * share);
+held_end = min(held_end, at + share);
+}
+const unsigned last = __shfl_sync(FULL, held_end, group * L + ROWS - 1);
+unsigned base = at;
+after_others();
+";
+
+/// One row after the other: whose it is, and up to where its edges are.
+const ROW: &str = "UNROLL_1 for (unsigned turn = 0; turn < (tier > 0 ? 1 : ROWS); turn++) {
+[[maybe_unused]] const unsigned v = __shfl_sync(FULL, held_row, group * L + turn), stop = __shfl_sync(FULL, held_end, group * L + turn);
+const bool writes = turn < count && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+";
+
+/// What the lists of edges bring first, and the edges of a row, up to the end of a chunk of the
+/// lists at a time.
+fn edges(writer: &Writer) -> (String, String) {
+    let (mut first, mut next, mut shared) = (String::new(), String::new(), String::new());
+    let pass = &writer.passes[1];
+    let loads = pass.loads(true);
+    let text = format!("{loads}{}{}", pass.first, pass.work);
+    for (number, stream) in writer.streams.iter().enumerate() {
+        let named =
+            if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{number}") };
+        if !text.contains(&format!("{named}[k]")) {
+            continue;
+        }
+        let (of, list) = of_stream(writer, stream);
+        let asked =
+            |from: &str| format!("{from} + part < last ? __ldcs({list} + {from} + part) : 0");
+        let _infallible = writeln!(
+            first,
+            "{of} held_{number} = {}, next_{number} = {};",
+            asked("base"),
+            asked("base + L")
+        );
+        let _infallible =
+            writeln!(next, "held_{number} = next_{number}; next_{number} = {};", asked("base + L"));
+        let _infallible = writeln!(
+            shared,
+            "{}",
+            told_by(of, &named, &format!("held_{number}, group * L + (at + k - base) % L"))
+        );
+    }
+    let edges = format!(
+        "while (__any_sync(FULL, at < stop)) {{
+constexpr bool ALL = false;
+const unsigned here_to = min(stop, base + L);
+bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + k < here_to;
+{shared}{loads}{}UNROLL for (int k = 0; k < B; k++) {{
+const bool here = here_[k];
+{}}}
+at = min(at + B, here_to);
+if (at == base + L) {{
+base = at;
+{next}}}
+}}
+{}",
+        pass.first, pass.work, pass.end
+    );
+    (first, edges)
+}

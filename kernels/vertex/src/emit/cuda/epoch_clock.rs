@@ -1,0 +1,206 @@
+//! epoch_clock: what a measurement of an epoch is, the clock that turns between epochs, and the
+//! optimiser.
+//!
+//! promises  what `ops::optimizer` says, in its types
+//! never     measures: `loss` does
+use super::row_walk::THREADS;
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
+
+/// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3
+/// AdamW), rate, first decay or momentum, second decay, epsilon, weight decay.
+pub const OPTIMIZER: usize = 6;
+
+/// Parts of the target that are measured: training, validation, test.
+pub const PARTS: usize = 3;
+
+/// Numbers of 32 bits that a pass of measuring counts, for each part: rows that are right; then for
+/// each class right answers, answers and rows. Of labels: elements known, agreeing, right, answered
+/// and wanted. Of numbers two sums in f64: of squared errors, and of absolute ones.
+pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
+    match kind {
+        LossKind::CrossEntropy => 1 + 3 * columns as usize,
+        LossKind::Binary => 5,
+        LossKind::MeanSquares => 4,
+    }
+}
+
+/// Epochs whose measurements lie on the device until they are fetched.
+pub const SLOTS: usize = 128;
+
+/// Bytes of one measurement.
+pub fn slot_bytes(kind: LossKind, columns: u64) -> usize {
+    (8 + 4 * PARTS * counts_of_part(kind, columns)).next_multiple_of(8)
+}
+
+/// What turns the clock to the next epoch, for which nothing is counted yet.
+pub(super) fn clockwork(kind: LossKind, columns: u64) -> Vec<Kernel> {
+    let arguments = vec![
+        Argument::Clock,
+        Argument::Paces,
+        Argument::Number(SLOTS as u32),
+        Argument::Measures,
+        Argument::Number(counted(kind, columns)),
+    ];
+    vec![Kernel {
+        name: "tick".to_owned(),
+        arguments,
+        blocks: Blocks::Fixed([1, 1, 1]),
+        threads: THREADS,
+        shared_bytes: 0,
+    }]
+}
+
+/// Numbers that a pass of measuring counts.
+pub(super) fn counted(kind: LossKind, columns: u64) -> u32 {
+    (PARTS * counts_of_part(kind, columns)) as u32
+}
+
+/// What makes epochs follow each other without the host.
+pub(super) const CLOCKWORK: &str = "
+// The clock is turned to the next epoch, for which nothing is counted yet.
+extern \"C\" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
+after_others();
+for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
+if (threadIdx.x > 0) return;
+const unsigned next = clock->epoch + 1;
+clock->epoch = next;
+clock->step = next + 1;
+clock->pace = paces[next % slots];
+}
+";
+
+impl Unit<'_> {
+    /// A step of the optimiser: one kernel for a run of parameters, written where the first of them
+    /// stands.
+    pub(super) fn optimize(&mut self, parameter: &str) -> Result<(), Refused> {
+        let launches = self.list.launches();
+        let all: Vec<&str> = launches
+            .iter()
+            .filter_map(|launch| {
+                if let Operation::Optimize { parameter } = &launch.operation {
+                    Some(parameter.as_str())
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let at = all.iter().position(|known| *known == parameter).unwrap_or(0);
+        self.header();
+        let first = at / STEPPED * STEPPED;
+        if at != first {
+            let line = format!("// with that of {}\n", all[first]);
+            self.source.push_str(&line);
+            return Ok(());
+        }
+        let stepped = all[first..]
+            .iter()
+            .take(STEPPED)
+            .map(|parameter| self.stepped(parameter))
+            .collect::<Result<Vec<_>, _>>()?;
+        let declared: Vec<String> =
+            (0..stepped.len()).map(|p| STEP_GIVEN.replace('#', &p.to_string())).collect();
+        let parameters = format!("{}, const Clock* __restrict__ clock", declared.join(", "));
+        let mut arguments: Vec<Argument> =
+            stepped.iter().flat_map(|(given, _)| given.clone()).collect();
+        arguments.push(Argument::Clock);
+        let blocks_of = |elements: u64| elements.div_ceil(u64::from(THREADS));
+        let ends: Vec<u64> = stepped
+            .iter()
+            .scan(0, |end, (_, elements)| {
+                *end += blocks_of(*elements);
+                Some(*end)
+            })
+            .collect();
+        let choice = |of: &dyn Fn(usize) -> String| {
+            let last = ends.len() - 1;
+            (0..last)
+                .map(|p| format!("blockIdx.x < {}u ? {} : ", ends[p], of(p)))
+                .collect::<String>()
+                + &of(last)
+        };
+        let pointer = |kind: &str, name: &str| {
+            format!("{kind}* const {name} = {};\n", choice(&|p| format!("{name}_{p}")))
+        };
+        let chosen: String = [
+            ("real", "parameter"),
+            ("const real", "gradient"),
+            ("real", "first"),
+            ("real", "second"),
+            ("const double", "settings"),
+        ]
+        .map(|(kind, name)| pointer(kind, name))
+        .concat();
+        let starts = choice(&|p| format!("{}u", if p == 0 { 0 } else { ends[p - 1] }));
+        let elements = choice(&|p| format!("{}u", stepped[p].1));
+        let body = format!(
+            "{chosen}const unsigned i = (blockIdx.x - ({starts})) * blockDim.x + threadIdx.x, \
+                elements = {elements};\n{OPTIMIZE}"
+        );
+        self.note([(ScheduleKind::OptimizerStep, true)]);
+        let name = self.define("", (1, &parameters), ("", &body));
+        let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
+        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
+        Ok(())
+    }
+
+    /// What the step of a parameter is given, and its elements.
+    fn stepped(&self, parameter: &str) -> Result<([Argument; 5], u64), Refused> {
+        let number = self.list.parameters.iter().position(|known| known.name == parameter);
+        let held =
+            self.list.buffers.iter().find(|buffer| buffer.name == parameter_buffer(parameter));
+        let (Some(number), Some(held)) = (number, held) else {
+            return Err(Refused::new(format!("no parameter `{parameter}`")));
+        };
+        let rows = if let crate::launch::Rows::Fixed(rows) = held.rows { rows } else { 1 };
+        let given = [
+            Argument::Buffer(parameter_buffer(parameter)),
+            Argument::Buffer(gradient_buffer(parameter)),
+            Argument::Moment(number, 1),
+            Argument::Moment(number, 2),
+            Argument::Optimizer(number),
+        ];
+        Ok((given, rows * held.columns))
+    }
+}
+
+/// Parameters that one kernel steps at most: what it is given has to fit in 4 KiB.
+const STEPPED: usize = 24;
+
+/// What a step is given of a parameter.
+const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, \
+                          real* second_#, const double* __restrict__ settings_#";
+
+/// How far moments are from what they will be is reckoned while others end, by settings and a step
+/// that they do not change (the step changes behind all steps of an epoch, and the loss waits for
+/// that); then all is asked for at once.
+const OPTIMIZE: &str = "const int rule = (int)settings[0];
+const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
+double first_whole = 1, second_root = 1;
+if (rule >= 2) {
+const unsigned step = clock->step;
+first_whole = 1 - to_the(first_beta, step);
+second_root = sqrt(1 - to_the(second_beta, step));
+}
+after_others();
+if (i >= elements) return;
+const double rate = settings[1] * clock->pace;
+const unsigned halted = clock->halted;
+real p = parameter[i], slope = gradient[i];
+const real kept_one = rule == 0 ? (real)0 : first[i], kept_two = rule < 2 ? (real)0 : second[i];
+if (halted) return;
+if (rule == 0) {
+parameter[i] = p - (real)rate * (slope + (real)decay * p);
+} else if (rule == 1) {
+const real kept = (real)first_beta * kept_one + (slope + (real)decay * p);
+first[i] = kept;
+parameter[i] = p - (real)rate * kept;
+} else {
+if (rule == 2) slope = slope + (real)decay * p;
+const real one = (real)first_beta * kept_one + (real)(1 - first_beta) * slope, two = (real)second_beta * kept_two + (real)(1 - second_beta) * (slope * slope);
+first[i] = one;
+second[i] = two;
+const real going = one / (root(two) / (real)second_root + (real)settings[4]);
+parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / first_whole) * going;
+}
+";

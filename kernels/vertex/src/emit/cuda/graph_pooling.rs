@@ -1,0 +1,146 @@
+//! graph_pooling: what products and sums over rows share, and sums over the vertices of each graph.
+//!
+//! promises  a pooled value is added up in the order in which the vertices are listed
+//! never     adds floats in an order that varies
+use super::lane_layout::identity;
+use super::operators::{cast, join, of_axis, register, start};
+use super::row_walk::{Parameters, THREADS, about_row, tables};
+use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use crate::gir::{Pooling, Type};
+use crate::launch::{Operation, Rows};
+
+/// Statements that make one value of a row, and where it lies.
+pub(super) struct Value {
+    pub statements: String,
+    pub at: String,
+}
+
+/// A value of a row with so many neighbouring columns a thread.
+pub(super) fn value(writer: &mut Writer, input: &Input) -> Result<Value, Refused> {
+    let table = identity(writer.lanes.places);
+    let held = writer.input(input, &table, Scope::Row(0))?;
+    Ok(Value {
+        statements: std::mem::take(&mut writer.rows[0]),
+        at: cast(held.kind, Type::Real, &held.at()),
+    })
+}
+
+/// A row that lies in a buffer, as it lies there: one of several that a vertex has.
+pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<Value, Refused> {
+    let Input::Rows(Read { from: From::Leaf(leaf), .. }) = input else {
+        return Err(Refused::new("several rows a vertex that lie nowhere".to_owned()));
+    };
+    let leaf = &walk.leaves[*leaf];
+    let statements = format!(
+        "real of_row[1][V]; EACH_Q load<V>(of_row[q], {} + {} + c[q]);\n",
+        pointer(&leaf.name),
+        start_of_row("v", (columns, leaf))
+    );
+    Ok(Value { statements, at: "of_row[q][j]".to_owned() })
+}
+
+/// Where a row starts that is one of several, of so many columns, that a vertex has.
+pub(super) fn start_of_row(row: &str, (columns, leaf): (u64, &Leaf)) -> String {
+    start_of((row, columns), (leaf.columns / columns.max(1), leaf.stride))
+}
+
+/// The same for rows of which a vertex has so many, and which lie so far apart from vertex to
+/// vertex.
+pub(super) fn start_of((row, columns): (&str, u64), (lead, stride): (u64, u64)) -> String {
+    match lead {
+        _ if stride == lead * columns => format!("(offset_t){row} * {columns}"),
+        1 => format!("(offset_t){row} * {stride}"),
+        _ => format!("((offset_t)({row} / {lead}u) * {stride} + {row} % {lead}u * {columns})"),
+    }
+}
+
+pub(super) fn lanes(places: usize, vector: usize) -> Lanes {
+    Lanes { places, vector, lanes: 1, chunks: 1, slices: places.div_ceil(vector) }
+}
+
+/// Whether an operand's rows lie in a buffer, one after the other.
+pub(super) fn lies_in_rows(input: &Input) -> bool {
+    matches!(input, Input::Rows(read) if matches!(read.at, At::Own | At::One))
+}
+
+/// Tables of the writers of one kernel, of which at most one has any.
+pub(super) fn tables_of(writers: &[&Writer]) -> Result<String, Refused> {
+    let with: Vec<&&Writer> =
+        writers.iter().filter(|writer| !writer.constants.is_empty()).collect();
+    match with.as_slice() {
+        [] => Ok(String::new()),
+        [only] => Ok(tables(only)),
+        _ => Err(Refused::new(
+            "a product of two rows whose elements lie in no simple order".to_owned(),
+        )),
+    }
+}
+
+impl Unit<'_> {
+    /// Over the vertices of each graph: a thread for each column of a graph, in the order in which
+    /// they are listed.
+    pub(super) fn pool(&mut self, pooling: Pooling) -> Result<(), Refused> {
+        let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
+            return Err(Refused::new("a pool that is none".to_owned()));
+        };
+        let (walk, read) =
+            Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, inputs)
+                .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        let columns = shape.iter().product::<u64>().max(1) as usize;
+        let mut writer = Writer::new(&walk, lanes(columns, 1));
+        let made = value(&mut writer, &read[0])?;
+        let held = self.list.index().get(out.as_str()).map_or(Rows::Nodes, |buffer| buffer.rows);
+        let kind = read[0].kind();
+        let reduction = of_axis(pooling);
+        let begin = match (pooling, kind) {
+            (Pooling::Sum, _) => Some("0".to_owned()),
+            _ => start(reduction, kind),
+        };
+        let begin = begin.ok_or_else(|| Refused::new(format!("{} of {kind}", op.words())))?;
+        let (of, lies) = (register(kind), if kind == Type::Real { "real" } else { "whole" });
+        self.note([(ScheduleKind::GraphPooling, true)]);
+        self.header();
+        let mut parameters = Parameters::new();
+        parameters.push(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
+        parameters.of_writer(&writer, &made.statements);
+        parameters.push("const unsigned* __restrict__ graph_offsets", Argument::GraphOffsets);
+        parameters.push("const unsigned* __restrict__ graph_vertices", Argument::GraphVertices);
+        parameters.push("const unsigned graphs", Argument::RowCount(held));
+        let value_at = if kind == Type::Real {
+            made.at.clone()
+        } else {
+            made.at.trim_start_matches("(real)widened").to_owned()
+        };
+        let body = format!(
+            "constexpr unsigned C = {columns}, V = 1, Q = 1;
+const unsigned number = blockIdx.x * {THREADS} + threadIdx.x;
+if (number >= graphs * C) return;
+const unsigned of_graph = number / C, c[1] = {{number % C}};
+{of} sum = {begin};
+for (unsigned at = __ldg(graph_offsets + of_graph); at < __ldg(graph_offsets + of_graph + 1); at++) {{
+const unsigned v = graph_vertices ? __ldg(graph_vertices + at) : at;
+{}{}EACH sum = {};
+}}
+out[number] = sum;
+",
+            about_row(&made.statements),
+            made.statements,
+            join(reduction, kind, "sum", &value_at),
+        );
+        let name = self.define("", (1, &parameters.text()), (&tables_of(&[&writer])?, &body));
+        let rows = match held {
+            Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
+            other => other,
+        };
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks: Blocks::Rows { rows, each: THREADS, slices: 1 },
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+        Ok(())
+    }
+}

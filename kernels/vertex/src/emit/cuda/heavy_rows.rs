@@ -1,0 +1,104 @@
+//! heavy_rows: rows of very many edges, which several blocks share.
+//!
+//! promises  each block of a row takes a share of its edges and puts down what it has; the block
+//!           that is done last joins all of it in the order of the shares, so that which block that
+//!           is makes no difference; relative sums are taken to the largest score of all
+//! never     is taken where a row's edges are walked twice: its blocks would have to wait for each
+//!           other
+use super::operators::register;
+use super::value_text::{Largest, Sum, Writer};
+
+/// Blocks of all such rows, at most: as many parts in scratch memory there are, and no more rows
+/// than tickets.
+pub const BLOCKS: u32 = 512;
+const _: () = assert!(BLOCKS <= super::TICKETS);
+
+/// Numbers of 8 bytes that a lane puts down.
+pub(super) fn slots_of_lane(writer: &Writer, pass: usize) -> usize {
+    writer.passes[pass].sums.iter().map(|sum| sum.elements(&writer.lanes)).sum()
+}
+
+/// Sums of a pass, and where the elements of each begin among those of a lane.
+pub(super) fn placed<'a>(writer: &'a Writer, pass: usize) -> Vec<(&'a Sum, usize)> {
+    let mut end = 0;
+    let place = |sum: &'a Sum| {
+        let first = end;
+        end += sum.elements(&writer.lanes);
+        (sum, first)
+    };
+    writer.passes[pass].sums.iter().map(place).collect()
+}
+
+/// Blocks put down what they have; the last one joins it, the others leave.
+pub(super) fn join(writer: &Writer, number: usize) -> String {
+    let pass = &writer.passes[number];
+    let (placed, end) = (placed(writer, number), slots_of_lane(writer, number));
+    let told: String = placed
+        .iter()
+        .map(|(sum, first)| {
+            sum.for_each(|at| format!("tell(of_piece + {} * L, {at});", slot(*first, sum)))
+        })
+        .collect();
+    let (running, others): (Vec<_>, Vec<_>) =
+        placed.iter().partition(|(sum, _)| sum.is_running(pass));
+    let heard = |of: &[&(&Sum, usize)]| joined_in_order(&placed, of);
+    let (running, others) = (heard(&running), heard(&others));
+    format!(
+        "if (tier == 3) {{
+constexpr unsigned SLOTS = {end};
+const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+if (writes) {{
+double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+{told}
+}}
+__shared__ bool is_last;
+__threadfence();
+__syncthreads();
+if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+__syncthreads();
+if (!is_last) return;
+if (threadIdx.x == 0) ticket[hub] = 0;
+__threadfence();
+{running}{others}}}
+"
+    )
+}
+
+/// What all pieces have of some sums: that of the first, then the others one after the other.
+fn joined_in_order(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String {
+    if of.is_empty() {
+        return String::new();
+    }
+    let part = |(sum, first): &(&Sum, usize)| {
+        let heard =
+            format!("heard<{}>(of_piece + {} * L)", register(sum.held_kind()), slot(*first, sum));
+        let relative = sum.largest.iter().map(|largest| format!(" * {}", factor(placed, largest)));
+        format!("{heard}{}", relative.collect::<String>())
+    };
+    let first: String = of
+        .iter()
+        .map(|placed| placed.0.for_each(|at| format!("{at} = {};", part(placed))))
+        .collect();
+    let next: String = of
+        .iter()
+        .map(|placed| placed.0.for_each(|at| format!("{at} = {};", placed.0.joined(&part(placed)))))
+        .collect();
+    format!(
+        "{{\nconst double* of_piece = of_item;\n{first}\nUNROLL_4 for (unsigned p = 1; p < \
+            pieces; p++) {{\nof_piece += SLOTS * L;\n{next}\n}}\n}}\n"
+    )
+}
+
+/// What the sums of a piece are multiplied with, since they are relative to the largest score of
+/// that piece.
+fn factor(placed: &[(&Sum, usize)], largest: &Largest) -> String {
+    let held = placed.iter().find(|(sum, _)| sum.is_that(largest));
+    let there = held.map_or_else(String::new, |(sum, first)| slot(*first, sum));
+    format!("grown(heard<real>(of_piece + {there} * L), {})", largest.held.at())
+}
+
+/// Where an element of a sum lies among those of a lane, as a text within a statement for each.
+pub(super) fn slot(first: usize, sum: &Sum) -> String {
+    format!("({first} + {})", sum.number())
+}

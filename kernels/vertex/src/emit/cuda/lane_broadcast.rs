@@ -1,0 +1,112 @@
+//! lane_broadcast: numbers of an edge that one lane makes and tells the others.
+//!
+//! promises  a step is shared only where it is a number of an edge that takes many instructions,
+//!           what such a number is made of, or what is made of it, and is made element by element
+//!           of numbers of the edge, of its ends and of the row; only where a group has a lane for
+//!           each edge at hand
+//! never     shares what lanes make together, or what a dropout draws (`Stream::Kept` has that)
+use super::walk_steps::{From, Input, Level, Read, Walk};
+use crate::gir::{Binary, Op, Type, Unary};
+
+/// Lanes from which on there is one for each edge at hand.
+const LANES_FOR_EDGES: usize = 8;
+
+/// What lanes may make for an edge each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    /// Steps that they do make so, and tell each other, so that they are made once and not once a
+    /// lane.
+    pub told: Vec<bool>,
+    /// Steps that are numbers of an edge.
+    numbers: Vec<bool>,
+}
+
+impl Shared {
+    /// Nothing.
+    pub fn none(walk: &Walk) -> Shared {
+        Shared { told: vec![false; walk.steps.len()], numbers: vec![false; walk.steps.len()] }
+    }
+
+    /// Whether lanes can add up a number of edges of their own: one that is told anyway has a part
+    /// in it.
+    pub fn adds_up(&self, walk: &Walk, added: &Input) -> bool {
+        let is_number = |read: &&Read| match read.from {
+            From::Step(of) => {
+                walk.steps[of].columns() == 1
+                    && (walk.steps[of].level == Level::Row || self.numbers[of])
+            }
+            From::Leaf(_) => read.shape.iter().product::<u64>() == 1,
+        };
+        let reads = added.reads();
+        reads.iter().all(is_number)
+            && reads.iter().any(|read| matches!(read.from, From::Step(of) if self.told[of]))
+    }
+}
+
+/// Of a walk: functions of a number of an edge that take many instructions, what these are made of,
+/// and what is made of them.
+pub(super) fn shared(walk: &Walk, lanes: usize) -> Shared {
+    let count = walk.steps.len();
+    let (mut is_plain, mut shared) = (vec![false; count], vec![false; count]);
+    if lanes < LANES_FOR_EDGES || walk.passes() == 0 {
+        return Shared::none(walk);
+    }
+    for (number, step) in walk.steps.iter().enumerate() {
+        let of_one = |read: &&Read| match read.from {
+            From::Step(of) => {
+                walk.steps[of].columns() == 1
+                    && (walk.steps[of].level == Level::Row || is_plain[of])
+            }
+            From::Leaf(_) => read.shape.iter().product::<u64>() == 1,
+        };
+        let is_number = matches!(
+            step.op,
+            Op::Unary(_)
+                | Op::Binary(_)
+                | Op::Select
+                | Op::Cast(_)
+                | Op::Detach
+                | Op::Expand
+                | Op::Reshape
+        );
+        is_plain[number] = step.level == Level::Edge
+            && step.columns() == 1
+            && is_number
+            && step.inputs.iter().flat_map(Input::reads).all(|read| of_one(&read));
+    }
+    for (number, step) in walk.steps.iter().enumerate().rev() {
+        shared[number] |= is_plain[number] && is_dear(&step.op);
+        let of_shared = step.inputs.iter().flat_map(Input::reads).filter(|_| shared[number]);
+        let made_of: Vec<usize> = of_shared
+            .filter_map(|read| if let From::Step(of) = read.from { Some(of) } else { None })
+            .collect();
+        made_of.into_iter().for_each(|of| shared[of] |= is_plain[of]);
+    }
+    for (number, step) in walk.steps.iter().enumerate() {
+        let is_of_shared = |read: &Read| matches!(read.from, From::Step(of) if shared[of]);
+        shared[number] |= is_plain[number]
+            && step.kind == Type::Real
+            && step.inputs.iter().flat_map(Input::reads).any(is_of_shared);
+    }
+    Shared { told: shared, numbers: is_plain }
+}
+
+/// Whether an operation takes many instructions.
+fn is_dear(op: &Op) -> bool {
+    match op {
+        Op::Unary(
+            Unary::Not
+            | Unary::Negative
+            | Unary::Absolute
+            | Unary::Square
+            | Unary::Relu
+            | Unary::LeakyRelu(_)
+            | Unary::Floor,
+        ) => false,
+        Op::Unary(_)
+        | Op::Binary(Binary::Divide | Binary::FloorDivide | Binary::Remainder | Binary::Power) => {
+            true
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,238 @@
+//! memory_estimate: what a list takes of a device's memory, from the counts of a graph alone.
+//!
+//! promises  everything that kernels are given lies in this, with the room between; what is there
+//!           only for some graphs (a row's number in the graph as it was given) is counted
+//! never     counts what the driver takes for itself, or code
+use std::collections::BTreeMap;
+
+use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
+use super::{Argument, Emitted, Grouped, Groups, Part, Walked, loss_of, training_control};
+use crate::facts::Facts;
+use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, MADE, Role, Rows};
+
+/// Bytes that a place is a multiple of.
+pub const ALIGNMENT: u64 = 256;
+
+/// Bytes by what they are for, and all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Predicted {
+    /// All of them.
+    pub bytes: u64,
+    /// What launches make, each buffer outside of it, lists of edges and entries, and the rest.
+    pub by_use: BTreeMap<String, u64>,
+}
+
+impl Predicted {
+    fn take(&mut self, of: impl Into<String>, bytes: u64) {
+        let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
+        self.bytes += bytes;
+        *self.by_use.entry(of.into()).or_default() += bytes;
+    }
+}
+
+/// How much there is of what kernels are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Vertices.
+    pub nodes: u64,
+    /// Stored edges.
+    pub edges: u64,
+    /// Entries of sparse features.
+    pub sparse_features: Option<u64>,
+    /// Graphs of a set of many.
+    pub graphs: Option<u64>,
+    /// Bytes of a real.
+    pub bytes_per_real: u64,
+    /// Whether rows have other numbers than in the graph as it was given.
+    pub is_reordered: bool,
+}
+
+/// What a list takes with these kernels, where buffers of these names stay on the host.
+pub fn predicted(
+    list: &LaunchList,
+    emitted: &Emitted,
+    facts: &Facts,
+    on_host: &[BufferName],
+) -> Predicted {
+    let counts = Counts::of(list, facts);
+    let is_apart = |buffer: &&Buffer| {
+        list.arena.place(&buffer.name).is_none() && !list.arena.nowhere.contains(&buffer.name)
+    };
+    let is_here = |buffer: &&Buffer| {
+        !buffer.role.is_sparse() && is_apart(buffer) && !on_host.contains(&buffer.name)
+    };
+    let mut predicted = Predicted::default();
+    if list.arena.bytes > 0 {
+        predicted.take(MADE, list.arena.bytes);
+    }
+    for buffer in list.buffers.iter().filter(is_here) {
+        predicted.take(buffer.name.clone(), counts.of_buffer(buffer));
+    }
+    let mut known: Vec<&Argument> = Vec::new();
+    for argument in emitted.arguments() {
+        if !known.contains(&argument)
+            && let Some(bytes) = counts.of_argument(argument, list, emitted)
+        {
+            known.push(argument);
+            predicted.take(named(argument), bytes);
+        }
+    }
+    predicted
+}
+
+/// What an argument is counted as.
+fn named(argument: &Argument) -> &'static str {
+    match argument {
+        Argument::Items(Walked::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => {
+            "lists of edges"
+        }
+        Argument::Items(Walked::Entries(..), _) => "sparse features",
+        Argument::Inverse(..) => "lists of rows that look up",
+        Argument::Moment(..) => "moments",
+        Argument::Scratch | Argument::ScratchAside | Argument::PartsOfSpans(..) => "parts of sums",
+        Argument::Ring | Argument::Paces | Argument::Measures => "measurements",
+        _ => "lists of rows",
+    }
+}
+
+/// Bytes of buffers of these names, as they lie: each begins at a multiple of `ALIGNMENT`.
+pub fn bytes_on_host(list: &LaunchList, facts: &Facts, on_host: &[BufferName]) -> u64 {
+    let counts = Counts::of(list, facts);
+    let of_name = list.buffers.iter().filter(|buffer| on_host.contains(&buffer.name));
+    of_name
+        .map(|buffer| counts.of_buffer(buffer).max(1).next_multiple_of(ALIGNMENT))
+        .fold(0, u64::saturating_add)
+}
+
+impl Counts {
+    /// As far as a plan knows: an order of its own is counted.
+    fn of(list: &LaunchList, facts: &Facts) -> Counts {
+        let graphs = |buffer: &Buffer| {
+            if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None }
+        };
+        let Facts { nodes, edges, sparse_features, bytes_per_real, .. } = *facts;
+        let graphs = list.buffers.iter().filter_map(graphs).max().filter(|count| *count > 1);
+        Counts { nodes, edges, sparse_features, graphs, bytes_per_real, is_reordered: true }
+    }
+
+    /// Bytes of a buffer.
+    pub fn of_buffer(&self, buffer: &Buffer) -> u64 {
+        let width = match buffer.element {
+            Element::Real => self.bytes_per_real,
+            Element::Half(_) => 2,
+            Element::Id => 4,
+            Element::Whole(_) => 8,
+        };
+        self.rows(buffer).saturating_mul(buffer.stride(self.bytes_per_real)).saturating_mul(width)
+    }
+
+    fn rows(&self, buffer: &Buffer) -> u64 {
+        buffer.rows.count(self.nodes, self.edges)
+    }
+
+    /// Rows and slots of what is walked.
+    fn walked(&self, walked: &Walked, list: &LaunchList) -> Option<(u64, u64)> {
+        let Counts { nodes, edges, sparse_features, .. } = *self;
+        Some(match walked {
+            Walked::Edges(Direction::Both) => (nodes, 2 * edges),
+            Walked::Edges(_) => (nodes, edges),
+            Walked::Entries(features, by_columns) => {
+                let buffer = of_name(list, features)?;
+                let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role {
+                    entries
+                } else {
+                    sparse_features?
+                };
+                (if *by_columns { buffer.columns } else { self.rows(buffer) }, entries)
+            }
+        })
+    }
+
+    /// Groups of neighbours, and blocks of these, at most.
+    fn groups(
+        &self,
+        (direction, groups): (Direction, Groups),
+        list: &LaunchList,
+    ) -> Option<(u64, u64)> {
+        let (rows, slots) = self.walked(&Walked::Edges(direction), list)?;
+        let most = groups.most(rows, slots);
+        Some((most, most.div_ceil(u64::from(groups.of_block()))))
+    }
+
+    /// Bytes of what is no buffer and lies in memory; none for what is a number, a buffer, or not
+    /// there.
+    pub fn of_argument(
+        &self,
+        argument: &Argument,
+        list: &LaunchList,
+        emitted: &Emitted,
+    ) -> Option<u64> {
+        let Counts { nodes, edges, bytes_per_real: real, .. } = *self;
+        let measured = || loss_of(list);
+        Some(match argument {
+            Argument::Slots(name, direction) => {
+                let width = if of_name(list, name)?.element == Element::Real { real } else { 8 };
+                self.walked(&Walked::Edges(*direction), list)?.1 * width
+            }
+            Argument::Items(walked, part) => {
+                let (rows, slots) = self.walked(walked, list)?;
+                match part {
+                    Part::Row => rows * 4,
+                    Part::Offset => (rows + 1) * 4,
+                    Part::Far | Part::Edge | Part::Relation => slots * 4,
+                    Part::Value => slots * real,
+                }
+            }
+            Argument::Groups(direction, groups, of) => {
+                let (most, blocks) = self.groups((*direction, *groups), list)?;
+                match of {
+                    Grouped::Row | Grouped::Start | Grouped::End => most * 4,
+                    Grouped::SpanRow | Grouped::SpanBlock | Grouped::SpanBlocks => blocks * 4,
+                    Grouped::Count | Grouped::SpanCount => return None,
+                }
+            }
+            Argument::PartsOfSpans(direction, groups, bytes) => {
+                2 * self.groups((*direction, *groups), list)?.1 * bytes
+            }
+            Argument::Inverse(name, count) => {
+                (u64::from(*count) + 1 + self.rows(of_name(list, name)?)) * 4
+            }
+            Argument::RowInGraph => self.is_reordered.then_some(nodes * 4)?,
+            Argument::GraphOf | Argument::GraphVertices => self.graphs.map(|_| nodes * 4)?,
+            Argument::GraphOffsets => (self.graphs.unwrap_or(1) + 1) * 4,
+            Argument::Source | Argument::Target => edges * 4,
+            Argument::Clock => 24,
+            Argument::Scratch => emitted.scratch_bytes,
+            Argument::ScratchAside => emitted.scratch_aside_bytes,
+            Argument::Split => list
+                .buffers
+                .iter()
+                .find(|buffer| buffer.role == Role::Target)
+                .map_or(0, |buffer| self.rows(buffer)),
+            Argument::Ticket | Argument::TicketAside => u64::from(super::TICKETS) * 4,
+            Argument::LossTerms | Argument::ExactLoss => 8,
+            Argument::Ring => {
+                measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?
+            }
+            Argument::Paces => SLOTS as u64 * 8,
+            Argument::Measures => measured()
+                .map(|(kind, columns)| (PARTS * counts_of_part(kind, columns) * 4) as u64)?,
+            Argument::Moment(number, _) | Argument::Kept(number) => {
+                list.parameters.get(*number)?.shape.iter().product::<u64>() * real
+            }
+            Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
+            Argument::Watches => 2 * training_control::BYTES as u64,
+            Argument::Buffer(_)
+            | Argument::Count(..)
+            | Argument::Number(_)
+            | Argument::Parts { .. }
+            | Argument::RowCount(_)
+            | Argument::Seed
+            | Argument::Training => return None,
+        })
+    }
+}
+
+fn of_name<'a>(list: &'a LaunchList, name: &str) -> Option<&'a Buffer> {
+    list.buffers.iter().find(|buffer| buffer.name == name)
+}

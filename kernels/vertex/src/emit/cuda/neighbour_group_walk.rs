@@ -1,0 +1,258 @@
+//! neighbour_group_walk: sums over edges by groups of neighbours, GNNAdvisor's schedule (algorithm 3-1), beside
+//! that of `kernel`.
+//!
+//! promises  a group has at most so many neighbours of one row, and so many lanes, which go over
+//!           the columns together; each group of a block has a place of its own in shared memory,
+//!           and the first of those of a row, its leader, adds them up in order and alone writes
+//!           the row; a row whose groups lie in several blocks is joined by a second kernel, block
+//!           by block in order
+//! never     adds up by an atomic, or lets one group write into another's place, as the printed
+//!           algorithm does
+//! limits    walks that go over the edges of a row once and only add up: a softmax, an extreme and
+//!           what waits for another sum keep rows
+use super::heavy_rows;
+use super::operators::register;
+use super::row_walk::{
+    Load, Parameters, about_row, at_hand, edges_of_pass, opening_of, streams, tables,
+};
+use super::value_text::{Lanes, Sum, Writer};
+use super::walk_steps::{Level, Walk};
+use super::{Argument, Blocks, Grouped, Groups, Kernel, Refused, ScheduleKind, Unit};
+use crate::gir::{Op, Reduction};
+use crate::launch::{Rows, reduced};
+
+/// Threads of a block for which `Load` says how many blocks a processor holds.
+const THREADS: u32 = super::row_walk::THREADS;
+/// Threads of a block at most: what they leave in shared memory is that of the other schedule, or
+/// twice as much.
+const THREADS_MOST: u32 = 512;
+/// Blocks that a processor holds at most.
+const BLOCKS_MOST: u32 = 32;
+/// Shared memory of a block that needs no asking for.
+const SHARED_BYTES: usize = 48 << 10;
+
+/// Whether a walk can be cut so.
+pub(super) fn are_fit(walk: &Walk) -> bool {
+    let is_sum = |op: &Op| matches!(op, Op::Reduce(Reduction::Sum | Reduction::Count, _));
+    let mut reductions =
+        walk.steps.iter().filter(|step| step.level == Level::Row && reduced(&step.op).is_some());
+    walk.passes() == 1
+        && walk.rows == Rows::Nodes
+        && walk.running.is_empty()
+        && reductions.all(|step| is_sum(&step.op))
+}
+
+/// A row's places over so many lanes: fewer neighbouring ones a lane where that leaves none
+/// without, more times round where it takes that. Slices of wide rows are a warp's.
+pub(super) fn lanes_of(of_rows: Lanes, lanes: u32) -> Lanes {
+    if of_rows.slices > 1 {
+        return of_rows;
+    }
+    let (lanes, places) = (lanes as usize, of_rows.places);
+    let mut vector = of_rows.vector;
+    while vector > 1 && vector / 2 * lanes >= places {
+        vector /= 2;
+    }
+    Lanes { vector, lanes, chunks: places.div_ceil(vector * lanes), ..of_rows }
+}
+
+impl Unit<'_> {
+    /// A kernel for groups, and one for rows whose groups lie in several blocks.
+    pub(super) fn in_groups(
+        &mut self,
+        writer: &Writer,
+        stores: &str,
+        wanted: Groups,
+    ) -> Result<(), Refused> {
+        let Some(direction) = writer.walk.direction() else {
+            return Err(Refused::new("a sum over edges of no direction".to_owned()));
+        };
+        let lanes = &writer.lanes;
+        let bytes_a_thread =
+            writer.passes[1].sums.iter().map(|sum| sum.elements(lanes)).max().unwrap_or(1) * 8;
+        // A block has no more threads than shared memory has room for.
+        let room = (SHARED_BYTES / bytes_a_thread / 32 * 32) as u32;
+        let groups = Groups {
+            lanes: lanes.lanes as u32,
+            threads: wanted.threads.min(THREADS_MOST).min(room.max(32)),
+            ..wanted
+        };
+        let slots = heavy_rows::slots_of_lane(writer, 1) * lanes.lanes * lanes.slices;
+        let load = Load::of(writer, 1, self.target.bytes_per_real);
+        let blocks = (blocks(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
+        let bodies = [
+            (groups_body(writer, stores, (groups, load)), false),
+            (spans_body(writer, stores, groups), true),
+        ];
+        self.note([(ScheduleKind::NeighbourGroups, true)]);
+        self.header();
+        self.schedule(&format!(
+            "groups of {} neighbours, {} lanes each, {} threads a block",
+            groups.neighbours, groups.lanes, groups.threads
+        ));
+        for (body, spans) in bodies {
+            let mut parameters = Parameters::new();
+            parameters.of_writer(writer, &body);
+            parameters.stored(writer.walk);
+            let lists: &[(&str, Grouped)] = if spans { &OF_SPANS } else { &OF_GROUPS };
+            for (declared, list) in lists {
+                parameters.push(*declared, Argument::Groups(direction, groups, *list));
+            }
+            if !spans {
+                streams(&mut parameters, writer, direction);
+            }
+            parameters.push(
+                "double* __restrict__ parts_of_spans",
+                Argument::PartsOfSpans(direction, groups, slots as u64 * 8),
+            );
+            let (suffix, blocks) = if spans { ("_joined", 1) } else { ("", blocks) };
+            let name = self.define_for(
+                (groups.threads, blocks),
+                (suffix, &parameters.text()),
+                (&tables(writer), &body),
+            );
+            let blocks = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
+            self.kernels.push(Kernel {
+                name,
+                arguments: parameters.given(),
+                blocks,
+                threads: groups.threads,
+                shared_bytes: 0,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Blocks of `THREADS` that a processor can hold: one less than of rows, since who leads takes
+/// registers, and what leaves few compiles for one architecture alone (`ON_HOPPER`); two at most
+/// where lanes go round several times, each time with an address of its own.
+fn blocks(load: Load, lanes: &Lanes) -> u32 {
+    match load.blocks(load.in_flight()) {
+        blocks if lanes.chunks > 1 => blocks.min(2),
+        blocks if blocks > 2 => blocks - 1,
+        blocks => blocks,
+    }
+}
+
+const OF_GROUPS: [(&str, Grouped); 4] = [
+    ("const unsigned* __restrict__ group_row", Grouped::Row),
+    ("const unsigned* __restrict__ group_start", Grouped::Start),
+    ("const unsigned* __restrict__ group_end", Grouped::End),
+    ("const unsigned groups", Grouped::Count),
+];
+const OF_SPANS: [(&str, Grouped); 4] = [
+    ("const unsigned* __restrict__ span_row", Grouped::SpanRow),
+    ("const unsigned* __restrict__ span_block", Grouped::SpanBlock),
+    ("const unsigned* __restrict__ span_blocks", Grouped::SpanBlocks),
+    ("const unsigned spans", Grouped::SpanCount),
+];
+
+/// Which group is whose, who leads, and whether its row has groups in other blocks.
+const WHO: &str = "const unsigned first_of_block = blockIdx.x * GROUPS, own_group = warp * PER_WARP + group, number = first_of_block + own_group;
+const unsigned end_of_block = min(groups, first_of_block + GROUPS);
+const bool live = number < groups;
+const unsigned item = live ? number : 0;
+[[maybe_unused]] const unsigned v = __ldg(group_row + item), from = live ? __ldg(group_start + item) : 0, stop = live ? __ldg(group_end + item) : 0;
+const bool leads = live && (own_group == 0 || __ldg(group_row + item - 1) != v);
+const bool before = live && first_of_block > 0 && __ldg(group_row + first_of_block - 1) == v;
+const bool after = live && end_of_block < groups && __ldg(group_row + end_of_block) == v;
+const bool writes = leads && !before && !after;
+after_others();
+";
+
+/// Which row is whose.
+const WHOSE_SPAN: &str = "const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+const bool live = number < spans;
+const unsigned item = live ? number : 0;
+[[maybe_unused]] const unsigned v = __ldg(span_row + item), first = __ldg(span_block + item), pieces = live ? __ldg(span_blocks + item) : 0;
+after_others();
+";
+
+/// The edges of each group; leaders do the rest of their rows.
+fn groups_body(writer: &Writer, stores: &str, (groups, load): (Groups, Load)) -> String {
+    let pass = &writer.passes[1];
+    let mut body =
+        format!("{}{}{WHO}", opening_of(&writer.lanes, groups.threads), at_hand(load.in_flight()));
+    body.push_str(&about_row(&writer.rows.concat()));
+    body.push_str(&writer.rows[0]);
+    pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
+    body.push_str(&edges_of_pass(writer, 1, load));
+    let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * 8;
+    body.push_str(&format!(
+        "__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {bytes}];\n"
+    ));
+    pass.sums.iter().for_each(|sum| body.push_str(&led(writer, sum)));
+    let told: String = heavy_rows::placed(writer, 1)
+        .into_iter()
+        .map(|(sum, at)| {
+            sum.for_each(|of| format!("tell(of_piece + {} * L, {of});", heavy_rows::slot(at, sum)))
+        })
+        .collect();
+    body.push_str(&format!(
+        "if (leads && !writes) {{
+double* const of_piece = parts_of_spans + (((offset_t)blockIdx.x * 2 + (before ? 0 : 1)) * gridDim.y + blockIdx.y) * {} * L + part;
+{told}
+}}
+",
+        heavy_rows::slots_of_lane(writer, 1)
+    ));
+    body.push_str(&writer.rows[1]);
+    body.push_str("if (!writes) return;\n");
+    body.push_str(stores);
+    body
+}
+
+/// Each group leaves what it has of one sum in its place; leaders add up those of their rows.
+fn led(writer: &Writer, sum: &Sum) -> String {
+    let (of, elements, element) =
+        (register(sum.held_kind()), sum.elements(&writer.lanes), sum.number());
+    let tell =
+        sum.for_each(|at| format!("told[(own_group * L + part) * {elements} + {element}] = {at};"));
+    let hear = sum.for_each(|at| {
+        format!(
+            "{at} = {};",
+            sum.joined(&format!("told[(other * L + part) * {elements} + {element}]"))
+        )
+    });
+    format!(
+        "{{
+{of}* const told = reinterpret_cast<{of}*>(told_groups);
+{tell}
+__syncthreads();
+if (leads) for (unsigned other = own_group + 1; first_of_block + other < end_of_block && __ldg(group_row + first_of_block + other) == v; other++) {{ {hear} }}
+__syncthreads();
+}}
+"
+    )
+}
+
+/// What blocks have of a row, joined in order, and the rest of the row.
+fn spans_body(writer: &Writer, stores: &str, groups: Groups) -> String {
+    let pass = &writer.passes[1];
+    let mut body = format!("{}{WHOSE_SPAN}", opening_of(&writer.lanes, groups.threads));
+    body.push_str(&about_row(&writer.rows.concat()));
+    body.push_str(&writer.rows[0]);
+    pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
+    let heard = |(sum, at): (&Sum, usize)| {
+        let told = format!(
+            "heard<{}>(of_piece + {} * L)",
+            register(sum.held_kind()),
+            heavy_rows::slot(at, sum)
+        );
+        sum.for_each(|at| format!("{at} = {};", sum.joined(&told)))
+    };
+    let heard: String = heavy_rows::placed(writer, 1).into_iter().map(heard).collect();
+    body.push_str(&format!(
+        "UNROLL_4 for (unsigned p = 0; p < pieces; p++) {{
+const double* const of_piece = parts_of_spans + (((offset_t)(first + p) * 2 + (p > 0 ? 0 : 1)) * gridDim.y + blockIdx.y) * {} * L + part;
+{heard}
+}}
+",
+        heavy_rows::slots_of_lane(writer, 1)
+    ));
+    body.push_str(&writer.rows[1]);
+    body.push_str("if (!live) return;\n");
+    body.push_str(stores);
+    body
+}

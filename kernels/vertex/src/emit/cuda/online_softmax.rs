@@ -1,0 +1,274 @@
+//! online_softmax: sums that are taken while the largest score is still being found.
+//!
+//! promises  a largest score is running only where every reduction of its pass that depends on it
+//!           adds up terms that have `exp(score - largest)` as a factor once, so that a larger
+//!           score found later is one factor of the sum so far; for each such sum, which of its
+//!           elements is multiplied with which score's factor
+//! never     changes a step; takes a sum that needs the largest score in any other way (it waits
+//!           for the pass, as it always did)
+//!
+//! This is the softmax of one pass (Milakov & Gimelshein 2018): edges are read once and not three
+//! times.
+use std::collections::BTreeSet;
+
+use super::Target;
+use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
+use crate::gir::{Binary, Number, Op, Reduction, Type, Unary, broadcast};
+use crate::launch::{LaunchList, reduced};
+
+use super::lane_layout::broadcast_elements;
+
+/// A largest score that sums do not wait for.
+#[derive(Clone, Debug)]
+pub(super) struct Running {
+    /// The reduction that finds it.
+    pub largest: usize,
+    /// The score of an edge.
+    pub score: Read,
+    /// The step that is `exp(score - largest)`.
+    pub exponential: usize,
+    /// Sums with that factor, and for each element of theirs the score's.
+    pub sums: Vec<(usize, Vec<u32>)>,
+}
+
+/// What a term has of a factor.
+enum Factor {
+    /// Nothing that depends on the largest score.
+    Free,
+    /// It once: which of its elements, for each element asked for.
+    Once(Vec<u32>),
+    /// Something else that depends on it.
+    Other,
+}
+
+/// Finds such scores, and counts the passes of all steps anew.
+pub(super) fn find(walk: &mut Walk) {
+    let largest: Vec<usize> = (0..walk.steps.len())
+        .filter(|number| matches!(walk.steps[*number].op, Op::Reduce(Reduction::Maximum, _)))
+        .collect();
+    for number in largest {
+        let Some(found) = candidate(walk, number) else { continue };
+        let mut tried = walk.clone();
+        tried.running.push(found);
+        count_passes(&mut tried);
+        let last = tried.running.len() - 1;
+        if let Some(sums) = sums(&tried, &tried.running[last]) {
+            tried.running[last].sums = sums;
+            *walk = tried;
+        }
+    }
+}
+
+/// Exponentials that belong to a running largest score, by name: what is made again of them in
+/// other launches is of what is at most 0, too.
+pub(super) fn shares(list: &LaunchList, target: Target) -> BTreeSet<String> {
+    let walks = list
+        .launches()
+        .into_iter()
+        .filter_map(|launch| Walk::of((list, target.bytes_per_real), &launch.operation));
+    let of_walk = |walk: Walk| {
+        walk.running
+            .iter()
+            .map(|running| plain(&walk.steps[running.exponential].out).to_owned())
+            .collect::<Vec<String>>()
+    };
+    walks.flat_map(of_walk).collect()
+}
+
+/// Says of steps that they are such.
+pub(super) fn say(walk: &mut Walk, shares: &BTreeSet<String>) {
+    walk.steps.iter_mut().for_each(|step| {
+        step.is_share = step.op == Op::Unary(Unary::Exp) && shares.contains(plain(&step.out))
+    });
+}
+
+/// The name of a value, where it is made again and where it is not.
+fn plain(name: &str) -> &str {
+    name.strip_suffix(".again").unwrap_or(name)
+}
+
+/// Which step a read is of.
+fn step_of(input: &Input) -> Option<usize> {
+    match input {
+        Input::Rows(Read { from: From::Step(number), .. }) => Some(*number),
+        _ => None,
+    }
+}
+
+fn is_number(input: &Input, wanted: f64) -> bool {
+    matches!(input, Input::Number(number) if number.real() == wanted)
+}
+
+/// The score and the exponential that belong to a largest value, as the language writes a softmax.
+fn candidate(walk: &Walk, largest: usize) -> Option<Running> {
+    let step = &walk.steps[largest];
+    let [input @ Input::Rows(score)] = step.inputs.as_slice() else { return None };
+    let of = step_of(input)?;
+    let is_plain =
+        step.kind == Type::Real && walk.steps[of].level == Level::Edge && score.at == At::Own;
+    let relation = if let Op::Reduce(_, edges) = step.op { edges.relation } else { None };
+    if !is_plain || relation.is_some() || walk.steps[of].columns() != step.columns() {
+        return None;
+    }
+    let readers = |of: usize| {
+        (0..walk.steps.len()).filter(move |number| {
+            walk.steps[*number]
+                .inputs
+                .iter()
+                .flat_map(Input::reads)
+                .any(|read| read.from == From::Step(of))
+        })
+    };
+    let is_none = |number: &usize| {
+        let Step { op, inputs, level, .. } = &walk.steps[*number];
+        *level == Level::Row
+            && *op == Op::Binary(Binary::Equal)
+            && inputs.iter().any(|input| is_number(input, f64::NEG_INFINITY))
+    };
+    let is_empty = readers(largest).find(is_none)?;
+    let is_shift = |number: &usize| {
+        let Step { op, inputs, level, .. } = &walk.steps[*number];
+        *level == Level::Row
+            && *op == Op::Select
+            && step_of(&inputs[0]) == Some(is_empty)
+            && is_number(&inputs[1], 0.0)
+            && step_of(&inputs[2]) == Some(largest)
+    };
+    let shift = readers(largest).find(is_shift)?;
+    let is_difference = |number: &usize| {
+        let Step { op, inputs, level, shape, .. } = &walk.steps[*number];
+        *level == Level::Edge
+            && *op == Op::Binary(Binary::Subtract)
+            && step_of(&inputs[0]) == Some(of)
+            && step_of(&inputs[1]) == Some(shift)
+            && shape.iter().product::<u64>() as usize == step.columns()
+    };
+    let difference = readers(shift).find(is_difference)?;
+    let is_exponential = |number: &usize| {
+        walk.steps[*number].op == Op::Unary(Unary::Exp) && walk.steps[*number].level == Level::Edge
+    };
+    let exponential = readers(difference).find(is_exponential)?;
+    (readers(difference).count() == 1).then(|| Running {
+        largest,
+        score: score.clone(),
+        exponential,
+        sums: Vec::new(),
+    })
+}
+
+/// Passes that each step waits for: an exponential of a running score waits for what its score
+/// waits for.
+fn count_passes(walk: &mut Walk) {
+    for number in 0..walk.steps.len() {
+        let step = &walk.steps[number];
+        let waits = step.inputs.iter().flat_map(Input::reads).filter_map(|read| {
+            if let From::Step(number) = read.from { Some(number) } else { None }
+        });
+        let mut passes = waits.map(|number| walk.steps[number].passes).max().unwrap_or(0)
+            + usize::from(reduced(&step.op).is_some());
+        if let Some(running) = walk.running.iter().find(|running| running.exponential == number)
+            && let From::Step(score) = running.score.from
+        {
+            passes = walk.steps[score].passes;
+        }
+        walk.steps[number].passes = passes;
+    }
+}
+
+/// The sums of the pass that have the factor once; none if another reduction of the pass depends on
+/// the largest score.
+fn sums(walk: &Walk, running: &Running) -> Option<Vec<(usize, Vec<u32>)>> {
+    let pass = walk.steps[running.largest].passes;
+    let mut depends = vec![false; walk.steps.len()];
+    for number in 0..walk.steps.len() {
+        let reads = walk.steps[number].inputs.iter().flat_map(Input::reads);
+        depends[number] = number == running.largest
+            || reads.into_iter().any(|read| matches!(read.from, From::Step(of) if depends[of]));
+    }
+    let mut found = Vec::new();
+    let in_pass = |number: &usize| {
+        *number != running.largest && depends[*number] && walk.steps[*number].passes == pass
+    };
+    for number in (0..walk.steps.len()).filter(in_pass) {
+        let step = &walk.steps[number];
+        let Op::Reduce(reduction, _) = step.op else { continue };
+        let is_sum = reduction == Reduction::Sum && step.kind == Type::Real;
+        let is_masked_by_it = step.inputs[1..]
+            .iter()
+            .flat_map(Input::reads)
+            .any(|read| matches!(read.from, From::Step(of) if depends[of]));
+        let elements: Vec<u32> = (0..step.columns() as u32).collect();
+        let message = broadcast_elements(&elements.into(), &step.shape, &step.inputs[0].shape());
+        match factor(walk, (running, &depends), &step.inputs[0], &message) {
+            Factor::Once(elements) if is_sum && !is_masked_by_it => found.push((number, elements)),
+            _ => return None,
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// What of the factor is in the elements of an operand.
+fn factor(walk: &Walk, of: (&Running, &[bool]), input: &Input, elements: &[u32]) -> Factor {
+    let part = |outer: &[u64], inner: &Input| {
+        let elements = broadcast_elements(&elements.to_vec().into(), outer, &inner.shape());
+        factor(walk, of, inner, &elements)
+    };
+    let number = match input {
+        Input::Number(_) => return Factor::Free,
+        Input::Times(first, second) => {
+            let outer = broadcast(&first.shape(), &second.shape()).unwrap_or_default();
+            return product(part(&outer, first), part(&outer, second));
+        }
+        Input::Rows(Read { from: From::Leaf(_), .. }) => return Factor::Free,
+        Input::Rows(Read { from: From::Step(number), .. }) => *number,
+    };
+    let (running, depends) = of;
+    let step = &walk.steps[number];
+    if number == running.exponential {
+        return Factor::Once(elements.to_vec());
+    }
+    if !depends[number] {
+        return Factor::Free;
+    }
+    if step.level == Level::Row {
+        return Factor::Other;
+    }
+    let of_input = |number: usize| part(&step.shape, &step.inputs[number]);
+    match &step.op {
+        Op::Unary(Unary::Negative) | Op::Dropout { .. } | Op::Reshape | Op::Expand | Op::Detach => {
+            of_input(0)
+        }
+        Op::Binary(Binary::Multiply) => product(of_input(0), of_input(1)),
+        Op::Binary(Binary::Divide) => match (of_input(0), of_input(1)) {
+            (once, Factor::Free) => once,
+            _ => Factor::Other,
+        },
+        Op::Binary(Binary::Add | Binary::Subtract) => equal(of_input(0), of_input(1)),
+        Op::Select if matches!(of_input(0), Factor::Free) => {
+            let is_zero =
+                |number: usize| matches!(&step.inputs[number], Input::Number(Number::Real(0.0)));
+            match (is_zero(1), is_zero(2)) {
+                (true, _) => of_input(2),
+                (_, true) => of_input(1),
+                _ => equal(of_input(1), of_input(2)),
+            }
+        }
+        _ => Factor::Other,
+    }
+}
+
+fn product(first: Factor, second: Factor) -> Factor {
+    match (first, second) {
+        (Factor::Free, other) | (other, Factor::Free) => other,
+        _ => Factor::Other,
+    }
+}
+
+/// Both with the same factor.
+fn equal(first: Factor, second: Factor) -> Factor {
+    match (first, second) {
+        (Factor::Once(first), Factor::Once(second)) if first == second => Factor::Once(first),
+        (Factor::Free, Factor::Free) => Factor::Free,
+        _ => Factor::Other,
+    }
+}

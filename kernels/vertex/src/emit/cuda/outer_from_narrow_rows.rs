@@ -1,0 +1,202 @@
+//! outer_from_narrow_rows: rows of an outer product that its kernel makes of narrow ones, where it multiplies them:
+//! nobody puts them down, or reads them again.
+//!
+//! promises  rows are made here only where all who read them are made by this kernel: the outer
+//!           product, its twin, and sums of these rows; a row is made once, for one block has all
+//!           columns of the other side
+//! never     rounds what it multiplies to make them, in whatever kind the plan has its products
+use super::graph_pooling::Value;
+use super::outer_products::{beside_each_other, rows_of_side};
+use super::row_walk::Parameters;
+use super::shared_read_sums::Maker;
+use super::tensor_core_shapes::{OfColumns, Tail, filled, lying};
+use super::value_text::{Writer, pointer};
+use super::walk_steps::{Input, Walk};
+use super::{Argument, Refused, Unit, warpgroup_products};
+use crate::gir::Op;
+use crate::launch::{Narrow, Operand, Operation, Rowed, Rows, Source, View, differing, lies};
+
+/// Elements of narrow rows that are read together.
+const TOGETHER: u64 = 4;
+
+/// Rows that an outer product makes.
+pub(super) struct Made<'a> {
+    /// Number of the product that makes them elsewhere, and which operand they are here.
+    pub maker: usize,
+    pub side: usize,
+    pub schedule: OfColumns,
+    pub source: Source<'a>,
+}
+
+/// What the kernel's text says of them.
+#[derive(Default)]
+pub(super) struct Texts {
+    /// Narrow elements of a row.
+    pub narrow: u64,
+    /// Statements that ask for rows that say where others are 0, so many elements at a time, and
+    /// for the narrow rows.
+    pub positive: String,
+    pub vector: usize,
+    pub request: String,
+    /// Statements that take a column of the matrices.
+    pub matrix: String,
+}
+
+impl Source<'_> {
+    /// Narrow elements of a row, those of one product behind those of another, with zeros to the
+    /// end of a vector.
+    fn narrow(&self) -> u64 {
+        self.products.iter().map(|product| product.inner).sum::<u64>().next_multiple_of(TOGETHER)
+    }
+}
+
+impl<'a> Unit<'a> {
+    /// The rows that an outer product makes itself.
+    pub(super) fn made_at(&self, outer: usize) -> Option<Made<'a>> {
+        let (list, launches) = (self.list, self.list.launches());
+        let maker = *self
+            .joined
+            .sources
+            .iter()
+            .find(|(_, last)| **last == outer && !self.twins.contains_key(&outer))?
+            .0;
+        let source = self.joined.source(list, maker)?;
+        let operands = |launch: usize| match &launches[launch].operation {
+            Operation::Evaluate { op: Op::Outer, inputs, .. } => Some(inputs.as_slice()),
+            _ => None,
+        };
+        let is_made = |operand: &Operand| matches!(operand, Operand::Rows(Rowed { buffer, view: View::Own, .. }) if buffer == source.out);
+        let side = operands(outer)?.iter().position(is_made)?;
+        let twin = self.twins.iter().find(|(_, later)| **later == outer).map(|(twin, _)| *twin);
+        let mut others = vec![operands(outer)?.get(1 - side)?];
+        if let Some(twin) = twin {
+            let differs = differing(list, (launches[outer], launches[twin]))
+                .filter(|differs| *differs != side)?;
+            others.push(operands(twin)?.get(differs)?);
+        }
+        let reads = |other: &usize| {
+            launches[*other].operation.reads().iter().any(|read| read == source.out)
+        };
+        let is_here = |reader: usize| {
+            reader == outer
+                || Some(reader) == twin
+                || self.beside.get(&reader) == Some(&Maker { launch: outer, operand: side })
+        };
+        let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
+        let wide = others.iter().map(|other| columns(other)).reduce(beside_each_other)?;
+        let is_copied = |operand: &&Operand| !is_made(operand) && lies(list, operand);
+        if wide <= source.columns
+            || !others.iter().all(is_copied)
+            || !(0..launches.len()).filter(reads).all(is_here)
+        {
+            return None;
+        }
+        let schedule = OfColumns::of((wide as usize, source.columns as usize), self.target)?;
+        let schedule = schedule.with_warpgroups(wide as usize, (self.nodes(), true), self.target);
+        let schedule = schedule.with_rows_made(source.narrow() as usize, self.target)?;
+        Some(Made { maker, side, schedule, source })
+    }
+
+    /// The outer product that makes the rows of this launch, or of the one that adds what it makes.
+    pub(super) fn outer_that_makes(&self) -> Option<usize> {
+        let makers = [Some(self.number), self.joined.firsts.get(&self.number).copied()];
+        makers.into_iter().flatten().find_map(|maker| {
+            let outer = *self.joined.sources.get(&maker)?;
+            (self.made_at(outer)?.maker == maker).then_some(outer)
+        })
+    }
+
+    /// What is read to make rows.
+    pub(super) fn walk_of_made(&self, source: &Source) -> Result<(Walk, Vec<Input>), Refused> {
+        let rows = |buffer: &str, columns: u64| {
+            Operand::Rows(Rowed {
+                buffer: buffer.to_owned(),
+                shape: vec![columns],
+                view: View::Own,
+            })
+        };
+        let positive = std::iter::once(rows(source.positive, source.columns));
+        let operands: Vec<Operand> = positive
+            .chain(source.products.iter().map(|product| rows(product.rows, product.inner)))
+            .collect();
+        Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, &operands)
+            .ok_or_else(|| Refused::new("rows that no walk reads".to_owned()))
+    }
+}
+
+impl Texts {
+    /// Of rows that a walk reads, and what reads them.
+    pub fn of<'a>(
+        source: &Source,
+        (walk, read): (&'a Walk, &[Input]),
+    ) -> Result<(Texts, Vec<Writer<'a>>), Refused> {
+        let [positive, narrow @ ..] = read else {
+            return Err(Refused::new("rows that are made of nothing".to_owned()));
+        };
+        let (positive, vector, writers) = rows_of_side(walk, &[positive], 1)?;
+        let elements = source.narrow();
+        let mut texts = Texts {
+            narrow: elements,
+            positive,
+            vector,
+            request: String::new(),
+            matrix: format!("float matrix[{elements}];\n"),
+        };
+        let mut start = 0;
+        for (number, (product, input)) in source.products.iter().zip(narrow).enumerate() {
+            let leaf = lying(walk, input, false)
+                .ok_or_else(|| Refused::new("narrow rows that lie nowhere".to_owned()))?;
+            let inner = product.inner;
+            let own = if number + 1 == source.products.len() { elements - start } else { inner };
+            let divides = |vector: &u64| {
+                [leaf.stride, start, inner].iter().all(|number| number.is_multiple_of(*vector))
+            };
+            let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1);
+            let nothing = Value { statements: String::new(), at: String::new() };
+            let copied =
+                filled(Some((leaf, Tail::Any)), &nothing, (vector as usize, inner as usize));
+            let numbers = [
+                ("@PIECES@", 16 * own / vector),
+                ("@VECTOR@", vector),
+                ("@ELEMENTS@", own),
+                ("@START@", start),
+                ("@INNER@", inner),
+            ];
+            let numbered = |text: &str| {
+                numbers.iter().fold(text.to_owned(), |text, (name, number)| {
+                    text.replace(name, &number.to_string())
+                })
+            };
+            texts
+                .request
+                .push_str(&numbered(warpgroup_products::NARROW_ROWS).replace("@COPIED@", &copied));
+            texts.matrix.push_str(
+                &numbered(warpgroup_products::COLUMN)
+                    .replace("@ELEMENT@", &element(product, source.columns)),
+            );
+            start += inner;
+        }
+        Ok((texts, writers))
+    }
+}
+
+/// The matrices of the products.
+pub(super) fn give_matrices(source: &Source, parameters: &mut Parameters) {
+    for product in &source.products {
+        parameters.push(
+            format!("const real* __restrict__ {}", pointer(product.matrix)),
+            Argument::Buffer(product.matrix.to_owned()),
+        );
+    }
+}
+
+/// An element of a thread's column.
+fn element(product: &Narrow, wide: u64) -> String {
+    let Narrow { inner, matrix, transposed, .. } = product;
+    let place = if *transposed {
+        format!("of_team % N * {inner} + k")
+    } else {
+        format!("k * {wide} + of_team % N")
+    };
+    format!("__ldg({} + {place})", pointer(matrix))
+}

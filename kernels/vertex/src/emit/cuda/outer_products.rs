@@ -1,0 +1,497 @@
+//! outer_products: products of two rows added up over all rows, on tensor cores; of one list two that have a
+//! side in common are one kernel.
+//!
+//! promises  rows are cut into parts by their number and the device alone, each part is added up in
+//!           one order, and the parts in order; the sides lie beside each other in shared memory, X
+//!           where many columns are taken at once: the wider one, but where it is turned round;
+//!           what is summed beside a product of the same rows (`beside`) is cut as the product is
+//! never     adds a float with an atomic
+use super::graph_pooling::{Value, lanes, tables_of, value};
+use super::outer_from_narrow_rows::{Texts, give_matrices};
+use super::reduce_all_rows::{JOINED_MOST, LAST, PART_ROWS};
+use super::row_walk::{Parameters, THREADS, vector_of};
+use super::shared_read_sums::OTHER;
+use super::tensor_core_shapes::{self, COLUMNS, OfColumns, Tail, filled, lying};
+use super::value_text::Writer;
+use super::walk_steps::{Input, Walk};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit, warpgroup_products};
+use crate::launch::{Operand, Operation, Rows, differing};
+
+/// Parts that the block which is done last adds up itself, at most, since they lie one after the
+/// other.
+const JOINED_PARTS: u64 = 64;
+
+/// Columns of two rows beside each other, the second of which starts where a vector does.
+pub(super) fn beside_each_other(first: u64, second: u64) -> u64 {
+    start_of_other(first) + second
+}
+
+fn start_of_other(first: u64) -> u64 {
+    first.next_multiple_of(4)
+}
+
+/// An outer product that this launch makes as well.
+pub(super) struct Twin {
+    /// Number of its launch, where it goes, and which of its operands is not this launch's.
+    launch: usize,
+    out: String,
+    pub side: usize,
+    pub operand: Operand,
+}
+
+/// One side: rows of this launch, and, beside them, those of its twin.
+struct Side {
+    columns: u64,
+    other: Option<u64>,
+}
+
+impl Side {
+    /// Columns of all its rows.
+    fn all(&self) -> u64 {
+        self.other.map_or(self.columns, |other| beside_each_other(self.columns, other))
+    }
+}
+
+/// Two sides. X, of which warps have columns in their lanes, is the wider one, or the narrower
+/// where they are turned round.
+struct Sides {
+    both: [Side; 2],
+    are_turned: bool,
+}
+
+impl Sides {
+    fn of(columns: [u64; 2], twin: Option<(usize, u64)>) -> Sides {
+        let both = [0, 1].map(|side| Side {
+            columns: columns[side],
+            other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other),
+        });
+        Sides { both, are_turned: false }
+    }
+
+    /// Which side is X, and which Z.
+    fn x_and_z(&self) -> [usize; 2] {
+        if (self.both[0].all() >= self.both[1].all()) != self.are_turned { [0, 1] } else { [1, 0] }
+    }
+
+    /// Elements of the product, and of its twin.
+    fn elements(&self) -> (u64, Option<u64>) {
+        let [first, second] = &self.both;
+        let twin = first
+            .other
+            .map(|other| other * second.columns)
+            .or(second.other.map(|other| first.columns * other));
+        (first.columns * second.columns, twin)
+    }
+}
+
+impl Unit<'_> {
+    /// The outer product that this launch makes as well.
+    pub(super) fn twin(&self) -> Option<Twin> {
+        let (launch, _) = self.twins.iter().find(|(_, later)| **later == self.number)?;
+        let launches = self.list.launches();
+        let side = differing(self.list, (self.launch, launches[*launch]))?;
+        let Operation::Evaluate { out, inputs, .. } = &launches[*launch].operation else {
+            return None;
+        };
+        Some(Twin { launch: *launch, out: out.clone(), side, operand: inputs.get(side)?.clone() })
+    }
+
+    /// The kernel of an outer product whose operands the walk reads, that of its twin the last;
+    /// none where it is not for tensor cores.
+    pub(super) fn outer_of_tiles(
+        &mut self,
+        out: &str,
+        (walk, read): (&Walk, &[Input]),
+        (twin, lead): (Option<&Twin>, u64),
+    ) -> Result<bool, Refused> {
+        let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
+        let [first, second, other @ ..] = read else { return Ok(false) };
+        let mut sides = Sides::of(
+            [columns(first), columns(second)],
+            twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))),
+        );
+        let [x, z] = sides.x_and_z().map(|side| sides.both[side].all() as usize);
+        let Some(schedule) = OfColumns::of((x, z), self.target) else { return Ok(false) };
+        let (rows, are_copied) = (
+            self.count(walk.rows) * lead,
+            read.iter().all(|input| lying(walk, input, lead > 1).is_some()),
+        );
+        let made = self.made_at(self.number);
+        let mut schedule = made.as_ref().map_or_else(
+            || schedule.with_warpgroups(x, (rows, are_copied), self.target),
+            |made| made.schedule,
+        );
+        if let Some(turned) = schedule.turned((x, z), rows, self.target).filter(|_| made.is_none())
+        {
+            (sides.are_turned, schedule) = (true, turned);
+        }
+        let of_made = made.as_ref().map(|made| self.walk_of_made(&made.source)).transpose()?;
+        let of_side = |side: usize| {
+            [&read[side]]
+                .into_iter()
+                .chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)))
+        };
+        let (mut writers, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut texts_made = Texts::default();
+        for side in 0..2 {
+            if let (Some(made), Some((walk, read))) =
+                (made.as_ref().filter(|made| made.side == side), &of_made)
+            {
+                let (of_rows, loaders) = Texts::of(&made.source, (walk, read))?;
+                texts.push(of_rows.positive.clone());
+                vectors.push(of_rows.vector);
+                writers.extend(loaders);
+                texts_made = of_rows;
+                continue;
+            }
+            let (text, vector, loaders) =
+                rows_of_side(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
+            writers.extend(loaders);
+            texts.push(text);
+            vectors.push(vector);
+        }
+        self.note([
+            (ScheduleKind::OuterTensorCore, !schedule.by_warpgroups),
+            (ScheduleKind::OuterWarpgroup, schedule.by_warpgroups),
+            (ScheduleKind::OuterExchanged, sides.are_turned),
+            (ScheduleKind::OuterOfRowsMade, made.is_some()),
+            (ScheduleKind::OuterPair, twin.is_some()),
+        ]);
+        self.header();
+        if let Some(twin) = twin {
+            let line = format!(
+                "//   (and {}: one side is the same)\n",
+                self.list.launches()[twin.launch].name
+            );
+            self.source.push_str(&line);
+        }
+        if let Some(made) = &made {
+            let line =
+                format!("//   (rows of {} are made here, and lie nowhere)\n", made.source.out);
+            self.source.push_str(&line);
+        }
+        self.schedule(&schedule.words());
+        let mut parameters = Parameters::new();
+        writers.iter().for_each(|writer| {
+            parameters.of_writer(writer, &format!("{}{}", texts.concat(), texts_made.request))
+        });
+        made.iter().for_each(|made| give_matrices(&made.source, &mut parameters));
+        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
+        let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
+        let made = self.made_of_tiles(out, &sides, twin);
+        let sums = [0, 1].map(|side| {
+            self.sum_beside(side).is_some()
+                || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(OTHER).is_some())
+        });
+        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
+        let each = (PART_ROWS / lead.max(1) as u32).max(1);
+        let most = self.parts_of_tiles(&schedule, (rows, elements));
+        let parts = self.parts_expected(walk.rows, (each, most));
+        let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
+        self.note([
+            (ScheduleKind::OuterWithSum, sums.contains(&true)),
+            (ScheduleKind::PartsInKernel, joins),
+            (ScheduleKind::PartsKernel, !joins),
+        ]);
+        let mut body =
+            body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, &texts_made, sums), lead);
+        if joins {
+            parameters.push("unsigned* ticket", Argument::Ticket);
+            let told = told_in_order(&made, &mut parameters, "continue");
+            body.push_str(&format!(
+                "{LAST}{}",
+                ADD_TILES_LAST
+                    .replace("@ELEMENTS@", &elements.to_string())
+                    .replace("@TOLD@", &told)
+            ));
+        }
+        let name =
+            self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
+        let blocks = Blocks::Parts { rows: walk.rows, each, most, tiles: schedule.blocks };
+        let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads,
+            shared_bytes,
+        });
+        self.scratch_bytes =
+            self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
+        if !joins {
+            self.add_parts_of_tiles(&made, (walk.rows, each, most));
+        }
+        Ok(true)
+    }
+
+    /// What a part has, one after the other: buffers, none for what nobody asked for, and elements:
+    /// products, sums of X, and of Z.
+    fn made_of_tiles(
+        &self,
+        out: &str,
+        sides: &Sides,
+        twin: Option<&Twin>,
+    ) -> Vec<(Option<String>, u64)> {
+        let (own, of_twin) = sides.elements();
+        let mut made = vec![(Some(out.to_owned()), own)];
+        made.extend(twin.zip(of_twin).map(|(twin, elements)| (Some(twin.out.clone()), elements)));
+        for side in sides.x_and_z() {
+            let Side { columns, other } = sides.both[side];
+            let (sum, of_other) =
+                (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
+            if sum.is_none() && of_other.is_none() {
+                continue;
+            }
+            made.push((sum, columns));
+            if let Some(other) = other {
+                made.push((None, start_of_other(columns) - columns));
+                made.push((of_other, other));
+            }
+        }
+        made.retain(|(_, elements)| *elements > 0);
+        made
+    }
+
+    /// The parts of an outer product and of what is added up beside it: buffers and their elements,
+    /// as a part has them one after the other.
+    fn add_parts_of_tiles(
+        &mut self,
+        made: &[(Option<String>, u64)],
+        (rows, each, most): (Rows, u32, u32),
+    ) {
+        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
+        // Where there are few elements a block has few of them, so that all processors ask for
+        // something; where there are many, of few parts, a thread each.
+        let processors = u64::from(self.target.processors);
+        let is_of_threads = elements >= u64::from(THREADS) * processors && most <= PARTS_OF_THREAD;
+        let (wide, work) = match elements {
+            _ if is_of_threads => (THREADS, tensor_core_shapes::ADD_PARTS_EACH),
+            few if few < 64 * processors => (8, tensor_core_shapes::ADD_PARTS),
+            _ => (32, tensor_core_shapes::ADD_PARTS),
+        };
+        let parts = Argument::Parts { rows, each, most };
+        let mut parameters = Parameters::new();
+        let told = told_in_order(made, &mut parameters, "return");
+        parameters.push("const real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned parts", parts);
+        let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
+        let body = format!(
+            "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / \
+                WIDE;\nconst unsigned elements = {};\n{}{told}",
+            all.join(" + "),
+            work
+        );
+        let name = self.define("_parts", (1, &parameters.text()), ("", &body));
+        let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+    }
+
+    /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest
+    /// processor reads, each for a share of all there is, and parts, which are written and read
+    /// again. Where nobody knows how many rows, they alone count (one H100, 3,327 rows of 3,703 by
+    /// 64, by warps: 69 us with as many parts as fill all turns, and 54).
+    fn parts_of_tiles(&self, schedule: &OfColumns, (rows, elements): (u64, u64)) -> u32 {
+        let (of_part, processors) = (
+            u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]),
+            u64::from(self.target.processors),
+        );
+        let rows = if rows == 0 { f64::from(u32::MAX) } else { rows as f64 };
+        let moved = |parts: u32| {
+            let turns = (u64::from(parts) * of_part).div_ceil(processors);
+            let of_rows =
+                (turns * processors * schedule.columns_of_block()) as f64 * rows / f64::from(parts);
+            of_rows + 2.0 * (u64::from(parts) * elements) as f64
+        };
+        let most = self.parts_most(elements).min(self.target.processors);
+        (1..=most).min_by(|one, other| moved(*one).total_cmp(&moved(*other))).unwrap_or(most)
+    }
+}
+
+/// Parts that a thread adds up by itself, at most.
+const PARTS_OF_THREAD: u32 = 32;
+
+/// Statements that ask for rows of a side, elements at a time, and what reads what they are made
+/// of.
+pub(super) fn rows_of_side<'a>(
+    walk: &'a Walk,
+    inputs: &[&Input],
+    lead: u64,
+) -> Result<(String, usize, Vec<Writer<'a>>), Refused> {
+    let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
+    // Of a row that lies there all is taken: what is beyond its columns makes elements that are not
+    // put down.
+    let widest = |input: &Input| match lying(walk, input, lead > 1)
+        .filter(|leaf| leaf.columns == columns(input))
+    {
+        Some(leaf) => vector_of(leaf.stride as usize, 4),
+        None => vector_of(columns(input) as usize, 4),
+    };
+    let vector = inputs.iter().map(|input| widest(input)).min().unwrap_or(1);
+    let (mut writers, mut texts) = (Vec::new(), Vec::new());
+    for input in inputs {
+        let mut writer = Writer::new(
+            walk,
+            lanes(columns(input) as usize, vector_of(columns(input) as usize, 4)),
+        );
+        let lies = lying(walk, input, lead > 1);
+        let made = match lies {
+            Some(_) => Value { statements: String::new(), at: String::new() },
+            None => value(&mut writer, input)?,
+        };
+        texts.push(filled(
+            lies.map(|leaf| (leaf, Tail::Any)),
+            &made,
+            (vector, columns(input) as usize),
+        ));
+        writers.push(writer);
+    }
+    let text = match (inputs, texts.as_slice()) {
+        ([first, other], [of_first, of_other]) => BOTH
+            .replace("@START@", &start_of_other(columns(first)).to_string())
+            .replace("@COLUMNS@", &columns(first).to_string())
+            .replace("@OTHERS@", &columns(other).to_string())
+            .replace("@FIRST@", of_first)
+            .replace("@OTHER@", of_other),
+        _ => texts.concat(),
+    };
+    Ok((text, vector, writers))
+}
+
+fn body(
+    schedule: &OfColumns,
+    (sides, vectors): (&Sides, [usize; 2]),
+    (texts, made, sums): (&[String], &Texts, [bool; 2]),
+    lead: u64,
+) -> String {
+    let [x, z] = sides.x_and_z();
+    let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
+    let (own, twin) = sides.elements();
+    let place = match [&sides.both[x], &sides.both[z]] {
+        [side @ Side { other: Some(_), .. }, _] => {
+            place_of_both(side, ("of_x", "of_z"), "Z", "X_FIRST")
+        }
+        [_, side @ Side { other: Some(_), .. }] => {
+            place_of_both(side, ("of_z", "of_x"), "X", "!X_FIRST")
+        }
+        _ => PLACE.to_owned(),
+    };
+    let is_made = made.narrow > 0;
+    let by_warpgroups = || {
+        let (make, row) = if is_made {
+            (warpgroup_products::MAKE, warpgroup_products::MADE)
+        } else {
+            ("", warpgroup_products::COPIED)
+        };
+        let text = warpgroup_products::OF_COLUMNS
+            .replace("@NARROW@", &made.request)
+            .replace("@MATRIX@", &made.matrix)
+            .replace("@MADE@", make)
+            .replace("@ROW@", row);
+        format!("constexpr unsigned NARROW = {};\n{text}", made.narrow)
+    };
+    format!(
+        "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
+constexpr unsigned PRODUCTS = {};
+constexpr bool X_FIRST = {}, SUM_X = {}, SUM_Z = {};
+const unsigned rows = rows_given * {lead};
+{}",
+        sides.both[x].all(),
+        sides.both[z].all(),
+        vectors[x],
+        vectors[z],
+        vector_of(*tiles, 4),
+        own + twin.unwrap_or(0),
+        x == 0,
+        sums[x],
+        sums[z],
+        if schedule.by_warpgroups { by_warpgroups() } else { COLUMNS.to_owned() }
+            .replace("@X@", &texts[x])
+            .replace("@Z@", &texts[z])
+            .replace("@PLACE@", &place),
+    )
+}
+
+/// Statements that say where an element lies among those of two products, the second behind the
+/// first.
+fn place_of_both(side: &Side, (place, shared): (&str, &str), wide: &str, is_first: &str) -> String {
+    PLACE_OF_BOTH
+        .replace("@SIDE@", place)
+        .replace("@SHARED@", shared)
+        .replace("@WIDE@", wide)
+        .replace("@IS_FIRST@", is_first)
+        .replace("@START@", &start_of_other(side.columns).to_string())
+        .replace("@COLUMNS@", &side.columns.to_string())
+        .replace("@OTHERS@", &side.other.unwrap_or(0).to_string())
+}
+
+/// Statements that put down the sum of an element of what is made, one buffer after the other;
+/// `next` leaves it.
+fn told_in_order(
+    made: &[(Option<String>, u64)],
+    parameters: &mut Parameters,
+    next: &str,
+) -> String {
+    let mut told = "unsigned place = element;\n".to_owned();
+    for (number, (buffer, elements)) in made.iter().enumerate() {
+        let mut put = String::new();
+        if let Some(buffer) = buffer {
+            parameters
+                .push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
+            put = format!("out_{number}[place] = sum; ");
+        }
+        parameters
+            .push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
+        if number + 1 < made.len() {
+            told.push_str(&format!(
+                "if (place < elements_{number}) {{ {put}{next}; }}\nplace -= elements_{number};\n"
+            ));
+        } else {
+            told.push_str(&format!("{}\n", put.trim_end()));
+        }
+    }
+    told
+}
+
+/// Rows of two buffers as one: columns of the first, and from the start of the other on its
+/// columns.
+const BOTH: &str = "const unsigned of_both = column;
+if (of_both < @START@) {
+const unsigned column = of_both;
+const bool here = row < end && column < @COLUMNS@;
+@FIRST@} else {
+const unsigned column = of_both - @START@;
+const bool here = row < end && column < @OTHERS@;
+@OTHER@}
+";
+
+/// Where an element lies among those of a part, and whether it is one.
+const PLACE: &str = "const bool is_told = x0 + x < X && z0 + z < Z;
+const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+";
+
+/// The same where a side has rows of two products.
+const PLACE_OF_BOTH: &str = "const unsigned of_x = x0 + x, of_z = z0 + z;
+const bool is_other = @SIDE@ >= @START@;
+const unsigned own = is_other ? @SIDE@ - @START@ : @SIDE@, wide = is_other ? @OTHERS@ : @COLUMNS@;
+const bool is_told = own < wide && @SHARED@ < @WIDE@;
+const unsigned place = (is_other ? @COLUMNS@ * @WIDE@ : 0) + (@IS_FIRST@ ? own * @WIDE@ + @SHARED@ : @SHARED@ * wide + own);
+";
+
+/// The same of parts that lie one after the other, by a thread for each element.
+const ADD_TILES_LAST: &str = "const unsigned parts = gridDim.x;
+for (unsigned element = threadIdx.x; element < @ELEMENTS@u; element += blockDim.x) {
+real sum = 0;
+for (unsigned first = 0; first < parts; first += 16) {
+real several[16];
+UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * @ELEMENTS@u + element) : (real)0;
+UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+}
+@TOLD@}
+";

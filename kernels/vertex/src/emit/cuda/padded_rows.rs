@@ -1,0 +1,143 @@
+//! padded_rows: rows that are made to the end of their stride, so that lanes share them evenly and in
+//! the widest vectors.
+//!
+//! promises  a walk is widened only where all rows that it reads and makes have one number of
+//!           columns, or one column, and lie at strides that vectors divide; what then lies beyond
+//!           the columns is made of what lay there, and is in no sum along a row
+//! never     changes an element within the columns
+use super::row_walk::widest_vector;
+use super::walk_steps::{At, From, Input, Leaf, Level, Read, Step, Walk};
+use crate::gir::Op;
+use crate::launch::{Element, Over, Rows};
+
+/// Widens a walk, where it may be.
+pub(super) fn widen(walk: &mut Walk) {
+    let Some((columns, stride)) = fitting(walk) else { return };
+    let widened = |shape: &mut Vec<u64>| widened(shape, (columns, stride));
+    for step in &mut walk.steps {
+        widened(&mut step.shape);
+        if !is_product(step) {
+            step.inputs
+                .iter_mut()
+                .for_each(|input| each(input, &mut |read| widened(&mut read.shape)));
+        }
+    }
+    walk.padded = Some((columns, stride));
+}
+
+/// Widens rows that are added up over all vertices, where they may be: who adds them up leaves out
+/// what lies beyond the columns.
+pub(super) fn widen_read(walk: &mut Walk, read: &mut [Input]) {
+    let Some(columns) = read.iter().map(|input| input.shape().iter().product::<u64>()).max() else {
+        return;
+    };
+    let stride = columns.next_multiple_of(widest_vector(walk.bytes_per_real) as u64);
+    let is_fit = |read: &Read| {
+        let elements: u64 = read.shape.iter().product();
+        let From::Leaf(leaf) = read.from else { return false };
+        let is_wide = read.shape.last() == Some(&columns)
+            && elements == columns
+            && is_wide(&walk.leaves[leaf], (columns, stride));
+        matches!(read.at, At::Own | At::One) && (elements == 1 || is_wide)
+    };
+    if walk.rows != Rows::Nodes
+        || columns <= 2
+        || stride == columns
+        || !read.iter().flat_map(Input::reads).all(is_fit)
+    {
+        return;
+    }
+    for input in read {
+        each(input, &mut |read| widened(&mut read.shape, (columns, stride)));
+    }
+    walk.padded = Some((columns, stride));
+}
+
+/// A row's shape to the end of its stride.
+fn widened(shape: &mut Vec<u64>, (columns, stride): (u64, u64)) {
+    if shape.last() == Some(&columns) {
+        shape.pop();
+        shape.push(stride);
+    }
+}
+
+/// Whether rows of so many columns lie so far apart, or are one row that is the same for all.
+fn is_wide(leaf: &Leaf, (columns, stride): (u64, u64)) -> bool {
+    leaf.element == Element::Real
+        && leaf.columns == columns
+        && (leaf.stride == stride || leaf.rows == Rows::Fixed(1))
+}
+
+/// The columns and the stride of the rows of a walk.
+fn fitting(walk: &Walk) -> Option<(u64, u64)> {
+    // A product is the first of its walk: what stands in front of one has rows of another width.
+    if walk.rows != Rows::Nodes
+        || !matches!(walk.over, Over::Vertices | Over::EdgesOf(_))
+        || walk.steps.iter().skip(1).any(is_product)
+    {
+        return None;
+    }
+    let shapes: Vec<Vec<u64>> = walk
+        .steps
+        .iter()
+        .flat_map(|step| {
+            of_row(step).iter().map(Input::shape).chain([step.shape.clone()]).collect::<Vec<_>>()
+        })
+        .collect();
+    let columns = shapes.iter().map(|shape| shape.iter().product::<u64>()).max()?;
+    let stride = columns.next_multiple_of(widest_vector(walk.bytes_per_real) as u64);
+    let is_fit = |shape: &Vec<u64>| {
+        shape.iter().product::<u64>() == 1
+            || (shape.last() == Some(&columns) && shape.iter().product::<u64>() == columns)
+    };
+    let is_whole = columns > 2 && stride != columns && shapes.iter().all(is_fit);
+    (is_whole && walk.steps.iter().all(|step| may_be_wide(walk, step, (columns, stride))))
+        .then_some((columns, stride))
+}
+
+fn is_product(step: &Step) -> bool {
+    matches!(step.op, Op::Product { .. })
+}
+
+/// What a step reads of the walk's rows: of a product nothing, whose operands have widths of their
+/// own.
+fn of_row(step: &Step) -> &[Input] {
+    if is_product(step) { &[] } else { &step.inputs }
+}
+
+fn may_be_wide(walk: &Walk, step: &Step, (columns, stride): (u64, u64)) -> bool {
+    let is_made_of_elements = match &step.op {
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Select
+        | Op::Cast(_)
+        | Op::Detach
+        | Op::WhenTraining
+        | Op::Expand
+        | Op::Give
+        | Op::Reshape => true,
+        Op::Dropout { .. } | Op::Reduce(..) | Op::Product { .. } => true,
+        Op::Axis(_, axis) => step.inputs[0].shape().len() == axis + 1,
+        _ => false,
+    };
+    let is_one = |shape: &[u64]| shape.iter().product::<u64>() == 1;
+    let lies_so =
+        !step.stored || is_one(&step.shape) || (step.level == Level::Row && step.stride == stride);
+    let fits = |read: &Read| match read.from {
+        From::Leaf(leaf) if !is_one(&read.shape) => is_wide(&walk.leaves[leaf], (columns, stride)),
+        _ => true,
+    };
+    is_made_of_elements && lies_so && of_row(step).iter().flat_map(Input::reads).all(fits)
+}
+
+/// Every row that an input reads.
+fn each(input: &mut Input, change: &mut impl FnMut(&mut Read)) {
+    match input {
+        Input::Number(_) => {}
+        Input::Rows(read) => change(read),
+        Input::Times(first, second) => {
+            each(first, change);
+            each(second, change);
+        }
+    }
+}

@@ -1,0 +1,882 @@
+//! plain_products: rows times a matrix, and what is done with each row of the result; sums of such rows,
+//! and outer products of others with the narrow rows that are multiplied, where the threads have
+//! both.
+//!
+//! promises  a row is finished by the threads that made it; rows are read once for each slice of
+//!           the matrix's columns; what is added up over all rows is added up in one order
+//! never     leaves the type at hand for less
+use std::fmt::Write;
+
+use super::graph_pooling::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
+use super::lane_layout::identity;
+use super::reduce_all_rows::{JOINED_MOST, LAST, add_parts_last};
+use super::row_walk::{
+    Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector,
+};
+use super::tensor_core_shapes::INNER_LEAST;
+use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use crate::gir::{Op, Type};
+use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
+
+/// Shared memory of a block without asking for more, but for what sums of its rows take.
+const SHARED_BYTES: usize = 44 << 10;
+/// Elements of a row that are added up at a time, at most.
+const DEPTH: usize = 16;
+/// Rows of a block at most: with more, the last blocks are few and leave most processors idle.
+const ROWS_MOST: usize = 256;
+/// Blocks for each processor, at least, where there are sums along rows: the last of few would
+/// leave others idle (not timed beside fewer).
+const BLOCKS_OF_SUMS: u64 = 8;
+/// Parts of outer products for each processor, at most. (One H200, OVCAR-8H, GAT, an epoch with two
+/// blocks a processor and with three, which spill: 2.64 and 2.67 ms.)
+const PARTS_OF_PROCESSOR: u32 = 16;
+/// Bytes of a row of all vertices from which on rows are far that others made before.
+const FAR_BYTES: u64 = 8 << 20;
+/// Elements of the next tile that a thread holds, at most.
+const HELD: usize = 32;
+
+/// What a product is.
+pub(super) struct Shape {
+    /// Its step.
+    pub number: usize,
+    /// The matrix: its buffer, and whether a row of it is a column of the product.
+    pub matrix: String,
+    pub transposed: bool,
+    /// Elements of a row that are added up, and of a row of the result; places of that, to the end
+    /// of its stride.
+    pub inner: usize,
+    pub wide: usize,
+    pub places: usize,
+    /// Rows of each row that is walked.
+    pub lead: u64,
+    /// Whether rows are read as they lie, and written so.
+    pub plain: bool,
+}
+
+fn odd<T>(what: &str) -> Result<T, Refused> {
+    Err(Refused::new(format!("a product {what}")))
+}
+
+impl Shape {
+    pub fn of(walk: &Walk) -> Result<Shape, Refused> {
+        let Some(number) = walk.steps.iter().position(is_product) else {
+            return odd("that is none");
+        };
+        Shape::at(walk, number)
+    }
+
+    /// Of a walk with two.
+    pub fn both(walk: &Walk) -> Result<Vec<Shape>, Refused> {
+        (0..walk.steps.len())
+            .filter(|number| is_product(&walk.steps[*number]))
+            .map(|number| Shape::at(walk, number))
+            .collect()
+    }
+
+    fn at(walk: &Walk, number: usize) -> Result<Shape, Refused> {
+        let step = &walk.steps[number];
+        let (Op::Product { transposed }, [left, Input::Rows(matrix)]) =
+            (&step.op, step.inputs.as_slice())
+        else {
+            return odd("with what is no matrix");
+        };
+        let From::Leaf(leaf) = matrix.from else { return odd("with a matrix that the walk makes") };
+        let (inner, places) =
+            (left.shape().last().copied().unwrap_or(1), step.shape.last().copied().unwrap_or(1));
+        if inner == 0 || places == 0 {
+            return odd("without columns");
+        }
+        let (wide, lead) = (walk.columns_of(places), step.columns() as u64 / places);
+        if lead > 1 && (walk.steps.len() > 1 || !lies_in_rows(left)) {
+            return odd("of several rows a vertex, with steps of its own");
+        }
+        if let Some(earlier) = walk.steps[..number].iter().find(|step| step.stored) {
+            return odd(&format!("in whose walk `{}` is stored", earlier.out));
+        }
+        let plain = lead > 1 || matches!(walk.rows, Rows::Fixed(_));
+        let matrix = walk.leaves[leaf].name.clone();
+        Ok(Shape {
+            number,
+            matrix,
+            transposed: *transposed,
+            inner: inner as usize,
+            wide: wide as usize,
+            places: places as usize,
+            lead,
+            plain,
+        })
+    }
+
+    /// What its rows stand for, and how many each of them is.
+    pub fn rows(&self, walk: &Walk) -> (Rows, u64) {
+        if matches!(walk.rows, Rows::Fixed(_)) {
+            (Rows::Fixed(self.lead.max(1)), 1)
+        } else {
+            (walk.rows, self.lead)
+        }
+    }
+
+    /// An element of the matrix, for this row of what is added up and this column of the result.
+    pub fn element(&self, row: &str, column: &str) -> String {
+        let Shape { inner, wide, transposed, matrix, .. } = self;
+        let grouped = |of: &str| if of.contains(' ') { format!("({of})") } else { of.to_owned() };
+        let place = if *transposed {
+            format!("(offset_t){} * {inner} + {row}", grouped(column))
+        } else {
+            format!("(offset_t){} * {wide} + {column}", grouped(row))
+        };
+        format!("__ldg({} + {place})", pointer(matrix))
+    }
+}
+
+fn is_product(step: &Step) -> bool {
+    matches!(step.op, Op::Product { .. })
+}
+
+/// The buffer whose rows a launch multiplies, if they lie in one.
+pub(super) fn left_of(operation: &Operation) -> Option<&str> {
+    let steps = if let Operation::Fused { steps, .. } = operation {
+        steps.as_slice()
+    } else {
+        std::slice::from_ref(operation)
+    };
+    let product = steps.iter().find(|step| super::is_product(step));
+    match product {
+        Some(Operation::Evaluate { inputs, .. }) => inputs.first().and_then(|left| {
+            if let Operand::Rows(rows) = left { Some(rows.buffer.as_str()) } else { None }
+        }),
+        _ => None,
+    }
+}
+
+/// What is done with a row of the result: where it is held, statements, and where it goes.
+pub(super) struct Finish {
+    pub made: String,
+    pub statements: String,
+    pub stores: String,
+    /// Where rows are held that are asked for.
+    pub held: Vec<String>,
+}
+
+/// `of_place` says where the number is that a lane has for a place; the rows `held` are needed
+/// beside what is stored.
+pub(super) fn finish(
+    writer: &mut Writer,
+    (shape, held): (&Shape, &[From]),
+    of_place: impl Fn(&str, &str) -> String,
+) -> Result<Finish, Refused> {
+    let walk = writer.walk;
+    let mut stores = String::new();
+    if shape.plain {
+        let step = &walk.steps[shape.number];
+        let lies = if matches!(walk.rows, Rows::Fixed(_)) {
+            (1, shape.places as u64)
+        } else {
+            (shape.lead, step.stride)
+        };
+        let (out, start) =
+            (format!("o_{}", &pointer(&step.out)[2..]), start_of(("v", shape.places as u64), lies));
+        let _infallible =
+            writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + {start} + c[q], made[q]);");
+        let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
+        return Ok(Finish { made, statements: String::new(), stores, held: Vec::new() });
+    }
+    let (table, frame) = (identity(shape.places), frame_shape(walk));
+    let made = writer.know(shape.number, table, "made", of_place);
+    for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
+        if !shape.places.is_multiple_of(walk.steps[later].columns().max(1)) {
+            return odd(
+                "whose result is followed by rows of a width that does not go into its own",
+            );
+        }
+        store(writer, later, &frame, &mut stores)?;
+    }
+    let mut row = |from: &From| {
+        let read =
+            Read { from: *from, shape: vec![shape.places as u64], at: At::Own, kind: Type::Real };
+        writer
+            .input(&Input::Rows(read), &identity(shape.places), Scope::Row(0))
+            .map(|held| held.at())
+    };
+    let held = held.iter().map(&mut row).collect::<Result<Vec<_>, _>>()?;
+    Ok(Finish { made, statements: writer.rows.concat(), stores, held })
+}
+
+/// Neighbouring places of a thread, so many at most, that divide the row and whatever is added up
+/// along it.
+pub(super) fn vector_along(walk: &Walk, places: usize, most: usize) -> usize {
+    let lengths = lengths_of(walk);
+    let fits = |vector: &usize| {
+        *vector <= most
+            && places.is_multiple_of(*vector)
+            && lengths.iter().all(|length| length.is_multiple_of(*vector))
+    };
+    [4, 2, 1].into_iter().find(fits).unwrap_or(1)
+}
+
+/// Elements that steps add up along the last axis of their rows.
+pub(super) fn lengths_of(walk: &Walk) -> Vec<usize> {
+    walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect()
+}
+
+/// Elements that a step adds up along the last axis of its rows.
+fn length_of(step: &Step) -> usize {
+    step.inputs[0].shape().last().map_or(1, |length| *length as usize)
+}
+
+/// Rows of a product that a thread makes: as many as fit, with their tiles, in the shared memory
+/// that every kernel may have.
+fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real: usize) -> usize {
+    let rows = |each: usize| THREADS as usize / across * each;
+    let shared = |each: usize| DEPTH * (rows(each) + 4 + across * vector) * bytes_per_real;
+    let held = |each: usize| (rows(each) * DEPTH / left).div_ceil(THREADS as usize) * left;
+    [8, 4, 2]
+        .into_iter()
+        .find(|each| {
+            rows(*each) <= ROWS_MOST
+                && shared(*each) <= SHARED_BYTES
+                && held(*each) * bytes_per_real / 4 <= HELD
+        })
+        .unwrap_or(1)
+}
+
+/// Elements of a row that are added up at a time: of steps that are as long as each other, so that
+/// little of the last one is empty.
+fn depth(inner: usize, vector: usize) -> usize {
+    let even = inner.div_ceil(inner.div_ceil(DEPTH)).next_multiple_of(vector);
+    if inner > DEPTH { even } else { inner.next_power_of_two().clamp(vector, DEPTH) }
+}
+
+/// What a product is given: the matrix, what its writers read, what is stored, rows.
+pub(super) fn parameters(
+    given: &mut Parameters,
+    (shape, rows): (&Shape, Rows),
+    (loaders, writer): (&[&Writer], &Writer),
+    texts: &str,
+) {
+    given.push(
+        format!("const real* __restrict__ {}", pointer(&shape.matrix)),
+        Argument::Buffer(shape.matrix.clone()),
+    );
+    loaders.iter().chain([&writer]).for_each(|writer| given.of_writer(writer, texts));
+    for step in writer.walk.steps.iter().filter(|step| step.stored) {
+        let of = if step.kind == Type::Real { "real" } else { "whole" };
+        given.push(
+            format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]),
+            Argument::Buffer(step.out.clone()),
+        );
+    }
+    given.push("const unsigned rows_given", Argument::RowCount(rows));
+}
+
+impl Unit<'_> {
+    /// Parts that blocks of a product leave.
+    fn parts_left(&self, (rows, each, most): (Rows, u32, u32)) -> u64 {
+        self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most))
+    }
+
+    /// How the blocks of a product end that add up rows: each leaves a part, and the last one joins
+    /// few of them.
+    fn sums_end(
+        &mut self,
+        sums: &Sums,
+        (rows, each, most): (Rows, u32, u32),
+        parameters: &mut Parameters,
+    ) -> String {
+        let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
+        let mut text = SUMS_END.to_owned();
+        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        let joins = elements * parts <= JOINED_MOST;
+        self.note([(ScheduleKind::PartsInKernel, joins), (ScheduleKind::PartsKernel, !joins)]);
+        if joins {
+            let place = sums.place(parameters);
+            parameters.push("unsigned* ticket", Argument::Ticket);
+            text.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
+        }
+        self.scratch_bytes = self.scratch_bytes.max(parts * elements * self.target.bytes_per_real);
+        text
+    }
+
+    /// The parts that such blocks leave, if the last one does not join them.
+    fn add_parts_of(&mut self, sums: &Sums, (rows, each, most): (Rows, u32, u32)) {
+        let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
+        if elements * parts > JOINED_MOST {
+            let mut parameters = Parameters::new();
+            let place = sums.place(&mut parameters);
+            self.add_parts(
+                (place, parameters),
+                (elements as u32, parts),
+                Argument::Parts { rows, each, most },
+            );
+        }
+    }
+
+    /// What a product adds up over all its rows: a step of its own, and the outer product of rows
+    /// at hand with those that it multiplies.
+    fn sums_of(&self, walk: &Walk, shape: &Shape) -> Result<Sums, Refused> {
+        let outer = self
+            .joined
+            .outers
+            .iter()
+            .find(|(_, later)| **later == self.number)
+            .map(|(outer, _)| &self.list.launches()[*outer].operation);
+        let outer = outer.map(|outer| self.outer_of_rows(walk, outer).filter(|_| !shape.plain));
+        let outer = outer
+            .map(|rows| {
+                rows.ok_or_else(|| {
+                    Refused::new("an outer product of rows that are not at hand".to_owned())
+                })
+            })
+            .transpose()?;
+        Ok(Sums {
+            wide: shape.wide as u64,
+            inner: shape.inner as u64,
+            sum: self.sum_of_step(walk),
+            outer,
+        })
+    }
+
+    fn outer_of_rows(&self, walk: &Walk, operation: &Operation) -> Option<OuterOfRows> {
+        let Operation::Evaluate { out, inputs, .. } = operation else { return None };
+        let names: Vec<&str> =
+            inputs.iter().flat_map(Operand::rows).map(|rows| rows.buffer.as_str()).collect();
+        let side = names.iter().position(|name| Some(*name) != left_of(&self.launch.operation))?;
+        let made = walk
+            .steps
+            .iter()
+            .position(|step| step.out == name_of_again(names[side]))
+            .map(From::Step);
+        let rows = made.or_else(|| {
+            walk.leaves.iter().position(|leaf| leaf.name == names[side]).map(From::Leaf)
+        })?;
+        Some(OuterOfRows { rows, out: out.clone(), is_first: side == 0 })
+    }
+
+    /// The sum over all rows of a step that this launch makes.
+    fn sum_of_step(&self, walk: &Walk) -> Option<SumOfStep> {
+        let (sum, maker) = self.beside.iter().find(|(_, maker)| maker.launch == self.number)?;
+        let out = self.list.launches()[*sum].operation.writes().first()?.clone().into_owned();
+        (maker.operand < walk.steps.len()).then_some(SumOfStep { step: maker.operand, out })
+    }
+
+    /// Whether anybody reads this but the launch of that sum.
+    fn is_read_beside(&self, name: &str, sum: &str) -> bool {
+        let is_of_sum = |launch: &Launch| launch.operation.writes().iter().any(|made| made == sum);
+        let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == name);
+        let is_statistic = matches!(&self.list.body, Body::Train(train) if train.statistics.iter().any(|commit| commit.next == name));
+        is_statistic
+            || self.list.results.iter().any(|result| result.buffer == name)
+            || self.list.launches().iter().any(|launch| !is_of_sum(launch) && reads(launch))
+    }
+
+    /// Whether another launch makes what this one is to make.
+    fn is_elsewhere(&mut self) -> Result<bool, Refused> {
+        let mut maker = self.outer_that_makes();
+        if let (None, Some(second)) = (maker, self.joined.firsts.get(&self.number).copied()) {
+            let is_joined =
+                self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number))
+                    || self.short_pair(second)?.is_some();
+            maker = is_joined.then_some(second);
+        }
+        if let Some(maker) = maker {
+            self.elsewhere.insert(self.number, maker);
+            self.unmade.extend(
+                self.launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned),
+            );
+        }
+        let Some(maker) = self.elsewhere.get(&self.number) else { return Ok(false) };
+        let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
+        self.header();
+        self.source.push_str(&line);
+        Ok(true)
+    }
+
+    /// A product of rows so short that they are no work for tensor cores, and what it adds, of rows
+    /// as short, if that is a product that this one's kernel can make as well.
+    fn short_pair(&self, number: usize) -> Result<Option<(Walk, Vec<Shape>)>, Refused> {
+        let launches = self.list.launches();
+        let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
+        let Some(first) =
+            self.joined.first_of(number).filter(|first| !makes_sums(first) && !makes_sums(&number))
+        else {
+            return Ok(None);
+        };
+        let both = self.added(launches[first], launches[number]);
+        let Some(walk) =
+            both.and_then(|both| Walk::of((self.list, self.target.bytes_per_real), &both))
+        else {
+            return Ok(None);
+        };
+        let Ok(shapes) = Shape::both(&walk) else { return Ok(None) };
+        let [one, other] = shapes.as_slice() else { return Ok(None) };
+        // Rows that no vector divides are padded where a product is alone.
+        let is_whole = one.places == other.places
+            && one.places.is_multiple_of(widest_vector(self.target.bytes_per_real));
+        let is_fit = [one, other]
+            .iter()
+            .all(|shape| shape.lead == 1 && !shape.plain && shape.inner < INNER_LEAST)
+            && is_whole;
+        Ok(is_fit.then_some((walk, shapes)))
+    }
+
+    /// The walk of this launch, and its product, or with a second one that it adds both.
+    fn walked(&self) -> Result<(Walk, Vec<Shape>), Refused> {
+        if let Some(both) = self.short_pair(self.number)? {
+            return Ok(both);
+        }
+        let no_walk = || Refused::new("an operation that no walk does".to_owned());
+        let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
+            .ok_or_else(no_walk)?;
+        let shape = Shape::of(&walk)?;
+        Ok((walk, vec![shape]))
+    }
+
+    /// Rows times a matrix, and what is done with each row of the result.
+    pub(super) fn product(&mut self) -> Result<(), Refused> {
+        if self.is_elsewhere()? {
+            return Ok(());
+        }
+        let (mut walk, shapes) = self.walked()?;
+        let shape = &shapes[0];
+        let sums = self.sums_of(&walk, shape)?;
+        // Rows that only their sum asks for lie nowhere, where that is made here.
+        if let Some(sum) = sums
+            .sum
+            .as_ref()
+            .filter(|sum| !shape.plain && !self.is_read_beside(&walk.steps[sum.step].out, &sum.out))
+        {
+            self.unmade.push(walk.steps[sum.step].out.clone());
+            walk.steps[sum.step].stored = false;
+        }
+        if sums.are_none()
+            && !is_attended(&self.list.index(), &self.launch.operation)
+            && let Some(tiled) = self.joined_tiled(self.number)?
+        {
+            self.elsewhere.extend(tiled.followers.iter().map(|follower| (*follower, self.number)));
+            self.write_tiled(tiled);
+            return Ok(());
+        }
+        let most = widest_vector(self.target.bytes_per_real);
+        // Left: a tile of rows, asked for along the row. Result: threads across the columns.
+        let places = |shape: &Shape| {
+            if shapes.len() > 1 { shape.inner } else { places_of_left(&walk, shape) }
+        };
+        let left_vector =
+            shapes.iter().map(|shape| vector_of(places(shape), most)).min().unwrap_or(1);
+        let (loaders, lefts) = rows_read(&walk, &shapes, left_vector)?;
+        // What is added up along a row is held by one group of lanes, each of which has places of
+        // one such sum.
+        let (vector, has_sums) = (
+            vector_along(&walk, shape.places, most),
+            walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..))),
+        );
+        let across =
+            shape.places.div_ceil(vector).next_power_of_two().min(if has_sums { 32 } else { 16 });
+        let slices = shape.places.div_ceil(vector * across);
+        let mut writer = Writer::new(
+            &walk,
+            Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices },
+        );
+        // What a second product makes is in the sums of the first, so that nothing is left of it.
+        let nothing: String = shapes[1..]
+            .iter()
+            .map(|second| {
+                writer
+                    .know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())
+            })
+            .collect();
+        let finish =
+            finish(&mut writer, (shape, &sums.rows()), |_, place| format!("sums[i][{place}]"))?;
+        let finish = Finish { made: format!("{}{nothing}", finish.made), ..finish };
+        let most =
+            rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
+        // Few rows are as many blocks as there are processors, if they can be; several for each
+        // where work on rows takes longer than the product.
+        let blocks_least =
+            u64::from(self.target.processors) * if has_sums { BLOCKS_OF_SUMS } else { 1 };
+        let is_enough = |each: &usize| {
+            self.nodes() == 0
+                || self.nodes() / (THREADS as usize / across * each) as u64 >= blocks_least
+        };
+        let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
+        self.note([
+            (ScheduleKind::ThreadProduct, sums.are_none() && shapes.len() == 1),
+            (ScheduleKind::ThreadProductPair, shapes.len() > 1),
+            (ScheduleKind::ThreadProductWithSum, sums.sum.is_some()),
+            (ScheduleKind::ThreadProductWithOuter, sums.outer.is_some()),
+        ]);
+        self.header();
+        self.schedule(&format!(
+            "{each} rows of {vector} columns a thread, {across} threads beside each other"
+        ));
+        let (rows, lead) = shape.rows(&walk);
+        let mut given = Parameters::new();
+        let read: String = lefts.iter().map(|left| left.statements.as_str()).collect();
+        let all: Vec<&Writer> = loaders.iter().collect();
+        parameters(
+            &mut given,
+            (shape, rows),
+            (&all, &writer),
+            &format!("{read}{}{}", finish.statements, finish.stores),
+        );
+        shapes[1..].iter().for_each(|second| {
+            given.push(
+                format!("const real* __restrict__ {}", pointer(&second.matrix)),
+                Argument::Buffer(second.matrix.clone()),
+            )
+        });
+        let mut parameters = given;
+        let body =
+            body(&shapes, (&lefts, &finish, &sums), (across, vector, each, left_vector), lead);
+        let body = body.replace(
+            "@AHEAD@",
+            &if self.nodes() * shape.wide as u64 * 4 >= FAR_BYTES {
+                read_later(&walk, &finish.statements)
+            } else {
+                String::new()
+            },
+        );
+        let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
+        // Where much is added up, few blocks do it, a tile after the other.
+        let most = if sums.outer.is_some() {
+            PARTS_OF_PROCESSOR * self.target.processors
+        } else {
+            u32::MAX
+        };
+        let of_parts = (rows, of_block, most);
+        let ends = if sums.are_none() {
+            String::new()
+        } else {
+            self.sums_end(&sums, of_parts, &mut parameters)
+        };
+        let body = format!("{body}{ends}");
+        let name = self.define(
+            "",
+            (2, &parameters.text()),
+            (&tables_of(&all.into_iter().chain([&writer]).collect::<Vec<_>>())?, &body),
+        );
+        // Where rows are added up there is a block that says what none add up to.
+        let slices = slices as u32;
+        let blocks = if sums.are_none() {
+            Blocks::Rows { rows, each: of_block, slices }
+        } else {
+            Blocks::Parts { rows, each: of_block, most, tiles: [slices, 1] }
+        };
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+        if !sums.are_none() {
+            self.add_parts_of(&sums, of_parts);
+        }
+        Ok(())
+    }
+}
+
+/// Places that rows which are multiplied are read as: to the end of their stride, where they lie in
+/// a buffer of their own width and are alone.
+fn places_of_left(walk: &Walk, shape: &Shape) -> usize {
+    let Input::Rows(Read { from: From::Leaf(leaf), at: At::Own, .. }) =
+        &walk.steps[shape.number].inputs[0]
+    else {
+        return shape.inner;
+    };
+    let leaf = &walk.leaves[*leaf];
+    let is_row = leaf.columns == shape.inner as u64
+        && leaf.element == Element::Real
+        && leaf.rows == Rows::Nodes;
+    if is_row && !shape.plain { leaf.stride as usize } else { shape.inner }
+}
+
+/// What reads the rows of products, so many neighbouring elements at a time, and what it makes of
+/// each.
+fn rows_read<'a>(
+    walk: &'a Walk,
+    shapes: &[Shape],
+    vector: usize,
+) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
+    let (mut loaders, mut lefts) = (Vec::new(), Vec::new());
+    for shape in shapes {
+        let mut loader = Writer::new(walk, lanes(shape.inner.next_multiple_of(vector), vector));
+        let left = &walk.steps[shape.number].inputs[0];
+        lefts.push(if shape.plain {
+            plain_row(walk, left, shape.inner as u64)?
+        } else {
+            value(&mut loader, left)?
+        });
+        loaders.push(loader);
+    }
+    Ok((loaders, lefts))
+}
+
+/// A sum over all rows that a product's launch makes: the step that makes the rows, and where it
+/// goes.
+struct SumOfStep {
+    step: usize,
+    out: String,
+}
+
+/// An outer product of rows that a product's launch has at hand with those that it multiplies: the
+/// rows, where it goes, and whether they are its first side.
+struct OuterOfRows {
+    rows: From,
+    out: String,
+    is_first: bool,
+}
+
+/// What a product's launch adds up over all its rows, each as wide as its own, `wide`: one row of a
+/// step, one for each of the `inner` elements that it multiplies.
+struct Sums {
+    wide: u64,
+    inner: u64,
+    sum: Option<SumOfStep>,
+    outer: Option<OuterOfRows>,
+}
+
+impl Sums {
+    fn are_none(&self) -> bool {
+        self.sum.is_none() && self.outer.is_none()
+    }
+
+    /// How many rows are added up.
+    fn count(&self) -> u64 {
+        u64::from(self.sum.is_some()) + if self.outer.is_some() { self.inner } else { 0 }
+    }
+
+    fn elements(&self) -> u64 {
+        self.count() * self.wide
+    }
+
+    /// Rows of which they are made: a step's, and those of the outer product.
+    fn rows(&self) -> Vec<From> {
+        self.sum
+            .iter()
+            .map(|sum| From::Step(sum.step))
+            .chain(self.outer.iter().map(|outer| outer.rows))
+            .collect()
+    }
+
+    /// What a thread adds up of a row, which is held so.
+    fn text(&self, held: &[String]) -> String {
+        let of_sum = |at: &str| format!("EACH if (own[q]) of_sums[0][q][j] += {at};\n");
+        let of_outer = |at: &str| {
+            format!(
+                "UNROLL for (int of = 0; of < K; of++) {{\nconst real of_left = \
+                    left[of][thread_row + i * RT];\nEACH if (own[q]) of_sums[{} + of][q][j] += \
+                    {at} * of_left;\n}}\n",
+                u64::from(self.sum.is_some())
+            )
+        };
+        match (&self.sum, held) {
+            (Some(_), [sum, outer @ ..]) => format!(
+                "{}{}",
+                of_sum(sum),
+                outer.iter().map(|at| of_outer(at)).collect::<String>()
+            ),
+            (_, outer) => outer.iter().map(|at| of_outer(at)).collect(),
+        }
+    }
+
+    /// Where the sum of an element goes.
+    fn place(&self, parameters: &mut Parameters) -> String {
+        let Sums { wide, inner, sum, outer } = self;
+        let before = if sum.is_some() { *wide } else { 0 };
+        let mut declared = |name: &str, buffer: &str| {
+            parameters
+                .push(format!("real* __restrict__ {name}"), Argument::Buffer(buffer.to_owned()))
+        };
+        sum.iter().for_each(|sum| declared("out", &sum.out));
+        outer.iter().for_each(|outer| declared("out_outer", &outer.out));
+        let of_outer = |outer: &OuterOfRows| {
+            let own =
+                if before > 0 { format!("(element - {before}u)") } else { "element".to_owned() };
+            if outer.is_first {
+                format!("out_outer[{own} % {wide}u * {inner}u + {own} / {wide}u]")
+            } else {
+                format!("out_outer[{own}]")
+            }
+        };
+        match outer {
+            None => "out[element]".to_owned(),
+            Some(outer) if sum.is_none() => of_outer(outer),
+            Some(outer) => format!("(element < {wide}u ? out[element] : {})", of_outer(outer)),
+        }
+    }
+}
+
+/// Rows that are read once the product is made, each of which a block has many of behind each
+/// other: they are asked for before that.
+fn read_later(walk: &Walk, statements: &str) -> String {
+    let is_late = |leaf: &&Leaf| {
+        leaf.rows == Rows::Nodes
+            && leaf.element == Element::Real
+            && statements.contains(&format!("{} + (offset_t)v * ", pointer(&leaf.name)))
+    };
+    let ahead = |leaf: &Leaf| {
+        let (name, stride) = (pointer(&leaf.name), leaf.stride);
+        format!(
+            "if (blockIdx.y == 0 && first < rows) come_nearer({name} + (offset_t)first * \
+                {stride}, min(BM, rows - first) * {stride});\n"
+        )
+    };
+    walk.leaves.iter().filter(is_late).map(ahead).collect()
+}
+
+/// Each warp's sums of its rows join, in order, and are a part.
+const SUMS_END: &str = "constexpr unsigned WARPS = blockThreads / 32;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+__shared__ real told_sums[WARPS * SUMS * BN];
+UNROLL for (int s = 0; s < SUMS; s++) EACH {
+UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[s][q][j] += across(of_sums[s][q][j], distance);
+if (lane < L) told_sums[(warp * SUMS + s) * BN + (q * L + part) * V + j] = of_sums[s][q][j];
+}
+__syncthreads();
+for (unsigned place = threadIdx.x; place < SUMS * BN; place += WARPS * 32) {
+const unsigned column = slice + place % BN;
+if (column >= WIDE) continue;
+real of_rows = told_sums[place];
+UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (SUMS * BN) + place];
+scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_rows;
+}
+";
+
+fn body(
+    shapes: &[Shape],
+    (lefts, finish, sums): (&[Value], &Finish, &Sums),
+    (across, vector, each, left_vector): (usize, usize, usize, usize),
+    lead: u64,
+) -> String {
+    let shape = &shapes[0];
+    // Short rows of two products lie beside each other, the second behind the first.
+    let inner = shapes.iter().map(|shape| shape.inner).sum::<usize>();
+    // Vectors that reach beyond a row have nothing there.
+    let here = if shapes.iter().all(|shape| shape.inner.is_multiple_of(left_vector)) {
+        "here"
+    } else {
+        "here && c[q] + j < K"
+    };
+    let piece = |left: &Value| {
+        format!(
+            "{}{}EACH piece[p][j] = {here} ? {} : (real)0;\n",
+            about_row(&left.statements),
+            left.statements,
+            left.at
+        )
+    };
+    let (left, right) = match (shapes, lefts) {
+        ([first, second], [one, other]) => {
+            let start = first.inner;
+            (
+                LEFT_OF_BOTH
+                    .replace("@START@", &start.to_string())
+                    .replace("@FIRST@", &piece(one))
+                    .replace("@SECOND@", &piece(other)),
+                format!(
+                    "(k0 + k < {start} ? {} : {})",
+                    first.element("(k0 + k)", "slice + m"),
+                    second.element(&format!("(k0 + k - {start})"), "slice + m")
+                ),
+            )
+        }
+        _ => (
+            LEFT.replace("@FIRST@", &lefts.iter().map(piece).collect::<String>()),
+            shape.element("k0 + k", "slice + m"),
+        ),
+    };
+    let after = format!("{}{}", finish.statements, finish.stores);
+    let summed = sums.text(&finish.held);
+    format!(
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {}, KV = {left_vector}, blockThreads = {THREADS};
+const unsigned rows = rows_given * {lead};
+{}",
+        inner,
+        shape.places,
+        shape.wide,
+        depth(inner, left_vector),
+        PRODUCT
+            .replace("@VECTOR@", &vector.to_string())
+            .replace("@LEFT@", &left)
+            .replace("@RIGHT@", &right)
+            .replace("@MADE@", &finish.made)
+            .replace("@TILE@", if sums.outer.is_some() { TILE } else { "const unsigned first = \
+                blockIdx.x * BM;\n" })
+            .replace("@NEXT@", if sums.outer.is_some() { "__syncthreads();\n}\n" } else { "" })
+            .replace("@SUMS@", &if sums.are_none() { String::new() } else { OF_SUMS.replace("@COUNT@", &sums.count().to_string()) })
+            .replace("@EPILOGUE@", &format!("{}{after}{summed}", about_row(&after))),
+    )
+}
+
+/// What a thread adds up of its rows.
+const OF_SUMS: &str = "constexpr unsigned SUMS = @COUNT@;\nreal of_sums[SUMS][Q][V] = {};\n";
+
+/// Tiles of rows, one after the other.
+const TILE: &str = "for (unsigned first = blockIdx.x * BM; first < rows || first == 0; first += \
+    gridDim.x * BM) {\n";
+
+/// What a thread asks for of a row.
+const LEFT: &str = "[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+@FIRST@";
+
+/// The same of one of two rows.
+const LEFT_OF_BOTH: &str = "if (k0 + kk < @START@) {
+[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+@FIRST@} else {
+[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - @START@ : 0};
+@SECOND@}
+";
+
+/// A tile of rows and one of the matrix lie in shared memory; each thread makes TM rows of V
+/// columns. The next tile is asked for before this one is worked on.
+const PRODUCT: &str = "constexpr unsigned V = @VECTOR@, BN = L * V;
+__shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;
+[[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+@SUMS@@TILE@@AHEAD@real sums[TM][V];
+UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+real piece[PIECES][KV];
+auto fetch = [&](const unsigned k0) {
+UNROLL for (int p = 0; p < PIECES; p++) {
+const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+const bool here = i < ALL && row < rows && k0 + kk < K;
+[[maybe_unused]] const unsigned v = here ? row : 0;
+constexpr unsigned V = KV;
+@LEFT@}
+};
+fetch(0);
+for (unsigned k0 = 0; k0 < K; k0 += BK) {
+UNROLL for (int p = 0; p < PIECES; p++) {
+const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+}
+for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+const unsigned k = i / BN, m = i % BN;
+right[k][m] = k0 + k < K && slice + m < WIDE ? @RIGHT@ : (real)0;
+}
+__syncthreads();
+if (k0 + BK < K) fetch(k0 + BK);
+UNROLL_8 for (int k = 0; k < BK; k++) {
+real of_right[V];
+UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+UNROLL for (int i = 0; i < TM; i++) {
+const real of_left = left[k][thread_row + i * RT];
+UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+}
+}
+__syncthreads();
+}
+const unsigned place = slice + part * V;
+[[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+UNROLL for (int i = 0; i < TM; i++) {
+const unsigned row = first + thread_row + i * RT;
+const bool live = row < rows;
+[[maybe_unused]] const unsigned v = live ? row : 0;
+[[maybe_unused]] const bool own[1] = {live && place < C};
+@MADE@
+@EPILOGUE@}
+@NEXT@";

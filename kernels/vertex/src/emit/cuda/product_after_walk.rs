@@ -1,0 +1,189 @@
+//! product_after_walk: a product of few columns of the rows that a walk over edges makes, where it has them.
+//!
+//! promises  lanes multiply the places that they have, and what all lanes of a row have is added up
+//!           in one order; one of them does the rest; rows that nobody else reads are not put down
+//! never     is taken where blocks share a row, lanes share places of it, or groups of neighbours
+//!           do the walk
+use super::lane_layout::identity;
+use super::plain_products::{Finish, Shape, finish, lengths_of, vector_along};
+use super::row_walk::{Parameters, about_row, widest_vector};
+use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::walk_steps::Walk;
+use super::{Argument, Refused, Unit};
+use crate::gir::Type;
+use crate::launch::{Body, Operation, name_of_again};
+
+/// A product that follows a walk, as steps.
+pub(super) struct Tail {
+    /// Number of its launch, and of the step of the walk whose rows it multiplies.
+    pub follower: usize,
+    rows: usize,
+    walk: Walk,
+    shape: Shape,
+}
+
+/// What a walk's kernel says of it.
+pub(super) struct Texts {
+    /// Statements of all lanes, and then of the one that has the row.
+    pub sums: String,
+    pub then: String,
+}
+
+impl Unit<'_> {
+    /// The product that this walk makes as well, by lanes that lie so. Rows that are multiplied
+    /// here, and that others make again, lie nowhere.
+    pub(super) fn tail_of(&mut self, walk: &mut Walk, lanes: &Lanes) -> Option<Tail> {
+        let tail = self.tail(walk).filter(|tail| tail.fits(lanes))?;
+        let rows = &mut walk.steps[tail.rows];
+        if !self.is_wanted(&rows.out, tail.follower) {
+            self.unmade.push(rows.out.clone());
+            rows.stored = false;
+        }
+        Some(tail)
+    }
+
+    fn tail(&self, walk: &Walk) -> Option<Tail> {
+        let (follower, _) = self.joined.walked.iter().find(|(_, head)| **head == self.number)?;
+        let operation = &self.list.launches()[*follower].operation;
+        let of_follower = Walk::of((self.list, self.target.bytes_per_real), operation)?;
+        let shape = Shape::of(&of_follower).ok()?;
+        let name = super::plain_products::left_of(operation)?;
+        let rows =
+            walk.steps.iter().position(|step| step.out == name && step.kind == Type::Real)?;
+        let is_fit = walk.passes() > 0
+            && shape.lead == 1
+            && !shape.plain
+            && walk.padded.is_none()
+            && walk.steps[rows].columns() == shape.inner;
+        // Sums of what it makes are its own kernel's.
+        let makes_sums = self.beside.values().any(|maker| maker.launch == *follower);
+        let tail = Tail { follower: *follower, rows, walk: of_follower, shape };
+        (is_fit && !makes_sums && tail.finished().is_ok_and(|(own, _)| own.constants.is_empty()))
+            .then_some(tail)
+    }
+
+    /// Whether anybody reads rows that a walk makes, beside what follows it there, and an outer
+    /// product that is made where they are made again.
+    fn is_wanted(&self, name: &str, follower: usize) -> bool {
+        let launches = self.list.launches();
+        let is_statistic = matches!(&self.list.body, Body::Train(train) if train.statistics.iter().any(|commit| commit.next == name));
+        let reads =
+            |launch: usize| launches[launch].operation.reads().iter().any(|read| read == name);
+        let again = name_of_again(name);
+        let makes_again = |later: usize| {
+            launches[later]
+                .operation
+                .steps()
+                .iter()
+                .flat_map(Operation::writes)
+                .any(|made| *made == again)
+        };
+        let is_apart = |launch: &usize| {
+            *launch == follower
+                || self
+                    .joined
+                    .outers
+                    .get(launch)
+                    .is_some_and(|later| makes_again(*later) && !reads(*later))
+        };
+        is_statistic
+            || self.list.results.iter().any(|result| result.buffer == name)
+            || (0..launches.len()).filter(|launch| reads(*launch)).any(|reader| !is_apart(&reader))
+    }
+}
+
+impl Tail {
+    /// Whether lanes that lie so can make it.
+    fn fits(&self, lanes: &Lanes) -> bool {
+        lanes.places == self.shape.inner && lanes.slices == 1 && !lanes.overlaps()
+    }
+
+    /// The rows, as the walk's lanes have them.
+    pub fn row(&self, writer: &mut Writer) -> Result<String, Refused> {
+        let step = &writer.walk.steps[self.rows];
+        Ok(writer.step(self.rows, &identity(writer.lanes.places), Scope::Row(step.passes))?.at())
+    }
+
+    /// The statements, behind those of the walk.
+    pub fn texts(
+        &self,
+        writer: &mut Writer,
+        parameters: &mut Parameters,
+    ) -> Result<Texts, Refused> {
+        let Tail { walk, shape, .. } = self;
+        let (held, (own, finish)) = (self.row(writer)?, self.finished()?);
+        let after = format!("{}{}", finish.statements, finish.stores);
+        let matrix = if shape.transposed && shape.inner.is_multiple_of(writer.lanes.vector) {
+            format!(
+                "EACH_Q {{ real of_matrix[V]; load<V>(of_matrix, {} + m * {}u + c[q]); @ADD@ }}",
+                pointer(&shape.matrix),
+                shape.inner
+            )
+            .replace(
+                "@ADD@",
+                &format!("UNROLL for (int j = 0; j < V; j++) of_tail[m] += {held} * of_matrix[j];"),
+            )
+        } else {
+            format!("EACH of_tail[m] += {held} * {};", shape.element("(c[q] + j)", "m"))
+        };
+        let matrix = if writer.lanes.has_tail() {
+            matrix.replace("of_tail[m] +=", "if (own[q]) of_tail[m] +=")
+        } else {
+            matrix
+        };
+        let sums = format!(
+            "real of_tail[{places}] = {{}};
+UNROLL for (int m = 0; m < {wide}; m++) {{
+{matrix}
+UNROLL for (int distance = 1; distance < L; distance *= 2) of_tail[m] += across(of_tail[m], distance);
+}}
+",
+            places = shape.places,
+            wide = shape.wide
+        );
+        let Lanes { vector, chunks, .. } = own.lanes;
+        let then = format!(
+            "if (part == 0) {{
+constexpr unsigned V = {vector}, Q = {chunks};
+[[maybe_unused]] bool own[Q];
+[[maybe_unused]] unsigned c[Q];
+EACH_Q {{ own[q] = true; c[q] = q * V; }}
+{}
+{}{after}}}
+",
+            finish.made,
+            about_row(&after)
+        );
+        parameters.push(
+            format!("const real* __restrict__ {}", pointer(&shape.matrix)),
+            Argument::Buffer(shape.matrix.clone()),
+        );
+        parameters.of_writer(&own, &after);
+        parameters.stored(walk);
+        Ok(Texts { sums, then })
+    }
+
+    /// What is done with a row, which one lane has, in the widest vectors that do.
+    fn finished(&self) -> Result<(Writer<'_>, Finish), Refused> {
+        let (walk, shape) = (&self.walk, &self.shape);
+        let vector = vector_along(walk, shape.places, widest_vector(walk.bytes_per_real));
+        // What lies in several vectors of a row would be told from lane to lane.
+        if lengths_of(walk).into_iter().any(|length| length != shape.places && length != vector) {
+            return Err(Refused::new("a sum along a part of a row that one lane has".to_owned()));
+        }
+        let mut writer = Writer::new(
+            walk,
+            Lanes {
+                places: shape.places,
+                vector,
+                lanes: 1,
+                chunks: shape.places / vector,
+                slices: 1,
+            },
+        );
+        let finish = finish(&mut writer, (shape, &[]), |group, place| {
+            format!("of_tail[{group} * V + {place}]")
+        })?;
+        Ok((writer, finish))
+    }
+}

@@ -1,0 +1,467 @@
+//! reduce_all_rows: what is added up over all rows: rows, or products of two rows.
+//!
+//! promises  rows are cut into parts by their number and the device alone, each part is added up in
+//!           one order, and the parts in order; what is summed beside a product of the same rows
+//!           (`beside`) is cut as the product is
+//! never     adds a float with an atomic
+use super::graph_pooling::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
+use super::padded_rows;
+use super::row_walk::{Parameters, THREADS, about_row, vector_of, widest_vector};
+use super::shared_read_sums::Maker;
+use super::value_text::Writer;
+use super::walk_steps::{Input, Walk};
+use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use crate::gir::{Op, Type};
+use crate::launch::{Operand, Operation, Rows, summed_rows};
+
+/// Bytes of the parts of a sum over rows, at most.
+const PARTS_BYTES: u64 = 32 << 20;
+/// Parts for each processor, at most, and rows of a part at least.
+const PARTS_OF_PROCESSOR: u64 = 4;
+pub(super) const PART_ROWS: u32 = 64;
+/// Elements of all parts that the block which is done last adds up itself, at most: with more, a
+/// kernel of their own adds them up sooner.
+pub(super) const JOINED_MOST: u64 = 8 << 10;
+
+/// Parts from which on a block adds up those of an element: a warp would ask for too few at a time.
+const PARTS_OF_BLOCK: u64 = 2048;
+
+/// How a side of the product lies over threads: columns, the places that these are read as,
+/// neighbouring ones of a thread, threads.
+#[derive(Clone, Copy)]
+struct Side {
+    columns: u64,
+    places: u64,
+    vector: usize,
+    lanes: usize,
+}
+
+impl Side {
+    fn of((columns, places): (u64, u64), vector_most: usize, lanes_most: usize) -> Side {
+        let vector = vector_of(places as usize, vector_most);
+        Side {
+            columns,
+            places,
+            vector,
+            lanes: (places as usize).div_ceil(vector).next_power_of_two().min(lanes_most),
+        }
+    }
+
+    fn tiles(self) -> u32 {
+        (self.places as usize).div_ceil(self.vector * self.lanes) as u32
+    }
+}
+
+impl Unit<'_> {
+    /// Sums over all rows: of rows, or of products of rows.
+    pub(super) fn total(&mut self) -> Result<(), Refused> {
+        let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else {
+            return Err(Refused::new("a total that is none".to_owned()));
+        };
+        // What is the same for all is one row.
+        let rows = summed_rows(self.list, inputs).unwrap_or(Rows::Fixed(1));
+        // Sums that read the same rows are made here, too.
+        let others = self.sums_along(op);
+        let twin = self.twin();
+        let inputs = &inputs
+            .iter()
+            .chain(others.iter().map(|(_, input)| input))
+            .chain(twin.iter().map(|twin| &twin.operand))
+            .cloned()
+            .collect::<Vec<_>>();
+        let (mut walk, mut read) =
+            Walk::reading((self.list, self.target.bytes_per_real), rows, inputs)
+                .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        if *op == Op::SumRows {
+            padded_rows::widen_read(&mut walk, &mut read);
+        }
+        if read.iter().any(|input| input.kind() != Type::Real) {
+            return Err(Refused::new(format!("{} of what is no real number", op.words())));
+        }
+        let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
+        let (sides, lead) = sides_of(op, (&walk, &read), most);
+        let elements: u64 = sides.iter().map(|side| side.columns).product();
+        if elements == 0 {
+            return Ok(());
+        }
+        let makers = [self.twins, &self.joined.outers];
+        let maker = self
+            .beside
+            .get(&self.number)
+            .map(|maker| &maker.launch)
+            .or(makers.iter().find_map(|makers| makers.get(&self.number)));
+        if let Some(maker) = maker {
+            self.header();
+            let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
+            self.source.push_str(&line);
+            return Ok(());
+        }
+        if lead > 1 && !read.iter().all(lies_in_rows) {
+            return Err(Refused::new(
+                "an outer product of several rows a vertex that lie nowhere".to_owned(),
+            ));
+        }
+        if *op == Op::Outer && self.outer_of_tiles(out, (&walk, &read), (twin.as_ref(), lead))? {
+            return Ok(());
+        }
+        if twin.is_some() {
+            return Err(Refused::new("two outer products in one without tensor cores".to_owned()));
+        }
+        let mut parameters = Parameters::new();
+        let (writers, values) =
+            rows_read(&walk, (&sides, lead), read.chunks(1 + others.len()), &mut parameters)?;
+        self.header();
+        let made: Vec<String> =
+            std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
+        let elements = elements * made.len() as u64;
+        let (most, each) = (self.parts_most(elements), (PART_ROWS / lead.max(1) as u32).max(1));
+        let joins = elements * self.parts_expected(rows, (each, most)) <= JOINED_MOST;
+        self.note([
+            (ScheduleKind::OuterByThreads, *op == Op::Outer),
+            (ScheduleKind::RowSum, *op == Op::SumRows && made.len() == 1),
+            (ScheduleKind::RowSums, *op == Op::SumRows && made.len() > 1),
+            (ScheduleKind::PartsInKernel, joins),
+            (ScheduleKind::PartsKernel, !joins),
+        ]);
+        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned rows_given", Argument::RowCount(rows));
+        let mut body = body(&sides, &values, lead);
+        if joins {
+            let place = place_of_sum(&made, elements, &mut parameters);
+            parameters.push("unsigned* ticket", Argument::Ticket);
+            body.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
+        }
+        let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
+        let name = self.define("", (2, &parameters.text()), (&tables, &body));
+        let tiles = match sides.as_slice() {
+            [only] => [only.tiles(), 1],
+            [first, second, ..] => [first.tiles(), second.tiles()],
+            [] => [1, 1],
+        };
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks: Blocks::Parts { rows, each, most, tiles },
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+        if !joins {
+            let mut parameters = Parameters::new();
+            let place = place_of_sum(&made, elements, &mut parameters);
+            self.add_parts(
+                (place, parameters),
+                (elements as u32, self.parts_expected(rows, (each, most))),
+                Argument::Parts { rows, each, most },
+            );
+        }
+        self.scratch_bytes =
+            self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
+        Ok(())
+    }
+
+    /// Sums over rows that this one, if it is such, makes as well, since both read the same rows:
+    /// where they go, and what they add up.
+    fn sums_along(&self, op: &Op) -> Vec<(String, Operand)> {
+        let launches = self.list.launches();
+        let of = |sum: &usize| match &launches[*sum].operation {
+            Operation::Evaluate { out, inputs, .. } => {
+                inputs.first().map(|input| (out.clone(), input.clone()))
+            }
+            _ => None,
+        };
+        let along = self
+            .beside
+            .iter()
+            .filter(|(_, maker)| *op == Op::SumRows && maker.launch == self.number)
+            .map(|(sum, _)| sum);
+        along.filter_map(of).collect()
+    }
+
+    /// The sum over rows of an operand, where this launch makes that too.
+    pub(super) fn sum_beside(&self, operand: usize) -> Option<String> {
+        let (sum, _) = self
+            .beside
+            .iter()
+            .find(|(_, maker)| **maker == Maker { launch: self.number, operand })?;
+        self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
+    }
+
+    /// The parts of sums, about so many, in order: a warp for each element, or a block where there
+    /// are many parts.
+    pub(super) fn add_parts(
+        &mut self,
+        (place, mut parameters): (String, Parameters),
+        (elements, expected): (u32, u64),
+        parts: Argument,
+    ) {
+        parameters.push("const real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned elements", Argument::Number(elements));
+        parameters.push("const unsigned parts", parts);
+        let team = if expected >= PARTS_OF_BLOCK { THREADS } else { 32 };
+        let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
+        let name = self.define(
+            "_parts",
+            (1, &parameters.text()),
+            ("", &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string())),
+        );
+        let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+    }
+
+    /// Into how many parts these rows are cut, as far as a plan knows.
+    pub(super) fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
+        let count = self.count(rows);
+        if count == 0 {
+            u64::from(most)
+        } else {
+            count.div_ceil(u64::from(each)).clamp(1, u64::from(most))
+        }
+    }
+
+    /// Into how many parts a sum over rows is cut, at most.
+    pub(super) fn parts_most(&self, elements: u64) -> u32 {
+        let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
+        fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
+    }
+}
+
+/// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side
+/// each vertex has.
+fn sides_of(op: &Op, (walk, read): (&Walk, &[Input]), vector_most: usize) -> (Vec<Side>, u64) {
+    match (op, read) {
+        (Op::Outer, [first, second, ..]) => {
+            let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
+            let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
+            let side = |input: &Input| Side::of((columns(input), columns(input)), vector_most, 16);
+            (vec![side(first), side(second)], lead)
+        }
+        _ => {
+            let places = read[0].shape().iter().product();
+            (vec![Side::of((walk.columns_of(places), places), vector_most, 32)], 1)
+        }
+    }
+}
+
+/// What reads the rows of each side, and what it makes of each of its inputs.
+fn rows_read<'a>(
+    walk: &'a Walk,
+    (sides, lead): (&[Side], u64),
+    inputs: std::slice::Chunks<Input>,
+    parameters: &mut Parameters,
+) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
+    let (mut writers, mut values) = (Vec::new(), Vec::new());
+    for (side, inputs) in sides.iter().zip(inputs) {
+        let mut writer = Writer::new(walk, lanes(side.places as usize, side.vector));
+        for input in inputs {
+            let made = if lead > 1 {
+                plain_row(walk, input, side.places)?
+            } else {
+                value(&mut writer, input)?
+            };
+            parameters.of_writer(&writer, &made.statements);
+            values.push(made);
+        }
+        writers.push(writer);
+    }
+    Ok((writers, values))
+}
+
+/// Where the sum of an element of what is made goes, of which all have as many: one buffer after
+/// the other.
+pub(super) fn place_of_sum(made: &[String], elements: u64, parameters: &mut Parameters) -> String {
+    if let [only] = made {
+        parameters.push("real* __restrict__ out", Argument::Buffer(only.clone()));
+        return "out[element]".to_owned();
+    }
+    let (last, each) = (made.len() - 1, elements / made.len() as u64);
+    let declared = |(number, out): (usize, &String)| {
+        parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(out.clone()))
+    };
+    made.iter().enumerate().for_each(declared);
+    let chosen: String = (0..last)
+        .map(|number| format!("element < {}u ? out_{number} : ", (number as u64 + 1) * each))
+        .collect();
+    format!("({chosen}out_{last})[element % {each}u]")
+}
+
+/// Every element of the parts that blocks leave, by the warps of the block that is done last.
+pub(super) fn add_parts_last(place: &str, elements: u64) -> String {
+    let each = elements.div_ceil(u64::from(THREADS / 32)).clamp(1, 4);
+    ADD_PARTS_LAST
+        .replace("@OUT@", place)
+        .replace("@ELEMENTS@", &elements.to_string())
+        .replace("@EACH@", &each.to_string())
+}
+
+fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
+    let part = |value: &Value| format!("{}{}", about_row(&value.statements), value.statements);
+    match (sides, values) {
+        ([first, second], [of_first, of_second, ..]) => format!(
+            "constexpr unsigned N = {}, K = {}, NV = {}, NL = {}, KV = {}, KL = {}, STRANDS = {THREADS} / (NL * KL), RB = 32;
+const unsigned rows = rows_given * {lead};
+{}",
+            first.columns,
+            second.columns,
+            first.vector,
+            first.lanes,
+            second.vector,
+            second.lanes,
+            OUTER
+                .replace("@FIRST@", &part(of_first))
+                .replace("@FIRST_AT@", &of_first.at)
+                .replace("@SECOND@", &part(of_second))
+                .replace("@SECOND_AT@", &of_second.at),
+        ),
+        _ => format!(
+            "constexpr unsigned K = {}, PLACES = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1, SUMS = {};
+const unsigned rows = rows_given;
+{}",
+            sides[0].columns,
+            sides[0].places,
+            sides[0].vector,
+            sides[0].lanes,
+            values.len(),
+            SUM_ROWS.replace("@VALUE@", &together(values)),
+        ),
+    }
+}
+
+/// What several sums add up of a row: each to its own.
+fn together(values: &[Value]) -> String {
+    let statements: String = values.iter().map(|value| value.statements.as_str()).collect();
+    let sums: String = values
+        .iter()
+        .enumerate()
+        .map(|(number, value)| format!("EACH sums[{number}][j] += {};\n", value.at))
+        .collect();
+    format!("{}{statements}{sums}", about_row(&statements))
+}
+
+/// Parts of a sum, in order, by the lanes of a warp: every element of them, a warp of the grid for
+/// each.
+const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+if (element >= elements) return;
+const unsigned of_warp = threadIdx.x % 32;
+real sum = 0;
+for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
+UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+if (of_warp == 0) @OUT@ = sum;
+";
+
+/// The same with a block for each element: what its warps have is added up in their order.
+const ADD_PARTS_OF_BLOCK: &str = "constexpr unsigned THREADS_OF_BLOCK = @THREADS@;
+const unsigned element = blockIdx.x;
+__shared__ real told[THREADS_OF_BLOCK / 32];
+real sum = 0;
+for (unsigned first = threadIdx.x; first < parts; first += 8 * THREADS_OF_BLOCK) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * THREADS_OF_BLOCK < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * THREADS_OF_BLOCK) : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
+UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+if (threadIdx.x % 32 == 0) told[threadIdx.x / 32] = sum;
+__syncthreads();
+if (threadIdx.x > 0) return;
+UNROLL for (int other = 1; other < THREADS_OF_BLOCK / 32; other++) sum += told[other];
+@OUT@ = sum;
+";
+
+/// The block that is done last goes on, when what all others wrote is there; whole numbers alone
+/// are counted, so which one it is does not matter.
+pub(super) const LAST: &str = "__shared__ bool is_last;
+__threadfence();
+__syncthreads();
+if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+__syncthreads();
+if (!is_last) return;
+if (threadIdx.x == 0) *ticket = 0;
+__threadfence();
+";
+
+/// The same, a few elements of each warp at a time, so that their parts are on their way together.
+const ADD_PARTS_LAST: &str = "constexpr unsigned E = @EACH@, D = E > 2 ? 4 : 8;
+const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
+for (unsigned from = threadIdx.x / 32; from < @ELEMENTS@u; from += E * apart) {
+real joined[E] = {};
+for (unsigned first = of_warp; first < parts; first += D * 32) {
+real several[E][D];
+UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++)
+several[e][i] = from + e * apart < @ELEMENTS@u && first + i * 32 < parts ? __ldcg(scratch + (offset_t)(from + e * apart) * parts + first + i * 32) : (real)0;
+UNROLL for (int e = 0; e < E; e++) UNROLL for (int i = 0; i < D; i++) joined[e] += several[e][i];
+}
+UNROLL for (int e = 0; e < E; e++) {
+const unsigned element = from + e * apart;
+UNROLL for (int distance = 16; distance > 0; distance /= 2) joined[e] += across(joined[e], distance);
+if (of_warp == 0 && element < @ELEMENTS@u) @OUT@ = joined[e];
+}
+}
+";
+
+/// Rows of a part, each strand of threads every so many of them.
+const SUM_ROWS: &str = "const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+const unsigned c[1] = {column < PLACES ? column : PLACES - V};
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+real sums[SUMS][V] = {};
+_Pragma(\"unroll 4\") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+[[maybe_unused]] const unsigned v = row;
+@VALUE@}
+__shared__ real told[STRANDS][L * V];
+UNROLL for (int s = 0; s < SUMS; s++) {
+UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[s][j];
+__syncthreads();
+for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+__syncthreads();
+}
+if (strand == 0) UNROLL for (int j = 0; j < V; j++) if (column + j < K) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+if (s + 1 < SUMS) __syncthreads();
+}
+";
+
+/// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV
+/// x KV elements.
+const OUTER: &str = "__shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+constexpr unsigned Q = 1, TILE = NL * KL;
+const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+real sums[NV][KV];
+UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+for (unsigned r0 = begin; r0 < end; r0 += RB) {
+for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+const bool here = row < end && n0 + column < N;
+[[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+constexpr unsigned V = NV;
+@FIRST@EACH first_rows[r][column + j] = here ? @FIRST_AT@ : (real)0;
+}
+for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+const bool here = row < end && k0 + column < K;
+[[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+constexpr unsigned V = KV;
+@SECOND@EACH second_rows[r][column + j] = here ? @SECOND_AT@ : (real)0;
+}
+__syncthreads();
+for (int r = strand; r < RB; r += STRANDS)
+UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+__syncthreads();
+}
+__shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+__syncthreads();
+if (strand == 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
+}
+";

@@ -1,0 +1,1250 @@
+//! row_walk: who does which row: a walk over rows, or over the edges of vertices, as one kernel.
+//!
+//! promises  a row is one group's of lanes; over edges, rows with many have a warp or a block,
+//!           whose groups take equal shares that are joined in order; rows of nothing are made too;
+//!           lanes without a place of the row read one that is there and write nothing; lanes that
+//!           share a place write the same bits there
+//! never     adds up in an order that varies
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::consecutive_rows;
+use super::heavy_rows;
+use super::lane_layout::{Table, identity};
+use super::low_degree_rows::Schedule;
+use super::online_softmax;
+use super::product_after_walk::Tail;
+use super::value_text::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
+use super::walk_steps::{Level, Step, Walk};
+use super::{
+    Argument, Blocks, Cut, Kernel, Order, Part, Refused, ScheduleKind, Tier, Unit, Walked,
+};
+use crate::gir::{Op, Type};
+use crate::launch::{Buffer, Direction, Element, Rows, reduced};
+
+/// Threads of a block.
+pub(super) const THREADS: u32 = 256;
+/// Places of a slice, of rows wider than this.
+const SLICE: usize = 128;
+
+/// Bytes of a table that stay in the second cache with all else, of one slice of 32 columns of it,
+/// and of one of 64.
+const CACHED_BYTES: u64 = 60 << 20;
+const SLICED_BYTES: u64 = 100 << 20;
+const WIDE_SLICED_BYTES: u64 = 40 << 20;
+
+/// A parameter of a kernel: how it is declared, and what is given.
+pub(super) struct Parameters {
+    declared: Vec<String>,
+    given: Vec<Argument>,
+}
+
+impl Parameters {
+    pub fn new() -> Self {
+        Parameters { declared: Vec::new(), given: Vec::new() }
+    }
+
+    pub fn push(&mut self, declared: impl Into<String>, given: Argument) {
+        let declared = declared.into();
+        if !self.declared.contains(&declared) {
+            self.declared.push(declared);
+            self.given.push(given);
+        }
+    }
+
+    /// Where the list of each item starts, and whose it is.
+    pub fn items(&mut self, walked: &Walked) {
+        self.push(
+            "const unsigned* __restrict__ item_row",
+            Argument::Items(walked.clone(), Part::Row),
+        );
+        self.push(
+            "const unsigned* __restrict__ item_offset",
+            Argument::Items(walked.clone(), Part::Offset),
+        );
+    }
+
+    /// How many items each tier has.
+    pub fn tiers(&mut self, walked: &Walked, cut: Cut) {
+        if cut.hub_blocks > 0 {
+            self.push("const unsigned hub_items", Argument::Count(walked.clone(), cut, Tier::Hub));
+            self.push("const unsigned pieces", Argument::Count(walked.clone(), cut, Tier::Pieces));
+            self.push("double* __restrict__ parts_of_hubs", Argument::Scratch);
+            self.push("unsigned* ticket", Argument::Ticket);
+        }
+        for (declared, tier) in [
+            ("const unsigned block_items", Tier::Block),
+            ("const unsigned warp_items", Tier::Warp),
+            ("const unsigned items", Tier::All),
+        ] {
+            self.push(declared, Argument::Count(walked.clone(), cut, tier));
+        }
+    }
+
+    /// Whatever the statements of a writer read.
+    pub fn of_writer(&mut self, writer: &Writer, text: &str) {
+        for (number, leaf) in writer.walk.leaves.iter().enumerate() {
+            if writer.streams.contains(&Stream::Given(number)) {
+                let direction = writer.walk.direction().unwrap_or(Direction::In);
+                let of = if leaf.element == Element::Real { "real" } else { "whole" };
+                self.push(
+                    format!("const {of}* __restrict__ slots_{}", &pointer(&leaf.name)[2..]),
+                    Argument::Slots(leaf.name.clone(), direction),
+                );
+            }
+            if text.contains(&format!("{} + ", pointer(&leaf.name))) {
+                self.push(
+                    format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
+                    Argument::Buffer(leaf.name.clone()),
+                );
+            }
+        }
+        if writer.draws {
+            self.push("const Clock* __restrict__ clock", Argument::Clock);
+            self.push("const uint2 seed", Argument::Seed);
+        }
+        if writer.training {
+            self.push("const unsigned training", Argument::Training);
+        }
+        if text.contains("row_in_graph") {
+            self.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
+        }
+        if writer.graphs {
+            self.push("const unsigned* __restrict__ graph_of", Argument::GraphOf);
+        }
+        if reads_ends(text) {
+            self.push("const unsigned* __restrict__ source", Argument::Source);
+            self.push("const unsigned* __restrict__ target", Argument::Target);
+            self.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
+        }
+    }
+
+    /// Where results of a walk go.
+    pub fn stored(&mut self, walk: &Walk) {
+        for step in walk.steps.iter().filter(|step| step.stored) {
+            let of = if step.kind == Type::Real { "real" } else { "whole" };
+            self.push(
+                format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]),
+                Argument::Buffer(step.out.clone()),
+            );
+        }
+    }
+
+    pub fn text(&self) -> String {
+        self.declared.join(", ")
+    }
+
+    pub fn given(self) -> Vec<Argument> {
+        self.given
+    }
+}
+
+/// How an element lies in memory.
+pub(super) fn stored(element: Element) -> &'static str {
+    match element {
+        Element::Real | Element::Half(_) => "real",
+        Element::Id => "unsigned",
+        Element::Whole(_) => "whole",
+    }
+}
+
+/// Whether rows of both ends of an edge that is walked by itself are read.
+fn reads_ends(text: &str) -> bool {
+    ["near", "far"].iter().any(|end| {
+        text.contains(&format!("+ {end} +")) || text.contains(&format!("(offset_t){end} *"))
+    })
+}
+
+/// What of a row is there once the row is known.
+pub(super) fn about_row(text: &str) -> String {
+    let mut about = String::new();
+    if text.contains("row_in_graph") {
+        about.push_str(
+            "const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;\n",
+        );
+    }
+    if text.contains("graph +") || text.contains("graph *") || text.contains("(offset_t)graph") {
+        about.push_str("const unsigned graph = graph_of ? __ldg(graph_of + v) : 0;\n");
+    }
+    if reads_ends(text) {
+        about.push_str(
+            "const bool turned = v >= edges_once;\nconst unsigned edge_once = turned ? \
+            v - edges_once : v;\n",
+        );
+        about.push_str(
+            "const unsigned near = __ldg((turned ? source : target) + edge_once), far \
+            = __ldg((turned ? target : source) + edge_once);\n",
+        );
+    }
+    about
+}
+
+/// Elements of a vector at most.
+pub(super) fn widest_vector(bytes_per_real: u64) -> usize {
+    (16 / bytes_per_real) as usize
+}
+
+/// The widest vector that divides this many.
+pub(super) fn vector_of(columns: usize, most: usize) -> usize {
+    [4, 2, 1]
+        .into_iter()
+        .find(|vector| *vector <= most && columns.is_multiple_of(*vector))
+        .unwrap_or(1)
+}
+
+/// Whether lanes may share places of a walk over edges, so that fewer of them make what an edge
+/// needs once: each row has the frame's columns or one, so that no lane has places of two heads.
+/// Plain sums ask for as many elements either way, and do little else.
+fn may_overlap(walk: &Walk, places: usize) -> bool {
+    let is_fit = |shape: &[u64]| [1, places].contains(&(shape.iter().product::<u64>() as usize));
+    let fits =
+        |step: &Step| is_fit(&step.shape) && step.inputs.iter().all(|input| is_fit(&input.shape()));
+    let is_of_edge = |step: &Step| step.level == Level::Edge && step.columns() == 1;
+    walk.passes() > 0 && walk.steps.iter().any(is_of_edge) && walk.steps.iter().all(fits)
+}
+
+/// Vectors of a lane where heads have scores of edges, lanes of a row then at least, and blocks of
+/// a processor.
+const SCORED: usize = 2;
+const SCORED_LANES: usize = 4;
+const SCORED_BLOCKS: u64 = 8;
+/// Rows that a vertex reads and writes then at most, by its launch's bytes: of many edges a lane
+/// has too few at hand (H200s, GAT with 8 heads of 8, forward and backward, us: OVCAR-8H, 2 edges a
+/// vertex, 812 -> 646 and 740 -> 552; amazon0505, 12 edges, 319 -> 290 and 325 -> 323; ppi, 21
+/// rows, 42 -> 43 and 44 -> 46; soc-BlogCatalog, 31, 104 -> 111 and 112 -> 135). Not where one
+/// score is all lanes' (amazon0505's 22 columns backward 150 -> 189).
+const SCORED_ROWS: u64 = 19;
+
+/// Whether scores are made of edges, each for a whole number of lanes that have twice the places:
+/// half as many lanes make each of them.
+fn may_be_scored(walk: &Walk, places: usize) -> bool {
+    let vector = SCORED * widest_vector(walk.bytes_per_real);
+    let mut heads = walk
+        .steps
+        .iter()
+        .filter(|step| step.level == Level::Edge && (2..places).contains(&step.columns()))
+        .map(Step::columns)
+        .peekable();
+    let is_fit = walk.bytes_per_real == 4
+        && walk.passes() > 0
+        && !walk.draws()
+        && heads.peek().is_some()
+        && places / vector >= SCORED_LANES;
+    is_fit
+        && heads
+            .all(|heads| places.is_multiple_of(heads) && (places / heads).is_multiple_of(vector))
+}
+
+/// How the frame of a walk lies over lanes, each of which has so many vectors.
+fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
+    let most = vectors * widest_vector(walk.bytes_per_real);
+    let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
+    if places > most && may_overlap(walk, places) {
+        return plain_lanes(places, most, !has_axis);
+    }
+    // Neighbouring places of a lane are of one row of whatever is added up along the last axis.
+    let of_axis = |step: &super::walk_steps::Step| match step.op {
+        Op::Axis(_, axis) => step.inputs[0]
+            .shape()
+            .get(axis)
+            .filter(|_| axis + 1 == step.inputs[0].shape().len())
+            .copied(),
+        _ => None,
+    };
+    let lengths: Vec<usize> =
+        walk.steps.iter().filter_map(of_axis).map(|length| length as usize).collect();
+    let fits = |vector: &usize| {
+        places.is_multiple_of(*vector)
+            && lengths.iter().all(|length| length.is_multiple_of(*vector))
+    };
+    let vector = [8, 4, 2, 1].into_iter().filter(|vector| *vector <= most).find(fits).unwrap_or(1);
+    plain_lanes(places, vector, !has_axis)
+}
+
+/// Lanes of a row of so many places: slices of a wide one are other blocks'.
+pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lanes {
+    if may_slice && places > SLICE {
+        let chunks = SLICE.div_ceil(32 * vector);
+        return Lanes {
+            places,
+            vector,
+            lanes: 32,
+            chunks,
+            slices: places.div_ceil(32 * vector * chunks),
+        };
+    }
+    let wanted = places.div_ceil(vector);
+    let lanes = wanted.next_power_of_two().min(32);
+    Lanes { places, vector, lanes, chunks: wanted.div_ceil(lanes), slices: 1 }
+}
+
+/// The shape whose elements are dealt out to the lanes: that of the widest value.
+pub(super) fn frame_shape(walk: &Walk) -> Vec<u64> {
+    let of_step = |number: usize| {
+        let step = &walk.steps[number];
+        let inputs = matches!(step.op, Op::Axis(..)).then(|| step.inputs[0].shape());
+        [Some(step.shape.clone()), inputs]
+            .into_iter()
+            .flatten()
+            .max_by_key(|shape| shape.iter().product::<u64>())
+    };
+    let is_frame = |number: &usize| {
+        walk.steps[*number].level == Level::Row || matches!(walk.steps[*number].op, Op::Axis(..))
+    };
+    let shapes = (0..walk.steps.len()).filter(is_frame).filter_map(of_step);
+    // Of equally wide ones that with most axes: heads are told apart.
+    shapes.max_by_key(|shape| (shape.iter().product::<u64>(), shape.len())).unwrap_or_default()
+}
+
+/// Which elements of a value lie where, when it is put down.
+fn store_table(shape: &[u64], frame: &[u64]) -> Table {
+    let (columns, places) =
+        (shape.iter().product::<u64>().max(1), frame.iter().product::<u64>().max(1));
+    if columns == places {
+        return identity(places as usize);
+    }
+    let trimmed: &[u64] = if shape.last() == Some(&1) { &shape[..shape.len() - 1] } else { shape };
+    let each =
+        |of: &dyn Fn(u64) -> u64| Table::new((0..places).map(|place| of(place) as u32).collect());
+    if places.is_multiple_of(columns) && frame.starts_with(trimmed) {
+        return each(&|place| place / (places / columns));
+    }
+    if places.is_multiple_of(columns) && frame.ends_with(shape) {
+        return each(&|place| place % columns);
+    }
+    each(&|place| place.min(columns - 1))
+}
+
+/// Places that are the first with their element.
+fn owners(table: &Table) -> Table {
+    let mut seen = vec![false; table.len().max(1)];
+    let first = table
+        .iter()
+        .map(|&element| u32::from(!std::mem::replace(&mut seen[element as usize], true)));
+    Table::new(first.collect())
+}
+
+impl Unit<'_> {
+    /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice
+    /// of all rows is read before the next, and more of it stays there (amazon0505, 256 columns,
+    /// slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200). Slices that stay
+    /// there anyway are no narrower (soc-BlogCatalog of 256 columns 227 us in slices of 32, 210 in
+    /// those of 64). Where rows read near rows, these are there anyway, and a whole row costs less
+    /// than its slices (DD, 128 columns: 211 us in slices, 104 whole).
+    fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
+        let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
+        let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
+        let mut sums = walk.steps.iter().filter(|step| is_sum(step));
+        let (only, none) = (sums.next()?, sums.next());
+        let is_plain = none.is_none()
+            && only.columns() == places
+            && walk.steps.iter().all(is_simple)
+            && self.target.bytes_per_real == 4;
+        if !is_plain {
+            return None;
+        }
+        let nodes = self.nodes();
+        if nodes * places as u64 * 4 <= CACHED_BYTES {
+            return self.narrow_slices(places);
+        }
+        if self.target.order == Order::Local {
+            return None;
+        }
+        let slice =
+            if nodes * 256 <= WIDE_SLICED_BYTES || nodes * 128 > SLICED_BYTES { 64 } else { 32 };
+        let slices = places / slice;
+        (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes {
+            places,
+            vector: 4,
+            lanes: slice / 4,
+            chunks: 1,
+            slices,
+        })
+    }
+
+    /// Whether a product is made where this walk makes its rows.
+    pub(super) fn is_followed(&self) -> bool {
+        self.joined.walked.values().any(|head| *head == self.number)
+    }
+
+    /// Vertices, as far as the arena tells.
+    pub(super) fn nodes(&self) -> u64 {
+        let of = |buffer: &Buffer| {
+            let is_row =
+                buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
+            let place = self.list.arena.place(&buffer.name).filter(|_| is_row)?;
+            Some(
+                place.bytes
+                    / (buffer.stride(self.target.bytes_per_real) * self.target.bytes_per_real),
+            )
+        };
+        self.list.buffers.iter().find_map(of).unwrap_or(0)
+    }
+
+    /// How many rows that are, as far as the list tells; 0 where it does not.
+    pub(super) fn count(&self, rows: Rows) -> u64 {
+        match rows {
+            Rows::Nodes => self.nodes(),
+            Rows::Graphs(count) | Rows::Fixed(count) => count,
+            Rows::Edges | Rows::EdgesTwice => 0,
+        }
+    }
+
+    /// Whether a lane has a head: rows are many and have few edges.
+    fn is_scored(&self, walk: &Walk, places: usize) -> bool {
+        let elements = self.nodes() * places as u64;
+        let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS))
+            >= SCORED_BLOCKS * u64::from(self.target.processors);
+        has_blocks && self.launch.bytes <= SCORED_ROWS * 4 * elements && may_be_scored(walk, places)
+    }
+
+    fn note_walk(
+        &mut self,
+        writer: &Writer,
+        (along, few, scored): (bool, bool, bool),
+        (turns, cut): (u64, Option<Cut>),
+    ) {
+        let (walk, lanes) = (writer.walk, &writer.lanes);
+        let over_edges = cut.is_some();
+        self.note([
+            (ScheduleKind::Rows, !over_edges && turns == 1),
+            (ScheduleKind::RowsInTurn, !over_edges && turns > 1),
+            (ScheduleKind::EdgesOfRows, over_edges && !along && !few),
+            (ScheduleKind::LowDegreeRows, over_edges && !along && few),
+            (ScheduleKind::ConsecutiveRows, along),
+            (ScheduleKind::ColumnSlices, lanes.slices > 1),
+            (ScheduleKind::MultiBlockRows, cut.is_some_and(|cut| cut.hub_blocks > 0)),
+            (ScheduleKind::OnlineSoftmax, !walk.running.is_empty()),
+            (ScheduleKind::LaneBroadcast, over_edges && writer.broadcasts()),
+            (ScheduleKind::HeadScores, scored),
+            (ScheduleKind::OverlappingLanes, lanes.overlaps()),
+            (ScheduleKind::PaddedRows, walk.padded.is_some()),
+        ]);
+    }
+
+    /// One kernel for a launch that walks rows, or their edges.
+    pub(super) fn walk(&mut self) -> Result<(), Refused> {
+        let mut walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
+            .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        online_softmax::say(&mut walk, self.shares);
+        if walk.steps.iter().any(|step| step.columns() == 0) {
+            let is_nothing = walk.steps.iter().all(|step| step.columns() == 0 || !step.stored);
+            return if is_nothing {
+                Ok(())
+            } else {
+                Err(Refused::new("a value without columns beside others".to_owned()))
+            };
+        }
+        let frame = frame_shape(&walk);
+        let places = frame.iter().product::<u64>().max(1) as usize;
+        let vectors = if self.is_scored(&walk, places) { SCORED } else { 1 };
+        let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, vectors));
+        if let Some(groups) = self.groups.filter(|_| super::neighbour_group_walk::are_fit(&walk)) {
+            let lanes =
+                super::neighbour_group_walk::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
+            let (writer, stores) = written(&walk, (&frame, lanes), None)?;
+            return self.in_groups(&writer, &stores, groups);
+        }
+        let along = written(&walk, (&frame, consecutive_rows::whole(lanes)), None)
+            .ok()
+            .and_then(|(writer, _)| self.along(&writer));
+        let few = self.few(&written(&walk, (&frame, lanes), None)?.0);
+        let lanes = along.map(|along| along.lanes).or(few.map(|few| few.lanes)).unwrap_or(lanes);
+        let tail = self.tail_of(&mut walk, &lanes);
+        let (mut writer, mut stores) = written(&walk, (&frame, lanes), tail.as_ref())?;
+        let mut parameters = Parameters::new();
+        let sums_of_tail = match &tail {
+            Some(tail) => {
+                self.elsewhere.insert(tail.follower, self.number);
+                let texts = tail.texts(&mut writer, &mut parameters)?;
+                stores.push_str(&texts.then);
+                texts.sums
+            }
+            None => String::new(),
+        };
+        let groups = u64::from(THREADS / lanes.lanes as u32);
+        let has_many = walk.rows == Rows::Nodes
+            && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
+        let turns = if has_many { TURNS } else { 1 };
+        let (body, cut) = if let Some(along) = along {
+            consecutive_rows::over_edges(&writer, &stores, along)
+        } else if walk.passes() > 0 {
+            over_edges(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, few))
+        } else {
+            (over_rows(&writer, &stores, turns), None)
+        };
+        self.note_walk(&writer, (along.is_some(), few.is_some(), vectors > 1), (turns, cut));
+        self.note([(ScheduleKind::ProductAfterWalk, tail.is_some())]);
+        self.header();
+        self.schedule(&words(lanes, turns, cut));
+        if let Some(tail) = &tail {
+            let line = format!(
+                "//   (and that of {}, of whose rows it has some)\n",
+                self.list.launches()[tail.follower].name
+            );
+            self.source.push_str(&line);
+        }
+        parameters.of_writer(&writer, &body);
+        parameters.stored(&walk);
+        if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
+            lists(&mut parameters, &writer, (direction, cut));
+        }
+        parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
+        if let Some(cut) = cut.filter(|cut| cut.hub_blocks > 0) {
+            let slots = heavy_rows::slots_of_lane(&writer, 1) * lanes.lanes;
+            self.scratch_bytes = self
+                .scratch_bytes
+                .max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
+        }
+        let least = cut.map_or(2, |cut| cut.blocks_per_processor);
+        let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
+        let each = (groups * turns) as u32;
+        let blocks = match (cut, walk.direction()) {
+            (Some(cut), Some(direction)) => {
+                Blocks::Items { walked: direction.into(), cut, slices: lanes.slices as u32 }
+            }
+            _ => Blocks::Rows {
+                rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows },
+                each,
+                slices: lanes.slices as u32,
+            },
+        };
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+        Ok(())
+    }
+}
+
+/// How a walk goes about its rows.
+fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
+    let slices = if lanes.slices > 1 {
+        format!(" of one of {} slices", lanes.slices)
+    } else {
+        String::new()
+    };
+    let row =
+        format!("{} lanes of {} columns a row{slices}", lanes.lanes, lanes.vector * lanes.chunks);
+    match cut {
+        None => format!("{row}, {} rows a block", u64::from(THREADS / lanes.lanes as u32) * turns),
+        Some(cut) => {
+            let rows = if cut.rows_of_group > 1 {
+                format!(" at once, {} one after the other", cut.rows_of_group)
+            } else {
+                String::new()
+            };
+            let hubs = if cut.hub_blocks > 0 {
+                format!(", up to {} blocks for those with very many", cut.hub_blocks)
+            } else {
+                String::new()
+            };
+            format!(
+                "{row}, {} rows a warp{rows}, {} edges at hand; a warp or a block for rows with \
+                 many{hubs}",
+                cut.groups_of_warp, cut.in_flight
+            )
+        }
+    }
+}
+
+/// All statements of a walk, with the rows that a tail multiplies, and those that put its results
+/// down.
+fn written<'a>(
+    walk: &'a Walk,
+    (frame, lanes): (&[u64], Lanes),
+    tail: Option<&Tail>,
+) -> Result<(Writer<'a>, String), Refused> {
+    let (mut writer, mut stores) = (Writer::new(walk, lanes), String::new());
+    for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
+        store(&mut writer, number, frame, &mut stores)?;
+    }
+    tail.map(|tail| tail.row(&mut writer)).transpose()?;
+    for pass in (1..=walk.passes()).rev() {
+        writer.pass(pass)?;
+    }
+    Ok((writer, stores))
+}
+
+/// Tables that no short text says, in front of the kernel that reads them.
+pub(super) fn tables(writer: &Writer) -> String {
+    let line = |(number, table): (usize, &String)| {
+        format!("__constant__ unsigned short TABLE_{number}[] = {{{table}}};\n")
+    };
+    writer.constants.iter().enumerate().map(line).collect()
+}
+
+/// Statements that put a step's value down.
+pub(super) fn store(
+    writer: &mut Writer,
+    number: usize,
+    frame: &[u64],
+    text: &mut String,
+) -> Result<(), Refused> {
+    let step = &writer.walk.steps[number];
+    let table = store_table(&step.shape, frame);
+    let held = writer.step(number, &table, Scope::Row(step.passes))?;
+    put_down(writer, (number, &table), &held.at(), text);
+    Ok(())
+}
+
+/// Statements that put registers down.
+pub(super) fn put_down(
+    writer: &mut Writer,
+    (number, table): (usize, &Table),
+    at: &str,
+    text: &mut String,
+) {
+    let step = &writer.walk.steps[number];
+    let (out, columns) = (format!("o_{}", &pointer(&step.out)[2..]), step.columns());
+    let base = if matches!(writer.walk.rows, Rows::Fixed(_)) {
+        String::new()
+    } else if step.stride == 1 {
+        "v + ".to_owned()
+    } else {
+        format!("(offset_t)v * {} + ", step.stride)
+    };
+    let is_whole_row = columns == writer.lanes.places;
+    if is_whole_row && step.kind == Type::Real && at.ends_with("[q][j]") {
+        let name = at.trim_end_matches("[q][j]");
+        let _infallible = writeln!(
+            text,
+            "EACH_Q if (own[q]) store<{}>({out} + {base}c[q], {name}[q]);",
+            writer.lanes.vectors()
+        );
+        return;
+    }
+    let owner = if is_whole_row {
+        "own[q]".to_owned()
+    } else {
+        format!("own[q] && {}", writer.holds(&owners(table)))
+    };
+    let element = writer.element(table);
+    let value = if step.kind == Type::Real { at.to_owned() } else { format!("(whole)({at})") };
+    let _infallible = writeln!(text, "EACH if ({owner}) {out}[{base}{element}] = {value};");
+}
+
+/// What every kernel of lanes begins with.
+pub(super) fn opening(lanes: &Lanes) -> String {
+    opening_of(lanes, THREADS)
+}
+
+/// The same with blocks of so many threads.
+pub(super) fn opening_of(lanes: &Lanes, threads: u32) -> String {
+    let Lanes { places, vector, lanes: of_group, chunks, .. } = *lanes;
+    let column = if lanes.overlaps() { "min(place, C - V)" } else { "own[q] ? place : C - V" };
+    let of_slice = if lanes.slices > 1 { "blockIdx.y * (V * L * Q) + " } else { "" };
+    let places_of_lane = if lanes.has_tail() || lanes.overlaps() {
+        format!(
+            "const unsigned place = {of_slice}(q * L + part) * V; own[q] = place < C; c[q] = \
+             {column};"
+        )
+    } else {
+        format!("own[q] = true; c[q] = {of_slice}(q * L + part) * V;")
+    };
+    format!(
+        "constexpr unsigned C = {places}, V = {vector}, L = {of_group}, Q = {chunks}, PER_WARP = 32 / L, WARPS = {threads} / 32, GROUPS = WARPS * PER_WARP;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+[[maybe_unused]] bool own[Q];
+[[maybe_unused]] unsigned c[Q];
+EACH_Q {{ {places_of_lane} }}
+"
+    )
+}
+
+/// Rows of a group, where there are many: they are asked for together, and blocks are fewer.
+const TURNS: u64 = 4;
+/// Blocks of a processor that are left then, at least.
+const BLOCKS_LEFT: u64 = 16;
+
+fn over_rows(writer: &Writer, stores: &str, turns: u64) -> String {
+    let statements = writer.rows.concat();
+    let about = about_row(&statements);
+    let mut body = opening(&writer.lanes);
+    if turns > 1 {
+        body.push_str(&format!(
+            "UNROLL for (int turn = 0; turn < {turns}; turn++) {{\nconst unsigned number = \
+                (blockIdx.x * {turns} + turn) * GROUPS + warp * PER_WARP + group;\n"
+        ));
+    } else {
+        body.push_str("const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;\n");
+    }
+    body.push_str(
+        "const bool live = number < rows;\n[[maybe_unused]] const unsigned v = live ? \
+        number : 0;\n",
+    );
+    body.push_str(&about);
+    body.push_str(&statements);
+    body.push_str(if turns > 1 { "if (!live) continue;\n" } else { "if (!live) return;\n" });
+    body.push_str(stores);
+    body.push_str(if turns > 1 { "}\n" } else { "" });
+    body
+}
+
+/// Registers that a thread needs for where it is, about; arithmetic of 64 bits takes more.
+const REGISTERS_OF_PLACE: usize = 24;
+const REGISTERS_OF_DOUBLES: usize = 12;
+/// Registers that a thread may need for two blocks a processor, and for three, about: the compiler
+/// takes a few for itself, more of them where several rows are read of an edge.
+const REGISTERS_OF_TWO: usize = 92;
+const REGISTERS_OF_FOUR: usize = 72;
+const REGISTERS_OF_THREE: usize = 60;
+const REGISTERS_OF_THREE_PLAIN: usize = 76;
+/// The same of 32 bits where several rows are read of an edge, or much is done with one: loads do
+/// not ask whether their edge is there, so that all are on their way at once, and the compiler
+/// needs less than this counts (one H200, amazon0505, GAT: with four blocks for three 422 -> 423 us
+/// forward and 518 -> 478 backward).
+const REGISTERS_OF_TWO_MIXED: usize = 112;
+const REGISTERS_OF_FOUR_MIXED: usize = 94;
+
+/// Lanes of a group from which on few edges at a time and many warps are worth more than many
+/// edges, and where nothing of the row is read before (one H200, 32 columns, us, eight edges and
+/// four blocks, four and six: artist 23.4 and 22.4, soc-Slashdot0902 16.2 and 15.5, amazon0505 98
+/// and 87, soc-BlogCatalog 29.2 and 29.8).
+const WIDE_LANES: usize = 16;
+const WIDE_LANES_ALONE: usize = 8;
+
+/// What a walk over edges holds, in registers of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// Asked for, an edge, and how many rows that are.
+    loaded: usize,
+    reads: usize,
+    /// What the lists of edges have for an edge, lanes that share them, places of each that are
+    /// neighbours, whether a row has something for each of these, and how many pieces.
+    listed: usize,
+    lanes: usize,
+    vector: usize,
+    fills: bool,
+    chunks: usize,
+    /// Made of that, an edge.
+    made: usize,
+    /// Sums, and what of the row is read.
+    kept: usize,
+    /// Sums, of one row each.
+    sums: usize,
+    /// Whether lanes draw for their edges, and for what is made of their row.
+    draws: bool,
+    draws_of_row: bool,
+    /// Whether something of the row is there before its edges are walked, and may be wanted after.
+    waits: bool,
+    /// Whether how the walk is gone about is said elsewhere (`low_degree_rows.rs`): whatever pieces a lane has,
+    /// it does little with them.
+    is_few: bool,
+    bytes_per_real: u64,
+}
+
+impl Load {
+    pub fn of(writer: &Writer, pass: usize, bytes_per_real: u64) -> Load {
+        let sums = |sum: &super::value_text::Sum| {
+            let mut elements = super::value_text::Elements::default();
+            elements.add(sum.held_kind(), sum.elements(&writer.lanes));
+            elements.registers(bytes_per_real)
+        };
+        let Pass { loaded, made, reads, .. } = &writer.passes[pass];
+        let listed = writer.streams.iter().map(|stream| match stream {
+            Stream::Given(leaf) if writer.walk.leaves[*leaf].element == Element::Real => {
+                bytes_per_real as usize / 4
+            }
+            Stream::Given(_) => 2,
+            Stream::Far | Stream::Edge | Stream::Relation | Stream::Kept(..) => 1,
+        });
+        let (listed, lanes) = (listed.sum(), writer.lanes.lanes);
+        let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>()
+            + writer.kept(pass).registers(bytes_per_real);
+        Load {
+            loaded: loaded.registers(bytes_per_real),
+            reads: *reads,
+            listed,
+            lanes,
+            vector: writer.lanes.vector,
+            fills: writer.lanes.places >= lanes * writer.lanes.vector * writer.lanes.chunks,
+            chunks: writer.lanes.chunks,
+            made: made.registers(bytes_per_real),
+            kept,
+            sums: writer.passes[pass].sums.len(),
+            waits: !writer.rows[pass - 1].is_empty(),
+            is_few: false,
+            draws: writer.streams.iter().any(|stream| matches!(stream, Stream::Kept(..))),
+            draws_of_row: writer.walk.draws(),
+            bytes_per_real,
+        }
+    }
+
+    /// With so many edges at hand.
+    fn registers(self, in_flight: usize) -> usize {
+        let place = if self.bytes_per_real == 8 {
+            REGISTERS_OF_PLACE + REGISTERS_OF_DOUBLES
+        } else {
+            REGISTERS_OF_PLACE
+        };
+        // This chunk of the lists and the next; an address for each row.
+        let lists = 2 * in_flight.div_ceil(self.lanes) * self.listed;
+        place
+            + lists
+            + in_flight * (self.loaded + self.reads.saturating_sub(1))
+            + self.made
+            + self.kept
+    }
+
+    /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks
+    /// of a processor can hold.
+    pub fn in_flight(self) -> usize {
+        if self.is_wide() {
+            return 4;
+        }
+        if self.is_scored() {
+            return 2;
+        }
+        let most = match self.loaded {
+            // Several sums keep a group busy enough with four (laboratory, attention).
+            0..=6 if self.sums <= 2 => 8,
+            0..=6 => 4,
+            7..=12 => 4,
+            13..=20 => 2,
+            _ => 1,
+        };
+        [8, 4, 2]
+            .into_iter()
+            .find(|edges| *edges <= most && self.registers(*edges) <= self.most())
+            .unwrap_or(1)
+    }
+
+    /// Whether each score is made by half as many lanes.
+    fn is_scored(self) -> bool {
+        self.vector > widest_vector(self.bytes_per_real)
+    }
+
+    /// Whether loads do not ask for their edges.
+    fn is_mixed(self) -> bool {
+        self.bytes_per_real == 4 && !self.is_plain()
+    }
+
+    /// Registers that a thread may need for two blocks of a processor.
+    fn most(self) -> usize {
+        if self.is_mixed() { REGISTERS_OF_TWO_MIXED } else { REGISTERS_OF_TWO }
+    }
+
+    /// Blocks that a processor can hold.
+    pub fn blocks(self, in_flight: usize) -> u32 {
+        // One H200, an epoch of OVCAR-8H: 3.10 ms with three, 2.97 with four.
+        if self.is_scored() {
+            return 4;
+        }
+        if self.is_mixed() {
+            // What is drawn takes registers for a while, and so do several lists. A sum of weighted
+            // rows times a number each, in several pieces a lane (3,703 columns), does not fit
+            // three: features that are summed once.
+            let is_in_pieces = self.listed > 1 && self.chunks > 1 && self.sums == 1 && !self.draws;
+            return if self.registers(in_flight) > REGISTERS_OF_FOUR_MIXED || is_in_pieces {
+                2
+            } else if self.draws || self.listed > 1 {
+                3
+            } else {
+                4
+            };
+        }
+        if self.is_wide() {
+            // One H200, 64 and 128 columns, in us, with three blocks of eight edges, and with 4, 5,
+            // 6 of four: artist 42.5, 97.9; 40.0, 82.1; 38.8, 81.4; 38.7, 79.1. soc-BlogCatalog
+            // 64.6, 140.6; 55.6, 118.0; 53.7, 115.1; 53.2, 106.3. Weighted: 65.3, 133.8; 59.1,
+            // 121.7; 56.0, 114.6; 59.9, 117.2. A weighted row in several pieces a lane does not fit
+            // five; in four (1,433 and 3,703 columns, which no vector divides) it does not fit
+            // four.
+            return match (self.waits, self.listed) {
+                (_, 2..) if self.chunks > 2 => 3,
+                (true, _) => 4,
+                (false, 2..) if self.chunks > 1 => 4,
+                (false, ..=1) => 6,
+                (false, _) => 5,
+            };
+        }
+        // With eight short rows on their way, four blocks are worth more than registers (one H200,
+        // amazon0505: sums of 64 columns 250 -> 210 us); a chunk of the lists is one turn of the
+        // loop then, and takes few registers, but for what is drawn after it. Four lanes have two
+        // chunks, beside which a row that ends before its lanes do does not fit.
+        let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes)
+            && (self.fills || self.lanes == in_flight);
+        if self.is_plain()
+            && in_flight == 8
+            && is_one_turn
+            && !self.draws_of_row
+            && self.registers(in_flight) <= REGISTERS_OF_FOUR
+        {
+            return 4;
+        }
+        let of_three = if self.is_plain() { REGISTERS_OF_THREE_PLAIN } else { REGISTERS_OF_THREE };
+        match self.registers(in_flight) {
+            registers if registers <= of_three => 3,
+            ..=REGISTERS_OF_TWO => 2,
+            _ => 1,
+        }
+    }
+
+    /// Blocks of a processor where a group goes along several rows (`consecutive_rows.rs`), if that is of use.
+    /// One H200, us, by blocks: OVCAR-8H's 128 columns 548, 520, 514 with 4, 5, 6 (which spills),
+    /// weighted 588, 624, 568 (spills); two vectors a lane 945 and 944 with 3 and 4. Where
+    /// something of a row is read before its edges a group waits for that each time: GIN's 64
+    /// columns 300 -> 361, GAT's heads 595 -> 665.
+    pub fn blocks_along(self) -> Option<u32> {
+        let is_plain = self.reads == 1
+            && self.sums == 1
+            && self.loaded <= 4 * self.chunks
+            && self.made <= 4 * self.chunks;
+        if !is_plain
+            || self.waits
+            || self.draws
+            || self.lanes < 32
+            || self.chunks > 2
+            || self.listed > 2
+        {
+            return None;
+        }
+        Some(if self.chunks == 1 && self.listed == 1 { 5 } else { 4 })
+    }
+
+    /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many
+    /// warps.
+    fn is_wide(self) -> bool {
+        self.is_plain() && self.lanes >= if self.waits { WIDE_LANES } else { WIDE_LANES_ALONE }
+    }
+
+    /// What lists have of an edge: one number each, of 32 bits.
+    pub fn lists(self) -> usize {
+        self.listed
+    }
+
+    /// Whether something of the row is there before its edges are walked.
+    pub fn waits(self) -> bool {
+        self.waits
+    }
+
+    /// Whether one short row is read of an edge and little done with it, so that several turns may
+    /// be done as one.
+    pub fn is_plain(self) -> bool {
+        self.is_few
+            || self.bytes_per_real == 4
+                && self.reads <= 1
+                && self.loaded <= 4
+                && self.made <= 4
+                && self.kept <= 8
+    }
+}
+
+/// `few` says how many edges are at hand, and blocks a processor has, if that is not found out
+/// here.
+fn over_edges(
+    writer: &Writer,
+    (sums_of_tail, stores): (&str, &str),
+    (bytes_per_real, few): (u64, Option<Schedule>),
+) -> (String, Option<Cut>) {
+    let of = |pass| Load {
+        is_few: few.is_some_and(|few| few.asks),
+        ..Load::of(writer, pass, bytes_per_real)
+    };
+    let loads: Vec<Load> = (1..writer.passes.len()).map(of).collect();
+    let in_flight = loads.iter().map(|load| load.in_flight()).min().unwrap_or(1);
+    let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
+    let (in_flight, blocks) = few.map_or((in_flight, blocks), |few| (few.edges, few.blocks));
+    let cut = Cut {
+        groups_of_warp: 32 / writer.lanes.lanes as u32,
+        warps: THREADS / 32,
+        in_flight: in_flight as u32,
+        blocks_per_processor: if writer.walk.passes() == 1 { blocks } else { blocks.min(2) },
+        hub_blocks: if writer.walk.passes() == 1 {
+            heavy_rows::BLOCKS / writer.lanes.slices as u32
+        } else {
+            0
+        },
+        rows_of_group: 1,
+    };
+    let mut body = opening(&writer.lanes);
+    body.push_str(&at_hand(in_flight));
+    body.push_str(&who(cut.hub_blocks > 0));
+    body.push_str(&about_row(&writer.rows.concat()));
+    for (number, pass) in writer.passes.iter().enumerate() {
+        if number > 0 {
+            pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
+            body.push_str(&edges_of_pass(writer, number, loads[number - 1]));
+            body.push_str(&joins(writer, number));
+            if cut.hub_blocks > 0 {
+                body.push_str(&heavy_rows::join(writer, number));
+            }
+        }
+        body.push_str(&writer.rows[number]);
+    }
+    body.push_str(sums_of_tail);
+    body.push_str("if (!writes) return;\n");
+    body.push_str(stores);
+    (body, Some(cut))
+}
+
+/// How many edges a group has at hand.
+pub(super) fn at_hand(in_flight: usize) -> String {
+    format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
+}
+
+/// Which item is whose, and which of its edges; with rows that several blocks share, or without.
+/// Most blocks have many short rows, and ask nothing else.
+pub(super) fn who(with_hubs: bool) -> String {
+    format!(
+        "{}{EDGES}",
+        whose(with_hubs, "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group")
+    )
+}
+
+/// Which item is whose, where a group's short rows begin there.
+pub(super) fn whose(with_hubs: bool, short: &str) -> String {
+    let marks = if with_hubs {
+        [HUBS, "hub_blocks + ", "hub_items + ", HUB, short]
+    } else {
+        ["const unsigned block = blockIdx.x;\n", "", "", "", short]
+    };
+    ["@HUBS@", "@HUB_BLOCKS@", "@BEFORE@", "@HUB@", "@SHORT@"]
+        .iter()
+        .zip(marks)
+        .fold(WHOSE.to_owned(), |text, (mark, with)| text.replace(mark, with))
+}
+
+const HUBS: &str =
+    "const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;\n";
+const HUB: &str = "if (blockIdx.x < hub_blocks) {
+tier = 3, item = blockIdx.x / pieces, shares = GROUPS * pieces, mine = blockIdx.x % pieces * GROUPS + warp * PER_WARP + group;
+} else ";
+const WHOSE: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+@HUBS@const unsigned blocks_of_many = @HUB_BLOCKS@block_items + warp_blocks;
+int tier = 0;
+unsigned item, end_of_tier = items, shares = 1, mine = 0;
+if (blockIdx.x >= blocks_of_many) {
+item = @BEFORE@block_items + warp_items + @SHORT@;
+} else @HUB@if (block < block_items) {
+tier = 2, item = @BEFORE@block, shares = GROUPS, mine = warp * PER_WARP + group;
+} else {
+tier = 1, end_of_tier = @BEFORE@block_items + warp_items, item = @BEFORE@block_items + (block - block_items) * WARPS + warp, shares = PER_WARP, mine = group;
+}
+const bool live = item < end_of_tier;
+item = live ? item : 0;
+";
+const EDGES: &str =
+    "[[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+unsigned from = begin, stop = end;
+if (tier > 0) {
+const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+from = min(end, begin + mine * share);
+stop = min(end, from + share);
+}
+const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+after_others();
+";
+
+/// The list that a stream comes from, and the type of its numbers.
+pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, String) {
+    match stream {
+        Stream::Far => ("unsigned", "slot_far".to_owned()),
+        Stream::Edge => ("unsigned", "slot_edge".to_owned()),
+        Stream::Relation => ("unsigned", "slot_relation".to_owned()),
+        // Drawn, and not in a list.
+        Stream::Kept(..) => ("unsigned", String::new()),
+        Stream::Given(leaf) => {
+            let leaf = &writer.walk.leaves[*leaf];
+            (
+                if leaf.element == Element::Real { "real" } else { "whole" },
+                format!("slots_{}", &pointer(&leaf.name)[2..]),
+            )
+        }
+    }
+}
+
+/// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before
+/// this one is worked on.
+pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> String {
+    let pass = &writer.passes[number];
+    let loads = pass.loads(!load.is_mixed());
+    let text = format!("{loads}{}{}", pass.first, pass.work);
+    let named = |at: usize| {
+        if writer.streams[at] == Stream::Far { "u".to_owned() } else { format!("stream_{at}") }
+    };
+    let of_all = |at: usize| text.contains(&format!("{}[k]", named(at)));
+    let of_lane = |at: usize| text.contains(&format!("{}_mine", named(at)));
+    let is_read = |(at, _): &(usize, &Stream)| of_all(*at) || of_lane(*at);
+    let streams: Vec<(usize, &Stream)> =
+        writer.streams.iter().enumerate().filter(is_read).collect();
+    let (mut first, mut next, mut turn, mut drawn, mut shared) =
+        (String::new(), String::new(), String::new(), String::new(), String::new());
+    let of_edges = writer.streams.iter().position(|stream| *stream == Stream::Edge);
+    let draws = streams.iter().any(|(_, stream)| matches!(stream, Stream::Kept(..)));
+    let listed = streams
+        .iter()
+        .map(|(at, _)| *at)
+        .chain(of_edges.filter(|_| draws))
+        .collect::<BTreeSet<usize>>();
+    for (at, stream) in listed.into_iter().map(|at| (at, &writer.streams[at])) {
+        let (of, list) = of_stream(writer, stream);
+        if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
+            let _infallible = writeln!(
+                drawn,
+                "unsigned held_{at}[J]; UNROLL for (int i = 0; i < J; i++) held_{at}[i] = training \
+                 ? kept_columns<{columns}>(held_{edge}[i], clock->epoch, {site}u, seed, \
+                 {threshold}u) : 0;"
+            );
+            let _infallible = writeln!(shared, "{}", told(of, &format!("stream_{at}"), at));
+            continue;
+        }
+        let _infallible = writeln!(
+            first,
+            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i \
+             * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+        );
+        let _infallible = writeln!(
+            next,
+            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + \
+             CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+        );
+        let _infallible =
+            writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
+        if of_all(at) {
+            let _infallible = writeln!(shared, "{}", told(of, &named(at), at));
+        }
+        if of_lane(at) {
+            let _infallible = writeln!(
+                shared,
+                "const {of} {}_mine = __shfl_sync(FULL, held_{at}[0], group * L + (s + part % B) % \
+                 L);",
+                named(at)
+            );
+        }
+    }
+    if text.contains("here_mine") {
+        shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
+    }
+    // How many edges lie behind, where what is first of a row has nothing to be added to.
+    let [none_yet, begun, counted] = if text.contains("(begun)") {
+        ["unsigned behind = 0;\n", "const bool begun = behind + s > 0;\n", "behind += CHUNK;\n"]
+    } else {
+        [""; 3]
+    };
+    let turns = if load.is_plain() { "UNROLL_4" } else { "UNROLL_1" };
+    format!(
+        "{{
+{}unsigned at = from;
+{none_yet}{first}auto edges = [&](auto all) {{
+constexpr bool ALL = decltype(all)::value;
+{next}{drawn}{turns} for (int s = 0; s < CHUNK; s += B) {{
+if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+{begun}bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+{shared}{}{}UNROLL for (int k = 0; k < B; k++) {{
+const bool here = ALL || here_[k];
+{}}}
+}}
+{turn}{counted}at = min(stop, at + CHUNK);
+}};
+while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
+{}}}
+",
+        pass.places, loads, pass.first, pass.work, pass.end
+    )
+}
+
+/// What lanes of a group hold of the edges at hand, told to all of them.
+fn told(of: &str, named: &str, at: usize) -> String {
+    told_by(of, named, &format!("held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L"))
+}
+
+/// The same of what some lane holds: what, and which.
+pub(super) fn told_by(of: &str, named: &str, held: &str) -> String {
+    format!(
+        "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, \
+         {held});"
+    )
+}
+
+/// Groups that share a row join what each has, in order. Largest scores come first: sums are then
+/// taken relative to that of all groups.
+pub(super) fn joins(writer: &Writer, number: usize) -> String {
+    let pass = &writer.passes[number];
+    let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1)
+        * writer.lanes.lanes
+        * 8;
+    let mut text = format!(
+        "if (tier > 0) {{\n__shared__ alignas(16) unsigned char told_{number}[WARPS * {bytes}];\n"
+    );
+    let (first, others): (Vec<&Sum>, Vec<&Sum>) =
+        pass.sums.iter().partition(|sum| sum.is_running(pass));
+    pass.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", largest.found_alone())));
+    first.into_iter().for_each(|sum| text.push_str(&join_of(writer, number, sum)));
+    pass.largest
+        .iter()
+        .for_each(|largest| text.push_str(&format!("{}\n", largest.found_together())));
+    for sum in others {
+        sum.largest.iter().for_each(|largest| {
+            text.push_str(&format!(
+                "{}\n",
+                sum.for_each(|at| format!("{at} = {at} * {};", largest.factor()))
+            ))
+        });
+        text.push_str(&join_of(writer, number, sum));
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// What groups of a warp, then warps of a block have of one sum.
+fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
+    let of = super::operators::register(sum.held_kind());
+    let in_warp = sum.for_each(|at| {
+        let joined = sum.joined("from_lane(own_part, g * L + part)");
+        format!(
+            "{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = \
+             1; g < PER_WARP; g++) {at} = {joined}; }}"
+        )
+    });
+    let elements = sum.elements(&writer.lanes);
+    let tell = sum
+        .for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));
+    let place =
+        |of_warp: &str| format!("told[({of_warp} * L + part) * {elements} + {}]", sum.number());
+    let hear = sum.for_each(|at| {
+        format!(
+            "{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}",
+            place("0"),
+            sum.joined(&place("w"))
+        )
+    });
+    format!(
+        "{in_warp}\nif (tier >= 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif \
+            (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}\n"
+    )
+}
+
+/// Lists of the edges that the streams read.
+pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
+    parameters.items(&direction.into());
+    streams(parameters, writer, direction);
+}
+
+/// The same without whose they are.
+pub(super) fn streams(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
+    let of: BTreeMap<Stream, (&str, Part)> = [
+        (Stream::Far, ("slot_far", Part::Far)),
+        (Stream::Edge, ("slot_edge", Part::Edge)),
+        (Stream::Relation, ("slot_relation", Part::Relation)),
+    ]
+    .into();
+    for stream in &writer.streams {
+        if let Some((name, part)) = of.get(stream) {
+            parameters.push(
+                format!("const unsigned* __restrict__ {name}"),
+                Argument::Items(direction.into(), *part),
+            );
+        }
+    }
+}
+
+/// Those lists, and how many items each tier has.
+fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direction, Cut)) {
+    slots(parameters, writer, direction);
+    parameters.tiers(&direction.into(), cut);
+}

@@ -1,0 +1,297 @@
+//! shared_read_sums: sums over rows that whoever makes or reads these rows makes too, so that they are read
+//! once: outer products, the loss, products with a matrix, and sums that read the same rows; and
+//! outer products that have a side in common.
+//!
+//! promises  a sum is made by one launch: its own, or the loss, of its gradient, or, of the
+//!           backward part as well, an outer product on tensor cores that has the summed rows as an
+//!           operand, a product that makes them, or a later sum of products with the same rows;
+//!           between the two nobody reads or writes the sum or writes the rows; what lies in the
+//!           sum's place is wanted by nobody, and what it adds up lies there until it is added up,
+//!           or nowhere, where a product makes it for its sum alone (`plain_products.rs`)
+//! never     changes the list: a sum that is made beside something else keeps its launch, without a
+//!           kernel
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::Target;
+use super::loss::OfLoss;
+use super::outer_products::beside_each_other;
+use super::tensor_core_shapes::{INNER_LEAST, OfColumns};
+use crate::gir::Op;
+use crate::launch::{
+    Body, Element, Joined, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows,
+    Timeline, View, differing, is_attended, summed_rows,
+};
+
+/// Sums that another launch makes, by the number of their own.
+pub(super) type Beside = BTreeMap<usize, Maker>;
+
+/// Outer products that a later one makes, by the number of their own, and its number.
+pub(super) type Twins = BTreeMap<usize, usize>;
+
+/// Behind an outer product's own two operands: the one of its twin that is another.
+pub(super) const OTHER: usize = 2;
+
+/// What makes a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Maker {
+    /// Number of its launch: the loss, an outer product, a product, or another sum.
+    pub launch: usize,
+    /// Which of its operands is summed; of the loss the gradient; of a product which step; nothing
+    /// of another sum, which reads as well what this one does.
+    pub operand: usize,
+}
+
+/// The sums of a list that are made beside something else.
+pub(super) fn sums(list: &LaunchList, target: Target, twins: &Twins) -> Beside {
+    let mut beside = Beside::new();
+    let Body::Train(train) = &list.body else { return beside };
+    let (launches, timeline) = (list.launches(), Timeline::of(list));
+    let mut lifetimes = timeline.lifetimes(list);
+    let first = train.prepare.len() + train.forward.len() + 1;
+    let backward = first..first + train.backward.len();
+    let slope = slope(list, target);
+    let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
+    let outers = Joined::of(list).outers;
+    let is_own = |number: &usize| !twins.contains_key(number) && !outers.contains_key(number);
+    let outer = backward
+        .clone()
+        .filter(is_own)
+        .filter_map(|number| Some((number, tiled(launches[number], target)?)));
+    let made: Vec<(usize, Vec<(usize, Operand)>)> = backward
+        .clone()
+        .map(|number| (number, rows_of_product(list, launches[number], target)))
+        .collect();
+    // What reads the rows anyway makes their sum for nothing, and so does who makes them.
+    let numbered = |operands: &[Operand]| operands.iter().cloned().enumerate().collect::<Vec<_>>();
+    let with_other = |number: usize, operands: &[Operand]| {
+        let twin = twins
+            .iter()
+            .find(|(_, later)| **later == number)
+            .and_then(|(twin, _)| tiled(launches[*twin], target));
+        let other = twin.into_iter().flatten().find(|operand| !operands.contains(operand));
+        numbered(operands)
+            .into_iter()
+            .chain(other.map(|other| (OTHER, other.clone())))
+            .collect::<Vec<_>>()
+    };
+    let readers = outer
+        .chain(of_loss)
+        .map(|(number, operands)| (number, with_other(number, operands)))
+        .collect::<Vec<_>>();
+    for (number, operands) in readers.into_iter().chain(made) {
+        for (operand, of_rows) in &operands {
+            if beside.values().any(|maker| maker.launch == number) && is_product(launches[number]) {
+                continue;
+            }
+            let moments = |sum: usize| {
+                let [first, last] =
+                    [number.min(sum), number.max(sum)].map(|launch| timeline.launches()[launch]);
+                Lifetime { first, last }
+            };
+            let is_made = |sum: &usize| {
+                let mut between =
+                    (number.min(*sum) + 1..number.max(*sum)).map(|other| launches[other]);
+                adds(launches[*sum], of_rows)
+                    && (is_product(launches[number])
+                        || summed_rows(
+                            list,
+                            &operands.iter().map(|(_, rows)| rows.clone()).collect::<Vec<_>>(),
+                        ) == summed_rows(list, std::slice::from_ref(of_rows)))
+                    && between.all(|other| leaves(other, launches[*sum]))
+                    && launches[*sum].operation.writes().first().is_none_or(|made| {
+                        is_free(list, &lifetimes, (made.as_ref(), moments(*sum)))
+                    })
+            };
+            let Some(sum) = backward.clone().find(|sum| !beside.contains_key(sum) && is_made(sum))
+            else {
+                continue;
+            };
+            beside.insert(sum, Maker { launch: number, operand: *operand });
+            // It is in its place from now on, for the sums that follow.
+            let named = lifetimes.iter_mut().filter(|(name, _)| {
+                launches[sum].operation.writes().iter().any(|made| made == *name)
+            });
+            named.for_each(|(_, life)| *life = life.with(moments(sum)));
+        }
+    }
+    along(list, &mut beside, &launches, (&timeline, lifetimes));
+    beside
+}
+
+/// Outer products that a later one makes as well, since both have a side in common: that is read
+/// once.
+pub(super) fn twins(list: &LaunchList, target: Target) -> Twins {
+    let launches = list.launches();
+    let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
+    let fits = |first: usize, later: usize| {
+        let (one, other) = (tiled(launches[first], target)?, tiled(launches[later], target)?);
+        let side = differing(list, (launches[first], launches[later]))?;
+        let (shared, both) = (
+            columns(&one[1 - side]),
+            beside_each_other(columns(&one[side]), columns(&other[side])),
+        );
+        OfColumns::of((shared.max(both) as usize, shared.min(both) as usize), target)
+    };
+    Joined::of(list)
+        .twins
+        .into_iter()
+        .filter(|(first, later)| fits(*first, *later).is_some())
+        .collect()
+}
+
+/// Sums of products that a later one makes as well, since both read the same rows.
+fn along<'a>(
+    list: &'a LaunchList,
+    beside: &mut Beside,
+    launches: &[&Launch],
+    (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>),
+) {
+    for (sum, maker) in Joined::of(list).sums {
+        if [sum, maker].iter().any(|joined| beside.contains_key(joined))
+            || beside.values().any(|made| made.launch == sum)
+        {
+            continue;
+        }
+        let [first, last] = [sum, maker].map(|launch| timeline.launches()[launch]);
+        let moments = Lifetime { first, last };
+        let has_room = beside.values().filter(|made| made.launch == maker).count() + 1 < TOGETHER;
+        let read = launches[sum].operation.reads();
+        if !has_room || !read.iter().all(|name| is_free(list, &lifetimes, (name.as_ref(), moments)))
+        {
+            continue;
+        }
+        beside.insert(sum, Maker { launch: maker, operand: 0 });
+        // What it reads lies there until then.
+        let named = lifetimes.iter_mut().filter(|(name, _)| read.iter().any(|read| read == *name));
+        named.for_each(|(_, life)| *life = life.with(moments));
+    }
+}
+
+/// Sums that one launch makes at most, where they read the same rows.
+const TOGETHER: usize = 4;
+
+/// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
+fn is_free(
+    list: &LaunchList,
+    lifetimes: &BTreeMap<&str, Lifetime>,
+    (name, moments): (&str, Lifetime),
+) -> bool {
+    let Some(own) = list.arena.place(name) else { return true };
+    let mut wanted = lifetimes
+        .iter()
+        .filter(|(other, life)| **other != name && life.meets(moments))
+        .filter_map(|(other, _)| list.arena.place(other));
+    wanted.all(|place| {
+        place.offset + place.bytes <= own.offset || own.offset + own.bytes <= place.offset
+    })
+}
+
+/// Whether a launch multiplies rows with a matrix.
+fn is_product(launch: &Launch) -> bool {
+    matches!(&launch.operation, Operation::Fused { steps, .. } if steps.iter().any(super::is_product))
+}
+
+/// Rows that a product without tensor cores makes and puts down, as wide as its own, by the number
+/// of their step. On tensor cores sums of rows with a long way behind the product cost what they
+/// save (one H200, GAT of amazon0505: 121 + 43 us apart, 165 together).
+fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(usize, Operand)> {
+    let Operation::Fused { locals, steps, .. } = &launch.operation else { return Vec::new() };
+    let wide = steps.iter().find(|step| super::is_product(step)).and_then(|step| {
+        if let Operation::Evaluate { shape, .. } = step {
+            Some(shape.iter().product::<u64>())
+        } else {
+            None
+        }
+    });
+    let inner = steps.iter().find(|step| super::is_product(step)).and_then(|step| {
+        if let Operation::Evaluate { inputs, .. } = step {
+            inputs.first()?.shape().last().copied()
+        } else {
+            None
+        }
+    });
+    if target.bytes_per_real == 4
+        && inner.is_none_or(|inner| inner >= INNER_LEAST as u64)
+        && !is_attended(&list.index(), &launch.operation)
+    {
+        return Vec::new();
+    }
+    let index = list.index();
+    let made = |(number, step): (usize, &Operation)| {
+        let Operation::Evaluate { out, shape, .. } = step else { return None };
+        let held = index.get(out.as_str()).filter(|held| {
+            held.rows == Rows::Nodes && held.element == Element::Real && Some(held.columns) == wide
+        })?;
+        let is_stored = !locals.iter().any(|local| local.name == *out);
+        is_stored.then(|| {
+            (
+                number,
+                Operand::Rows(Rowed {
+                    buffer: held.name.clone(),
+                    shape: shape.clone(),
+                    view: View::Own,
+                }),
+            )
+        })
+    };
+    steps.iter().enumerate().filter_map(made).collect()
+}
+
+/// The gradient of the loss as an operand, where lanes hold its rows.
+fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
+    let Body::Train(train) = &list.body else { return None };
+    let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } =
+        &train.loss.operation
+    else {
+        return None;
+    };
+    let index = list.index();
+    let (result, held) = (index.get(result.as_str())?, index.get(gradient.as_str())?);
+    let strides = [result, held].map(|buffer| buffer.stride(target.bytes_per_real));
+    let rows = Rowed { buffer: gradient.clone(), shape: vec![held.columns], view: View::Own };
+    (held.columns > 0 && OfLoss::of(held.columns, &strides, target).is_held)
+        .then_some(Operand::Rows(rows))
+}
+
+/// The operands of an outer product on tensor cores, of one row a vertex each.
+fn tiled(launch: &Launch, target: Target) -> Option<&[Operand]> {
+    let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launch.operation else { return None };
+    let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
+    let is_one = |operand: &Operand| {
+        operand.shape().iter().product::<u64>() == columns(operand) && columns(operand) > 0
+    };
+    let [first, second] = inputs.as_slice() else { return None };
+    let sides = (
+        columns(first).max(columns(second)) as usize,
+        columns(first).min(columns(second)) as usize,
+    );
+    (is_one(first) && is_one(second) && OfColumns::of(sides, target).is_some()).then_some(inputs)
+}
+
+/// Whether a launch adds up these rows.
+fn adds(launch: &Launch, rows: &Operand) -> bool {
+    let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else {
+        return false;
+    };
+    // Axes of a row do not matter.
+    let elements = |operand: &Operand| operand.shape().iter().product::<u64>();
+    match (inputs.as_slice(), rows) {
+        ([Operand::Rows(added)], Operand::Rows(wanted)) => {
+            added.buffer == wanted.buffer
+                && added.view == wanted.view
+                && elements(&inputs[0]) == elements(rows)
+        }
+        (inputs, _) => *inputs == [rows.clone()],
+    }
+}
+
+/// Whether a launch neither reads nor writes a sum, nor writes what it adds up.
+fn leaves(launch: &Launch, sum: &Launch) -> bool {
+    let (made, added) = (sum.operation.writes(), sum.operation.reads());
+    let is_apart = |names: &[Cow<'_, str>]| names.iter().all(|name| !made.contains(name));
+    let written = launch.operation.writes();
+    is_apart(&launch.operation.reads())
+        && is_apart(&written)
+        && written.iter().all(|name| !added.contains(name))
+}

@@ -1,0 +1,233 @@
+//! sparse_features: products with features of which only what is not 0 is kept, and gradients of their
+//! weights.
+//!
+//! promises  a row of the result is one group's of lanes, which reads a row of the other matrix for
+//!           each entry; rows of many entries have a warp or a block, joined in order; what is not
+//!           kept is neither drawn for nor multiplied
+//! never     writes features out with their zeros; adds a float with an atomic
+use super::operators::dropped;
+use super::row_walk::{Parameters, THREADS, opening, plain_lanes, vector_of, who, widest_vector};
+use super::{Argument, Blocks, Cut, Kernel, Part, Refused, ScheduleKind, Unit, Walked};
+use crate::launch::{Dropout, Expression, Operation, Role, Rows};
+
+/// Entries that a group has at hand.
+const IN_FLIGHT: usize = 8;
+
+/// A walk over the entries of features, by rows or by columns.
+struct Walk<'a> {
+    features: &'a str,
+    by_columns: bool,
+    dropout: Option<Dropout>,
+    /// Columns of what is gathered and of what is made.
+    columns: u64,
+}
+
+impl Unit<'_> {
+    /// Features times a weight of which a row is a column of the result.
+    pub(super) fn sparse_product(&mut self) -> Result<(), Refused> {
+        let Operation::SparseProduct { out, left, right, dropout, epilogue } =
+            &self.launch.operation
+        else {
+            return Err(odd());
+        };
+        let (columns, inner) = (self.columns(out)?, self.columns(left)?);
+        if *epilogue != Expression::Made {
+            return Err(Refused::new("a sparse product with an end of its own".to_owned()));
+        }
+        if columns == 0 {
+            return Ok(());
+        }
+        self.header();
+        // A row for each entry lies in a line once the weight is turned.
+        let elements = columns * inner;
+        let turn = self.define(
+            "_turned",
+            (1, "const real* __restrict__ weight, real* __restrict__ turned"),
+            ("", &turned(columns, inner)),
+        );
+        let arguments = vec![Argument::Buffer(right.clone()), Argument::Scratch];
+        let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)).max(1) as u32, 1, 1]);
+        self.kernels.push(Kernel {
+            name: turn,
+            arguments,
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+        self.scratch_bytes = self.scratch_bytes.max(elements * self.target.bytes_per_real);
+        let walk = Walk { features: left, by_columns: false, dropout: *dropout, columns };
+        let stores = format!(
+            "EACH_Q if (own[q]) store<V>(out + (offset_t)v * {} + c[q], sum[q]);\n",
+            self.stride(out)
+        );
+        self.entries(&walk, ((Argument::Scratch, columns), out), &stores)
+    }
+
+    /// Rows turned, times features: the gradient of that weight.
+    pub(super) fn sparse_product_over_rows(&mut self) -> Result<(), Refused> {
+        let Operation::SparseProductOverRows { out, left, right, dropout } = &self.launch.operation
+        else {
+            return Err(odd());
+        };
+        let (columns, inner) = (self.columns(left)?, self.columns(right)?);
+        if columns == 0 || inner == 0 {
+            return Ok(());
+        }
+        self.header();
+        let walk = Walk { features: right, by_columns: true, dropout: *dropout, columns };
+        let gathered = (Argument::Buffer(left.clone()), self.stride(left));
+        self.entries(
+            &walk,
+            (gathered, out),
+            &format!("EACH if (own[q]) out[(offset_t)(c[q] + j) * {inner} + v] = sum[q][j];\n"),
+        )
+    }
+
+    fn columns(&self, name: &str) -> Result<u64, Refused> {
+        self.list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.name == name)
+            .map(|buffer| buffer.columns)
+            .ok_or_else(odd)
+    }
+
+    /// For each row, or column, of the features the sum of what its entries multiply.
+    fn entries(
+        &mut self,
+        walk: &Walk,
+        ((gathered, stride), out): ((Argument, u64), &str),
+        stores: &str,
+    ) -> Result<(), Refused> {
+        self.note([
+            (ScheduleKind::SparseProduct, !walk.by_columns),
+            (ScheduleKind::SparseGradient, walk.by_columns),
+        ]);
+        let held =
+            self.list.buffers.iter().find(|buffer| buffer.name == walk.features).ok_or_else(odd)?;
+        let (of_nodes, walked) = (
+            held.rows == Rows::Nodes && held.role == Role::SparseFeatures,
+            Walked::Entries(held.name.clone(), walk.by_columns),
+        );
+        let columns = walk.columns as usize;
+        let lanes = plain_lanes(
+            columns,
+            vector_of(columns, widest_vector(self.target.bytes_per_real)),
+            true,
+        );
+        let cut = Cut {
+            groups_of_warp: 32 / lanes.lanes as u32,
+            warps: THREADS / 32,
+            in_flight: IN_FLIGHT as u32,
+            blocks_per_processor: 2,
+            hub_blocks: 0,
+            rows_of_group: 1,
+        };
+        let drawn = walk
+            .dropout
+            .map(|dropout| drawn(dropout, walk.by_columns, of_nodes))
+            .unwrap_or_default();
+        let body = format!(
+            "{}constexpr unsigned B = {IN_FLIGHT}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
+                (!writes) return;\n{stores}",
+            opening(&lanes),
+            who(false),
+            ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string())
+        );
+        let mut parameters = Parameters::new();
+        parameters.push("const real* __restrict__ rows_of_entries", gathered);
+        parameters.push("real* __restrict__ out", Argument::Buffer(out.to_owned()));
+        parameters.items(&walked);
+        parameters.push(
+            "const unsigned* __restrict__ entry_far",
+            Argument::Items(walked.clone(), Part::Far),
+        );
+        parameters.push(
+            "const real* __restrict__ entry_value",
+            Argument::Items(walked.clone(), Part::Value),
+        );
+        parameters.tiers(&walked, cut);
+        if !drawn.is_empty() {
+            parameters.push("const Clock* __restrict__ clock", Argument::Clock);
+            parameters.push("const uint2 seed", Argument::Seed);
+            parameters.push("const unsigned training", Argument::Training);
+            if of_nodes {
+                parameters.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
+            }
+        }
+        let name = self.define("", (2, &parameters.text()), ("", &body));
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks: Blocks::Items { walked, cut, slices: lanes.slices as u32 },
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+        Ok(())
+    }
+}
+
+fn odd() -> Refused {
+    Refused::new("a product with sparse features that is none".to_owned())
+}
+
+/// What dropout does with an entry, before lanes tell each other.
+fn drawn(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
+    let Some((threshold, scale)) = dropped(dropout.probability) else { return String::new() };
+    let (row, column) = if by_columns { ("far[i]", "v") } else { ("v", "far[i]") };
+    let row = if of_nodes {
+        format!("rows_in_graph ? __ldg(rows_in_graph + {row}) : {row}")
+    } else {
+        row.to_owned()
+    };
+    let site = dropout.site;
+    format!(
+        "if (training && p < stop) {{ bool kept[1]; keeps<1>(kept, {row}, {column}, clock->epoch, \
+            {site}u, seed, {threshold}u); value[i] = kept[0] ? value[i] * {scale} : (real)0; }}\n"
+    )
+}
+
+/// A weight with a row for each column of the result, as one with a row for each column of the
+/// features.
+fn turned(columns: u64, inner: u64) -> String {
+    format!(
+        "const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+if (i >= {}u) return;
+const unsigned row = i / {columns}, column = i % {columns};
+turned[i] = __ldg(weight + (offset_t)column * {inner} + row);
+",
+        columns * inner
+    )
+}
+
+/// Lanes of a group ask for entries side by side, and for the rows of several at a time.
+const ENTRIES: &str = "real sum[Q][V];
+EACH sum[q][j] = 0;
+for (unsigned at = from; __any_sync(FULL, at < stop); at = min(stop, at + CHUNK)) {
+unsigned far[J];
+real value[J];
+UNROLL for (int i = 0; i < J; i++) {
+const unsigned p = at + i * L + part;
+far[i] = p < stop ? __ldcs(entry_far + p) : 0;
+value[i] = p < stop ? __ldcs(entry_value + p) : (real)0;
+@DRAWN@}
+UNROLL for (int s = 0; s < CHUNK; s += B) {
+real row[B][Q][V], factor[B];
+UNROLL for (int k = 0; k < B; k++) {
+const unsigned of = __shfl_sync(FULL, far[(s + k) / L % J], group * L + (s + k) % L);
+factor[k] = __shfl_sync(FULL, value[(s + k) / L % J], group * L + (s + k) % L);
+if (at + s + k < stop) EACH_Q load<V>(row[k][q], rows_of_entries + (offset_t)of * @STRIDE@ + c[q]);
+}
+UNROLL for (int k = 0; k < B; k++) if (at + s + k < stop) EACH sum[q][j] += factor[k] * row[k][q][j];
+}
+}
+if (tier > 0) {
+__shared__ real told[WARPS][L][Q][V];
+EACH { const real own_part = sum[q][j]; sum[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) sum[q][j] += from_lane(own_part, g * L + part); }
+if (tier == 2) {
+if (group == 0) EACH told[warp][part][q][j] = sum[q][j];
+__syncthreads();
+EACH { sum[q][j] = told[0][part][q][j]; for (int w = 1; w < WARPS; w++) sum[q][j] += told[w][part][q][j]; }
+}
+}
+";

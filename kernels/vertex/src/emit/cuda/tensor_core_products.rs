@@ -1,0 +1,603 @@
+//! tensor_core_products: products of rows on tensor cores, as kernels: of one matrix; of two that are added up;
+//! and of the rows that are made with more of them.
+//!
+//! promises  a kernel is as its launches and the device say, whoever asks; rows that a follower
+//!           multiplies are those that are put down, bit for bit, out of the shared memory of the
+//!           warp that made them
+//! never     decides which launches may be joined (`launch::Joined`)
+use super::graph_pooling::{Value, lanes, tables_of, value};
+use super::lane_layout::identity;
+use super::plain_products::{Finish, Shape, finish, parameters};
+use super::row_walk::{Parameters, about_row, vector_of};
+use super::tensor_core_shapes::{
+    self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, filled, lying,
+};
+use super::value_text::{Lanes, Writer, pointer};
+use super::walk_steps::{From, Leaf, Walk};
+use super::{Blocks, Kernel, Matmul, Refused, ScheduleKind, Unit, warpgroup_products};
+use crate::launch::{Launch, NARROW_COLUMNS, Operation, Rows};
+
+/// A kernel, and what else it makes.
+pub(super) struct Tiled {
+    words: String,
+    parameters: Parameters,
+    tables: String,
+    body: String,
+    schedule: OfRows,
+    blocks: Blocks,
+    scratch_bytes: u64,
+    /// A launch whose product it adds to its own, and launches whose products it makes of its rows.
+    pub first: Option<usize>,
+    pub followers: Vec<usize>,
+    /// Whether each of these is wide.
+    widths: Vec<bool>,
+}
+
+/// Rows that are multiplied with a matrix.
+struct Source<'a> {
+    shape: &'a Shape,
+    /// Statements that put a piece of a row where the tensor cores read it, and elements of that.
+    filled: String,
+    vector: usize,
+    loader: Writer<'a>,
+}
+
+impl<'a> Source<'a> {
+    fn of(walk: &'a Walk, shape: &'a Shape) -> Result<Source<'a>, Refused> {
+        let input = &walk.steps[shape.number].inputs[0];
+        let lies = lying(walk, input, shape.plain);
+        // A row is read to the end of its stride, in vectors; zeros there are as good as what lies
+        // there.
+        let to_the_end = lies
+            .filter(|leaf| leaf.columns == shape.inner as u64)
+            .map_or(shape.inner, |leaf| leaf.stride as usize);
+        let vector = vector_of(to_the_end, 4);
+        let is_whole = |leaf: &Leaf| leaf.ends_in_zeros || shape.inner.is_multiple_of(vector);
+        let copied = lies.map(|leaf| (leaf, if is_whole(leaf) { Tail::Any } else { Tail::Zeros }));
+        let mut loader = Writer::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
+        let nothing = Value { statements: String::new(), at: String::new() };
+        let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
+        Ok(Source { shape, filled: filled(copied, &left, (vector, shape.inner)), vector, loader })
+    }
+
+    /// Statements that ask for a step of the rows, whose number is this.
+    fn request(&self, step: &str, pieces: &str) -> String {
+        tensor_core_shapes::REQUEST
+            .replace("@STEP@", step)
+            .replace("@PIECES@", pieces)
+            .replace("@LEFT@", &self.filled)
+    }
+
+    fn steps(&self) -> usize {
+        self.shape.inner.div_ceil(32)
+    }
+}
+
+/// A product of the rows that a kernel makes.
+struct Follower<'a> {
+    shape: &'a Shape,
+    tiles: usize,
+    parts: usize,
+    writer: Writer<'a>,
+    finish: Finish,
+}
+
+impl<'a> Follower<'a> {
+    /// None where it is no such product.
+    fn of(walk: &'a Walk, shape: &'a Shape, matmul: Matmul) -> Option<Follower<'a>> {
+        let tiles = shape.wide.div_ceil(8);
+        let is_fit = shape.lead == 1
+            && !shape.plain
+            && walk.rows == Rows::Nodes
+            && shape.inner >= INNER_LEAST;
+        let (writer, finish) = is_fit
+            .then(|| finished(walk, std::slice::from_ref(shape), (tiles, 1), &[]))
+            .flatten()?;
+        Some(Follower {
+            shape,
+            tiles,
+            parts: 1 + usize::from(
+                shape.inner * shape.wide <= tensor_core_shapes::SPLIT_MOST && matmul == Matmul::F32,
+            ),
+            writer,
+            finish,
+        })
+    }
+
+    /// Vectors of four in which its matrix lies.
+    fn vectors(&self) -> usize {
+        self.steps() * 2 * self.tiles * self.parts * 32
+    }
+
+    /// Steps along its rows.
+    fn steps(&self) -> usize {
+        self.shape.inner.div_ceil(32)
+    }
+
+    /// Whether it has more columns than a warp alone makes of rows that it has just made.
+    fn is_wide(&self) -> bool {
+        self.shape.wide as u64 > NARROW_COLUMNS
+    }
+}
+
+/// A writer of what is done with the rows of a product on tensor cores, in the widest vectors that
+/// do. What a second product makes is in the sums of the first, so that nothing is left of it.
+fn finished<'a>(
+    walk: &'a Walk,
+    shapes: &[Shape],
+    (tiles, slices): (usize, usize),
+    held: &[From],
+) -> Option<(Writer<'a>, Finish)> {
+    let [shape, second @ ..] = shapes else { return None };
+    let at = |group: &str, place: &str| {
+        format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]")
+    };
+    OfRows::vectors(tiles, shape.places).find_map(|vector| {
+        let mut writer = Writer::new(
+            walk,
+            Lanes { places: shape.places, vector, lanes: 4, chunks: 2 * tiles / vector, slices },
+        );
+        let nothing = |second: &Shape| {
+            writer.know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())
+        };
+        let nothing: String = second.iter().map(nothing).collect();
+        let finish = finish(&mut writer, (shape, held), at).ok()?;
+        Some((writer, Finish { made: format!("{}{nothing}", finish.made), ..finish }))
+    })
+}
+
+impl Unit<'_> {
+    /// The kernel of a product on tensor cores, of the products that it may make of its rows, and,
+    /// if there is a launch that it adds, of that one's; none where something does not fit.
+    pub(super) fn tiled(
+        &self,
+        number: usize,
+        (first, followers): (Option<usize>, &[usize]),
+    ) -> Result<Option<Tiled>, Refused> {
+        let launches = self.list.launches();
+        let walk_of =
+            |operation: &Operation| Walk::of((self.list, self.target.bytes_per_real), operation);
+        let both = first.and_then(|first| self.added(launches[first], launches[number]));
+        if first.is_some() && both.is_none() {
+            return Ok(None);
+        }
+        let Some(walk) = walk_of(both.as_ref().unwrap_or(&launches[number].operation)) else {
+            return Ok(None);
+        };
+        let shapes = if first.is_some() { Shape::both(&walk)? } else { vec![Shape::of(&walk)?] };
+        let walks: Vec<Walk> = followers
+            .iter()
+            .filter_map(|follower| walk_of(&launches[*follower].operation))
+            .collect();
+        let of_followers = walks.iter().map(Shape::of).collect::<Result<Vec<_>, _>>()?;
+        let after: Vec<Follower> = walks
+            .iter()
+            .zip(&of_followers)
+            .filter_map(|(walk, shape)| Follower::of(walk, shape, self.target.matmul))
+            .collect();
+        if after.len() < followers.len() {
+            return Ok(None);
+        }
+        let rows = followers
+            .first()
+            .and_then(|follower| super::plain_products::left_of(&launches[*follower].operation));
+        let made = self.tiled_of(&walk, &shapes, (&after, rows))?;
+        Ok(made.map(|made| Tiled { first, followers: followers.to_vec(), ..made }))
+    }
+
+    /// The kernel of a product with what it may be joined with, as far as that goes; none where it
+    /// is not for tensor cores.
+    pub(super) fn joined_tiled(&self, number: usize) -> Result<Option<Tiled>, Refused> {
+        let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
+        if makes_sums(&number) {
+            return Ok(None);
+        }
+        // A sum that a launch behind this one makes is not there yet.
+        let launches = self.list.launches();
+        let reads = |launch: usize, sum: usize| {
+            launches[sum]
+                .operation
+                .writes()
+                .iter()
+                .any(|made| launches[launch].operation.reads().contains(made))
+        };
+        let waits = |follower: usize| {
+            self.beside.iter().any(|(sum, maker)| maker.launch > number && reads(follower, *sum))
+        };
+        let followers = self.joined.followers_of(self.list, number).into_iter();
+        let followers: Vec<usize> =
+            followers.filter(|follower| !makes_sums(follower) && !waits(*follower)).collect();
+        let firsts = self
+            .joined
+            .first_of(number)
+            .filter(|first| !makes_sums(first))
+            .map(Some)
+            .into_iter()
+            .chain([None]);
+        for (first, count) in
+            firsts.flat_map(|first| (0..=followers.len()).rev().map(move |count| (first, count)))
+        {
+            // What cannot be joined is done alone.
+            match self.tiled(number, (first, &followers[..count])) {
+                Err(_) if first.is_some() || count > 0 => {}
+                Ok(None) if first.is_some() || count > 0 => {}
+                made => return made,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Two launches as one: the first one's rows are the second's alone.
+    pub(super) fn added(&self, first: &Launch, second: &Launch) -> Option<Operation> {
+        let parts = |launch: &Launch| match &launch.operation {
+            Operation::Fused { over, locals, steps } => {
+                Some((*over, locals.clone(), steps.clone()))
+            }
+            operation @ Operation::Evaluate { .. } => {
+                Some((crate::launch::Over::Vertices, Vec::new(), vec![operation.clone()]))
+            }
+            _ => None,
+        };
+        let ((over, mut locals, mut steps), (_, of_second, then)) = (parts(first)?, parts(second)?);
+        let between = first.operation.writes();
+        locals.extend(
+            self.list
+                .buffers
+                .iter()
+                .filter(|buffer| between.iter().any(|made| **made == buffer.name))
+                .cloned(),
+        );
+        locals.extend(of_second);
+        steps.extend(then);
+        Some(Operation::Fused { over, locals, steps })
+    }
+
+    fn tiled_of(
+        &self,
+        walk: &Walk,
+        shapes: &[Shape],
+        (followers, rows_made): (&[Follower], Option<&str>),
+    ) -> Result<Option<Tiled>, Refused> {
+        let sources =
+            shapes.iter().map(|shape| Source::of(walk, shape)).collect::<Result<Vec<_>, _>>()?;
+        let [shape, ..] = shapes else { return Ok(None) };
+        let Some(schedule) = self.schedule_of(walk, shapes) else { return Ok(None) };
+        let held: Vec<From> = rows_made
+            .and_then(|rows| walk.steps.iter().position(|step| step.out == rows))
+            .map(From::Step)
+            .into_iter()
+            .collect();
+        if (held.is_empty() || schedule.slices > 1) && !followers.is_empty() {
+            return Ok(None);
+        }
+        // Two blocks have too few registers for two products as wide as that.
+        if schedule.blocks > 1
+            && schedule.tiles >= 4
+            && followers.iter().any(|follower| follower.tiles >= 4)
+        {
+            return Ok(None);
+        }
+        // What is as wide as that is worth it where groups of warps multiply it as well, and have
+        // registers for both, which what draws takes.
+        let by_groups = matches!(schedule.lies, Lies::ForGroups { at_once } if at_once == schedule.steps)
+            && warpgroup_products::TILES.contains(&schedule.tiles);
+        let follows = |follower: &Follower| {
+            by_groups
+                && warpgroup_products::TILES.contains(&follower.tiles)
+                && (follower.parts == 2) == schedule.split
+                && !follower.writer.walk.draws()
+        };
+        if followers.iter().any(|follower| follower.is_wide() && !follows(follower)) {
+            return Ok(None);
+        }
+        let Some((writer, finish)) =
+            finished(walk, shapes, (schedule.tiles, schedule.slices), &held)
+        else {
+            return Ok(None);
+        };
+        let of_rows =
+            followers.first().map_or(0, |follower| schedule.finishers() * follower.steps() * 128);
+        let more = 16 * (of_rows + followers.iter().map(Follower::vectors).sum::<usize>());
+        let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
+        let next = (schedule.shared_bytes - more) / 16;
+        let (rows, lead) = shape.rows(walk);
+        let body =
+            body((&sources, &schedule), (&finish, followers), (writer.lanes.vector, next), lead);
+        let mut given = Parameters::new();
+        for source in &sources {
+            given.push(
+                format!("const real* __restrict__ {}", pointer(&source.shape.matrix)),
+                super::Argument::Buffer(source.shape.matrix.clone()),
+            );
+        }
+        let scratch_bytes = schedule.bytes_between(self.nodes());
+        if scratch_bytes > 0 {
+            given.push("real* __restrict__ scratch", super::Argument::Scratch);
+        }
+        let shares = schedule.shares() as u32;
+        if shares > 1 {
+            given.push("unsigned* ticket", super::Argument::Ticket);
+        }
+        let loaders: Vec<&Writer> = sources.iter().map(|source| &source.loader).collect();
+        parameters(&mut given, (shape, rows), (&loaders, &writer), &body);
+        for follower in followers {
+            parameters(&mut given, (follower.shape, rows), (&[], &follower.writer), &body);
+        }
+        let writers: Vec<&Writer> = loaders
+            .into_iter()
+            .chain([&writer])
+            .chain(followers.iter().map(|follower| &follower.writer))
+            .collect();
+        let (each, slices) =
+            ((schedule.rows() as u32 / lead.max(1) as u32).max(1), schedule.slices as u32);
+        // A block stays for as many tiles as there are: it lays the matrix out once.
+        let most = (self.target.processors * schedule.blocks / (slices * shares)).max(1);
+        let blocks = match schedule.lies {
+            Lies::OfWarps => Blocks::Rows { rows, each, slices },
+            Lies::Whole | Lies::InSteps | Lies::ForGroups { .. } | Lies::ForShares { .. } => {
+                Blocks::Parts { rows, each, most, tiles: [slices, shares] }
+            }
+        };
+        Ok(Some(Tiled {
+            words: schedule.words(),
+            parameters: given,
+            tables: tables_of(&writers)?,
+            body,
+            schedule,
+            blocks,
+            scratch_bytes,
+            first: None,
+            followers: Vec::new(),
+            widths: followers.iter().map(Follower::is_wide).collect(),
+        }))
+    }
+
+    /// How the rows are shared, if they fit.
+    fn schedule_of(&self, walk: &Walk, shapes: &[Shape]) -> Option<OfRows> {
+        let [shape, second @ ..] = shapes else { return None };
+        // What draws takes so many registers that a block of more warps has too few.
+        let vertices = if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 };
+        let many = if walk.draws() { 0 } else { vertices };
+        if !second.is_empty() {
+            // Both matrices lie below each other, each from a step on, and all columns at once:
+            // rows are read once.
+            let steps = shapes.iter().map(|shape| shape.inner.div_ceil(32)).sum::<usize>();
+            let is_fit = shapes
+                .iter()
+                .all(|shape| shape.lead == 1 && !shape.plain && shape.inner >= INNER_LEAST)
+                && shape.places.is_multiple_of(4);
+            let schedule = OfRows::of((steps * 32, shape.wide), self.target)
+                .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
+            return schedule.map(|schedule| schedule.with_warps(many, self.target));
+        }
+        let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
+        let sizes = (shape.inner, shape.wide);
+        let by_groups = || {
+            OfRows::in_shares(sizes, (many, self.target))
+                .or_else(|| OfRows::in_one(sizes, (many, self.target)))
+        };
+        if let Some(by_groups) = are_copied.then(by_groups).flatten() {
+            return Some(by_groups);
+        }
+        let whole = OfRows::of(sizes, self.target);
+        let in_steps = || {
+            OfRows::of_few(sizes, (vertices, self.target))
+                .or_else(|| OfRows::of_long(sizes, whole, self.target))
+        };
+        let schedule = (are_copied && shape.transposed)
+            .then(in_steps)
+            .flatten()
+            .or(whole)
+            .map(|schedule| schedule.with_warps(many, self.target));
+        let in_slabs =
+            || are_copied.then(|| OfRows::in_slabs(sizes, (many, self.target))).flatten();
+        schedule
+            .filter(|schedule| matches!(schedule.lies, Lies::ForGroups { .. }))
+            .or_else(in_slabs)
+            .or(schedule)
+    }
+
+    fn note_product(&mut self, tiled: &Tiled) {
+        let OfRows { lies, steps, slices, .. } = tiled.schedule;
+        self.note([
+            (ScheduleKind::TensorCoreProduct, lies == Lies::Whole),
+            (ScheduleKind::TensorCoreFewRows, lies == Lies::OfWarps),
+            (ScheduleKind::TensorCoreLongRows, lies == Lies::InSteps),
+            (
+                ScheduleKind::WarpgroupProduct,
+                matches!(lies, Lies::ForGroups { at_once } if at_once == steps),
+            ),
+            (
+                ScheduleKind::WarpgroupSlabs,
+                matches!(lies, Lies::ForGroups { at_once } if at_once < steps),
+            ),
+            (ScheduleKind::WarpgroupSplitK, matches!(lies, Lies::ForShares { .. })),
+            (ScheduleKind::ProductSlices, slices > 1),
+            (ScheduleKind::MergedSum, tiled.first.is_some()),
+            (ScheduleKind::MergedNarrow, tiled.widths.iter().any(|is_wide| !is_wide)),
+            (ScheduleKind::MergedWide, tiled.widths.contains(&true)),
+        ]);
+    }
+
+    /// Writes a kernel.
+    pub(super) fn write_tiled(&mut self, tiled: Tiled) {
+        self.note_product(&tiled);
+        self.header();
+        self.schedule(&tiled.words);
+        let (schedule, parameters) = (tiled.schedule, tiled.parameters);
+        let threads = 32 * schedule.warps as u32;
+        let name = self.define_for(
+            (threads, schedule.blocks),
+            ("", &parameters.text()),
+            (&tiled.tables, &tiled.body),
+        );
+        let shared_bytes = schedule.shared_bytes as u32;
+        self.scratch_bytes = self.scratch_bytes.max(tiled.scratch_bytes);
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks: tiled.blocks,
+            threads,
+            shared_bytes,
+        });
+    }
+}
+
+fn body(
+    (sources, schedule): (&[Source], &OfRows),
+    (finish, followers): (&Finish, &[Follower]),
+    (vector, next): (usize, usize),
+    lead: u64,
+) -> String {
+    let shape = sources[0].shape;
+    let constants = format!(
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {}, MV = {}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {}, TEAM = {};
+const unsigned rows = rows_given * {lead};\n",
+        shape.inner,
+        shape.places,
+        shape.wide,
+        sources[0].vector,
+        vector_of(shape.inner, 4),
+        2 * schedule.tiles / vector,
+        schedule.tiles,
+        schedule.steps,
+        schedule.ahead,
+        1 + usize::from(schedule.split),
+        schedule.warps,
+        schedule.team_most(),
+    );
+    let after = format!("{}{}", finish.statements, finish.stores);
+    let (mut laid, mut then, mut keeps) = (String::new(), String::new(), String::new());
+    if let Some(steps) = followers.first().map(Follower::steps) {
+        let kept = tensor_core_shapes::KEPT.replace("@NEXT@", &next.to_string());
+        laid = format!(
+            "constexpr unsigned NEXT_STEPS = {steps}, KEPT = {};\n{kept}",
+            schedule.finishers()
+        );
+        then = "__syncwarp();\n".to_owned();
+        keeps = tensor_core_shapes::KEEP.replace("@HELD@", &finish.held.concat());
+        let mut place = next + schedule.finishers() * steps * 128;
+        for follower in followers {
+            let (lays, multiplies) = of_follower(follower, place);
+            laid.push_str(&lays);
+            then.push_str(&multiplies);
+            place += follower.vectors();
+        }
+        then.push_str("__syncwarp();\n");
+    }
+    let reads_anew = followers.iter().any(Follower::is_wide);
+    let finish_of_rows =
+        with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)), reads_anew);
+    let text = match schedule.lies {
+        Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => {
+            warpgroup_products::of_rows(
+                (at_once, schedule.steps),
+                schedule.shares(),
+                schedule.tiles,
+            )
+        }
+        Lies::Whole => ROWS.to_owned(),
+        Lies::OfWarps => FEW_ROWS.to_owned(),
+        Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),
+    };
+    let (request, right, half) = of_sources(sources);
+    let pieces = if schedule.lies == Lies::InSteps { "MANY * 16 / KV" } else { "16 / KV" };
+    let text = text
+        .replace("@REQUEST@", &request.replace("@PIECES@", pieces))
+        .replace(
+            "@LAY@",
+            &tensor_core_shapes::LAY.replace("@TO@", "right").replace("@HALVES@", "STEPS * 2"),
+        )
+        .replace("@LAID@", &laid)
+        .replace("@FINISH@", &format!("{finish_of_rows}{then}"))
+        .replace("@MATRIX@", &pointer(&shape.matrix))
+        .replace("@COLUMN@", OfRows::column(vector))
+        .replace("@RIGHT@", &right)
+        .replace("@HALF@", &half);
+    format!("{constants}{text}")
+}
+
+/// What is done with the rows of a tile; where registers are few, what is the same for all rows is
+/// read anew for each.
+fn with_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
+    let (before, part) = if reads_anew {
+        ("const unsigned own_part = anew(part);\n", "own_part")
+    } else {
+        ("", "part")
+    };
+    FINISH
+        .replace("@BEFORE@", before)
+        .replace("@PART@", part)
+        .replace("@MADE@", made)
+        .replace("@EPILOGUE@", epilogue)
+}
+
+/// Statements that ask for a step of the rows; an element of the matrix; whether the second half of
+/// a step has something.
+fn of_sources(sources: &[Source]) -> (String, String, String) {
+    let right = |source: &Source, row: &str| source.shape.element(row, "column");
+    match sources {
+        [first, second, ..] => {
+            let (steps, inner) = (first.steps(), second.shape.inner);
+            let constants = format!("constexpr unsigned K = {inner}, KV = {};\n", second.vector);
+            let of_second = second.request(&format!("(coming_step - {steps})"), "16 / KV");
+            let request = format!(
+                "if (coming_step < {steps}) {{\n{}}} else {{\n{constants}{of_second}}}\n",
+                first.request("coming_step", "@PIECES@")
+            );
+            let start = steps * 32;
+            let of_right = format!(
+                "column >= WIDE ? (real)0 : k < {start} ? (k < K ? {} : (real)0) : k - {start} < \
+                 {inner} ? {} : (real)0",
+                right(first, "k"),
+                right(second, &format!("(k - {start})"))
+            );
+            (
+                request,
+                of_right,
+                format!(
+                    "(step < {steps} ? step * 32 + 16 < K : step * 32 + 16 < {})",
+                    start + inner
+                ),
+            )
+        }
+        [only] => (
+            only.request("coming_step", "@PIECES@"),
+            format!("k < K && column < WIDE ? {} : (real)0", right(only, "k")),
+            "step * 32 + 16 < K".to_owned(),
+        ),
+        [] => (String::new(), String::new(), String::new()),
+    }
+}
+
+/// Statements that lay a follower's matrix out from a place in shared memory on, and those that
+/// multiply the rows at hand with it.
+fn of_follower(follower: &Follower, place: usize) -> (String, String) {
+    let Follower { shape, tiles, parts, writer, finish } = follower;
+    let vector = writer.lanes.vector;
+    let constants = format!(
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, V = {vector}, Q = {}, TILES = {tiles}, \
+            PARTS = {parts};\nfloat4* const of_next = reinterpret_cast<float4*>(of_block) + \
+            {place};\n",
+        shape.inner,
+        shape.places,
+        shape.wide,
+        2 * tiles / vector
+    );
+    let right = format!("k < K && column < WIDE ? {} : (real)0", shape.element("k", "column"));
+    let (lays, multiplies) = if follower.is_wide() {
+        warpgroup_products::next()
+    } else {
+        (
+            tensor_core_shapes::LAY
+                .replace("@TO@", "of_next")
+                .replace("@HALVES@", "NEXT_STEPS * 2"),
+            tensor_core_shapes::NEXT.to_owned(),
+        )
+    };
+    let laid = lays.replace("@COLUMN@", OfRows::column(vector)).replace("@RIGHT@", &right);
+    let after = format!("{}{}", finish.statements, finish.stores);
+    let finished =
+        with_rows(&finish.made, &format!("{}{after}", about_row(&after)), follower.is_wide());
+    (format!("{{\n{constants}{laid}}}\n"), format!("{{\n{constants}{multiplies}{finished}}}\n"))
+}

@@ -1,0 +1,1038 @@
+//! tensor_core_shapes: how products and outer products of 32 bits lie over tensor cores: tiles, queues in
+//! shared memory, and who does which rows.
+//!
+//! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is
+//!           multiplied as two parts of fewer bits; what is added up is added in an order that
+//!           sizes and the device decide; rows are asked for several steps before they are worked
+//!           on, by the warp that works on them
+//! never     is taken for reals of 64 bits, or where a block would need more shared memory than the
+//!           device has
+//!
+//! The shapes were found in `kernels/device/lab` (its README, section 2, has what each costs).
+use std::ops::RangeInclusive;
+
+use super::graph_pooling::{Value, start_of_row};
+use super::row_walk::about_row;
+use super::value_text::pointer;
+use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
+use super::{Matmul, TICKETS, Target, row_walk, warpgroup_products};
+use crate::launch::{self, Element, Rows};
+
+/// Columns of a row that are added up, at least.
+pub(super) const INNER_LEAST: usize = launch::INNER_LEAST as usize;
+/// Elements of a matrix that is split into its parts once: larger ones are split at each use, and
+/// have more room for rows on their way.
+pub(super) const SPLIT_MOST: usize = 20_000;
+/// Warps of a block that multiplies rows: as many as every block has.
+pub(super) const WARPS: usize = row_walk::THREADS as usize / 32;
+/// Warps of a block that is a processor's only one and has many rows: three for each of its
+/// schedulers, as many as have registers for eight tiles of sums and what is done with them (ten
+/// have no more each, since two schedulers have three). With two it waits for each row's end.
+const MANY_WARPS: usize = 12;
+/// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one
+/// H200, 66 columns in two slices: 766 us for 629; by groups they are one slice now).
+const MANY_WIDE: usize = 6;
+/// Tiles that each of these warps has at least, and so rows for each processor.
+const MANY_TILES: usize = 2;
+const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
+/// Columns of the side that a group has, where an outer product is turned round, and groups that
+/// take turns then.
+const NARROW_OF_TURNED: RangeInclusive<usize> = 49..=64;
+const TURNS_OF_TURNED: usize = 3;
+/// Rows for each processor from which on groups of warps multiply: two of its three have some, of
+/// which each then reads a matrix that they lay out once (one H200, GIN, us an epoch by warps and
+/// by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793). Outer
+/// products of so few were faster by warps, all of a program together (pubmed, GIN: 392 and 401);
+/// of wide ones among them neither is.
+const GROUP_ROWS: u64 = 2 * warpgroup_products::ROWS as u64;
+/// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room
+/// for more of it (580,768 rows of 1,323 by 64 on one H200, us: 2 steps 1,145, 3 steps 1,165, 4
+/// steps 1,220).
+const SLAB_AHEAD: usize = 2;
+/// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken
+/// apart once for all of them.
+pub(super) const MANY: usize = 2;
+/// Warps of a block that adds up outer products, about.
+const OUTER_WARPS: usize = 12;
+/// Elements of a row from which on few rows are shared by all warps of a block, and tiles of 16
+/// rows that a processor may have then.
+const FEW_INNER: usize = 256;
+const FEW_TILES: u32 = 2;
+/// Steps that are asked for ahead, at least, where blocks share a row's elements.
+const SHARE_AHEAD: usize = 3;
+/// Tiles of columns of rows that are made where they are multiplied: threads of a group then have
+/// the same column in all steps.
+const MADE_TILES: usize = 8;
+/// Narrow elements that such a row is made of at most, in a block of so many threads at most, and
+/// in larger ones, which have fewer registers: with 20 one spilled.
+const MADE_MOST: usize = launch::NARROW_MOST as usize;
+const MADE_THREADS: u32 = 384;
+const MADE_BY_MORE: usize = 12;
+/// Shared memory that the device keeps for itself, for each block.
+const KEPT_BYTES: usize = 1024;
+
+/// Where the matrix lies that rows are multiplied with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lies {
+    /// In shared memory, all of it.
+    Whole,
+    /// As steps of it on their way, of each warp its own: rows are few, and all warps of a block
+    /// share 16 of them.
+    OfWarps,
+    /// As steps of it on their way, of all warps of a block: rows are so long that the matrix does
+    /// not fit.
+    InSteps,
+    /// In shared memory in its parts, for groups of four warps that multiply 64 rows as one
+    /// (`warpgroup`): so many steps of it at a time, for the same rows.
+    ForGroups { at_once: usize },
+    /// The same, where so many blocks share a row's elements: each has so many steps of the matrix,
+    /// and who is done last adds up.
+    ForShares { at_once: usize, shares: usize },
+}
+
+/// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows,
+/// 32 elements of the rows at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OfRows {
+    /// Tiles of 8 columns that a block makes, and blocks that share a row.
+    pub tiles: usize,
+    pub slices: usize,
+    /// Steps along a row.
+    pub steps: usize,
+    /// Steps that are asked for before they are worked on.
+    pub ahead: usize,
+    /// Whether the matrix lies in shared memory as its two parts.
+    pub split: bool,
+    /// Where the matrix lies.
+    pub lies: Lies,
+    /// Blocks of a processor, and warps of a block.
+    pub blocks: u32,
+    pub warps: usize,
+    pub shared_bytes: usize,
+}
+
+impl OfRows {
+    /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows
+    /// that it is multiplied with.
+    pub fn of_few((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+        if !OfRows::are_few(inner, (rows, target)) {
+            return None;
+        }
+        let slices = wide.div_ceil(32);
+        let tiles = wide.div_ceil(slices).div_ceil(8);
+        let bytes = |ahead: usize| WARPS * ahead * (16 + 8 * tiles) * 32 * 4;
+        let fits = |ahead: &usize| {
+            2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES
+        };
+        let ahead = [4, 3, 2].into_iter().find(fits)?;
+        let slices = wide.div_ceil(8 * tiles);
+        Some(OfRows {
+            tiles,
+            slices,
+            steps: inner.div_ceil(32),
+            ahead,
+            split: false,
+            lies: Lies::OfWarps,
+            blocks: 2,
+            warps: WARPS,
+            shared_bytes: bytes(ahead),
+        })
+    }
+
+    /// Tiles of a slice, as many as there may be, and slices.
+    fn widest(wide: usize) -> (usize, usize) {
+        let tiles = wide.div_ceil(wide.div_ceil(64)).div_ceil(8);
+        (tiles, wide.div_ceil(8 * tiles))
+    }
+
+    /// Whether rows are long and few.
+    fn are_few(inner: usize, (rows, target): (u64, Target)) -> bool {
+        target.bytes_per_real == 4
+            && inner >= FEW_INNER
+            && (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows)
+    }
+
+    /// Of few and long rows by groups of warps, several blocks of which share a row's elements:
+    /// each lays a few steps of the matrix out, for all rows that it has (one H100, 3,327 rows of
+    /// 3,703 by 64: 85 us by warps, each block of which reads all of the matrix, and 44).
+    pub fn in_shares(
+        (inner, wide): (usize, usize),
+        (rows, target): (u64, Target),
+    ) -> Option<OfRows> {
+        let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
+        let (processors, turns) =
+            (target.processors as usize, rows.div_ceil(warpgroup_products::ROWS as u64) as usize);
+        if !OfRows::are_few(inner, (rows, target)) || turns * 4 * slices > TICKETS as usize {
+            return None;
+        }
+        let made = |asked: usize| {
+            let at_once = steps.div_ceil(asked);
+            let shares = steps.div_ceil(at_once);
+            let of = |ahead: usize| {
+                OfRows::for_groups(
+                    (tiles, slices, steps),
+                    (at_once, ahead),
+                    (1..=*warpgroup_products::TILES.end(), target),
+                )
+            };
+            let made = OfRows {
+                lies: Lies::ForShares { at_once, shares },
+                ..(SHARE_AHEAD..=warpgroup_products::AHEAD).rev().find_map(of)?
+            };
+            // In quarters of what a step costs: steps and sums of a group of warps, a matrix that
+            // is laid out, sums of others.
+            let groups = warpgroup_products::WARPS / 4 * (processors / (shares * slices)).max(1);
+            Some((turns.div_ceil(groups) * (at_once * 4 + 2 * tiles) + at_once * 2 + shares, made))
+        };
+        let each = (2..=steps).take_while(|asked| asked * slices <= processors).filter_map(made);
+        each.min_by_key(|(cost, _)| *cost).map(|(_, made)| made)
+    }
+
+    /// None where it does not fit.
+    pub fn of((inner, wide): (usize, usize), target: Target) -> Option<OfRows> {
+        if target.bytes_per_real != 4 || inner < INNER_LEAST {
+            return None;
+        }
+        (wide.div_ceil(64)..=wide.div_ceil(8))
+            .find_map(|slices| OfRows::in_slices((inner, wide), slices, target))
+    }
+
+    /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read
+    /// once for each slice.
+    pub fn of_long(
+        (inner, wide): (usize, usize),
+        whole: Option<OfRows>,
+        target: Target,
+    ) -> Option<OfRows> {
+        let least = wide.div_ceil(64);
+        if target.bytes_per_real != 4
+            || inner < INNER_LEAST
+            || whole.is_some_and(|whole| whole.slices <= least)
+        {
+            return None;
+        }
+        let (tiles, slices) = OfRows::widest(wide);
+        let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
+        let ahead =
+            [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
+        Some(OfRows {
+            tiles,
+            slices,
+            steps: inner.div_ceil(32),
+            ahead,
+            split: false,
+            lies: Lies::InSteps,
+            blocks: 1,
+            warps: WARPS,
+            shared_bytes: bytes(ahead),
+        })
+    }
+
+    /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does:
+    /// what is no product of groups then is slower as one.
+    pub fn in_slabs(
+        (inner, wide): (usize, usize),
+        (rows, target): (u64, Target),
+    ) -> Option<OfRows> {
+        let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
+        let made = |at_once: usize| {
+            OfRows::for_groups(
+                (tiles, slices, steps),
+                (at_once, SLAB_AHEAD),
+                (warpgroup_products::TILES, target),
+            )
+        };
+        if target.bytes_per_real != 4
+            || inner < INNER_LEAST
+            || rows < GROUP_ROWS * u64::from(target.processors)
+            || made(steps).is_some()
+        {
+            return None;
+        }
+        let most = (1..steps).rev().find(|at_once| made(*at_once).is_some())?;
+        made(steps.div_ceil(steps.div_ceil(most)))
+    }
+
+    /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles:
+    /// rows are read once.
+    pub fn in_one((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+        let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
+        let is_fit = tiles > *warpgroup_products::TILES.end()
+            && target.bytes_per_real == 4
+            && inner >= INNER_LEAST
+            && rows >= GROUP_ROWS * u64::from(target.processors);
+        (2..=warpgroup_products::AHEAD).rev().filter(|_| is_fit).find_map(|ahead| {
+            OfRows::for_groups(
+                (tiles, 1, steps),
+                (steps, ahead),
+                (warpgroup_products::TILES_OF_ROWS, target),
+            )
+        })
+    }
+
+    /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead,
+    /// if that fits; as many tiles as this are worth it.
+    fn for_groups(
+        (tiles, slices, steps): (usize, usize, usize),
+        (at_once, ahead): (usize, usize),
+        (worth, target): (RangeInclusive<usize>, Target),
+    ) -> Option<OfRows> {
+        let (parts, warps) =
+            (1 + usize::from(target.matmul == Matmul::F32), warpgroup_products::WARPS);
+        let shared_bytes = at_once * 32 * 8 * tiles * 4 * parts + warps * ahead * 2048;
+        let is_fit = target.warpgroups
+            && worth.contains(&tiles)
+            && shared_bytes <= target.shared_bytes as usize;
+        let lies = Lies::ForGroups { at_once };
+        is_fit.then_some(OfRows {
+            tiles,
+            slices,
+            steps,
+            ahead,
+            split: parts == 2,
+            lies,
+            blocks: 1,
+            warps,
+            shared_bytes,
+        })
+    }
+
+    /// Blocks that share the elements of a row.
+    pub fn shares(&self) -> usize {
+        if let Lies::ForShares { shares, .. } = self.lies { shares } else { 1 }
+    }
+
+    /// Bytes of sums that wait in memory, between slabs or for the other shares, of so many rows.
+    pub fn bytes_between(&self, rows: u64) -> u64 {
+        let times = match self.lies {
+            Lies::ForGroups { at_once } => usize::from(at_once < self.steps),
+            Lies::ForShares { .. } => self.shares(),
+            Lies::Whole | Lies::OfWarps | Lies::InSteps => 0,
+        };
+        rows.next_multiple_of(64) * (times * self.slices * 8 * self.tiles * 4) as u64
+    }
+
+    /// Rows of a block.
+    pub fn rows(&self) -> usize {
+        match self.lies {
+            Lies::Whole | Lies::OfWarps => 16,
+            Lies::ForGroups { .. } | Lies::ForShares { .. } => warpgroup_products::ROWS,
+            Lies::InSteps => WARPS * MANY * 16,
+        }
+    }
+
+    fn in_slices((inner, wide): (usize, usize), slices: usize, target: Target) -> Option<OfRows> {
+        let shared_most = target.shared_bytes as usize;
+        let (steps, tiles) = (inner.div_ceil(32), wide.div_ceil(slices).div_ceil(8));
+        let splits = inner * wide <= SPLIT_MOST && target.matmul == Matmul::F32;
+        // More than four tiles take so many registers that a processor has room for one block.
+        let two = (tiles <= 4).then_some((2, splits, 2));
+        let one = [4, 3, 2]
+            .into_iter()
+            .map(|ahead| (1, splits, ahead))
+            .chain([4, 3, 2].map(|ahead| (1, false, ahead)));
+        let made = |(blocks, split, ahead): (u32, bool, usize)| {
+            let shared_bytes =
+                steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
+            let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
+            fits.then_some(OfRows {
+                tiles,
+                slices: wide.div_ceil(8 * tiles),
+                steps,
+                ahead,
+                split,
+                lies: Lies::Whole,
+                blocks,
+                warps: WARPS,
+                shared_bytes,
+            })
+        };
+        two.into_iter().chain(one).find_map(made)
+    }
+
+    /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody
+    /// knows how many rows, or nothing is to have more.
+    pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
+        let is_one = self.lies == Lies::Whole && self.blocks == 1;
+        let by_groups = |ahead: usize| {
+            OfRows::for_groups(
+                (self.tiles, self.slices, self.steps),
+                (self.steps, ahead),
+                (warpgroup_products::TILES_OF_ROWS, target),
+            )
+        };
+        if is_one
+            && vertices >= GROUP_ROWS * u64::from(target.processors)
+            && (self.slices == 1 || self.tiles >= MANY_WIDE)
+            && let Some(by_groups) = (2..=warpgroup_products::AHEAD).rev().find_map(by_groups)
+        {
+            return by_groups;
+        }
+        let is_fit = is_one
+            && vertices >= MANY_ROWS * u64::from(target.processors)
+            && self.tiles >= MANY_WIDE;
+        let bytes = |ahead: usize| {
+            self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048
+        };
+        let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
+        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows {
+            ahead,
+            warps: MANY_WARPS,
+            shared_bytes: bytes(ahead),
+            ..self
+        });
+        more.unwrap_or(self)
+    }
+
+    /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have
+    /// room.
+    pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
+        let bytes =
+            |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
+        let fits = |ahead: &usize| {
+            self.blocks as usize * (bytes(*ahead) + KEPT_BYTES)
+                <= target.shared_bytes as usize + KEPT_BYTES
+        };
+        let least = match self.lies {
+            Lies::Whole | Lies::ForGroups { .. } => 2.min(self.ahead),
+            Lies::ForShares { .. } => SHARE_AHEAD,
+            Lies::OfWarps | Lies::InSteps => self.ahead,
+        };
+        (least..=self.ahead).rev().find(fits).map(|ahead| OfRows {
+            ahead,
+            shared_bytes: bytes(ahead),
+            ..self
+        })
+    }
+
+    /// Neighbouring columns of a lane: the widest that divide the row and that tiles can be dealt
+    /// out by.
+    pub fn vectors(tiles: usize, wide: usize) -> impl Iterator<Item = usize> {
+        [4, 2, 1].into_iter().filter(move |vector| {
+            wide.is_multiple_of(*vector) && (2 * tiles).is_multiple_of(*vector)
+        })
+    }
+
+    /// Warps of a block that finish rows.
+    pub fn finishers(&self) -> usize {
+        if self.lies == Lies::OfWarps { 1 } else { self.warps }
+    }
+
+    /// Warps that share 16 rows at most, each some of the steps.
+    pub fn team_most(&self) -> usize {
+        [8, 4, 2]
+            .into_iter()
+            .find(|team| *team <= self.steps && self.warps.is_multiple_of(*team))
+            .unwrap_or(1)
+    }
+
+    /// Which column of a slice is column `n` of tile `i`, so that a lane's are neighbours.
+    pub fn column(vector: usize) -> &'static str {
+        match vector {
+            4 => "i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2",
+            2 => "i * 8 + n",
+            _ => "i * 8 + n % 2 * 4 + n / 2",
+        }
+    }
+
+    pub fn words(&self) -> String {
+        let slices = if self.slices > 1 {
+            format!(", {} blocks share a row", self.slices)
+        } else {
+            String::new()
+        };
+        let (rows, who) = match self.lies {
+            Lies::Whole => (16, "warp"),
+            Lies::ForGroups { .. } | Lies::ForShares { .. } => {
+                (warpgroup_products::ROWS, "group of four warps")
+            }
+            Lies::OfWarps => (16, "block"),
+            Lies::InSteps => (16 * MANY, "warp"),
+        };
+        let slabs = match self.lies {
+            Lies::ForGroups { at_once } if at_once < self.steps => {
+                format!(", {at_once} steps of the matrix at a time")
+            }
+            Lies::ForShares { at_once, shares } => format!(
+                ", {at_once} steps of the matrix a block, {shares} blocks share a row's elements"
+            ),
+            _ => String::new(),
+        };
+        format!(
+            "on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 \
+             elements asked for ahead",
+            8 * self.tiles,
+            self.ahead
+        )
+    }
+}
+
+/// Rows, turned, times rows: a warp adds up `32 * groups` columns of one side times `8 * tiles` of
+/// the other, 8 rows at a time; the first is the wider one but where they are `turned`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OfColumns {
+    /// Groups of 32 columns of a warp, and tiles of 8 columns of the other side.
+    pub groups: usize,
+    pub tiles: usize,
+    /// Warps beside each other, and warps that take rows in turn.
+    pub across: usize,
+    pub along: usize,
+    /// Steps that are on their way or worked on.
+    pub ahead: usize,
+    /// Blocks along both sides.
+    pub blocks: [u32; 2],
+    /// Whether four warps multiply 16 rows at a time as one (`warpgroup`), 64 columns of the first
+    /// side.
+    pub by_warpgroups: bool,
+    pub shared_bytes: usize,
+}
+
+impl OfColumns {
+    /// Of the wider side, and the other.
+    pub fn of((wide, narrow): (usize, usize), target: Target) -> Option<OfColumns> {
+        if target.bytes_per_real != 4 {
+            return None;
+        }
+        let of_narrow = narrow.div_ceil(64);
+        let tiles = narrow.div_ceil(of_narrow).div_ceil(8);
+        let all = wide.div_ceil(32);
+        let groups = if tiles <= 2 && all > 8 { 2 } else { 1 };
+        let across = OfColumns::across(all.div_ceil(groups), tiles);
+        let along = (OUTER_WARPS / across).max(1);
+        let blocks =
+            [wide.div_ceil(32 * groups * across) as u32, narrow.div_ceil(8 * tiles) as u32];
+        let made = |(along, ahead): (usize, usize)| {
+            let queues = across * along * ahead * (groups * 256 + tiles * 64) * 4;
+            let shared_bytes = queues.max(across * groups * 32 * tiles * 8 * 4);
+            (shared_bytes <= target.shared_bytes as usize).then_some(OfColumns {
+                groups,
+                tiles,
+                across,
+                along,
+                ahead,
+                blocks,
+                by_warpgroups: false,
+                shared_bytes,
+            })
+        };
+        let deepest = if tiles <= 2 && groups == 1 { 6 } else { 4 };
+        let ways = [along, along.min(2), 1]
+            .into_iter()
+            .flat_map(|along| [deepest, 4, 3].map(|ahead| (along, ahead)));
+        ways.filter(|(_, ahead)| *ahead <= deepest).find_map(made)
+    }
+
+    /// The same by groups of warps, where there are rows for them, or so many columns of fewer, and
+    /// both sides are `copied`: what makes rows needs registers of its own.
+    pub fn with_warpgroups(
+        self,
+        wide: usize,
+        (rows, are_copied): (u64, bool),
+        target: Target,
+    ) -> OfColumns {
+        let all = wide.div_ceil(64);
+        let is_fit = target.warpgroups
+            && are_copied
+            && rows * all as u64 >= MANY_ROWS * u64::from(target.processors)
+            && warpgroup_products::TILES.contains(&self.tiles);
+        // Groups beside each other lay the other side out together. Up to a sixth of them may have
+        // nothing to do: that costs no memory.
+        let across = (1..=warpgroup_products::OUTER_GROUPS)
+            .rev()
+            .find(|across| 5 * all.next_multiple_of(*across) <= 6 * all);
+        let Some(across) = across.filter(|_| is_fit) else { return self };
+        let (along, blocks) = (
+            warpgroup_products::OUTER_GROUPS / across,
+            [all.div_ceil(across) as u32, self.blocks[1]],
+        );
+        let bytes =
+            |ahead: usize| warpgroup_products::outer_bytes((across, along), (self.tiles, 0), ahead);
+        let ahead = (4..=warpgroup_products::AHEAD)
+            .rev()
+            .find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
+        let made = |ahead: usize| OfColumns {
+            groups: 2,
+            across,
+            along,
+            ahead,
+            blocks,
+            by_warpgroups: true,
+            shared_bytes: bytes(ahead),
+            ..self
+        };
+        ahead.map_or(self, made)
+    }
+
+    /// The same with the sides turned round: one group has all columns of the narrower side, so
+    /// that a wider one of little more than 64 is not taken for 128. Three take turns, since sums
+    /// of so many tiles take registers.
+    pub fn turned(
+        self,
+        (wide, narrow): (usize, usize),
+        rows: u64,
+        target: Target,
+    ) -> Option<OfColumns> {
+        let (tiles, along) = (wide.div_ceil(8), TURNS_OF_TURNED);
+        let is_many = rows >= MANY_ROWS * u64::from(target.processors);
+        let is_fit = self.by_warpgroups
+            && is_many
+            && warpgroup_products::TILES_OF_TURNED.contains(&tiles)
+            && NARROW_OF_TURNED.contains(&narrow);
+        let bytes = |ahead: usize| warpgroup_products::outer_bytes((1, along), (tiles, 0), ahead);
+        let ahead = (4..=warpgroup_products::AHEAD)
+            .rev()
+            .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
+        Some(OfColumns {
+            tiles,
+            across: 1,
+            along,
+            ahead,
+            blocks: [1, 1],
+            shared_bytes: bytes(ahead),
+            ..self
+        })
+    }
+
+    /// The same of one block for all columns, where each row of the narrower side is made of so
+    /// many narrow elements; none where there is no room.
+    pub fn with_rows_made(self, narrow: usize, target: Target) -> Option<OfColumns> {
+        let bytes = |ahead: usize| {
+            warpgroup_products::outer_bytes((self.across, self.along), (self.tiles, narrow), ahead)
+        };
+        let most = if self.threads() <= MADE_THREADS { MADE_MOST } else { MADE_BY_MORE };
+        let is_fit = self.by_warpgroups
+            && self.blocks == [1, 1]
+            && self.tiles == MADE_TILES
+            && narrow <= most;
+        let ahead = (4..=self.ahead)
+            .rev()
+            .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
+        Some(OfColumns { ahead, shared_bytes: bytes(ahead), ..self })
+    }
+
+    /// Warps beside each other for so many groups of columns. With many sums a warp takes so many
+    /// registers that a processor has one block, which is to have many warps: few beside each
+    /// other, then, and several along the rows, where that wastes little.
+    fn across(all: usize, tiles: usize) -> usize {
+        let least = all.div_ceil(all.div_ceil(8));
+        // Eight are as many for each of a processor's four schedulers.
+        if tiles <= 4 || least == 8 || OUTER_WARPS / least > 1 {
+            return least;
+        }
+        let warps = |across: &usize| across * (OUTER_WARPS / across);
+        let idle = |across: &usize| all.div_ceil(*across) * across - all;
+        (4..=6)
+            .filter(|across| 8 * idle(across) <= all)
+            .max_by_key(|across| (warps(across), *across))
+            .unwrap_or(least)
+    }
+
+    /// Columns of both sides that a block reads of each row.
+    pub fn columns_of_block(&self) -> u64 {
+        (self.across * 32 * self.groups + 8 * self.tiles) as u64
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        (self.across * self.along * if self.by_warpgroups { 128 } else { 32 }) as u32
+    }
+
+    pub fn words(&self) -> String {
+        let OfColumns { groups, tiles, across, along, ahead, .. } = self;
+        let (whose, step) =
+            if self.by_warpgroups { ("group of four warps", 16) } else { ("warp", 8) };
+        format!(
+            "on tensor cores: {} x {} columns a {whose}, {across} of them beside each other, \
+             {along} take turns of {step} rows; {} turns asked for ahead",
+            32 * groups,
+            8 * tiles,
+            ahead - 1
+        )
+    }
+}
+
+/// Rows that lie in a buffer as they are read.
+pub(super) fn lying<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> Option<&'a Leaf> {
+    let Input::Rows(Read { from: From::Leaf(leaf), at, .. }) = input else { return None };
+    let leaf = &walk.leaves[*leaf];
+    let is_own = is_plain || (*at == At::Own && !matches!(walk.rows, Rows::Fixed(_)));
+    (is_own && leaf.element == Element::Real).then_some(leaf)
+}
+
+/// What is taken for what lies beyond a row's columns, in its last vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// What lies there.
+    Any,
+    /// Zeros.
+    Zeros,
+}
+
+/// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says;
+/// zeros where nothing is `here`. Rows that lie in a buffer are copied while others are worked on,
+/// others are made now.
+pub(super) fn filled(
+    lies: Option<(&Leaf, Tail)>,
+    made: &Value,
+    (vector, columns): (usize, usize),
+) -> String {
+    match lies {
+        Some((leaf, tail)) => {
+            let (bytes, start) = (vector * 4, start_of_row("row", (columns as u64, leaf)));
+            let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
+            match tail {
+                Tail::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),
+                Tail::Zeros => format!(
+                    "copy_first_later<{bytes}>(to, {from}, here ? min({bytes}u, ({columns}u - \
+                        column) * 4) : 0);\n"
+                ),
+            }
+        }
+        None => format!(
+            "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
+constexpr unsigned V = {vector}, Q = 1;
+{}{}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
+store<V>(to, of_row);
+",
+            about_row(&made.statements),
+            made.statements,
+            made.at
+        ),
+    }
+}
+
+/// A step of a tile's rows, asked for.
+pub(super) const REQUEST: &str = "UNROLL for (int piece = 0; piece < @PIECES@; piece++) {
+const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = @STEP@ * 32 + within;
+float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+const bool here = row < rows && column < K;
+@LEFT@}
+";
+
+/// A matrix, laid out as the lanes read it.
+pub(super) const LAY: &str = "UNROLL_4 for (unsigned place = threadIdx.x; place < @HALVES@ * TILES * 32; place += WARPS * 32) {
+const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+float b[4], rest[4];
+UNROLL for (int j = 0; j < 4; j++) {
+const unsigned k = first_k + j;
+b[j] = @RIGHT@;
+if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+}
+float4* const to = @TO@ + place / 32 * (PARTS * 32) + place % 32;
+to[0] = make_float4(b[0], b[1], b[2], b[3]);
+if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+}
+";
+
+/// Rows that a warp makes lie in its own shared memory, as those that are asked for do, until
+/// others have multiplied them: beyond their columns are zeros.
+pub(super) const KEPT: &str = "float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + @NEXT@) + warp % KEPT * (NEXT_STEPS * 512);
+for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
+";
+
+/// A row is put there.
+pub(super) const KEEP: &str = "EACH_Q {
+const unsigned place = (q * L + part) * V;
+float several[V];
+UNROLL for (int j = 0; j < V; j++) several[j] = own[q] && (C == WIDE || place + j < WIDE) ? @HELD@ : (real)0;
+float* const to = next + place / 32 * 512 + (r * 8 + group) * 32 + (place % 32 / 4 ^ group % 2 * 4) * 4 + place % 4;
+store<V>(to, several);
+}
+";
+
+/// The rows that a warp has just made, times another matrix.
+pub(super) const NEXT: &str = "float sums[TILES][4] = {};
+UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
+const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
+multiply_rows<TILES, PARTS == 2>(sums, from[0], from[64], of_next + half * (TILES * PARTS * 32) + lane);
+}
+";
+
+/// Rows times a matrix. Each warp has a queue of its own for rows that are on their way, so that no
+/// warp waits for another. Where there are fewer tiles of rows than warps, a team of warps shares a
+/// tile: each takes every so many steps, and the first adds up, in order.
+pub(super) const ROWS: &str = "extern __shared__ float4 of_block[];
+float4* const right = reinterpret_cast<float4*>(of_block);
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+const unsigned tiles = (rows + 15) / 16;
+unsigned team = TEAM;
+while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < tiles) {
+float* const of_rows = queue + at * 512;
+const unsigned first_row = coming * 16;
+@REQUEST@coming_step += team;
+if (coming_step >= STEPS) { coming_step = member; coming += stride; }
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+@LAY@@LAID@__syncthreads();
+// A team has one tile or none, and goes through the barrier with all others of its block all the same.
+for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
+float sums[TILES][4] = {};
+UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
+copies_done<AHEAD - 1>();
+__syncwarp();
+float4 upper[2], lower[2];
+UNROLL for (int h = 0; h < 2; h++) {
+UNROLL for (int i = 0; i < 2; i++) {
+// Both halves at once, where there are registers for them.
+if (TILES < 4 ? h > 0 : i != h) continue;
+const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+upper[i] = from[0];
+lower[i] = from[64];
+}
+if (TILES < 4 ? h == 0 : h == 1) {
+__syncwarp();
+request(slot);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+}
+if (h == 0 || @HALF@) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+}
+}
+if (team > 1) {
+copies_done<0>();
+__syncwarp();
+if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+__syncthreads();
+if (member > 0) return;
+for (unsigned other = 1; other < team; other++)
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+}
+@FINISH@}
+";
+
+/// Few rows times a matrix: 16 rows are a block's, each warp takes every so many steps, and the
+/// first adds up, in order.
+pub(super) const FEW_ROWS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned STAGE = 512 + TILES * 256;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES), tile = blockIdx.x;
+float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+unsigned coming_step = warp, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming_step < STEPS) {
+float* const stage = queue + at * STAGE;
+float* const of_rows = stage;
+const unsigned first_row = tile * 16;
+@REQUEST@UNROLL for (int piece = 0; piece < 8 * TILES / MV; piece++) {
+const unsigned of = (piece * 32 + lane) / (32 / MV), i = of / 8, n = of % 8, within = lane % (32 / MV) * MV, k = coming_step * 32 + within, column = slice + (@COLUMN@);
+float* const to = stage + 512 + ((within / 16 * TILES + i) * 32 + n * 4 + within % 16 / 4) * 4 + within % 4;
+const bool here = column < WIDE && k < K;
+copy_later<MV * 4>(to, @MATRIX@ + (here ? (offset_t)column * K + k : 0), here);
+}
+coming_step += WARPS;
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+@LAID@float sums[TILES][4] = {};
+UNROLL_1 for (unsigned step = warp; step < STEPS; step += WARPS) {
+copies_done<AHEAD - 1>();
+__syncwarp();
+const float4* const from = reinterpret_cast<const float4*>(queue + slot * STAGE);
+UNROLL for (int h = 0; h < 2; h++) {
+const float4* const of_rows = from + group * 8 + (h * 4 + part ^ group % 2 * 4);
+if (h == 0 || @HALF@) multiply_rows<TILES, false>(sums, of_rows[0], of_rows[64], from + 128 + h * (TILES * 32) + lane);
+}
+__syncwarp();
+request(slot);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+}
+copies_done<0>();
+__syncwarp();
+if (warp > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+__syncthreads();
+if (warp > 0) return;
+for (unsigned other = 1; other < WARPS; other++)
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * STAGE) + (n * 4 + j) * 32 + lane];
+@FINISH@";
+
+/// Long rows times a matrix that comes in steps, of which all warps of a block take the same; each
+/// warp has MANY tiles of rows.
+pub(super) const LONG_ROWS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned OWN = MANY * 512, STAGE = WARPS * OWN + TILES * 256, PIECES = TILES * 256 / MV;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+float* const queue = reinterpret_cast<float*>(of_block);
+const unsigned turns = (rows + WARPS * MANY * 16 - 1) / (WARPS * MANY * 16);
+unsigned coming = blockIdx.x, coming_step = 0, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < turns) {
+float* const stage = queue + at * STAGE;
+float* const of_rows = stage + warp * OWN;
+const unsigned first_row = (coming * WARPS + warp) * (MANY * 16);
+@REQUEST@UNROLL for (int piece = 0; piece < (PIECES + WARPS * 32 - 1) / (WARPS * 32); piece++) {
+const unsigned number = piece * (WARPS * 32) + threadIdx.x, of = number / (32 / MV), i = of / 8, n = of % 8, within = number % (32 / MV) * MV;
+if (PIECES % (WARPS * 32) != 0 && number >= PIECES) continue;
+const unsigned k = coming_step * 32 + within, column = slice + (@COLUMN@);
+float* const to = stage + WARPS * OWN + ((within / 16 * TILES + i) * 32 + n * 4 + within % 16 / 4) * 4 + within % 4;
+const bool here = column < WIDE && k < K;
+copy_later<MV * 4>(to, @MATRIX@ + (here ? (offset_t)column * K + k : 0), here);
+}
+if (++coming_step == STEPS) { coming_step = 0; coming += gridDim.x; }
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+@LAID@for (unsigned turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+float all[MANY][TILES][4] = {};
+UNROLL_1 for (unsigned step = 0; step < STEPS; step++) {
+copies_done<AHEAD - 2>();
+__syncthreads();
+request(slot == 0 ? AHEAD - 1 : slot - 1);
+const float* const stage = queue + slot * STAGE;
+UNROLL for (int h = 0; h < 2; h++) {
+if (h == 1 && !(@HALF@)) continue;
+float4 upper[MANY], lower[MANY];
+UNROLL for (int m = 0; m < MANY; m++) {
+const float4* const from = reinterpret_cast<const float4*>(stage + warp * OWN + m * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+upper[m] = from[0];
+lower[m] = from[64];
+}
+multiply_many_rows<MANY, TILES>(all, upper, lower, reinterpret_cast<const float4*>(stage + WARPS * OWN) + h * (TILES * 32) + lane);
+}
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+}
+UNROLL for (int m = 0; m < MANY; m++) {
+const float (&sums)[TILES][4] = all[m];
+const unsigned tile = (turn * WARPS + warp) * MANY + m;
+@FINISH@}
+}
+";
+
+/// What is done with the rows of a tile.
+pub(super) const FINISH: &str = "UNROLL for (int r = 0; r < 2; r++) {
+const unsigned row = tile * 16 + r * 8 + group;
+const bool live = row < rows;
+[[maybe_unused]] const unsigned v = live ? row : 0;
+[[maybe_unused]] bool own[Q];
+[[maybe_unused]] unsigned c[Q];
+@BEFORE@EACH_Q { const unsigned place = slice + (q * L + @PART@) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+@MADE@
+@EPILOGUE@}
+";
+
+/// Outer products of the rows of a part. The wider side is X, the other Z; a warp's columns lie as
+/// the tensor cores have them.
+pub(super) const COLUMNS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+unsigned coming = begin + turn * 8, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < end) {
+float* const stage = queue + at * STAGE;
+UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+const bool here = row < end && column < X;
+@X@}
+constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+if (PIECES % 32 != 0 && place >= PIECES) continue;
+float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+const bool here = row < end && column < Z;
+@Z@}
+coming += 8 * TURNS;
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+float sums[GROUPS][2][TILES][4] = {};
+[[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
+UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+copies_done<AHEAD - 2>();
+__syncwarp();
+request(slot == 0 ? AHEAD - 1 : slot - 1);
+const float* const stage = queue + slot * STAGE;
+float right[2][TILES];
+UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+const unsigned within = group * TILES + n;
+const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+float several[RV];
+memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
+}
+if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
+UNROLL for (int i = 0; i < GROUPS; i++) {
+const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+const float4 upper = from[0], lower = from[32];
+if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+multiply_turned<TILES>(sums[i], upper, lower, right);
+}
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+}
+copies_done<0>();
+__syncwarp();
+// Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+static_assert(OWN_Z + Z_TILE <= OF_WARP);
+UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+// Lanes of the same columns join.
+if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
+}
+if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+}
+__syncthreads();
+// What the turns have is added up in their order.
+const float* const first_turn = reinterpret_cast<const float*>(of_block);
+auto of_turns = [&](const unsigned at) {
+float sum = first_turn[at];
+UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+return sum;
+};
+float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+@PLACE@if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+}
+const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+}
+for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+}
+";
+
+/// Parts of a sum, one after the other in memory, by a thread for each element.
+pub(super) const ADD_PARTS_EACH: &str = "const unsigned element = blockIdx.x * WIDE + threadIdx.x;
+if (element >= elements) return;
+real sum = 0;
+for (unsigned first = 0; first < parts; first += 8) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i < parts ? scratch[(offset_t)(first + i) * elements + element] : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
+";
+
+/// The same with several threads an element: each adds up every so many of the parts, and these
+/// join, all in order.
+pub(super) const ADD_PARTS: &str = "__shared__ real told[WARPS][WIDE];
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
+real sum = 0;
+if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
+UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
+if (lane < WIDE) told[warp][lane] = sum;
+__syncthreads();
+if (threadIdx.x >= WIDE || element >= elements) return;
+UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
+";

@@ -1,0 +1,304 @@
+//! training_control: what is decided between epochs, decided on the device: whether parameters are the best so
+//! far, how long steps are after a plateau, and when enough went by without a better one.
+//!
+//! promises  what a host decides by the same counts: the same operations in f64, in the same order;
+//!           parameters are kept as they were measured, the best ones or, where these are not asked
+//!           for, those of the epoch that ends it; after that one nothing is decided any more
+//! never     counts or measures, which the loss has done; keeps moments
+//! limits    measures that follow from counts; parameters of `BYTES_MOST` at most, of which a
+//!           second copy costs little: epochs of larger ones are long, so that a host may look at
+//!           each
+use super::epoch_clock::counts_of_part;
+use super::{Argument, Blocks, Kernel, row_walk::THREADS};
+use crate::launch::{LaunchList, LossKind, parameter_buffer};
+
+/// What is gone by, as it lies on the device; of two, each epoch reads one and writes the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watch {
+    /// By which measure of the loss's kind: the first or the second that is counted.
+    pub measure: u32,
+    /// Whether the best parameters are kept.
+    pub keeps: bool,
+    /// Epochs to wait for a better one before it is over; none: for ever.
+    pub patience: Option<u32>,
+    /// Epochs to wait for a better one before steps get shorter; none: for ever.
+    pub plateau: Option<u32>,
+    /// Rows that are looked at.
+    pub rows: u32,
+    /// The best quality so far.
+    pub best: Option<f64>,
+    /// Epochs since the best.
+    pub stale: u32,
+    /// Epochs since the best, or since steps got shorter.
+    pub waited: u32,
+    /// Whether it is over.
+    pub over: bool,
+    /// The epoch whose parameters were kept last.
+    pub kept: u32,
+    /// What makes steps shorter after a plateau.
+    pub factor: f64,
+    /// What they are multiplied with at least.
+    pub least: f64,
+    /// What they are multiplied with now.
+    pub fallen: f64,
+}
+
+/// Of a watch.
+pub const BYTES: usize = 80;
+
+/// For ever.
+const NEVER: u32 = u32::MAX;
+
+impl Watch {
+    /// As it lies on the device.
+    pub fn bytes(&self) -> [u8; BYTES] {
+        let flags = [self.keeps, self.best.is_some(), self.over].map(u32::from);
+        let (patience, plateau) = (self.patience.unwrap_or(NEVER), self.plateau.unwrap_or(NEVER));
+        let words = [
+            self.measure,
+            flags[0],
+            patience,
+            plateau,
+            self.rows,
+            flags[1],
+            self.stale,
+            self.waited,
+            flags[2],
+            self.kept,
+            0,
+            0,
+        ];
+        let numbers = [self.best.unwrap_or_default(), self.factor, self.least, self.fallen];
+        let mut bytes = [0; BYTES];
+        let all = words
+            .into_iter()
+            .flat_map(u32::to_le_bytes)
+            .chain(numbers.into_iter().flat_map(f64::to_le_bytes));
+        bytes.iter_mut().zip(all).for_each(|(to, byte)| *to = byte);
+        bytes
+    }
+
+    /// The same, read back.
+    pub fn of_bytes(bytes: &[u8; BYTES]) -> Watch {
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * at + byte]));
+        let number =
+            |at: usize| f64::from_le_bytes(std::array::from_fn(|byte| bytes[48 + 8 * at + byte]));
+        let wait = |at: usize| Some(word(at)).filter(|wait| *wait != NEVER);
+        Watch {
+            measure: word(0),
+            keeps: word(1) != 0,
+            patience: wait(2),
+            plateau: wait(3),
+            rows: word(4),
+            best: (word(5) != 0).then(|| number(0)),
+            stale: word(6),
+            waited: word(7),
+            over: word(8) != 0,
+            kept: word(9),
+            factor: number(1),
+            least: number(2),
+            fallen: number(3),
+        }
+    }
+}
+
+/// Bytes of parameters that are kept on the device.
+const BYTES_MOST: u64 = 64 << 20;
+
+/// Parameters that one kernel keeps at most: what it is given has to fit in 4 KiB.
+const KEPT: usize = 100;
+
+/// Elements of a block, and blocks of a kernel at most: most epochs keep nothing.
+const OF_BLOCK: u64 = 2048;
+const BLOCKS_MOST: u64 = 512;
+
+/// The kernels, and their source; none where parameters are too large to be kept twice.
+pub(super) fn watch(
+    list: &LaunchList,
+    (kind, columns): (LossKind, u64),
+    bytes_per_real: u64,
+) -> (String, Vec<Kernel>) {
+    let elements = |number: usize| list.parameters[number].shape.iter().product::<u64>();
+    let numbers: Vec<usize> = (0..list.parameters.len()).collect();
+    if numbers.iter().fold(0, |all: u64, number| all.saturating_add(elements(*number)))
+        > BYTES_MOST / bytes_per_real.max(1)
+    {
+        return (String::new(), Vec::new());
+    }
+    let mut source = WATCH.to_owned();
+    let chunks = numbers.chunks(KEPT).map(|chunk| {
+        let name = format!("watch_{}", chunk[0]);
+        let declared: String = chunk
+            .iter()
+            .map(|number| {
+                format!(", const real* __restrict__ from_{number}, real* __restrict__ to_{number}")
+            })
+            .collect();
+        let copies: String = chunk
+            .iter()
+            .map(|number| {
+                format!(
+                    "for (unsigned i = first; i < {}u; i += all) \
+                to_{number}[i] = from_{number}[i];\n",
+                    elements(*number)
+                )
+            })
+            .collect();
+        let text = KERNEL
+            .replace("@NAME@", &name)
+            .replace("@DECLARED@", &declared)
+            .replace("@QUALITY@", quality(kind))
+            .replace("@EACH@", &counts_of_part(kind, columns).to_string())
+            .replace("@COLUMNS@", &columns.to_string())
+            .replace(
+                "@BETTER@",
+                if kind == LossKind::MeanSquares {
+                    "quality < next.best"
+                } else {
+                    "quality > next.best"
+                },
+            )
+            .replace("@COPIES@", &copies);
+        source.push_str(&text);
+        let mut arguments = vec![
+            Argument::Watches,
+            Argument::Clock,
+            Argument::Measures,
+            Argument::Number(u32::from(chunk[0] == 0)),
+        ];
+        let copied = |number: &usize| {
+            [
+                Argument::Buffer(parameter_buffer(&list.parameters[*number].name)),
+                Argument::Kept(*number),
+            ]
+        };
+        arguments.extend(chunk.iter().flat_map(copied));
+        let blocks = chunk
+            .iter()
+            .map(|number| elements(*number))
+            .sum::<u64>()
+            .div_ceil(OF_BLOCK)
+            .clamp(1, BLOCKS_MOST) as u32;
+        Kernel {
+            name,
+            arguments,
+            blocks: Blocks::Fixed([blocks, 1, 1]),
+            threads: THREADS,
+            shared_bytes: 0,
+        }
+    });
+    let kernels = chunks.collect();
+    (source, kernels)
+}
+
+/// Of the validation rows, by what was counted; an odd number where nothing is known of them.
+fn quality(kind: LossKind) -> &'static str {
+    match kind {
+        LossKind::CrossEntropy => {
+            "if (next.measure == 0) quality = (double)of[0] / next.rows;
+else {
+double sum = 0;
+unsigned scored = 0;
+for (unsigned c = 0; c < @COLUMNS@; c++) {
+const unsigned* const of_class = of + 1 + 3 * c;
+const unsigned long long both = (unsigned long long)of_class[1] + of_class[2];
+if (both > 0) { sum += 2.0 * of_class[0] / (double)both; scored++; }
+}
+quality = sum / scored;
+}
+"
+        }
+        LossKind::Binary => {
+            "const unsigned long long both = (unsigned long long)of[3] + of[4];
+if (next.measure == 0) { if (of[0] > 0) quality = (double)of[1] / of[0]; }
+else if (both > 0) quality = 2.0 * of[2] / (double)both;
+"
+        }
+        LossKind::MeanSquares => {
+            "const double errors = reinterpret_cast<const double*>(of)[next.measure], elements = (double)((unsigned long long)next.rows * @COLUMNS@);
+quality = errors / elements;
+"
+        }
+    }
+}
+
+const WATCH: &str = "
+// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
+";
+
+const KERNEL: &str = "
+// Whether these parameters are kept, how long steps are, and whether it is over.
+extern \"C\" __global__ void @NAME@(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells@DECLARED@) {
+after_others();
+__shared__ bool keeps;
+if (threadIdx.x == 0) {
+const unsigned epoch = clock->epoch;
+Watch next = watches[epoch % 2];
+keeps = false;
+if (!next.over) {
+const unsigned* const of = counts + @EACH@;
+double quality = ODD;
+if (next.rows > 0) {
+@QUALITY@}
+if (quality == quality && (!next.is_known || @BETTER@)) {
+next.best = quality;
+next.is_known = 1;
+next.stale = next.waited = 0;
+keeps = next.keeps;
+} else {
+next.stale++;
+next.waited++;
+if (next.plateau != ~0u && next.waited > next.plateau) {
+next.fallen = fmax(next.fallen * next.factor, next.least);
+next.waited = 0;
+}
+if (next.stale >= next.patience && next.patience != ~0u) {
+next.over = 1;
+// Without a best one those of the end are wanted.
+keeps = !next.keeps || !next.is_known;
+}
+}
+if (keeps) next.kept = epoch;
+}
+if (tells && blockIdx.x == 0) {
+watches[(epoch + 1) % 2] = next;
+if (next.plateau != ~0u) clock->pace = next.fallen;
+}
+}
+__syncthreads();
+if (!keeps) return;
+const unsigned first = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+@COPIES@}
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_gone_by_lies_on_the_device_as_it_is() {
+        let known = Watch {
+            measure: 1,
+            keeps: true,
+            patience: Some(7),
+            rows: 9,
+            best: Some(0.25),
+            stale: 3,
+            over: true,
+            kept: 5,
+            ..Watch::default()
+        };
+        let falling = Watch {
+            plateau: Some(2),
+            waited: 1,
+            factor: 0.5,
+            least: 0.125,
+            fallen: 0.75,
+            ..Watch::default()
+        };
+        for watch in [known, falling, Watch::default()] {
+            assert_eq!(Watch::of_bytes(&watch.bytes()), watch);
+        }
+    }
+}

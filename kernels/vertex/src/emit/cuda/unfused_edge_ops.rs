@@ -1,0 +1,448 @@
+//! unfused_edge_ops: operations that no walk joins with others: what an edge is among those of its vertex,
+//! folds, edges seen from their other end, tables.
+//!
+//! promises  one thread makes a column of a row, in the order of the row's edges, or of the rows
+//!           that a row of a table is added up from: the order that the CPU takes, so that bits
+//!           depend on nothing else
+//! never     adds a float to what another thread adds to; makes an index: one that is not given has
+//!           no kernel
+//! limits    a vertex of many edges, and a row of a table that many rows look up, are as slow as
+//!           they are long; nothing shares them out
+use super::graph_pooling::lanes;
+use super::lane_layout::{broadcast_elements, identity};
+use super::operators::{applied, cast, register};
+use super::row_walk::{Parameters, THREADS, about_row, of_stream, slots, stored};
+use super::value_text::{Held, Lanes, Scope, Stream, Writer, pointer};
+use super::walk_steps::{At, From, Input, Walk};
+use super::{Argument, Blocks, Kernel, Refused, Unit};
+use crate::gir::{EdgeSet, Op, Type};
+use crate::launch::{Operation, Rows};
+
+/// What an operation is made of: its result, the shape of a row, and its columns.
+struct Task<'a> {
+    out: &'a str,
+    shape: &'a [u64],
+    op: &'a Op,
+    columns: usize,
+    /// Elements from one row of the result to the next.
+    stride: u64,
+    rows: Rows,
+    kind: Type,
+}
+
+/// Statements of a kernel, and where what they make lies.
+struct Made {
+    /// Once a row.
+    rows: String,
+    /// Once an edge.
+    edge: String,
+    value: String,
+    kind: Type,
+    /// Whether an edge counts.
+    holds: String,
+}
+
+/// Threads of a block along the columns of a row.
+fn across(columns: usize) -> usize {
+    columns.next_power_of_two().min(32)
+}
+
+/// How values lie: a thread has one place of a row.
+fn single(columns: usize) -> Lanes {
+    lanes(columns, 1)
+}
+
+impl Unit<'_> {
+    fn task(&self) -> Option<Task<'_>> {
+        let Operation::Evaluate { out, shape, op, .. } = &self.launch.operation else {
+            return None;
+        };
+        let held = self.list.buffers.iter().find(|buffer| buffer.name == *out)?;
+        let (columns, stride) =
+            (shape.iter().product::<u64>() as usize, held.stride(self.target.bytes_per_real));
+        Some(Task { out, shape, op, columns, stride, rows: held.rows, kind: held.element.kind() })
+    }
+
+    /// The extreme edge of a vertex, the product over the others, and folds.
+    pub(super) fn among_edges(&mut self) -> Result<(), Refused> {
+        let odd = || Refused::new("an operation over edges that is none".to_owned());
+        let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
+        let task = self.task().ok_or_else(odd)?;
+        let (edges, mask) = match task.op {
+            Op::Winner(_, edges) | Op::Others(edges) => (*edges, 1),
+            Op::Fold(_, edges) => (*edges, 2),
+            _ => return Err(odd()),
+        };
+        if task.columns == 0 {
+            return Ok(());
+        }
+        let (walk, read) =
+            Walk::along((self.list, self.target.bytes_per_real), edges.direction, inputs)
+                .ok_or_else(odd)?;
+        let mut writer = Writer::along(&walk, single(task.columns), 1);
+        let begin = match task.op {
+            Op::Fold(..) => {
+                let start = writer.input(
+                    &read[1],
+                    &broadcast_elements(&identity(task.columns), task.shape, &read[1].shape()),
+                    Scope::Row(0),
+                )?;
+                cast(start.kind, task.kind, &start.at())
+            }
+            _ => String::new(),
+        };
+        let made = of_edge(&mut writer, (&task, edges), (&read[0], read.get(mask)))?;
+        let work = work(&task, &made, &begin)?;
+        let body = edges_body(task.columns, &made, &work);
+        let mut parameters = Parameters::new();
+        parameters.push(
+            format!("{}* __restrict__ out", lies(task.kind)),
+            Argument::Buffer(task.out.to_owned()),
+        );
+        parameters.of_writer(&writer, &body);
+        slots(&mut parameters, &writer, edges.direction);
+        parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
+        let columns = task.columns;
+        self.rowwise((&writer, &body), parameters, (Rows::Nodes, columns));
+        Ok(())
+    }
+
+    /// Rows of in-edges and of out-edges change places.
+    pub(super) fn turn(&mut self) -> Result<(), Refused> {
+        let odd = || Refused::new("rows that are no edges turned".to_owned());
+        let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
+        let task = self.task().filter(|task| task.rows == Rows::EdgesTwice).ok_or_else(odd)?;
+        if task.columns == 0 {
+            return Ok(());
+        }
+        let (walk, read) =
+            Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs)
+                .ok_or_else(odd)?;
+        let mut writer = Writer::new(&walk, single(task.columns));
+        let value = writer.input(&read[0], &identity(task.columns), Scope::Row(0))?;
+        let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
+        let put = format!("out[(offset_t)row * {} + column] = {};\n", task.stride, to_lie(&value));
+        let body = rows_body(task.columns, turned, &writer.rows[0], &put);
+        let mut parameters = Parameters::new();
+        parameters.push(
+            format!("{}* __restrict__ out", lies(task.kind)),
+            Argument::Buffer(task.out.to_owned()),
+        );
+        parameters.of_writer(&writer, &body);
+        parameters.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
+        parameters.push("const unsigned rows", Argument::RowCount(task.rows));
+        let columns = task.columns;
+        self.rowwise((&writer, &body), parameters, (Rows::EdgesTwice, columns));
+        Ok(())
+    }
+
+    /// Rows, or columns, of a table by an index; zeros for an index outside.
+    pub(super) fn lookup(&mut self, transposed: bool) -> Result<(), Refused> {
+        let odd = || Refused::new("a lookup that is none".to_owned());
+        let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
+        let task = self.task().ok_or_else(odd)?;
+        let (walk, read) =
+            Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs)
+                .ok_or_else(odd)?;
+        let [Input::Rows(table), index] = read.as_slice() else {
+            return Err(Refused::new("a lookup in what lies nowhere".to_owned()));
+        };
+        let From::Leaf(leaf) = table.from else { return Err(odd()) };
+        let (leaf, count) =
+            (&walk.leaves[leaf], table.shape.get(usize::from(transposed)).copied().unwrap_or(0));
+        if task.columns == 0 {
+            return Ok(());
+        }
+        let mut writer = Writer::new(&walk, single(task.columns));
+        let wanted = writer.input(
+            index,
+            &broadcast_elements(&identity(task.columns), task.shape, &[]),
+            Scope::Row(0),
+        )?;
+        let place = if transposed {
+            format!("(offset_t)column * {count} + (offset_t)index")
+        } else {
+            format!("(offset_t)index * {} + column", leaf.stride)
+        };
+        let rows = if matches!(task.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { task.rows };
+        let put = format!(
+            "const whole index = {};\nout[(offset_t)row * {} + column] = index >= 0 && index < \
+                {count}LL ? __ldg({} + {place}) : 0;\n",
+            cast(wanted.kind, Type::Int, &wanted.at()),
+            task.stride,
+            pointer(&leaf.name)
+        );
+        let body = rows_body(
+            task.columns,
+            "[[maybe_unused]] const unsigned v = row;\n",
+            &writer.rows[0],
+            &put,
+        );
+        let mut parameters = Parameters::new();
+        parameters.push(
+            format!("{}* __restrict__ out", lies(task.kind)),
+            Argument::Buffer(task.out.to_owned()),
+        );
+        parameters.push(
+            format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
+            Argument::Buffer(leaf.name.clone()),
+        );
+        parameters.of_writer(&writer, &body);
+        parameters.push("const unsigned rows", Argument::RowCount(rows));
+        let columns = task.columns;
+        self.rowwise((&writer, &body), parameters, (rows, columns));
+        Ok(())
+    }
+
+    /// Rows added to the rows, or columns, of a table at their index, each in the order of the
+    /// rows.
+    pub(super) fn scatter(&mut self, transposed: bool) -> Result<(), Refused> {
+        let odd = || Refused::new("a sum into a table that is none".to_owned());
+        let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
+        let task = self.task().ok_or_else(odd)?;
+        let &[high, wide] = task.shape else { return Err(odd()) };
+        let (count, columns) = if transposed { (wide, high) } else { (high, wide) };
+        if count * columns == 0 {
+            return Ok(());
+        }
+        if count * columns > u64::from(u32::MAX) {
+            return Err(Refused::new("a sum into a table of more than 2^32 elements".to_owned()));
+        }
+        let index = inputs.get(1).and_then(|index| self.given(index)).ok_or_else(|| {
+            Refused::new(
+                "a sum into a table by an index that is computed: only one that the data set \
+                 gives, as seen from its own row, has a kernel"
+                    .to_owned(),
+            )
+        })?;
+        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), index.1, inputs)
+            .ok_or_else(odd)?;
+        let is_same = |read: &&super::walk_steps::Read| {
+            read.at == At::Own
+                && matches!(read.from, From::Leaf(leaf) if walk.leaves[leaf].rows != index.1)
+        };
+        if read[0].reads().iter().any(is_same) {
+            return Err(Refused::new(
+                "a sum into a table of rows that stand for something else than the index"
+                    .to_owned(),
+            ));
+        }
+        let mut writer = Writer::new(&walk, single(columns as usize));
+        let value = writer.input(
+            &read[0],
+            &broadcast_elements(&identity(columns as usize), &[columns], &read[0].shape()),
+            Scope::Row(0),
+        )?;
+        let statements = writer.rows[0].clone();
+        let place = if transposed { "(offset_t)column * COUNT + of_table" } else { "number" };
+        let body = format!(
+            "constexpr unsigned C = {columns}, COUNT = {count}u;\n{SINGLE}const unsigned number = blockIdx.x * {THREADS} + threadIdx.x;
+if (number >= COUNT * C) return;
+const unsigned of_table = number / C, column = number % C, end = __ldg(inverse + of_table + 1);
+[[maybe_unused]] const unsigned c[1] = {{column}};
+real sum = 0;
+UNROLL_4 for (unsigned at = __ldg(inverse + of_table); at < end; at++) {{
+[[maybe_unused]] const unsigned v = __ldg(inverse + COUNT + 1 + at);
+{}{statements}sum += {};
+}}
+out[{place}] = sum;
+",
+            about_row(&statements),
+            cast(value.kind, Type::Real, &value.at())
+        );
+        let mut parameters = Parameters::new();
+        parameters.push("real* __restrict__ out", Argument::Buffer(task.out.to_owned()));
+        parameters.of_writer(&writer, &body);
+        parameters
+            .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
+        let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
+        self.kernel((&writer, &body), parameters, blocks);
+        Ok(())
+    }
+
+    /// Name and rows of what the data set gives, if an operand is that as it is.
+    fn given(&self, operand: &crate::launch::Operand) -> Option<(String, Rows)> {
+        let crate::launch::Operand::Rows(rows) = operand else { return None };
+        let held = self.list.buffers.iter().find(|buffer| buffer.name == rows.buffer)?;
+        let is_given = matches!(held.role, crate::launch::Role::Given(_))
+            && rows.view.is_own()
+            && held.columns == 1;
+        (is_given
+            && matches!(held.element, crate::launch::Element::Whole(_))
+            && !matches!(held.rows, Rows::Fixed(_)))
+        .then(|| (held.name.clone(), held.rows))
+    }
+
+    /// A kernel with a thread for each column of a row.
+    fn rowwise(
+        &mut self,
+        written: (&Writer, &str),
+        parameters: Parameters,
+        (rows, columns): (Rows, usize),
+    ) {
+        let across = across(columns);
+        let blocks = Blocks::Rows {
+            rows,
+            each: THREADS / across as u32,
+            slices: columns.div_ceil(across) as u32,
+        };
+        self.kernel(written, parameters, blocks);
+    }
+
+    fn kernel(&mut self, (writer, body): (&Writer, &str), parameters: Parameters, blocks: Blocks) {
+        self.header();
+        let name =
+            self.define("", (1, &parameters.text()), (&super::row_walk::tables(writer), body));
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks,
+            threads: THREADS,
+            shared_bytes: 0,
+        });
+    }
+}
+
+/// What an edge brings, and whether it counts.
+fn of_edge(
+    writer: &mut Writer,
+    (task, edges): (&Task, EdgeSet),
+    (value, mask): (&Input, Option<&Input>),
+) -> Result<Made, Refused> {
+    let scope = Scope::Edge(1);
+    let table =
+        |input: &Input| broadcast_elements(&identity(task.columns), task.shape, &input.shape());
+    let mut holds = Vec::new();
+    if let Some(relation) = edges.relation {
+        holds.push(format!("{} == {relation}u", writer.stream(Stream::Relation)));
+    }
+    if let Some(mask) = mask {
+        let held = writer.input(mask, &table(mask), scope)?;
+        holds.push(format!("({})", cast(held.kind, Type::Bool, &held.at())));
+    }
+    let held = writer.input(value, &table(value), scope)?;
+    // Which edge it is stands in what is put down.
+    writer.stream(Stream::Edge);
+    let holds = if holds.is_empty() { "true".to_owned() } else { holds.join(" && ") };
+    let loads = writer.passes[1].loads(true);
+    let text = format!("{}{}{holds}{}", loads, writer.passes[1].work, held.at());
+    let mut edge = String::new();
+    for (number, stream) in writer.streams.iter().enumerate() {
+        let name = if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{number}") };
+        if text.contains(&format!("{name}[k]")) {
+            let (of, list) = of_stream(writer, stream);
+            edge.push_str(&format!("const {of} {name}[1] = {{__ldg({list} + p)}};\n"));
+        }
+    }
+    edge.push_str(&loads);
+    edge.push_str(&writer.passes[1].work);
+    Ok(Made { rows: writer.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
+}
+
+/// What is done with the edges of a vertex.
+fn work(task: &Task, made: &Made, begin: &str) -> Result<String, Refused> {
+    let odd = |of: &str| {
+        if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() }
+    };
+    let text = match task.op {
+        Op::Winner(is_most, _) => WINNER
+            .replace("@ODD_BEST@", &odd("best"))
+            .replace("@ODD@", &odd("value"))
+            .replace("@BETTER@", if *is_most { ">" } else { "<" }),
+        Op::Others(_) => OTHERS.to_owned(),
+        Op::Fold(function, _) => {
+            let (applied, kind) = applied(function, ("made", task.kind), ("value", made.kind));
+            let put = if task.kind == Type::Bool { "(whole)made" } else { "made" };
+            FOLD.replace("@BEGIN@", begin)
+                .replace("@APPLIED@", &cast(kind, task.kind, &applied))
+                .replace("@PUT@", put)
+        }
+        other => {
+            return Err(Refused::new(format!("{} has no kernel of its own yet", other.words())));
+        }
+    };
+    let of = if matches!(task.op, Op::Fold(..)) { task.kind } else { made.kind };
+    let text = text.replace("@STRIDE@", &task.stride.to_string());
+    Ok(text
+        .replace("@TYPE@", register(of))
+        .replace("@EDGE@", &made.edge)
+        .replace("@VALUE@", &made.value)
+        .replace("@HOLDS@", &made.holds))
+}
+
+/// How a value lies in memory.
+fn lies(kind: Type) -> &'static str {
+    if kind == Type::Real { "real" } else { "whole" }
+}
+
+fn to_lie(held: &Held) -> String {
+    if held.kind == Type::Real { held.at() } else { format!("(whole)({})", held.at()) }
+}
+
+fn edges_body(columns: usize, made: &Made, work: &str) -> String {
+    format!(
+        "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned item = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
+if (item >= rows || column >= C) return;
+[[maybe_unused]] const unsigned v = __ldg(item_row + item), c[1] = {{column}};
+const unsigned begin = __ldg(item_offset + item), end = __ldg(item_offset + item + 1);
+{}{}{work}",
+        across(columns),
+        about_row(&made.rows),
+        made.rows
+    )
+}
+
+fn rows_body(columns: usize, vertex: &str, statements: &str, put: &str) -> String {
+    format!(
+        "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned row = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
+if (row >= rows || column >= C) return;
+{vertex}[[maybe_unused]] const unsigned c[1] = {{column}};
+{}{statements}{put}",
+        across(columns),
+        about_row(statements)
+    )
+}
+
+/// A thread has one place, and one edge at a time.
+const SINGLE: &str = "[[maybe_unused]] constexpr unsigned V = 1, Q = 1, B = 1;
+[[maybe_unused]] constexpr int q = 0, j = 0, k = 0;
+[[maybe_unused]] constexpr bool ALL = true, here_[1] = {true}, own[1] = {true};
+";
+
+/// The first edge with the extreme value, or with the first value that is no number.
+const WINNER: &str = "unsigned winner = end;
+@TYPE@ best = 0;
+UNROLL_4 for (unsigned p = begin; p < end; p++) {
+@EDGE@const @TYPE@ value = @VALUE@;
+if (@HOLDS@ && (winner == end || (!@ODD_BEST@ && (@ODD@ || value @BETTER@ best)))) { best = value; winner = p; }
+}
+UNROLL_4 for (unsigned p = begin; p < end; p++) out[(offset_t)__ldg(slot_edge + p) * @STRIDE@ + column] = p == winner;
+";
+
+/// What comes after each edge is put down from the last to the first, and joined with what comes
+/// before it on the way back.
+const OTHERS: &str = "@TYPE@ after = 1;
+for (unsigned p = end; p-- > begin;) {
+@EDGE@const @TYPE@ value = @VALUE@;
+const bool holds = @HOLDS@;
+out[(offset_t)__ldg(slot_edge + p) * @STRIDE@ + column] = holds ? after : 0;
+if (holds) after = times(value, after);
+}
+@TYPE@ before = 1;
+for (unsigned p = begin; p < end; p++) {
+@EDGE@const @TYPE@ value = @VALUE@;
+if (!(@HOLDS@)) continue;
+const offset_t place = (offset_t)__ldg(slot_edge + p) * @STRIDE@ + column;
+out[place] = times(before, out[place]);
+before = times(before, value);
+}
+";
+
+/// The start, then the edges in order.
+const FOLD: &str = "@TYPE@ made = @BEGIN@;
+for (unsigned p = begin; p < end; p++) {
+@EDGE@const @TYPE@ value = @VALUE@;
+if (@HOLDS@) made = @APPLIED@;
+}
+out[(offset_t)v * @STRIDE@ + column] = @PUT@;
+";

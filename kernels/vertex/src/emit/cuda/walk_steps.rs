@@ -1,0 +1,353 @@
+//! walk_steps: one fused launch, or one evaluated operation by itself, as steps over rows and their edges
+//! with every name resolved.
+//!
+//! promises  each step says what a row of it stands for, how many passes over the edges it waits
+//!           for, and which row of each operand it reads; each buffer that is read stands once
+//!           among the leaves
+//! never     decides how work is divided, or refuses an operation
+use super::online_softmax::{self, Running};
+use super::padded_rows;
+use crate::gir::{EdgeSet, Number, Op, Type, broadcast};
+use crate::launch::{
+    Buffer, Direction, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced,
+};
+
+/// Steps in order, over rows of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    pub over: Over,
+    /// What a row stands for.
+    pub rows: Rows,
+    pub steps: Vec<Step>,
+    pub leaves: Vec<Leaf>,
+    /// Largest scores that sums over the same edges do not wait for.
+    pub running: Vec<Running>,
+    pub bytes_per_real: u64,
+    /// Columns of rows that are made to their stride, and that.
+    pub padded: Option<(u64, u64)>,
+}
+
+/// A buffer that is read and not made by the walk.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Leaf {
+    pub name: String,
+    pub element: Element,
+    pub rows: Rows,
+    pub columns: u64,
+    /// Elements from one row to the next.
+    pub stride: u64,
+    /// Whether it is there from the start, so that it can be laid out as it is read.
+    pub given: bool,
+    /// Whether zeros lie beyond its columns: it is taken to the device so.
+    pub ends_in_zeros: bool,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub out: String,
+    pub op: Op,
+    pub shape: Vec<u64>,
+    pub kind: Type,
+    pub level: Level,
+    /// Passes over the edges that must have ended before.
+    pub passes: usize,
+    pub inputs: Vec<Input>,
+    pub stored: bool,
+    /// Elements from one row to the next, where it is stored.
+    pub stride: u64,
+    /// Whether it is the exponential of a softmax: of what is at most 0, and added up with others.
+    pub is_share: bool,
+}
+
+/// What a row of a step stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// The row that is walked.
+    Row,
+    /// One of its edges.
+    Edge,
+}
+
+/// What a step reads.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    Number(Number),
+    Rows(Read),
+    Times(Box<Input>, Box<Input>),
+}
+
+/// Rows that a step reads.
+#[derive(Clone, Debug)]
+pub(super) struct Read {
+    pub from: From,
+    pub shape: Vec<u64>,
+    pub at: At,
+    pub kind: Type,
+}
+
+/// Where rows come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum From {
+    Step(usize),
+    Leaf(usize),
+}
+
+/// Which row is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum At {
+    /// The only one.
+    One,
+    /// That of the row, or of the edge.
+    Own,
+    /// That of the vertex's graph.
+    Graph,
+    /// That of the far end.
+    Far,
+    /// That of the vertex that owns the edge.
+    Near,
+}
+
+impl Walk {
+    /// The steps of a launch; none for what no walk does.
+    pub fn of((list, bytes_per_real): (&LaunchList, u64), operation: &Operation) -> Option<Walk> {
+        let (over, locals, steps): (Over, &[Buffer], &[Operation]) = match operation {
+            Operation::Fused { over, locals, steps } => (*over, locals, steps),
+            Operation::Evaluate { out, op, .. } => {
+                (alone(list, out, op)?, &[], std::slice::from_ref(operation))
+            }
+            _ => return None,
+        };
+        let rows = match (over, steps.first()) {
+            (Over::Edges(rows), _) => rows,
+            (Over::Vertices, Some(Operation::Evaluate { out, .. })) if steps.len() == 1 => {
+                declared(list, locals, out)?.rows
+            }
+            _ => Rows::Nodes,
+        };
+        let mut walk = Walk::empty(over, rows, bytes_per_real);
+        for step in steps {
+            let Operation::Evaluate { out, shape, op, inputs } = step else { return None };
+            let held = declared(list, locals, out)?;
+            let level = if held.rows == rows { Level::Row } else { Level::Edge };
+            let at_edges =
+                level == Level::Edge || reduced(op).is_some() || matches!(over, Over::Edges(_));
+            let inputs: Vec<Input> = inputs
+                .iter()
+                .map(|input| walk.input(list, locals, (input, held.rows, at_edges)))
+                .collect::<Option<_>>()?;
+            let waits = inputs.iter().flat_map(Input::reads).filter_map(|read| {
+                if let From::Step(number) = read.from { Some(number) } else { None }
+            });
+            let passes = waits.map(|number| walk.steps[number].passes).max().unwrap_or(0)
+                + usize::from(reduced(op).is_some());
+            let stored = !locals.iter().any(|local| local.name == *out);
+            let stride = held.stride(bytes_per_real);
+            walk.steps.push(Step {
+                out: out.clone(),
+                op: op.clone(),
+                shape: shape.clone(),
+                kind: held.element.kind(),
+                level,
+                passes,
+                inputs,
+                stored,
+                stride,
+                is_share: false,
+            });
+        }
+        padded_rows::widen(&mut walk);
+        if matches!(over, Over::EdgesOf(_)) {
+            online_softmax::find(&mut walk);
+        }
+        Some(walk)
+    }
+
+    /// No steps, but operands over rows of this kind.
+    pub fn reading(
+        (list, bytes_per_real): (&LaunchList, u64),
+        rows: Rows,
+        operands: &[Operand],
+    ) -> Option<(Walk, Vec<Input>)> {
+        let over = if matches!(rows, Rows::Edges | Rows::EdgesTwice) {
+            Over::Edges(rows)
+        } else {
+            Over::Vertices
+        };
+        let mut walk = Walk::empty(over, rows, bytes_per_real);
+        let inputs = operands
+            .iter()
+            .map(|operand| walk.input(list, &[], (operand, rows, false)))
+            .collect::<Option<_>>()?;
+        Some((walk, inputs))
+    }
+
+    /// No steps, but operands over the edges of vertices.
+    pub fn along(
+        (list, bytes_per_real): (&LaunchList, u64),
+        direction: Direction,
+        operands: &[Operand],
+    ) -> Option<(Walk, Vec<Input>)> {
+        let mut walk = Walk::empty(Over::EdgesOf(direction), Rows::Nodes, bytes_per_real);
+        let out = if direction == Direction::Both { Rows::EdgesTwice } else { Rows::Edges };
+        let inputs = operands
+            .iter()
+            .map(|operand| walk.input(list, &[], (operand, out, true)))
+            .collect::<Option<_>>()?;
+        Some((walk, inputs))
+    }
+
+    fn empty(over: Over, rows: Rows, bytes_per_real: u64) -> Walk {
+        Walk {
+            over,
+            rows,
+            steps: Vec::new(),
+            leaves: Vec::new(),
+            running: Vec::new(),
+            bytes_per_real,
+            padded: None,
+        }
+    }
+
+    fn input(
+        &mut self,
+        list: &LaunchList,
+        locals: &[Buffer],
+        (operand, out, at_edges): (&Operand, Rows, bool),
+    ) -> Option<Input> {
+        Some(match operand {
+            Operand::Number(number) => Input::Number(*number),
+            Operand::Times(first, second) => {
+                let mut part =
+                    |part: &Operand| self.input(list, locals, (part, out, at_edges)).map(Box::new);
+                Input::Times(part(first)?, part(second)?)
+            }
+            Operand::Rows(rows) => {
+                let held = declared(list, locals, &rows.buffer)?;
+                let at = match (rows.view, held.rows) {
+                    (View::Far(edges), _) => self.end(edges, At::Far, At::Near),
+                    (View::Near(edges), _) => self.end(edges, At::Near, At::Far),
+                    (View::Own, Rows::Fixed(_)) if !matches!(self.rows, Rows::Fixed(_)) => At::One,
+                    (View::Own, Rows::Graphs(_)) if out == Rows::Nodes => At::Graph,
+                    (View::Own, Rows::Nodes)
+                        if at_edges && matches!(self.over, Over::EdgesOf(_)) =>
+                    {
+                        At::Near
+                    }
+                    _ => At::Own,
+                };
+                let from = match self.steps.iter().position(|step| step.out == rows.buffer) {
+                    Some(step) => From::Step(step),
+                    None => From::Leaf(self.leaf(held)),
+                };
+                Input::Rows(Read { from, shape: rows.shape.clone(), at, kind: held.element.kind() })
+            }
+        })
+    }
+
+    /// The far end of in-edges is the near end of out-edges.
+    fn end(&self, edges: EdgeSet, same: At, other: At) -> At {
+        let walked = match self.over {
+            Over::EdgesOf(direction) => direction,
+            Over::Edges(_) | Over::Vertices => Direction::In,
+        };
+        if edges.direction == walked || edges.direction == Direction::Both { same } else { other }
+    }
+
+    fn leaf(&mut self, held: &Buffer) -> usize {
+        self.leaves.iter().position(|leaf| leaf.name == held.name).unwrap_or_else(|| {
+            let (given, stride) =
+                (matches!(held.role, Role::Given(_)), held.stride(self.bytes_per_real));
+            let ends_in_zeros = given || held.role == Role::Features;
+            self.leaves.push(Leaf {
+                name: held.name.clone(),
+                element: held.element,
+                rows: held.rows,
+                columns: held.columns,
+                stride,
+                given,
+                ends_in_zeros,
+            });
+            self.leaves.len() - 1
+        })
+    }
+
+    /// The columns that so many places of a row are.
+    pub fn columns_of(&self, places: u64) -> u64 {
+        self.padded.filter(|(_, stride)| *stride == places).map_or(places, |(columns, _)| columns)
+    }
+
+    /// Passes over the edges.
+    pub fn passes(&self) -> usize {
+        self.steps.iter().map(|step| step.passes).max().unwrap_or(0)
+    }
+
+    /// Whether a step draws what is dropped.
+    pub fn draws(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.op, Op::Dropout { .. }))
+    }
+
+    /// The direction in which edges of vertices are walked.
+    pub fn direction(&self) -> Option<Direction> {
+        if let Over::EdgesOf(direction) = self.over { Some(direction) } else { None }
+    }
+}
+
+impl Input {
+    /// Every row that is read.
+    pub fn reads(&self) -> Vec<&Read> {
+        match self {
+            Input::Number(_) => Vec::new(),
+            Input::Rows(read) => vec![read],
+            Input::Times(first, second) => {
+                first.reads().into_iter().chain(second.reads()).collect()
+            }
+        }
+    }
+
+    /// Shape of a row.
+    pub fn shape(&self) -> Vec<u64> {
+        match self {
+            Input::Number(_) => Vec::new(),
+            Input::Rows(read) => read.shape.clone(),
+            Input::Times(first, second) => {
+                broadcast(&first.shape(), &second.shape()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Type of an element.
+    pub fn kind(&self) -> Type {
+        match self {
+            Input::Number(number) => number.kind(),
+            Input::Rows(read) => read.kind,
+            Input::Times(first, second) => {
+                if first.kind() == Type::Real {
+                    Type::Real
+                } else {
+                    second.kind()
+                }
+            }
+        }
+    }
+}
+
+impl Step {
+    /// Elements of a row.
+    pub fn columns(&self) -> usize {
+        self.shape.iter().product::<u64>() as usize
+    }
+}
+
+/// What an operation by itself walks.
+fn alone(list: &LaunchList, out: &str, op: &Op) -> Option<Over> {
+    Some(match (reduced(op), declared(list, &[], out)?.rows) {
+        (Some(edges), _) => Over::EdgesOf(edges.direction),
+        (None, rows @ (Rows::Edges | Rows::EdgesTwice)) => Over::Edges(rows),
+        (None, _) => Over::Vertices,
+    })
+}
+
+fn declared<'a>(list: &'a LaunchList, locals: &'a [Buffer], name: &str) -> Option<&'a Buffer> {
+    locals.iter().chain(&list.buffers).find(|buffer| buffer.name == name)
+}

@@ -1,0 +1,363 @@
+//! warpgroup_products: products and outer products of rows as four warps multiply them together (wgmma), on
+//! devices of 9.0.
+//!
+//! promises  numbers keep the accuracy that warps alone keep, and sums leave the tensor cores every
+//!           16 steps; a warp's rows lie in its lanes as those of a warp alone, so that what is
+//!           done with them is the same text
+//! never     is emitted for another device (`Target::warpgroups`)
+//!
+//! What it is worth, and what the compiler asks for: `kernels/device/lab/README.md`, section 4.
+use std::ops::RangeInclusive;
+
+/// What such kernels are made of, beside what all are made of.
+pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");
+/// Rows that a group multiplies at once.
+pub(super) const ROWS: usize = 64;
+/// Warps of a block: three groups have registers for eight tiles of sums twice, four do not.
+pub(super) const WARPS: usize = 12;
+/// Tiles of 8 columns that are worth it, but of rows a few more; of rows whose elements blocks
+/// share, fewer are, too.
+pub(super) const TILES: RangeInclusive<usize> = 5..=8;
+pub(super) const TILES_OF_ROWS: RangeInclusive<usize> = 5..=10;
+/// The same of an outer product's wider side, where a group has the narrower one.
+pub(super) const TILES_OF_TURNED: RangeInclusive<usize> = 9..=12;
+/// Steps that are asked for before they are worked on, at most.
+pub(super) const AHEAD: usize = 6;
+/// Groups of a block that adds up outer products, at most: each thread has 128 registers then.
+pub(super) const OUTER_GROUPS: usize = 4;
+/// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read
+/// other banks (`PITCH` below).
+const OUTER_PITCH: usize = 72;
+
+/// Bytes of shared memory of a block of so many groups beside each other, which so often take
+/// turns, each of so many tiles of 8 columns, where each row has so many narrow elements beside it.
+pub(super) fn outer_bytes(
+    (across, along): (usize, usize),
+    (tiles, narrow): (usize, usize),
+    ahead: usize,
+) -> usize {
+    let (wide, parts) = (8 * tiles, 2);
+    let of_turn = ahead * 16 * (across * OUTER_PITCH + wide + narrow) + 2 * 16 * wide * parts;
+    along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
+}
+
+/// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where
+/// blocks share a row's elements, a block has no others.
+pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: usize) -> String {
+    let (taken_up, put_by) = if shares > 1 {
+        ("", SHARED)
+    } else if at_once < steps {
+        (TAKEN_UP, PUT_BY)
+    } else {
+        ("", "")
+    };
+    let (first, end) =
+        if shares > 1 { ("blockIdx.z * AT_ONCE", "first_slab + 1") } else { ("0", "STEPS") };
+    let text = OF_ROWS
+        .replace("@FIRST_SLAB@", first)
+        .replace("@END@", end)
+        .replace("@TAKEN_UP@", taken_up)
+        .replace("@PUT_BY@", put_by)
+        .replace("@MULTIPLY@", if tiles <= *TILES.end() { BOTH } else { ONE })
+        .replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
+    let constants = if shares > 1 {
+        format!(", SHARES = {shares}, AT_A_TIME = {}", if tiles > 4 { 2 } else { 4 })
+    } else {
+        String::new()
+    };
+    format!("constexpr unsigned AT_ONCE = {at_once}{constants};\n{text}")
+}
+
+/// Statements that lay a matrix out where `to` says, so many halves of steps, the first of which
+/// the text names.
+fn lay(to: &str, halves: &str, half: &str) -> String {
+    LAY.replace("@TO@", to).replace("@HALVES@", halves).replace("@HALF_OF_ALL@", half)
+}
+
+/// Statements that lay out the matrix that follows another, and those that multiply the rows which
+/// each warp has just put by with it.
+pub(super) fn next() -> (String, String) {
+    let half = "constexpr unsigned HALF = 128 * TILES * PARTS;\nfloat* const right_of_next = \
+        reinterpret_cast<float*>(of_next);\n";
+    (format!("{half}{}", lay("right_of_next", "NEXT_STEPS * 2", "half")), format!("{half}{NEXT}"))
+}
+
+/// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all,
+/// rows go through each slab of it, and what they have by then waits in memory, or each block has
+/// one slab. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the
+/// next slab, too.
+const OF_ROWS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned HALF = 128 * TILES * PARTS;
+float* const right = reinterpret_cast<float*>(of_block);
+// Out of a shuffle, so that the compiler knows it for the same in all lanes: else it puts one product behind the other.
+const unsigned lane = threadIdx.x % 32, warp = from_lane(threadIdx.x / 32, 0), group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+float* const queue = right + AT_ONCE * 2 * HALF + warp * (AHEAD * 512);
+const unsigned turns = (rows + 63) / 64, stride = gridDim.x * (WARPS / 4), first_turn = blockIdx.x + gridDim.x * (warp / 4);
+const unsigned first_slab = @FIRST_SLAB@;
+unsigned coming = first_turn, coming_step = first_slab, coming_slab = first_slab, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < turns) {
+float* const of_rows = queue + at * 512;
+const unsigned first_row = coming * 64 + warp % 4 * 16;
+@REQUEST@if (++coming_step == min(STEPS, coming_slab + AT_ONCE)) {
+coming += stride;
+if (AT_ONCE < STEPS && coming >= turns && coming_slab + AT_ONCE < @END@) { coming = first_turn; coming_slab += AT_ONCE; }
+coming_step = coming_slab;
+}
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+@LAID@UNROLL_1 for (unsigned slab = first_slab; slab < @END@; slab += AT_ONCE) {
+const unsigned steps = min(AT_ONCE, STEPS - slab);
+if (slab > first_slab) __syncthreads();
+@LAY@group_sees_shared();
+__syncthreads();
+for (unsigned turn = first_turn; turn < turns; turn += stride) {
+const unsigned tile = turn * 4 + warp % 4;
+float sums[TILES][4] = {};
+@TAKEN_UP@UNROLL_1 for (unsigned step = 0; step < steps; step++) {
+copies_done<AHEAD - 1>();
+__syncwarp();
+float first[2][2][4], rest[2][2][4];
+UNROLL for (int h = 0; h < 2; h++) {
+const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+const float4 upper = from[0], lower = from[64];
+const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
+UNROLL for (int i = 0; i < 2; i++) UNROLL for (int j = 0; j < 4; j++) { first[h][i][j] = first_bits(all[i][j]); rest[h][i][j] = all[i][j] - first[h][i][j]; }
+}
+__syncwarp();
+request(slot);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+@MULTIPLY@}
+@PUT_BY@@FINISH@}
+}
+";
+
+/// A step of rows times one of the matrix: both halves on their way at once.
+const BOTH: &str = "float of_half[2][TILES][4];
+group_begins();
+UNROLL for (int h = 0; h < 2; h++) {
+multiply_group<TILES, PARTS>(of_half[h], first[h], rest[h], right + (step * 2 + h) * HALF);
+group_asked();
+}
+group_done<1>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[0][n][j];
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[1][n][j];
+";
+/// The same with half as many registers for sums.
+const ONE: &str = "UNROLL for (int h = 0; h < 2; h++) {
+float of_half[TILES][4];
+group_begins();
+multiply_group<TILES, PARTS>(of_half, first[h], rest[h], right + (step * 2 + h) * HALF);
+group_asked();
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[n][j];
+}
+";
+
+/// A matrix, as cores of 8 columns by 4 along k, in its parts.
+const LAY: &str = "UNROLL_4 for (unsigned place = threadIdx.x; place < @HALVES@ * TILES * 32; place += WARPS * 32) {
+const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), half = place / 32 / TILES, t = place % 4;
+UNROLL for (int j = 0; j < 4; j++) {
+const unsigned k = @HALF_OF_ALL@ * 16 + t * 4 + j;
+const float b = @RIGHT@, first = first_bits(b);
+float* const to = @TO@ + half * HALF + ((j / 2 * PARTS * 2 + j % 2) * TILES * 8 + i * 8 + n) * 4 + t;
+to[0] = first;
+if (PARTS == 2) to[2 * TILES * 32] = b - first;
+}
+}
+";
+
+/// The rows that the warps of a group have just made, each its own, times another matrix: half a
+/// step at a time, since what is done with rows takes registers as well.
+const NEXT: &str = "float sums[TILES][4] = {};
+UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
+const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
+const float4 upper = from[0], lower = from[64];
+const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
+float first[2][4], rest[2][4], of_half[TILES][4];
+UNROLL for (int i = 0; i < 2; i++) UNROLL for (int j = 0; j < 4; j++) { first[i][j] = first_bits(all[i][j]); rest[i][j] = all[i][j] - first[i][j]; }
+group_begins();
+multiply_group<TILES, PARTS>(of_half, first, rest, right_of_next + half * HALF);
+group_asked();
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[n][j];
+}
+";
+
+/// What rows have from the slabs before, and what they leave to the next: each lane its own.
+const TAKEN_UP: &str = "float4* const so_far = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
+if (slab > 0) UNROLL for (int n = 0; n < TILES; n++) {
+const float4 four = so_far[n * 32];
+sums[n][0] = four.x; sums[n][1] = four.y; sums[n][2] = four.z; sums[n][3] = four.w;
+}
+";
+const PUT_BY: &str = "if (slab + AT_ONCE < STEPS) {
+UNROLL for (int n = 0; n < TILES; n++) so_far[n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
+continue;
+}
+";
+
+/// What rows have of this share. The warp that is done last with its rows adds up what all have, in
+/// order, and finishes them.
+const SHARED: &str = "float4* const of_tile = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
+const offset_t of_share = (offset_t)gridDim.y * turns * (4 * TILES * 32);
+UNROLL for (int n = 0; n < TILES; n++) of_tile[blockIdx.z * of_share + n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
+__syncwarp();
+__threadfence();
+unsigned* const own_ticket = ticket + blockIdx.y * turns * 4 + tile;
+if (from_lane(lane == 0 ? atomicAdd(own_ticket, 1u) : 0u, 0) + 1 < gridDim.z) continue;
+if (lane == 0) *own_ticket = 0;
+__threadfence();
+__syncwarp();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] = 0;
+UNROLL_1 for (unsigned first = 0; first < SHARES; first += AT_A_TIME) {
+float4 all[AT_A_TIME][TILES];
+UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int n = 0; n < TILES; n++) all[i][n] = first + i < SHARES ? __ldcg(of_tile + (first + i) * of_share + n * 32) : make_float4(0, 0, 0, 0);
+UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int n = 0; n < TILES; n++) { sums[n][0] += all[i][n].x; sums[n][1] += all[i][n].y; sums[n][2] += all[i][n].z; sums[n][3] += all[i][n].w; }
+}
+";
+
+/// Rows of the other side as they were copied.
+pub(super) const COPIED: &str = "from[(four * 4 + t) * N + n]";
+/// Rows of the other side that are made here: of narrow ones, which lie behind those that say where
+/// they are not 0. A thread has the same column in all steps, and so that of the matrices in its
+/// registers.
+pub(super) const MADE: &str = "from[(four * 4 + t) * N + n] > 0 ? of_four[t] : 0.0f";
+pub(super) const MAKE: &str = "float of_four[4] = {};
+const float* const narrow = from + 16 * N + four * 4 * NARROW;
+UNROLL for (int k = 0; k < NARROW; k += 4) UNROLL for (int t = 0; t < 4; t++) {
+const float4 row = *reinterpret_cast<const float4*>(narrow + t * NARROW + k);
+of_four[t] += row.x * matrix[k] + row.y * matrix[k + 1] + row.z * matrix[k + 2] + row.w * matrix[k + 3];
+}
+";
+/// Narrow rows, asked for: so many elements, those of the last with zeros behind them, some at a
+/// time, behind so many of others.
+pub(super) const NARROW_ROWS: &str = "UNROLL for (int i = 0; i < (@PIECES@ + TEAM - 1) / TEAM; i++) {
+const unsigned place = i * TEAM + of_team, r = place / (@ELEMENTS@ / @VECTOR@), column = place % (@ELEMENTS@ / @VECTOR@) * @VECTOR@, row = first_row + r;
+if (@PIECES@ % TEAM != 0 && place >= @PIECES@) continue;
+float* const to = stage + OF_X + 16 * N + r * NARROW + @START@ + column;
+const bool here = row < end && column < @INNER@;
+@COPIED@}
+";
+/// A column of a matrix that narrow rows are multiplied with.
+pub(super) const COLUMN: &str = "UNROLL for (int k = 0; k < @ELEMENTS@; k++) matrix[@START@ + k] = k < @INNER@ && of_team % N < Z ? @ELEMENT@ : 0.0f;
+";
+
+/// Outer products of the rows of a part. Of X a group has 64 columns in its lanes, 16 rows at a
+/// time; the other side is laid out for all groups beside each other, the next rows while these are
+/// multiplied.
+pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned PARTS = ALL_BITS ? 2 : 1, N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * (N + NARROW), LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
+// What a group has in the end: its sums, sums of its rows; and those beside each other together, of the other side's rows by fours.
+constexpr unsigned OWN_X = 64 * N, OWN = OWN_X + 64, OWN_Z = ACROSS * OWN, TOLD = OWN_Z + 4 * N, COMING = AHEAD * STAGE + 2 * LAID;
+constexpr unsigned TEAM = ACROSS * 128, THREADS = TURNS * TEAM, OF_TURN = COMING > TOLD ? COMING : TOLD, Z_PIECES = (4 * N + TEAM - 1) / TEAM;
+const unsigned number = from_lane(threadIdx.x / 128, 0), beside = number % ACROSS, turn = number / ACROSS, thread = threadIdx.x % 128;
+const unsigned of_team = beside * 128 + thread;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, group = lane / 4, part = lane % 4;
+float* const right = reinterpret_cast<float*>(of_block) + turn * OF_TURN;
+float* const queue = right + 2 * LAID;
+const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * N;
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+// As many for each turn, the last of which may have no rows: all threads of a block wait for each other as often.
+const unsigned steps = (end - begin + 16 * TURNS - 1) / (16 * TURNS);
+unsigned coming = 0, slot = 0, buffer = 0;
+auto request = [&](const unsigned at) {
+if (coming < steps) {
+const unsigned first_row = begin + (coming * TURNS + turn) * 16;
+float* const stage = queue + at * STAGE;
+UNROLL for (int i = 0; i < 8 / XV; i++) {
+const unsigned place = i * 128 + thread, r = place / (64 / XV), within = place % (64 / XV) * XV, row = first_row + r, column = x0 + beside * 64 + within;
+float* const to = stage + (beside * 16 + r) * PITCH + within;
+const bool here = row < end && column < X;
+@X@}
+constexpr unsigned PIECES = 16 * N / ZV;
+UNROLL for (int i = 0; i < (PIECES + TEAM - 1) / TEAM; i++) {
+const unsigned place = i * TEAM + of_team, r = place / (N / ZV), within = place % (N / ZV) * ZV, row = first_row + r, column = z0 + within;
+if (PIECES % TEAM != 0 && place >= PIECES) continue;
+float* const to = stage + OF_X + r * N + within;
+const bool here = row < end && column < Z;
+@Z@}
+@NARROW@coming++;
+}
+copies_asked();
+};
+@MATRIX@[[maybe_unused]] float of_x[2] = {}, of_z[Z_PIECES] = {};
+auto lay = [&](const float* const from, float* const to) {
+UNROLL for (int i = 0; i < Z_PIECES; i++) {
+const unsigned place = i * TEAM + of_team, n = place % N, four = place / N;
+if (4 * N % TEAM != 0 && place >= 4 * N) continue;
+float first[4], rest[4];
+@MADE@UNROLL for (int t = 0; t < 4; t++) {
+const float a = @ROW@;
+if (SUM_Z) of_z[i] += a;
+first[t] = first_bits(a);
+rest[t] = a - first[t];
+}
+float* const at = to + ((four / 2 * PARTS * 2 + four % 2) * N + n) * 4;
+store<4>(at, first);
+if (PARTS == 2) store<4>(at + 2 * N * 4, rest);
+}
+group_sees_shared();
+};
+UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+copies_done<AHEAD - 2>();
+group_meets<TURNS, TEAM>(1 + turn);
+if (steps > 0) lay(queue + OF_X, right);
+float sums[TILES][4] = {};
+UNROLL_1 for (unsigned step = 0; step < steps; step++) {
+copies_done<AHEAD - 3>();
+group_meets<TURNS, TEAM>(1 + turn);
+const float* const stage = queue + slot * STAGE;
+float first[2][4], rest[2][4];
+UNROLL for (int h = 0; h < 2; h++) UNROLL for (int i = 0; i < 2; i++) {
+const float2 a = *reinterpret_cast<const float2*>(stage + (beside * 16 + h * 8 + i * 4 + part) * PITCH + warp * 16 + group * 2);
+if (SUM_X) { of_x[0] += a.x; of_x[1] += a.y; }
+first[h][i * 2] = first_bits(a.x);
+rest[h][i * 2] = a.x - first[h][i * 2];
+first[h][i * 2 + 1] = first_bits(a.y);
+rest[h][i * 2 + 1] = a.y - first[h][i * 2 + 1];
+}
+float of_step[TILES][4];
+group_begins();
+multiply_group<TILES, PARTS>(of_step, first, rest, right + buffer * LAID);
+group_asked();
+request(slot == 0 ? AHEAD - 1 : slot - 1);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+buffer ^= 1;
+if (step + 1 < steps) lay(queue + slot * STAGE + OF_X, right + buffer * LAID);
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_step[n][j];
+}
+copies_done<0>();
+__syncthreads();
+float* const own = right + beside * OWN;
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) own[(warp * 16 + group * 2 + j / 2) * N + n * 8 + part * 2 + j % 2] = sums[n][j];
+if (SUM_X) UNROLL for (int i = 0; i < 2; i++) {
+const float pair = of_x[i] + across(of_x[i], 1), sum = pair + across(pair, 2);
+if (part == i) own[OWN_X + warp * 16 + group * 2 + i] = sum;
+}
+if (SUM_Z) UNROLL for (int i = 0; i < Z_PIECES; i++) if (4 * N % TEAM == 0 || i * TEAM + of_team < 4 * N) right[OWN_Z + i * TEAM + of_team] = of_z[i];
+__syncthreads();
+// What the turns have is added up in their order.
+auto of_turns = [&](const unsigned at) {
+const float* const first_turn = reinterpret_cast<const float*>(of_block) + at;
+float sum = first_turn[0];
+UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * OF_TURN];
+return sum;
+};
+float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+for (unsigned i = threadIdx.x; i < X_TILE * N; i += THREADS) {
+const unsigned x = X_FIRST ? i / N : i % X_TILE, z = X_FIRST ? i % N : i / X_TILE;
+@PLACE@if (is_told) told[place] = of_turns(x / 64 * OWN + x % 64 * N + z);
+}
+const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += THREADS) told[PRODUCTS + x0 + x] = of_turns(x / 64 * OWN + OWN_X + x % 64);
+for (unsigned z = threadIdx.x; has_z && z < N && z0 + z < Z; z += THREADS) {
+float sum = 0;
+UNROLL for (int four = 0; four < 4; four++) sum += of_turns(OWN_Z + four * N + z);
+told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = sum;
+}
+";

@@ -1,0 +1,120 @@
+//! fuse: joins launches that walk the same vertices and edges, so that a row goes through all of
+//! them while it is at hand.
+//!
+//! promises  the same values as the list it is given, up to nothing: each step computes what its
+//!           launch did; values of edges that are only reduced, or lead to such, lie nowhere and
+//!           are made where they are read, also once more going backward; values of vertices that
+//!           only one fused launch reads lie nowhere; a walk reads no other vertex's value that it
+//!           makes itself
+//! never     changes what is computed; moves a launch before something that it reads, or from one
+//!           part of the list to another; knows a device
+//!
+//! This is the state machine of Seastar (Wu et al., EuroSys 2021): values of sources, edges and
+//! destinations chain up to a reduction (S-E, E-E, E-A) and on over rows of destinations (A-D,
+//! D-D). A value that goes back to the edges of the same vertex begins another pass over them in
+//! the same launch; one that goes to the edges of another vertex begins another launch. Launches
+//! over the same edges that do not wait for each other become one as well.
+mod fusion_groups;
+mod half_precision_rows;
+mod inlined_edge_values;
+mod keep_input_features;
+mod product_into_sum;
+mod rematerialize;
+
+use std::collections::BTreeSet;
+
+use crate::facts::Facts;
+use crate::launch::{Body, Buffer, Launch, LaunchList, Operation, Reason, Role};
+
+use fusion_groups::{Group, grouped};
+use half_precision_rows::halve;
+use inlined_edge_values::Values;
+
+/// The list with fused launches.
+pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
+    let stands = keep_input_features::as_they_stand(list, &Values::of(list, facts));
+    let list = &stands;
+    // Elsewhere sums over all vertices ride along with what is done with their rows.
+    let taken = facts.lanes.then(|| product_into_sum::taken_along(list, &Values::of(list, facts)));
+    let list = taken.as_ref().unwrap_or(list);
+    let values = Values::of(list, facts);
+    let parts: Vec<Vec<Group>> = inlined_edge_values::parts(list)
+        .iter()
+        .enumerate()
+        .map(|(part, launches)| grouped(&values, part, launches))
+        .collect();
+    let read_outside = |name: &str, by: (usize, usize)| {
+        let groups = parts.iter().enumerate().flat_map(|(part, groups)| {
+            groups.iter().enumerate().map(move |(number, group)| ((part, number), group))
+        });
+        groups.filter(|(place, _)| *place != by).any(|(_, group)| group.reads.contains(name))
+    };
+    let mut fused: Vec<Vec<Launch>> = Vec::new();
+    for (part, groups) in parts.iter().enumerate() {
+        let launch = |(number, group): (usize, &Group)| {
+            group
+                .launch(&values, &|name| values.is_kept(name) || read_outside(name, (part, number)))
+        };
+        fused.push(groups.iter().enumerate().map(launch).collect());
+    }
+    let mut made = list.clone();
+    put(&mut made.body, fused);
+    if facts.lanes {
+        rematerialize::make_again(&mut made, &list.index());
+    }
+    let used: BTreeSet<String> =
+        made.launches().iter().flat_map(|launch| names(&launch.operation)).collect();
+    let is_needed = |buffer: &Buffer| {
+        buffer.role != Role::Value || used.contains(&buffer.name) || values.is_kept(&buffer.name)
+    };
+    made.buffers.retain(is_needed);
+    halve(&mut made, facts);
+    made.set_frontiers();
+    made.reckon(facts);
+    made.weigh_loops();
+    let bytes = |list: &LaunchList| {
+        list.launches().iter().fold(0u64, |sum, launch| sum.saturating_add(launch.bytes))
+    };
+    let (apart, together) = (bytes(list), bytes(&made));
+    made.reasons.push(Reason {
+        what: "fusion".to_owned(),
+        chosen: "launches over the same vertices and edges are one".to_owned(),
+        why: format!(
+            "{} launches instead of {}, {together} bytes instead of {apart}",
+            made.launches().len(),
+            list.launches().len()
+        ),
+        alternatives: [
+            ("a launch for each value".to_owned(), apart),
+            ("launches over the same vertices and edges are one".to_owned(), together),
+        ]
+        .into(),
+    });
+    made
+}
+
+fn names(operation: &Operation) -> Vec<String> {
+    operation
+        .reads()
+        .into_iter()
+        .chain(operation.writes())
+        .map(std::borrow::Cow::into_owned)
+        .collect()
+}
+
+/// Puts the launches of each part where they belong, in the order of `values::parts`.
+fn put(body: &mut Body, parts: Vec<Vec<Launch>>) {
+    let mut parts = parts.into_iter();
+    let mut next = || parts.next().unwrap_or_default();
+    match body {
+        Body::Train(train) => {
+            (train.prepare, train.forward, train.backward) = (next(), next(), next())
+        }
+        Body::Iterate(iterate) => {
+            for repeated in &mut iterate.loops {
+                (repeated.prepare, repeated.superstep) = (next(), next());
+            }
+            iterate.finish = next();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! keep_input_features: rows that stand in the data set are not written anew, times a number each, to be reduced
+//! over edges before the first epoch: edges see both.
+//!
+//! promises  the same products, made where they are reduced; only before the first epoch, where a
+//!           product made once an edge costs less than rows that lie beside the data set's for a
+//!           whole run. Where a weight of edges is among the factors, they are multiplied in
+//!           another order
+//! never     moves a launch, or makes a product where someone reads it as it is, or in another
+//!           shape
+use super::inlined_edge_values::{NARROW, Product, Values};
+use crate::gir::Op;
+use crate::launch::{
+    Body, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View,
+};
+
+/// The list with such products where they are reduced.
+pub(super) fn as_they_stand(list: &LaunchList, values: &Values) -> LaunchList {
+    let mut made = list.clone();
+    let Body::Train(train) = &mut made.body else { return made };
+    let all = list.launches();
+    let products: Vec<(BufferName, [Rowed; 2])> = train
+        .prepare
+        .iter()
+        .filter_map(|launch| product(values, (&all, &train.prepare), launch))
+        .collect();
+    for (name, factors) in products {
+        train
+            .prepare
+            .retain(|launch| launch.operation.writes().iter().all(|written| *written != name));
+        let made_of = |rows: &Rowed| match rows.buffer == name {
+            true => Operand::product_of(
+                factors
+                    .each_ref()
+                    .map(|factor| Operand::Rows(Rowed { view: rows.view, ..factor.clone() })),
+            ),
+            false => Operand::Rows(rows.clone()),
+        };
+        for launch in &mut train.prepare {
+            if let Operation::Evaluate { inputs, .. } = &mut launch.operation {
+                *inputs = inputs.iter().map(|input| input.changed(&made_of)).collect();
+            }
+        }
+    }
+    made
+}
+
+/// A product of features and a number that only reductions over edges read: its name, and its
+/// factors.
+fn product(
+    values: &Values,
+    lists: (&[&Launch], &[Launch]),
+    launch: &Launch,
+) -> Option<(BufferName, [Rowed; 2])> {
+    let Product { out, shape, factors, readers } = values.product(lists, launch)?;
+    let of_nodes = |rows: &Rowed| {
+        values
+            .buffer(&rows.buffer)
+            .filter(|buffer| buffer.rows == Rows::Nodes && buffer.element == Element::Real)
+    };
+    let (one, other) = (of_nodes(factors[0])?, of_nodes(factors[1])?);
+    let (row, number) = if one.columns > other.columns { (one, other) } else { (other, one) };
+    let stands = row.role == Role::Features && row.columns > NARROW && number.columns == 1;
+    let is_whole = factors.iter().any(|rows| rows.shape == shape);
+    let found = stands && is_whole && readers.iter().all(|reader| reduces(reader, (out, shape)));
+    found.then(|| (out.clone(), factors.map(Rowed::clone)))
+}
+
+/// Whether a launch is a reduction over edges that reads these rows at the far ends of its edges
+/// alone, and as they are shaped.
+fn reduces(launch: &Launch, (name, shape): (&str, &[u64])) -> bool {
+    let Operation::Evaluate { op: Op::Reduce(..), inputs, .. } = &launch.operation else {
+        return false;
+    };
+    let mut read = inputs.iter().flat_map(Operand::rows).filter(|rows| rows.buffer == name);
+    read.all(|rows| matches!(rows.view, View::Far(_)) && rows.shape == shape)
+}

@@ -1,0 +1,514 @@
+//! gir: the graph of a vertex program, a DAG over symbolic rows, after the intermediate form of
+//! Seastar (Wu et al., EuroSys 2021).
+//!
+//! promises  a node's inputs stand before it; place, type and shape of every node are known and
+//!           were checked when it was made (`Builder` makes nodes, nothing else does); equal
+//!           programs print equal
+//! never     holds data, a device or a number of threads; says how a node is computed (`interpret`
+//!           says what it means)
+//!
+//! A value has a row for each vertex (D), each edge (E), each graph (G), or one for all (P, and C
+//! when it is known while compiling). S is a row for each edge that depends on the vertex at its
+//! far end alone, so that it is computed once a vertex: `Builder` moves element-wise work from S
+//! back to D by itself. Rows have a shape, `[]` for a number.
+mod build;
+mod data;
+mod print;
+mod row_shapes;
+mod types;
+
+pub use build::{Builder, Made, Misfit};
+pub use data::{Data, NodeKind, Target};
+pub use print::line_and_column;
+pub use row_shapes::broadcast;
+pub use types::{EdgeRows, EdgeSet, Number, Place, Type};
+
+pub use crate::launch::LossKind as Loss;
+use crate::launch::{Direction, Init};
+
+/// Number of a node within a program.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// Its place in `Gir::nodes`.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Bytes of the program's text that a node was made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// First byte after it.
+    pub end: u32,
+}
+
+/// One value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What is done.
+    pub op: Op,
+    /// What it is done with, all of them before this node.
+    pub inputs: Vec<NodeId>,
+    /// What a row stands for.
+    pub place: Place,
+    /// Type of an element.
+    pub kind: Type,
+    /// Shape of a row.
+    pub shape: Vec<u64>,
+    /// The loop whose superstep computes it anew each time; none: once.
+    pub region: Option<usize>,
+    /// Where it stands in the program's text.
+    pub span: Span,
+    /// Name that the program gave it (`h` for `v.h`), for reading.
+    pub name: Option<String>,
+}
+
+impl Node {
+    /// Elements of a row.
+    pub fn columns(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
+    /// As a reader knows it: by its name in the program, else by what it does and its number in the
+    /// listing.
+    pub fn shown(&self, id: NodeId) -> String {
+        self.name.clone().unwrap_or_else(|| format!("{} (%{})", self.op.words(), id.0))
+    }
+}
+
+/// A whole program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gir {
+    /// Entry function.
+    pub program: String,
+    /// All values; inputs before users.
+    pub nodes: Vec<Node>,
+    /// Learned tensors and running statistics, in the order of their first use.
+    pub parameters: Vec<Parameter>,
+    /// Loops over supersteps.
+    pub loops: Vec<Loop>,
+    /// What the program returns, in order.
+    pub results: Vec<Output>,
+    /// The loss, when the program is trained.
+    pub loss: Option<NodeId>,
+    /// Gradients of the loss, once `autodiff` has made them.
+    pub gradients: Vec<Gradient>,
+    /// Running statistics: parameter and its next value, written after each forward pass of
+    /// training.
+    pub updates: Vec<(usize, NodeId)>,
+}
+
+/// A tensor of place P that lives across epochs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// `<entry>.<def>.<i>.<kind>.<j>` as in language.md; a `linear` adds `.weight` or `.bias`.
+    pub name: String,
+    /// Shape as saved; weights are `[out, in]`.
+    pub shape: Vec<u64>,
+    /// How it starts.
+    pub init: Init,
+    /// Whether the optimiser changes it; running statistics are saved, and not learned.
+    pub learned: bool,
+}
+
+/// A superstep that is repeated. Its nodes have its number as their region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// What lives from one superstep to the next.
+    pub states: Vec<State>,
+    /// When it stops; tested after each superstep.
+    pub until: Until,
+}
+
+/// A value that a superstep replaces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Name in the program.
+    pub name: String,
+    /// Value before the first superstep.
+    pub first: NodeId,
+    /// The `Op::State` node that reads it inside.
+    pub inside: NodeId,
+    /// Value after a superstep.
+    pub next: NodeId,
+}
+
+/// When a loop stops; each is tested after a superstep.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Until {
+    /// No value of these states was changed.
+    Unchanged(Vec<usize>),
+    /// The absolute changes of this state sum up to at most so much. Equal infinities have change
+    /// 0.
+    ChangeAtMost(usize, f64),
+    /// This value of the loop, a bool, holds nowhere.
+    Nowhere(NodeId),
+}
+
+/// One returned value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Column of the result table: the name of the value, or `value`, `value_1` and so on.
+    pub name: String,
+    /// The value.
+    pub node: NodeId,
+    /// For a value of edges: which edges it was made over.
+    pub edges: Option<EdgeSet>,
+}
+
+/// A gradient of the loss.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// The leaf that it is taken by, an `Op::Parameter` or an `Op::Input`.
+    pub of: NodeId,
+    /// Its value; shape and place of the leaf.
+    pub node: NodeId,
+}
+
+/// What a node does. Inputs are listed as `[a, b]`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// A number known when compiled. `[]`, C.
+    Constant(Number),
+    /// Something of the data set. `[]`.
+    Input(Input),
+    /// A learned tensor or a running statistic, by its position. `[]`, P.
+    Parameter(usize),
+    /// State of this position of the loop that is the node's region, as of the start of the
+    /// superstep. `[]`.
+    State(usize),
+    /// State of this position when this loop (first) has ended. `[]`, outside of the loop.
+    Ended(usize, usize),
+
+    /// Element by element. `[a]`.
+    Unary(Unary),
+    /// Element by element; rows broadcast as in numpy, rows of C, P and G are given to every row.
+    /// `[a, b]`.
+    Binary(Binary),
+    /// `yes` where the condition holds, else `no`. `[condition, yes, no]`.
+    Select,
+    /// The same number as another type; real to int drops the fraction, bool is 0 or 1. `[a]`.
+    Cast(Type),
+    /// Each element 0 with this probability, else divided by what is left; by (seed, epoch, site,
+    /// own row, column). The identity when not training. Of S it is drawn once for each far row;
+    /// the rows of a table (P with two axes) are those of its first axis. `[a]`.
+    Dropout {
+        /// Probability of 0.
+        probability: f64,
+        /// Distinguishes the dropouts of a program, in the order of the text.
+        site: u32,
+    },
+    /// The value itself, without a gradient. `[a]`.
+    Detach,
+    /// `a` while training, `b` when measuring. `[a, b]`.
+    WhenTraining,
+
+    /// D to S: on each edge the row of the vertex at its far end (source for `In`, target for
+    /// `Out`). `[a]`.
+    Far(EdgeSet),
+    /// D to E: on each edge the row of the vertex that owns it (target for `In`, source for `Out`).
+    /// `[a]`.
+    Near(EdgeSet),
+    /// S or E to D: over the edges of each vertex in the order of edge ids (`Both`: in-edges, then
+    /// out-edges), column by column. `[a]` or `[a, mask]`; edges whose mask, a bool of shape [], is
+    /// false are left out.
+    Reduce(Reduction, EdgeSet),
+    /// E bool: whether this edge holds the minimum (false) or maximum (true) of its vertex, the
+    /// smallest edge id of equals. `[a]` or `[a, mask]`. What the gradient of `min` and `max` goes
+    /// to.
+    Winner(bool, EdgeSet),
+    /// E: product of `a` over all other edges of the vertex. `[a]` or `[a, mask]`. The slope of a
+    /// product.
+    Others(EdgeSet),
+    /// As `Reduce`, with an associative function of the program: `start` (a number), then the edges
+    /// in order. `[a, start]` or `[a, start, mask]`.
+    Fold(Function, EdgeSet),
+    /// EE: on each edge the row of the same edge seen from its other end: rows of in-edges and of
+    /// out-edges change places. What the gradient of `Far` over `Both` needs; `[a]`.
+    Turn,
+    /// E int: distinct third vertices adjacent, in either direction, to both ends. `[]`.
+    CommonNeighbors,
+    /// D int: the sum of `CommonNeighbors` over the edges of the vertex. `[]`.
+    CommonNeighborsSum(EdgeSet),
+
+    /// D to G: over the vertices of each graph; 0 over nothing, -inf for `max`. `[a]`.
+    Pool(Pooling),
+    /// G to D: the row of the vertex's graph. `[a]`.
+    Give,
+    /// Any rows to P: the sum of all rows. `[a]`.
+    SumRows,
+
+    /// Along one axis of the row, which is removed. `[a]`.
+    Axis(Pooling, usize),
+    /// The same elements as rows of another shape. `[a]`; the shape is the node's.
+    Reshape,
+    /// The row repeated to a larger shape, as numpy broadcasts. `[a]`; the shape is the node's.
+    Expand,
+    /// Rows side by side along this axis. `[a, b, ...]`.
+    Concat(usize),
+    /// `length` places of an axis, from `start` on. `[a]`.
+    Slice {
+        /// Axis of the row.
+        axis: usize,
+        /// First place.
+        start: u64,
+        /// Places.
+        length: u64,
+    },
+    /// Zeros but for the places of a slice, which are `a`; the axis is then `total` long. `[a]`.
+    Unslice {
+        /// Axis of the row.
+        axis: usize,
+        /// First place.
+        start: u64,
+        /// Length of the axis.
+        total: u64,
+    },
+
+    /// Rows `[.., k]` times a matrix of place P or C: `[k, n]`, or `[n, k]` when transposed, to
+    /// `[.., n]`. `[a, matrix]`.
+    Product {
+        /// Whether the matrix is `[n, k]`, as weights are saved.
+        transposed: bool,
+    },
+    /// Sum over all rows (and leading axes) of the outer product: `[.., n]` and `[.., k]` to P `[n,
+    /// k]`. `[a, b]`.
+    Outer,
+    /// Row (`table` `[count, k]`), or with `transposed` column (`[k, count]`), of a table of place
+    /// P for each index; an index outside gives zeros. `[table, index]`, to `[k]` at the place of
+    /// the index.
+    Lookup {
+        /// Whether columns are looked up.
+        transposed: bool,
+    },
+    /// P: zeros to which each row is added at its index; the gradient of `Lookup`. `[rows, index]`;
+    /// the shape is the node's.
+    Scatter {
+        /// Whether columns are added to.
+        transposed: bool,
+    },
+
+    /// Mean loss over the training rows. `[result, target]`, P, shape [].
+    Loss(Loss),
+    /// Its gradient by the result; 0 in rows that do not train. `[result, target]`.
+    LossSlope(Loss),
+}
+
+/// What the data set gives.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// Features. D real `[columns]`.
+    Features,
+    /// Number of the vertex's kind. D int.
+    Kind,
+    /// Features of the vertices of a kind as a table, one row each, in the order of the graph
+    /// artifact. P real `[vertices of the kind, columns]`.
+    FeaturesOf(u32),
+    /// Place of the vertex among those of these kinds: those of the first kind come first, each in
+    /// the order of the graph artifact; -1 for a vertex of another kind. D int. What tables of
+    /// kinds are looked up by.
+    PlaceAmong(Vec<u32>),
+    /// A further column of nodes.parquet. D.
+    Column(String),
+    /// Row of nodes.parquet. D id.
+    Id,
+    /// Whether the vertex is one of those that the setting of this name names. The run knows them,
+    /// the program does not. D bool.
+    Chosen(String),
+    /// Number of edges of each vertex. D int.
+    Degree(EdgeSet),
+    /// Weight, 1 without weights. E real.
+    Weight,
+    /// Edge features. E real `[columns]`.
+    EdgeFeatures,
+    /// Number of the relation. E int.
+    EdgeType,
+    /// What is to be learned: a class (real, shape []) or values. D, or G for sets of many graphs.
+    Target,
+    /// Vertices of the graph. G int.
+    GraphSize,
+}
+
+/// Element-wise functions of one value. Bool: `Not`; int: `Negative`, `Absolute`, `Square`; real:
+/// all but `Not`.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unary {
+    /// -a.
+    Negative,
+    /// |a|.
+    Absolute,
+    /// e^a.
+    Exp,
+    /// Natural logarithm.
+    Log,
+    /// Square root.
+    Sqrt,
+    /// 1 / square root.
+    Rsqrt,
+    /// 1 / a.
+    Reciprocal,
+    /// a * a.
+    Square,
+    /// 1 / (1 + e^-a), without overflow.
+    Sigmoid,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// a where a > 0, else 0; NaN stays.
+    Relu,
+    /// a where a > 0, else slope * a.
+    LeakyRelu(f64),
+    /// a where a > 0, else e^a - 1.
+    Elu,
+    /// a * Phi(a), Phi the normal distribution, by erf.
+    Gelu,
+    /// a * sigmoid(a).
+    Silu,
+    /// log(1 + e^a), without overflow.
+    Softplus,
+    /// Largest whole number that is not larger.
+    Floor,
+    /// Error function; no operator of the language, the gradient of gelu needs it.
+    Erf,
+    /// Logical not, of bools.
+    Not,
+}
+
+/// Element-wise functions of two values of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Binary {
+    /// a + b; int, real.
+    Add,
+    /// a - b; int, real.
+    Subtract,
+    /// a * b; int, real.
+    Multiply,
+    /// a / b; real.
+    Divide,
+    /// Python's //: rounded down; int (0 when b is 0), real.
+    FloorDivide,
+    /// Python's %: the sign of b; int (0 when b is 0), real.
+    Remainder,
+    /// a ** b; real; int when the exponent is not negative (negative: 0).
+    Power,
+    /// Smaller, NaN if either is; int, id, real.
+    Minimum,
+    /// Larger, NaN if either is; int, id, real.
+    Maximum,
+    /// a < b; to bool.
+    Less,
+    /// a <= b; to bool.
+    LessEqual,
+    /// a == b; to bool; any type.
+    Equal,
+    /// a != b; to bool; any type.
+    NotEqual,
+    /// Logical; bool.
+    And,
+    /// Logical; bool.
+    Or,
+}
+
+/// How the edges of a vertex become one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reduction {
+    /// 0 over nothing; int, real.
+    Sum,
+    /// inf over nothing (int: i64::MAX, id: u32::MAX); NaN spreads.
+    Minimum,
+    /// -inf over nothing (int: i64::MIN, id: u32::MAX); NaN spreads.
+    Maximum,
+    /// 1 over nothing; int, real.
+    Product,
+    /// bool; false over nothing.
+    Any,
+    /// bool; true over nothing.
+    All,
+    /// Number of edges (the value counts for nothing but its mask); int, 0 over nothing.
+    Count,
+    /// Most frequent, the smallest of equals; sentinel as `Minimum` over nothing.
+    Mode,
+    /// Largest h such that h edges have at least h; int from int, 0 over nothing.
+    HIndex,
+}
+
+/// Sums over vertices or axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pooling {
+    /// Sum.
+    Sum,
+    /// Largest.
+    Maximum,
+    /// Smallest.
+    Minimum,
+}
+
+/// A function of two values of one type, element by element: the body of `fold`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Function {
+    /// First argument.
+    Left,
+    /// Second argument.
+    Right,
+    /// A number.
+    Number(Number),
+    /// Of one value.
+    Unary(Unary, Box<Function>),
+    /// Of two.
+    Binary(Binary, Box<Function>, Box<Function>),
+    /// Condition, yes, no.
+    Select(Box<Function>, Box<Function>, Box<Function>),
+    /// As another type.
+    Cast(Type, Box<Function>),
+}
+
+impl Gir {
+    /// The node of this number.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// All ids in order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// Everything that must be kept: results, loss, gradients, updates, and what loops carry and
+    /// test.
+    pub fn roots(&self) -> Vec<NodeId> {
+        let mut roots: Vec<NodeId> =
+            self.results.iter().map(|result| result.node).chain(self.loss).collect();
+        roots.extend(self.gradients.iter().map(|gradient| gradient.node));
+        roots.extend(self.updates.iter().map(|update| update.1));
+        for repeated in &self.loops {
+            roots.extend(
+                repeated.states.iter().flat_map(|state| [state.first, state.inside, state.next]),
+            );
+            if let Until::Nowhere(node) = repeated.until {
+                roots.push(node);
+            }
+        }
+        roots
+    }
+}
+
+impl EdgeSet {
+    /// All in-edges.
+    pub const IN: EdgeSet = EdgeSet { direction: Direction::In, relation: None };
+    /// All out-edges.
+    pub const OUT: EdgeSet = EdgeSet { direction: Direction::Out, relation: None };
+    /// In-edges, then out-edges.
+    pub const BOTH: EdgeSet = EdgeSet { direction: Direction::Both, relation: None };
+}

@@ -1,0 +1,271 @@
+//! shortcut_algorithms: which loops end where a shorter way ends too.
+//!
+//! promises  a course is found only where the fixed point of the superstep is the one that the
+//!           course's own algorithm computes, for any graph; what depends on values (no length
+//!           below zero, first values, lists that are the same both ways) is said with each course,
+//!           and whoever takes one looks at it first
+//! never     knows the program's name; says that a course is faster (on every graph that was
+//!           measured, it is)
+//!
+//! All courses are of the shape: one state of vertices, one number each, until nothing changes.
+//! `min` forgets no smaller value and takes none twice, so that the order in which messages come
+//! changes nothing; that rounding keeps order makes it true of sums of reals.
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Binary, Body, BufferName, Combine, Direction, EdgeFactor, Expression, LaunchList, Loop,
+    Operand, Operation, Reason, Role, Rowed, Rows, Until, View,
+};
+use crate::gir::{Binary as Elementwise, EdgeSet, Input, Number, Op, Reduction};
+
+/// A shorter way to the end of a loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Course {
+    /// `state = min(state, min over edges of (the far end's state, and a step))`.
+    Least {
+        /// The state.
+        state: BufferName,
+        /// The edges that are read.
+        direction: Direction,
+        /// What is added on the way.
+        step: Step,
+    },
+    /// `state = h-index over edges of the far end's state`, begun at the number of these edges.
+    Cores {
+        /// The state.
+        state: BufferName,
+        /// The edges that are read.
+        direction: Direction,
+    },
+}
+
+/// What a value grows by on an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Nothing: where every edge is read from both ends, the smallest value of each connected part.
+    Nothing,
+    /// The same number, above 0: where all values but the first ones are the largest, levels of a
+    /// breadth-first search.
+    Number(Number),
+    /// The edge's weight: shortest paths, where no weight is below 0.
+    Weight,
+}
+
+impl Course {
+    /// The state that it finds the end of.
+    pub fn state(&self) -> &str {
+        match self {
+            Course::Least { state, .. } | Course::Cores { state, .. } => state,
+        }
+    }
+
+    /// Which edges are read.
+    pub fn direction(&self) -> Direction {
+        match self {
+            Course::Least { direction, .. } | Course::Cores { direction, .. } => *direction,
+        }
+    }
+
+    /// What it is called in plans and records.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Course::Least { step: Step::Nothing, .. } => "joined trees",
+            Course::Least { step: Step::Number(Number::Int(_)), .. } => "levels",
+            Course::Least { .. } => "delta-stepping",
+            Course::Cores { .. } => "peeling",
+        }
+    }
+
+    /// What must hold of values, and was not known when planning.
+    fn asks(&self) -> &'static str {
+        match self {
+            Course::Least { step: Step::Nothing, .. } => "every edge is read from both ends",
+            Course::Least { step: Step::Number(Number::Int(_)), .. } => {
+                "all first values are one of two"
+            }
+            Course::Least { .. } => "neither weights nor first values are below 0",
+            Course::Cores { .. } => "the first values are the numbers of edges",
+        }
+    }
+}
+
+impl LaunchList {
+    /// Finds the course of every loop, and says so among the reasons.
+    pub(crate) fn set_courses(&mut self) {
+        let Body::Iterate(iterate) = &self.body else { return };
+        let found: Vec<Option<Course>> =
+            iterate.loops.iter().map(|repeated| course(self, repeated)).collect();
+        let Body::Iterate(iterate) = &mut self.body else { return };
+        for (number, (repeated, course)) in iterate.loops.iter_mut().zip(found).enumerate() {
+            if let Some(course) = &course {
+                self.reasons.push(Reason {
+                    what: format!("course of loop {number}"),
+                    chosen: course.name().to_owned(),
+                    why: format!(
+                        "it ends where supersteps end, if {}; else, and where supersteps are \
+                         bounded, it goes in supersteps",
+                        course.asks()
+                    ),
+                    alternatives: BTreeMap::new(),
+                });
+            }
+            repeated.course = course;
+        }
+    }
+}
+
+/// The course of a loop, if one is proved.
+pub fn course(list: &LaunchList, repeated: &Loop) -> Option<Course> {
+    let Until::Unchanged(watched) = &repeated.until else { return None };
+    let ([commit], [state]) = (repeated.commit.as_slice(), watched.as_slice()) else { return None };
+    if commit.state != *state {
+        return None;
+    }
+    let look = Look { list, steps: steps(repeated), state, next: &commit.next };
+    let held = list.buffers.iter().find(|buffer| buffer.name == *state)?;
+    if (held.rows, held.columns) != (Rows::Nodes, 1) {
+        return None;
+    }
+    look.reduced().or_else(|| look.evaluated())
+}
+
+/// Every operation of a superstep, with those of fused launches.
+fn steps(repeated: &Loop) -> Vec<&Operation> {
+    let mut all = Vec::new();
+    for launch in &repeated.superstep {
+        match &launch.operation {
+            Operation::Fused { steps, .. } => all.extend(steps),
+            operation => all.push(operation),
+        }
+    }
+    all
+}
+
+struct Look<'a> {
+    list: &'a LaunchList,
+    steps: Vec<&'a Operation>,
+    state: &'a str,
+    next: &'a str,
+}
+
+impl<'a> Look<'a> {
+    /// A loop whose superstep is one reduction.
+    fn reduced(&self) -> Option<Course> {
+        let [
+            Operation::NeighbourReduce {
+                out,
+                source: Some(source),
+                direction,
+                combine: Combine::Min,
+                factor: EdgeFactor::One,
+                epilogue,
+            },
+        ] = self.steps[..]
+        else {
+            return None;
+        };
+        let Expression::Binary(Binary::Min, one, other) = epilogue else { return None };
+        let is_own = |expression: &Expression| matches!(expression, Expression::Load(name) if name == self.state);
+        let keeps = matches!((&**one, &**other), (Expression::Made, own) | (own, Expression::Made) if is_own(own));
+        (keeps && source == self.state && out == self.next).then(|| Course::Least {
+            state: self.state.to_owned(),
+            direction: *direction,
+            step: Step::Nothing,
+        })
+    }
+
+    /// A loop whose superstep is evaluated operations.
+    fn evaluated(&self) -> Option<Course> {
+        let (op, inputs) = self.made(self.next)?;
+        let state = self.state.to_owned();
+        match (op, inputs) {
+            (Op::Reduce(Reduction::HIndex, edges), [read]) => {
+                let direction = all(*edges)?;
+                (self.far(read) == Some((self.state, *edges)))
+                    .then_some(Course::Cores { state, direction })
+            }
+            (Op::Binary(Elementwise::Minimum), [one, other]) => {
+                let reduced = match (own(one)?, own(other)?) {
+                    (kept, reduced) | (reduced, kept) if kept == self.state => reduced,
+                    _ => return None,
+                };
+                let (Op::Reduce(Reduction::Minimum, edges), [read]) = self.made(reduced)? else {
+                    return None;
+                };
+                let direction = all(*edges)?;
+                Some(Course::Least { state, direction, step: self.step(read, *edges)? })
+            }
+            _ => None,
+        }
+    }
+
+    /// What makes a value.
+    fn made(&self, name: &str) -> Option<(&'a Op, &'a [Operand])> {
+        self.steps.iter().find_map(|step| match step {
+            Operation::Evaluate { out, op, inputs, .. } if out == name => {
+                Some((op, inputs.as_slice()))
+            }
+            _ => None,
+        })
+    }
+
+    /// What the state grows by on its way to being read so.
+    fn step(&self, read: &Operand, edges: EdgeSet) -> Option<Step> {
+        if let Some((far, seen)) = self.far(read) {
+            if seen != edges {
+                return None;
+            }
+            return if far == self.state {
+                Some(Step::Nothing)
+            } else {
+                self.sum(far, |operand| own(operand) == Some(self.state))
+            };
+        }
+        self.sum(own(read)?, |operand| self.far(operand) == Some((self.state, edges)))
+    }
+
+    /// The other term of a sum of which one is the state.
+    fn sum(&self, name: &str, is_state: impl Fn(&Operand) -> bool) -> Option<Step> {
+        let (Op::Binary(Elementwise::Add), [one, other]) = self.made(name)? else { return None };
+        let term = match (is_state(one), is_state(other)) {
+            (true, false) => other,
+            (false, true) => one,
+            _ => return None,
+        };
+        match term {
+            Operand::Number(number) if number.real() > 0.0 && number.real().is_finite() => {
+                Some(Step::Number(*number))
+            }
+            Operand::Rows(Rowed { buffer, view: View::Own, .. }) => {
+                let held = self.list.buffers.iter().find(|held| held.name == *buffer)?;
+                (held.role == Role::Given(Input::Weight)).then_some(Step::Weight)
+            }
+            _ => None,
+        }
+    }
+
+    /// A value as edges see it at their far ends.
+    fn far<'o>(&self, operand: &'o Operand) -> Option<(&'o str, EdgeSet)> {
+        match operand {
+            Operand::Rows(Rowed { buffer, view: View::Far(edges), .. }) => Some((buffer, *edges)),
+            _ => None,
+        }
+    }
+}
+
+/// A value as it is.
+fn own(operand: &Operand) -> Option<&str> {
+    match operand {
+        Operand::Rows(Rowed { buffer, view: View::Own, .. }) => Some(buffer),
+        _ => None,
+    }
+}
+
+/// The direction, where edges of all relations are read.
+fn all(edges: EdgeSet) -> Option<Direction> {
+    edges.relation.is_none().then_some(edges.direction)
+}

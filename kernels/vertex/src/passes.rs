@@ -1,0 +1,231 @@
+//! passes: what makes a program cheaper, each a function from a program to a program, in one order.
+//!
+//! promises  a cleaned program means what it meant: `Numbers::Kept` passes keep every value bit for
+//!           bit, `Numbers::Reordered` ones add or multiply the same real numbers in another order;
+//!           results, loss, gradients, updates, loops and parameters stay, with their names; a pass
+//!           that chooses says so in words, with the bytes of both ways
+//! never     measures, or knows a device; changes what is returned, or by what a gradient is taken
+//!
+//! `PASSES` is the order. A program is cleaned before `autodiff`, so that its gradient is made of
+//! the better form, and again after it; `Stage` says which passes run when. Inlining of functions
+//! and unrolling of `for` come before all of them and are the tracer's: it runs a program's text as
+//! written, once for each call and each value of a counter.
+mod common_subexpressions;
+mod constant_folding;
+mod dead_code;
+mod demand;
+mod distribute_over_sum;
+mod drop_zero_guards;
+mod forward_sums;
+mod hoist_dot_products;
+mod hoist_row_factors;
+mod loop_invariants;
+mod moved_bytes;
+mod powers;
+mod product_before_sum;
+mod rebuild;
+mod relu_mask_from_dropout;
+mod share_softmax_quotients;
+mod simplify;
+mod triangles;
+mod value_ranges;
+
+pub use demand::{Demand, demand};
+pub use loop_invariants::{Phase, phases};
+
+use crate::gir::{Data, Gir, NodeId};
+
+/// A step from a program to a cheaper one.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// Name, as `--show` prints it.
+    pub name: &'static str,
+    /// Why it exists, in one line.
+    pub reason: &'static str,
+    /// When it runs.
+    pub stage: Stage,
+    /// What it does to values.
+    pub numbers: Numbers,
+    /// Does it; choices that it weighed are added to the list.
+    pub run: fn(Gir, &Data, &mut Vec<Choice>) -> Gir,
+}
+
+/// When a pass runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// On every program, and again once it has gradients.
+    Always,
+    /// Only before there are gradients: they follow the form that it chose.
+    Program,
+    /// Only on a program with gradients.
+    Gradients,
+}
+
+/// What a pass does to values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Every value stays, bit for bit (a NaN stays a NaN).
+    Kept,
+    /// The same real numbers, rounded in another order.
+    Reordered,
+}
+
+/// A pass that ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    /// Which.
+    pub pass: &'static str,
+    /// Nodes before it.
+    pub nodes_before: usize,
+    /// Nodes after it.
+    pub nodes_after: usize,
+    /// What it weighed, for passes that choose.
+    pub choices: Vec<Choice>,
+}
+
+/// Two ways to compute a value, and which was taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The value, as the program before the pass numbers it.
+    pub node: NodeId,
+    /// Its name, or what it is.
+    pub value: String,
+    /// Whether the other way was taken.
+    pub taken: bool,
+    /// Why, in words.
+    pub reason: String,
+    /// Bytes that an epoch (or one prediction) moves for it as it stood.
+    pub bytes_before: u64,
+    /// Bytes for it the other way.
+    pub bytes_after: u64,
+}
+
+/// All passes in their order. Some stand twice: what they do, another pass makes room for.
+pub const PASSES: &[Pass] = &[
+    FOLD,
+    SIMPLIFY,
+    Pass {
+        name: "powers",
+        reason: "powers of small whole numbers are products",
+        stage: Stage::Always,
+        numbers: Numbers::Reordered,
+        run: powers::run,
+    },
+    EQUAL,
+    DEAD,
+    Pass {
+        name: "triangles",
+        reason: "common neighbours are counted by the vertex that adds them up",
+        stage: Stage::Always,
+        numbers: Numbers::Kept,
+        run: triangles::run,
+    },
+    Pass {
+        name: "factor",
+        reason: "what is the summing vertex's stands outside of its sum over edges",
+        stage: Stage::Always,
+        numbers: Numbers::Reordered,
+        run: hoist_row_factors::run,
+    },
+    Pass {
+        name: "order",
+        reason: "a sum over edges runs on the narrower side of a product",
+        stage: Stage::Program,
+        numbers: Numbers::Reordered,
+        run: product_before_sum::run,
+    },
+    Pass {
+        name: "guards",
+        reason: "a gradient is not guarded against what cannot be",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: drop_zero_guards::run,
+    },
+    Pass {
+        name: "masks",
+        reason: "where a slope passes behind a dropout is told by what this left",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: relu_mask_from_dropout::run,
+    },
+    Pass {
+        name: "forward_sums",
+        reason: "sums that gradients need are taken going forward",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: forward_sums::run,
+    },
+    Pass {
+        name: "dots",
+        reason: "a dot product with the summing vertex's row is taken once, of a sum of rows",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: hoist_dot_products::run,
+    },
+    FOLD,
+    SIMPLIFY,
+    EQUAL,
+    Pass {
+        name: "hoist",
+        reason: "what does not change in a loop is computed before it",
+        stage: Stage::Always,
+        numbers: Numbers::Kept,
+        run: loop_invariants::run,
+    },
+    DEAD,
+    // Of what is left: who reads a value counts.
+    Pass {
+        name: "quotients",
+        reason: "what is divided for others is added up as its quotient",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: share_softmax_quotients::run,
+    },
+];
+
+const FOLD: Pass = Pass {
+    name: "fold",
+    reason: "numbers of numbers are computed once",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: constant_folding::run,
+};
+const SIMPLIFY: Pass = Pass {
+    name: "simplify",
+    reason: "work that changes nothing is left out",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: simplify::run,
+};
+const EQUAL: Pass = Pass {
+    name: "equal",
+    reason: "equal values are computed once",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: common_subexpressions::run,
+};
+const DEAD: Pass = Pass {
+    name: "dead",
+    reason: "values that nothing reads are not computed",
+    stage: Stage::Always,
+    numbers: Numbers::Kept,
+    run: dead_code::run,
+};
+
+/// The program after all passes of its stage, and what each did.
+pub fn clean(gir: Gir, data: &Data) -> (Gir, Vec<Applied>) {
+    let skipped = if gir.gradients.is_empty() { Stage::Gradients } else { Stage::Program };
+    let mut applied = Vec::new();
+    let mut gir = gir;
+    for pass in PASSES.iter().filter(|pass| pass.stage != skipped) {
+        let (nodes_before, mut choices) = (gir.nodes.len(), Vec::new());
+        gir = (pass.run)(gir, data, &mut choices);
+        applied.push(Applied {
+            pass: pass.name,
+            nodes_before,
+            nodes_after: gir.nodes.len(),
+            choices,
+        });
+    }
+    (gir, applied)
+}

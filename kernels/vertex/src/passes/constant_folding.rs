@@ -1,0 +1,78 @@
+//! constant_folding: numbers of numbers are computed once, here.
+//!
+//! reason    settings, widths and unrolled counters leave arithmetic on constants behind
+//! keeps     every value as the interpreter gives it: reals in f64, whole numbers wrap at 64 bits.
+//!           On a device whose reals have 32 bits a folded number is rounded once, at the end,
+//!           where the unfolded one was rounded at each step
+//! never     does arithmetic of its own: it asks the interpreter
+use super::{Choice, rebuild::rebuild};
+use crate::gir::{Binary, Builder, Data, Gir, NodeId, Number, Op, Type, Unary};
+use crate::interpret::{self, Scalar};
+
+/// The program with arithmetic on constants done.
+pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
+    rebuild(&gir, data, None, &mut |builder, site| {
+        let numbers: Option<Vec<Number>> =
+            site.inputs.iter().map(|input| constant(builder, *input)).collect();
+        let folded = match (&site.node.op, numbers.as_deref()) {
+            (Op::Unary(operator), Some(&[a])) => unary(*operator, a),
+            (Op::Binary(operator), Some(&[a, b])) => binary(*operator, a, b),
+            (Op::Select, Some(&[Number::Bool(condition), yes, no])) => {
+                Some(if condition { yes } else { no })
+            }
+            (Op::Cast(kind), Some(&[a])) => cast(*kind, a),
+            _ => None,
+        };
+        Ok(folded.map(|number| builder.constant(number)))
+    })
+}
+
+/// The number, when a node is one.
+pub(super) fn constant(builder: &Builder<'_>, id: NodeId) -> Option<Number> {
+    match builder.node(id).op {
+        Op::Constant(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// The operator's value, as the interpreter gives it; none: it takes no numbers of this type.
+pub(super) fn unary(operator: Unary, a: Number) -> Option<Number> {
+    let fits = match operator {
+        Unary::Not => a.kind() == Type::Bool,
+        Unary::Negative | Unary::Absolute | Unary::Square => a.kind() != Type::Bool,
+        _ => a.kind() == Type::Real,
+    };
+    if fits { number(a.kind(), interpret::unary(operator, a.into())) } else { None }
+}
+
+/// The operator's value, as the interpreter gives it; none: the types differ.
+pub(super) fn binary(operator: Binary, a: Number, b: Number) -> Option<Number> {
+    let kind = match operator {
+        Binary::Less
+        | Binary::LessEqual
+        | Binary::Equal
+        | Binary::NotEqual
+        | Binary::And
+        | Binary::Or => Type::Bool,
+        _ => a.kind(),
+    };
+    if a.kind() == b.kind() {
+        number(kind, interpret::binary(operator, a.into(), b.into()))
+    } else {
+        None
+    }
+}
+
+/// The number as another type; none: no constant is an id.
+pub(super) fn cast(kind: Type, a: Number) -> Option<Number> {
+    number(kind, interpret::cast(kind, a.into()))
+}
+
+fn number(kind: Type, value: Scalar) -> Option<Number> {
+    Some(match kind {
+        Type::Bool => Number::Bool(value.holds()),
+        Type::Int => Number::Int(value.whole()),
+        Type::Real => Number::Real(value.real()),
+        Type::Id => return None,
+    })
+}

@@ -1,0 +1,68 @@
+//! hoist_row_factors: what belongs to the vertex that sums stands outside of its sum over edges.
+//!
+//! reason    `sum(e.w * a_v * b_u * z_u)` is `a_v * sum(e.w * (b_u * z_u))`: a factor (or divisor)
+//!           of either vertex is applied once a row and not once an edge, GCN's normalised sum
+//!           becomes an unweighted one (4 bytes less an edge), and the softmax's division is done
+//!           once a vertex; the gradient then follows the better form
+//! keeps     the sum as a real number; it is rounded in another order. Sums only: a maximum would
+//!           turn with a negative factor
+//! trap      over no edge a sum is 0, whatever its factors are; `0 * (1 / 0)` is NaN. A divisor
+//!           that may be 0 at a vertex without edges is therefore 1 there, and a factor that may be
+//!           infinite 0. Inputs and parameters are taken as finite, sums and products of finite
+//!           values too, as by `autodiff`
+//!
+//! Where a factor of a vertex with edges is infinite or NaN (or a divisor 0), its row has no finite
+//! value before and after; NaN and infinity may then change places. A sum that is 0 may have the
+//! other sign.
+use super::{
+    Choice,
+    distribute_over_sum::{Sums, Term, factors},
+    rebuild::rebuild,
+};
+use crate::gir::{Binary, Builder, Data, Gir, Misfit, NodeId, Op, Reduction};
+
+/// The program with its sums factored.
+pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
+    rebuild(&gir, data, None, &mut |builder, site| {
+        let Op::Reduce(Reduction::Sum, edges) = site.node.op else { return Ok(None) };
+        let term = factors(builder, edges, site.inputs[0])?;
+        let grouped = grouped(builder, term.rest)?;
+        if term.around.is_empty() && !term.negative && grouped == term.rest {
+            return Ok(None);
+        }
+        let term = Term { rest: grouped, ..term };
+        let sums = Sums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
+        let value = sums.of(builder, &term, &mut Vec::new())?;
+        builder.make_shaped(Op::Expand, &[value], &site.node.shape).map(Some)
+    })
+}
+
+/// The product of edge values with all that is the far vertex's as one row of it: each vertex
+/// applies its factor once, where the row is computed. A row that stands in the data set is not
+/// written anew for that.
+fn grouped(builder: &mut Builder<'_>, rest: Option<NodeId>) -> Result<Option<NodeId>, Misfit> {
+    let Some(rest) = rest else { return Ok(None) };
+    let (mut waiting, mut far, mut others) = (vec![rest], Vec::new(), Vec::new());
+    while let Some(id) = waiting.pop() {
+        let node = builder.node(id);
+        match node.op {
+            Op::Binary(Binary::Multiply) => waiting.extend(&node.inputs),
+            Op::Far(_) if far.first().is_none_or(|first| builder.node(*first).op == node.op) => {
+                far.push(id)
+            }
+            _ => others.push(id),
+        }
+    }
+    far.sort_by_key(|id| (builder.node(*id).columns(), *id));
+    let is_given = |id: NodeId| matches!(builder.node(builder.node(id).inputs[0]).op, Op::Input(_));
+    let Some(widest) = far.last().copied().filter(|widest| far.len() > 1 && !is_given(*widest))
+    else {
+        return Ok(Some(rest));
+    };
+    others.sort();
+    let mut value = widest;
+    for factor in far[..far.len() - 1].iter().chain(&others) {
+        value = builder.multiply(*factor, value)?;
+    }
+    Ok(Some(value))
+}

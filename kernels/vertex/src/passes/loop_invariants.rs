@@ -1,0 +1,112 @@
+//! loop_invariants: what does not change from one superstep to the next is computed before the loop; and what
+//! changes how often, for all values.
+//!
+//! reason    a loop's degrees, scales and weighted features are the same in every superstep; a
+//!           training run's sums of the features are the same in every epoch
+//! keeps     every value, bit for bit
+//! never     moves a value across a dropout, whose draw is the epoch's
+//!
+//! The moving is `Builder`'s: a value of a loop whose inputs are all from outside of it is made
+//! outside. Other passes can take the last thing from a value that tied it to its loop, so the
+//! program is remade once more here, at the end.
+use super::{Choice, rebuild::rebuild};
+use crate::gir::{Data, Gir, NodeId, Op, Until};
+
+/// How often a value is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Once for a run: it depends on no parameter, dropout or training flag.
+    Once,
+    /// In each forward pass. Also a sum over edges that only gradients read, when it does not
+    /// depend on the loss: the forward pass reads the rows anyway.
+    Forward,
+    /// In each backward pass: only gradients read it.
+    Backward,
+    /// In each superstep of this loop.
+    Superstep(usize),
+}
+
+/// The program with nothing in a loop that does not change there.
+pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
+    rebuild(&gir, data, None, &mut |_, _| Ok(None))
+}
+
+/// For each node, how often it is computed. A value that once was computed stays for as long as
+/// something reads it.
+pub fn phases(gir: &Gir) -> Vec<Phase> {
+    let constant = constant_in_a_run(gir);
+    let after_loss = depends_on_loss(gir);
+    let forward = read_going_forward(gir, &after_loss);
+    let phase = |id: NodeId| match gir.node(id).region {
+        Some(number) => Phase::Superstep(number),
+        None if constant[id.index()] => Phase::Once,
+        None if forward[id.index()] => Phase::Forward,
+        None => Phase::Backward,
+    };
+    gir.ids().map(phase).collect()
+}
+
+/// For each node, whether it is the same in every epoch.
+pub(super) fn constant_in_a_run(gir: &Gir) -> Vec<bool> {
+    // A loop is taken to be constant until something that it starts from or takes up turns out to
+    // change.
+    let mut changing = vec![false; gir.loops.len()];
+    loop {
+        let mut constant = vec![true; gir.nodes.len()];
+        for id in gir.ids() {
+            let node = gir.node(id);
+            let changes = match node.op {
+                Op::Parameter(_) | Op::Dropout { .. } | Op::WhenTraining => true,
+                Op::Ended(number, _) => changing[number],
+                Op::State(_) => node.region.is_some_and(|number| changing[number]),
+                _ => false,
+            };
+            constant[id.index()] =
+                !changes && node.inputs.iter().all(|input| constant[input.index()]);
+        }
+        let before = changing.clone();
+        for (number, repeated) in gir.loops.iter().enumerate() {
+            let tested = if let Until::Nowhere(node) = repeated.until { Some(node) } else { None };
+            let mut reads =
+                repeated.states.iter().flat_map(|state| [state.first, state.next]).chain(tested);
+            changing[number] |= reads.any(|id| !constant[id.index()]);
+        }
+        if changing == before {
+            return constant;
+        }
+    }
+}
+
+/// For each node, whether it depends on the slope of the loss: a gradient, or part of one.
+pub(super) fn depends_on_loss(gir: &Gir) -> Vec<bool> {
+    let mut depends = vec![false; gir.nodes.len()];
+    for id in gir.ids() {
+        let node = gir.node(id);
+        depends[id.index()] = matches!(node.op, Op::LossSlope(_))
+            || node.inputs.iter().any(|input| depends[input.index()]);
+    }
+    depends
+}
+
+fn read_going_forward(gir: &Gir, after_loss: &[bool]) -> Vec<bool> {
+    let mut read = vec![false; gir.nodes.len()];
+    let mut waiting: Vec<NodeId> =
+        gir.results.iter().map(|result| result.node).chain(gir.loss).collect();
+    waiting.extend(gir.updates.iter().map(|update| update.1));
+    waiting.extend(
+        gir.loops.iter().flat_map(|repeated| {
+            repeated.states.iter().flat_map(|state| [state.first, state.next])
+        }),
+    );
+    waiting.extend(
+        gir.ids()
+            .filter(|id| matches!(gir.node(*id).op, Op::Reduce(..)) && !after_loss[id.index()]),
+    );
+    waiting.extend(gir.ids().filter(|id| matches!(gir.node(*id).op, Op::Ended(..))));
+    while let Some(id) = waiting.pop() {
+        if !std::mem::replace(&mut read[id.index()], true) {
+            waiting.extend(&gir.node(id).inputs);
+        }
+    }
+    read
+}

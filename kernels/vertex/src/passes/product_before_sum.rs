@@ -1,0 +1,396 @@
+//! product_before_sum: a sum over edges on the narrower side of a dense product, where that moves fewer bytes.
+//!
+//! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product
+//!           (type 2 of the GNNA paper) or after it (type 1). The sum reads a row an edge, so its
+//!           width decides What is added to the sum goes through the product with it, where it is
+//!           the summing vertex's row of the same value (`own`)
+//! keeps     the value as a real number; it is rounded in another order. Between product and sum
+//!           only numbers of a vertex or an edge (rows of shape []) may stand, as factor, divisor
+//!           or condition
+//! weighs    all that an epoch (or one prediction) moves for both values. Going backward the sum
+//!           runs once more along the reversed edges: after the product always, before it only when
+//!           a gradient by x is wanted. A sum of what no epoch changes is made once, before the
+//!           first epoch, and counts nothing
+//!
+//! It runs before `autodiff`, so that the gradient follows the order that was chosen: each forward
+//! sum is one backward sum of the same width. It does not run after it: a backward sum often serves
+//! two gradients, and would be made twice.
+mod self_row_product;
+
+use super::{
+    Choice, dead_code, loop_invariants, moved_bytes,
+    rebuild::{Site, rebuild},
+};
+use crate::gir::{
+    Binary, Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, Op, Place, Reduction, Unary,
+};
+
+/// The program with its sums on the narrower side.
+pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
+    let facts = Facts::of(&gir);
+    rebuild(&gir, data, None, &mut |builder, site| {
+        let found = match site.node.op {
+            _ if !facts.live[site.id.index()] => None,
+            Op::Product { .. } => facts.sum_first(site.id),
+            Op::Reduce(Reduction::Sum, _) => facts.product_first(site.id),
+            _ => None,
+        };
+        let Some(chain) = found else {
+            let terms =
+                if facts.live[site.id.index()] { facts.own_and_sums(site.id) } else { None };
+            let Some(terms) = terms else { return Ok(None) };
+            let choice = facts.weigh_terms(&terms, site.id, data);
+            let taken = choice.taken;
+            choices.push(choice);
+            return if taken { terms.built(builder, site).map(Some) } else { Ok(None) };
+        };
+        let choice = facts.weigh(&chain, site.id, data);
+        let taken = choice.taken;
+        choices.push(choice);
+        if taken { chain.built(builder, site, !chain.sum_was_first).map(Some) } else { Ok(None) }
+    })
+}
+
+/// A number that a row is multiplied with, divided by, or kept under.
+#[derive(Clone, Copy)]
+enum Step {
+    Times(NodeId),
+    Over(NodeId),
+    /// Kept where the condition is (true) or is not.
+    Where(NodeId, bool),
+    Negative,
+}
+
+/// A product and a sum over edges, with nothing but numbers between them. Ids are those of the old
+/// program.
+struct Chain {
+    sum_was_first: bool,
+    edges: EdgeSet,
+    mask: Option<NodeId>,
+    x: NodeId,
+    matrix: NodeId,
+    transposed: bool,
+    view: Op,
+    /// From x outward, for each of: rows before they are seen from edges, edges, sums.
+    steps: [Vec<Step>; 3],
+}
+
+struct Facts<'g> {
+    gir: &'g Gir,
+    live: Vec<bool>,
+    users: Vec<usize>,
+    constant: Vec<bool>,
+    learned: Vec<bool>,
+}
+
+impl<'g> Facts<'g> {
+    fn of(gir: &'g Gir) -> Facts<'g> {
+        // Values that earlier passes left unread are no users.
+        let live = dead_code::live(gir);
+        let mut users = vec![0; gir.nodes.len()];
+        let inputs = gir.ids().filter(|id| live[id.index()]).flat_map(|id| &gir.node(id).inputs);
+        for input in inputs.chain(&gir.roots()) {
+            users[input.index()] += 1;
+        }
+        let mut learned = vec![false; gir.nodes.len()];
+        for id in gir.ids() {
+            let node = gir.node(id);
+            let leaf =
+                matches!(node.op, Op::Parameter(position) if gir.parameters[position].learned);
+            learned[id.index()] = leaf
+                || !matches!(node.op, Op::Detach)
+                    && node.inputs.iter().any(|input| learned[input.index()]);
+        }
+        Facts { gir, live, users, constant: loop_invariants::constant_in_a_run(gir), learned }
+    }
+
+    fn once(&self, id: NodeId) -> bool {
+        self.users[id.index()] == 1
+    }
+
+    /// `Product(.. sum(.. Far(x)))`.
+    fn sum_first(&self, id: NodeId) -> Option<Chain> {
+        let node = self.gir.node(id);
+        let Op::Product { transposed } = node.op else { return None };
+        self.summed(node.inputs[0], (node.inputs[1], transposed))
+    }
+
+    /// `.. sum(.. Far(x))`, before a product with the matrix.
+    fn summed(&self, mut sum: NodeId, (matrix, transposed): (NodeId, bool)) -> Option<Chain> {
+        let outer = self.peel(&mut sum)?;
+        let reduce = self.gir.node(sum);
+        let Op::Reduce(Reduction::Sum, edges) = reduce.op else { return None };
+        if !self.once(sum) {
+            return None;
+        }
+        let mut view = reduce.inputs[0];
+        let on_edges = self.peel(&mut view)?;
+        let seen = self.gir.node(view);
+        if !matches!(seen.op, Op::Far(_)) {
+            return None;
+        }
+        let steps = [Vec::new(), on_edges, outer];
+        Some(Chain {
+            sum_was_first: true,
+            edges,
+            mask: reduce.inputs.get(1).copied(),
+            x: seen.inputs[0],
+            matrix,
+            transposed,
+            view: seen.op.clone(),
+            steps,
+        })
+    }
+
+    /// `sum(.. Far(.. Product(x)))`.
+    fn product_first(&self, id: NodeId) -> Option<Chain> {
+        let reduce = self.gir.node(id);
+        let Op::Reduce(Reduction::Sum, edges) = reduce.op else { return None };
+        let mut view = reduce.inputs[0];
+        let on_edges = self.peel(&mut view)?;
+        let seen = self.gir.node(view);
+        let Op::Far(_) = seen.op else { return None };
+        let mut product = seen.inputs[0];
+        let rows = self.peel(&mut product)?;
+        let node = self.gir.node(product);
+        let Op::Product { transposed } = node.op else { return None };
+        if !self.once(product) || node.place != Place::D {
+            return None;
+        }
+        let steps = [rows, on_edges, Vec::new()];
+        Some(Chain {
+            sum_was_first: false,
+            edges,
+            mask: reduce.inputs.get(1).copied(),
+            x: node.inputs[0],
+            matrix: node.inputs[1],
+            transposed,
+            view: seen.op.clone(),
+            steps,
+        })
+    }
+
+    /// Takes off numbers that a row is multiplied with and the like; `at` becomes what they were
+    /// put on. None of the values that are taken off is read elsewhere.
+    fn peel(&self, at: &mut NodeId) -> Option<Vec<Step>> {
+        let number = |id: NodeId| self.gir.node(id).shape.is_empty();
+        let zero = |id: NodeId| matches!(self.gir.node(id).op, Op::Constant(number) if number.real() == 0.0);
+        let (mut steps, mut read_elsewhere) = (Vec::new(), false);
+        loop {
+            let node = self.gir.node(*at);
+            let (step, inner) = match (&node.op, node.inputs.as_slice()) {
+                (Op::Binary(Binary::Multiply), &[a, b]) if number(b) => (Step::Times(b), a),
+                (Op::Binary(Binary::Multiply), &[a, b]) if number(a) => (Step::Times(a), b),
+                (Op::Binary(Binary::Divide), &[a, b]) if number(b) => (Step::Over(b), a),
+                (Op::Unary(Unary::Negative), &[a]) => (Step::Negative, a),
+                (Op::Select, &[condition, yes, no]) if number(condition) && zero(no) => {
+                    (Step::Where(condition, true), yes)
+                }
+                (Op::Select, &[condition, yes, no]) if number(condition) && zero(yes) => {
+                    (Step::Where(condition, false), no)
+                }
+                _ => break,
+            };
+            read_elsewhere |= !self.once(*at);
+            steps.push(step);
+            *at = inner;
+        }
+        steps.reverse();
+        if read_elsewhere && !steps.is_empty() { None } else { Some(steps) }
+    }
+
+    fn weigh(&self, chain: &Chain, at: NodeId, data: &Data) -> Choice {
+        let (wide, narrow) = self.columns(chain.x, (chain.matrix, chain.transposed));
+        let free = self.is_free(chain, data);
+        let bytes = Bytes {
+            read: self.bytes_of(chain.x, data),
+            wide: moved_bytes::rows(data, wide),
+            narrow: moved_bytes::rows(data, narrow),
+            wide_sum: moved_bytes::gather(data, chain.edges, wide + chain.columns_of_edges()),
+            narrow_sum: moved_bytes::gather(data, chain.edges, narrow + chain.columns_of_edges()),
+        };
+        let wanted = self.learned[chain.x.index()];
+        let (sum_first, product_first) = (
+            bytes.sum_first(free, data.training, wanted),
+            bytes.product_first(data.training, wanted),
+        );
+        let (before, after) = if chain.sum_was_first {
+            (sum_first, product_first)
+        } else {
+            (product_first, sum_first)
+        };
+        let taken = after < before;
+        let order =
+            if chain.sum_was_first == taken { "product, then sum" } else { "sum, then product" };
+        let aside = if free {
+            "; what is summed before the product is the same in every epoch, so that sum is made \
+             once"
+        } else {
+            ""
+        };
+        self.choice(at, (before, after), data.training, |bytes| {
+            format!("{order}: the product makes {narrow} columns of {wide}; {bytes}{aside}")
+        })
+    }
+
+    /// Columns of the rows before a product, and of those it makes.
+    fn columns(&self, x: NodeId, (matrix, transposed): (NodeId, bool)) -> (u64, u64) {
+        let matrix = &self.gir.node(matrix).shape;
+        let (inner, outer) =
+            if transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
+        let wide = self.gir.node(x).columns();
+        (wide, wide / inner.max(1) * outer)
+    }
+
+    /// Bytes of rows as they are kept: sparse features by their nonzeros.
+    fn bytes_of(&self, x: NodeId, data: &Data) -> u64 {
+        let node = self.gir.node(x);
+        match data.sparse_features {
+            Some(nonzeros) if node.op == Op::Input(Input::Features) => {
+                nonzeros.saturating_mul(4 + data.bytes_per_real)
+            }
+            _ => moved_bytes::rows(data, node.columns()),
+        }
+    }
+
+    /// Whether a sum is the same in every epoch.
+    fn is_free(&self, chain: &Chain, data: &Data) -> bool {
+        data.training
+            && self.constant[chain.x.index()]
+            && chain.summed_beside().all(|id| self.constant[id.index()])
+    }
+
+    /// A choice by bytes, in words that `reason` makes of both figures.
+    fn choice(
+        &self,
+        at: NodeId,
+        (before, after): (u64, u64),
+        training: bool,
+        reason: impl Fn(&str) -> String,
+    ) -> Choice {
+        let period = if training { "an epoch" } else { "a prediction" };
+        let reason =
+            reason(&format!("{} bytes {period} against {}", after.min(before), after.max(before)));
+        let value = self.gir.node(at).shown(at);
+        Choice {
+            node: at,
+            value,
+            taken: after < before,
+            reason,
+            bytes_before: before,
+            bytes_after: after,
+        }
+    }
+}
+
+/// What the parts of a chain move.
+struct Bytes {
+    /// Rows before the product, as they are kept (sparse features by their nonzeros).
+    read: u64,
+    wide: u64,
+    narrow: u64,
+    wide_sum: u64,
+    narrow_sum: u64,
+}
+
+impl Bytes {
+    /// Sum, write its rows, read them for the product, write the product. Backward the product's
+    /// two gradients, and the sum along reversed edges when a gradient by the rows before it is
+    /// wanted.
+    fn sum_first(&self, free: bool, training: bool, wanted: bool) -> u64 {
+        let sum = if free { 0 } else { self.wide_sum + self.wide };
+        let forward = sum + self.wide + self.narrow;
+        let by_matrix = self.narrow + self.wide;
+        let by_rows = if wanted { self.narrow + self.wide + self.wide_sum + self.wide } else { 0 };
+        if training { forward + by_matrix + by_rows } else { forward }
+    }
+
+    /// Read rows for the product, write it, sum, write. Backward the sum along reversed edges, then
+    /// the product's gradient by its matrix (a gradient by the rows moves the same in both orders
+    /// but for the sum, and is counted with the other).
+    fn product_first(&self, training: bool, wanted: bool) -> u64 {
+        let forward = self.read + self.narrow + self.narrow_sum + self.narrow;
+        let by_matrix = self.narrow_sum + self.narrow + self.narrow + self.read;
+        let by_rows = if wanted { self.narrow + self.wide } else { 0 };
+        if training { forward + by_matrix + by_rows } else { forward }
+    }
+}
+
+impl Step {
+    fn value(&self) -> Option<NodeId> {
+        match *self {
+            Step::Times(value) | Step::Over(value) | Step::Where(value, _) => Some(value),
+            Step::Negative => None,
+        }
+    }
+
+    fn put(
+        &self,
+        builder: &mut Builder<'_>,
+        site: &Site<'_>,
+        on: NodeId,
+    ) -> Result<NodeId, Misfit> {
+        let new = |old: NodeId| site.made[old.index()].expect("a step stands before its chain");
+        match *self {
+            Step::Times(value) => builder.multiply(on, new(value)),
+            Step::Over(value) => builder.divide(on, new(value)),
+            Step::Negative => builder.unary(Unary::Negative, on),
+            Step::Where(condition, holds) => {
+                let zero = builder.real(0.0);
+                let (yes, no) = if holds { (on, zero) } else { (zero, on) };
+                builder.select(new(condition), yes, no)
+            }
+        }
+    }
+}
+
+impl Chain {
+    fn columns_of_edges(&self) -> u64 {
+        self.steps[1].iter().filter(|step| step.value().is_some()).count() as u64
+            + u64::from(self.mask.is_some())
+    }
+
+    /// The chain with its product before the sum, or behind it.
+    fn built(
+        &self,
+        builder: &mut Builder<'_>,
+        site: &Site<'_>,
+        sum_first: bool,
+    ) -> Result<NodeId, Misfit> {
+        let new = |old: NodeId| site.made[old.index()].expect("a part stands before its chain");
+        let product = Op::Product { transposed: self.transposed };
+        let mut value = new(self.x);
+        if !sum_first {
+            value = builder.make(product.clone(), &[value, new(self.matrix)])?;
+        }
+        value = self.summed(builder, site, value)?;
+        if sum_first { builder.make(product, &[value, new(self.matrix)]) } else { Ok(value) }
+    }
+
+    /// The chain's sum of this value's rows.
+    fn summed(
+        &self,
+        builder: &mut Builder<'_>,
+        site: &Site<'_>,
+        mut value: NodeId,
+    ) -> Result<NodeId, Misfit> {
+        let new = |old: NodeId| site.made[old.index()].expect("a part stands before its chain");
+        for step in &self.steps[0] {
+            value = step.put(builder, site, value)?;
+        }
+        value = builder.make(self.view.clone(), &[value])?;
+        for step in &self.steps[1] {
+            value = step.put(builder, site, value)?;
+        }
+        value = builder.reduce(Reduction::Sum, self.edges, value, self.mask.map(new))?;
+        for step in &self.steps[2] {
+            value = step.put(builder, site, value)?;
+        }
+        Ok(value)
+    }
+
+    /// What is summed beside the rows.
+    fn summed_beside(&self) -> impl Iterator<Item = NodeId> {
+        self.steps[0].iter().chain(&self.steps[1]).filter_map(Step::value).chain(self.mask)
+    }
+}

@@ -1,0 +1,252 @@
+//! syntax: a program's text as a tree of its own, and what is said about a wrong one.
+//!
+//! promises  every part of the tree knows its bytes of the text; a tree holds only what the
+//!           language has, so nobody after `parse` meets a construct that has no meaning
+//! never     knows a data set or a graph; runs anything
+mod diagnostic;
+mod nearest;
+mod nesting;
+mod parse;
+mod unsupported_python;
+
+pub use diagnostic::{Diagnostic, Note, Severity};
+pub use nearest::nearest;
+pub use parse::parse;
+
+use crate::gir::Span;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Its bytes.
+    pub span: Span,
+}
+
+/// A whole text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct File {
+    /// Its functions, in order.
+    pub functions: Vec<Definition>,
+}
+
+impl File {
+    /// The function of this name.
+    pub fn function(&self, name: &str) -> Option<&Definition> {
+        self.functions.iter().find(|function| function.name.text == name)
+    }
+
+    /// Whether anything is done until something holds, which takes as many supersteps as the graph
+    /// asks for.
+    pub fn repeats(&self) -> bool {
+        fn any(body: &[Statement]) -> bool {
+            body.iter().any(|statement| match &statement.kind {
+                StatementKind::While(..) => true,
+                StatementKind::If(branches, otherwise) => {
+                    branches.iter().any(|(_, body)| any(body)) || any(otherwise)
+                }
+                StatementKind::For(_, _, body) => any(body),
+                _ => false,
+            })
+        }
+        self.functions.iter().any(|function| any(&function.body))
+    }
+}
+
+/// A `def`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// Its docstring.
+    pub doc: Option<String>,
+    /// What it does.
+    pub body: Vec<Statement>,
+}
+
+/// A parameter of a `def`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Name,
+    /// Its value when none is given.
+    pub default: Option<Expression>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// What it is.
+    pub kind: StatementKind,
+    /// Its bytes.
+    pub span: Span,
+}
+
+/// What a statement is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    /// `a = b = value`.
+    Assign(Vec<Expression>, Expression),
+    /// `a += value`.
+    Augment(Expression, Operator, Expression),
+    /// `if`, `elif`, ... and `else`.
+    If(Vec<(Expression, Vec<Statement>)>, Vec<Statement>),
+    /// `for target in over:`.
+    For(Expression, Expression, Vec<Statement>),
+    /// `while condition:`.
+    While(Expression, Vec<Statement>),
+    /// `return value`.
+    Return(Option<Expression>),
+    /// An expression for what it does.
+    Do(Expression),
+    /// `pass`.
+    Pass,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    /// What it is.
+    pub kind: ExpressionKind,
+    /// Its bytes.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpressionKind {
+    /// `True`.
+    Bool(bool),
+    /// `3`.
+    Int(i64),
+    /// `0.5`.
+    Real(f64),
+    /// `"mean"`.
+    Text(String),
+    /// `...`, in `x[..., i]`.
+    Ellipsis,
+    /// `(a, b)`, also written `[a, b]`.
+    Tuple(Vec<Expression>),
+    /// `h`.
+    Name(String),
+    /// `v.h`.
+    Attribute(Box<Expression>, Name),
+    /// `a[i]`.
+    Index(Box<Expression>, Box<Expression>),
+    /// `-a`, `+a`, `not a`.
+    Unary(Sign, Box<Expression>),
+    /// `a + b`.
+    Binary(Operator, Box<Expression>, Box<Expression>),
+    /// `a and b and c` (true) or `a or b` (false).
+    Logical(bool, Vec<Expression>),
+    /// `a < b <= c`.
+    Compare(Box<Expression>, Vec<(Comparison, Expression)>),
+    /// Yes, condition, no of `yes if condition else no`.
+    Choice(Box<Expression>, Box<Expression>, Box<Expression>),
+    /// `f(a, b=c)`.
+    Call(Box<Expression>, Vec<Expression>, Vec<(Name, Expression)>),
+    /// `[element for target in over if conditions]`, also without brackets as the only argument of
+    /// a call.
+    Comprehension(Box<Comprehension>),
+}
+
+/// A comprehension with one `for`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comprehension {
+    /// What is made of each.
+    pub element: Expression,
+    /// Name, or names, of each.
+    pub target: Expression,
+    /// What is walked over.
+    pub over: Expression,
+    /// What is left out.
+    pub conditions: Vec<Expression>,
+}
+
+/// Operators of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// `-a`.
+    Minus,
+    /// `+a`.
+    Plus,
+    /// `not a`.
+    Not,
+}
+
+/// Arithmetic of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `+`.
+    Add,
+    /// `-`.
+    Subtract,
+    /// `*`.
+    Multiply,
+    /// `/`.
+    Divide,
+    /// `//`.
+    FloorDivide,
+    /// `%`.
+    Remainder,
+    /// `**`.
+    Power,
+    /// `@`.
+    Product,
+}
+
+impl Operator {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::FloorDivide => "//",
+            Operator::Remainder => "%",
+            Operator::Power => "**",
+            Operator::Product => "@",
+        }
+    }
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `==`.
+    Equal,
+    /// `!=`.
+    NotEqual,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterEqual,
+    /// `in`.
+    In,
+    /// `not in`.
+    NotIn,
+}
+
+impl Comparison {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Comparison::Equal => "==",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::LessEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterEqual => ">=",
+            Comparison::In => "in",
+            Comparison::NotIn => "not in",
+        }
+    }
+}

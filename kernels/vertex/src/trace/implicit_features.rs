@@ -1,0 +1,509 @@
+//! implicit_features: `v.x` where rows of one width are not there: of a data set without features rows of the
+//! identity matrix, of one whose kinds of vertices have features of their own rows of a width for
+//! each kind. They are never made.
+//!
+//! promises  `linear` of it, of its neighbours' sums and means, scaled or dropped, looks up columns
+//!           of the weight, of kinds with features rows of their product with the kind's weight:
+//!           the meaning is that of rows side by side for all kinds, zeros outside of the vertex's
+//!           own; features of a kind stay a table of its vertices. Anything else that would need
+//!           whole rows is an error, unless all kinds have features of one width
+use std::rc::Rc;
+
+use super::tracer::{Step, Tracer};
+use super::value::{End, Value};
+use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Reduction, Span};
+use crate::launch::Init;
+use crate::syntax::{Diagnostic, Operator};
+
+/// Parts of parts of such sums.
+const LEVELS_MOST: usize = 60;
+
+/// Weighted sums of such rows.
+#[derive(Debug)]
+pub(super) struct Unmade {
+    rows: Rows,
+    levels: usize,
+    /// The edges that they are seen from.
+    edges: Option<EdgeSet>,
+}
+
+/// How such rows are made.
+#[derive(Debug)]
+pub(super) enum Rows {
+    /// Of each vertex its own, of the identity matrix.
+    Own,
+    /// Of each vertex its own among those of its kind.
+    OfKinds(Rc<KindRows>),
+    /// Seen from an end of each edge.
+    Seen(Rc<Unmade>, EdgeSet, End),
+    /// Times a number for each row.
+    Scaled(Rc<Unmade>, NodeId),
+    /// One plus another.
+    Sum(Rc<Unmade>, Rc<Unmade>),
+    /// Sum or mean over edges.
+    Reduced { rows: Rc<Unmade>, edges: EdgeSet, mask: Option<NodeId>, mean: bool },
+}
+
+/// Features of each kind.
+#[derive(Debug)]
+pub(super) struct KindRows {
+    /// By the kind's number; none: rows of the identity matrix.
+    tables: Vec<Option<NodeId>>,
+    /// What rows of the identity matrix are scaled with, a number for each vertex.
+    kept: Option<NodeId>,
+}
+
+/// What such rows are multiplied with.
+#[derive(Clone, Copy)]
+pub(super) enum Matrix<'m> {
+    /// Of a data set without features: `[nodes, out]`, or when transposed `[out, nodes]`.
+    Whole(NodeId, bool),
+    /// A weight `[out, in]` for each kind.
+    OfKinds(&'m [NodeId]),
+    /// Nothing: all kinds have features of one width, and the rows are written out.
+    Nothing,
+}
+
+impl Unmade {
+    /// The end of the edges that its rows are of; none: they are of vertices, or mixed.
+    fn owner(&self) -> Option<(EdgeSet, End)> {
+        match &self.rows {
+            Rows::Own | Rows::OfKinds(_) | Rows::Reduced { .. } => None,
+            Rows::Seen(_, edges, end) => Some((*edges, *end)),
+            Rows::Scaled(inner, _) => inner.owner(),
+            Rows::Sum(a, b) => a.owner().filter(|owner| b.owner() == Some(*owner)),
+        }
+    }
+
+    /// Whether there is a row for each edge.
+    pub fn is_of_edges(&self) -> bool {
+        self.edges.is_some()
+    }
+}
+
+impl Tracer<'_> {
+    /// Such rows as a value.
+    pub fn unmade(&self, span: Span, rows: Rows) -> Step<Value> {
+        let (levels, edges) = match &rows {
+            Rows::Own | Rows::OfKinds(_) => (0, None),
+            Rows::Seen(inner, edges, _) => (inner.levels, Some(*edges)),
+            Rows::Scaled(inner, scale) => (
+                inner.levels,
+                inner.edges.or_else(|| {
+                    self.walks.last().filter(|_| self.on_edges(*scale)).map(|walk| walk.edges)
+                }),
+            ),
+            Rows::Sum(a, b) => (a.levels.max(b.levels), a.edges.or(b.edges)),
+            Rows::Reduced { rows, .. } => (rows.levels, None),
+        };
+        if levels == LEVELS_MOST {
+            let found = Diagnostic::error(
+                span,
+                "too many sums of one-hot rows",
+                format!("expected at most {LEVELS_MOST} within each other"),
+            );
+            return Err(Box::new(found.hint("apply `linear` first:  v.h = linear(v.x, width)")));
+        }
+        Ok(Value::Unmade(Unmade { rows, levels: levels + 1, edges }.into()))
+    }
+
+    /// `v.x` of a data set whose kinds have features of their own, or none.
+    pub fn rows_of_kinds(&mut self, span: Span) -> Step<Value> {
+        let mut tables = Vec::new();
+        for (number, kind) in self.data.kinds.iter().enumerate() {
+            let input = Op::Input(Input::FeaturesOf(number as u32));
+            tables.push(if kind.features.is_some() {
+                Some(self.make_table(span, |builder| builder.make(input, &[]))?)
+            } else {
+                None
+            });
+        }
+        self.unmade(span, Rows::OfKinds(KindRows { tables, kept: None }.into()))
+    }
+
+    /// Whether such rows can be written out: all kinds have features of one width.
+    pub fn is_even(&self) -> bool {
+        let widths: Vec<Option<u64>> = self.data.kinds.iter().map(|kind| kind.features).collect();
+        widths
+            .first()
+            .is_some_and(|first| first.is_some() && widths.iter().all(|width| width == first))
+    }
+
+    /// Rows times a matrix.
+    pub fn unmade_product(&mut self, span: Span, rows: &Unmade, matrix: Matrix) -> Step<NodeId> {
+        self.enter(span)?;
+        let made = match &rows.rows {
+            Rows::Own => {
+                let Matrix::Whole(matrix, transposed) = matrix else {
+                    return Err(self.no_number(span, &Value::Nothing));
+                };
+                let id = self.make(span, |builder| builder.make(Op::Input(Input::Id), &[]))?;
+                self.make(span, |builder| builder.make(Op::Lookup { transposed }, &[matrix, id]))?
+            }
+            Rows::OfKinds(of_kinds) => self.product_of_kinds(span, of_kinds, matrix)?,
+            Rows::Seen(rows, edges, end) => {
+                let node = self.unmade_product(span, rows, matrix)?;
+                self.seen_node(span, node, *edges, *end)?
+            }
+            Rows::Scaled(inner, scale) => {
+                let node = self.unmade_product(span, inner, matrix)?;
+                self.meet(span, Binary::Multiply, node, *scale, rows.edges)?
+            }
+            Rows::Sum(a, b) => {
+                let (first, second) =
+                    (self.unmade_product(span, a, matrix)?, self.unmade_product(span, b, matrix)?);
+                self.meet(span, Binary::Add, first, second, a.edges.or(b.edges))?
+            }
+            Rows::Reduced { rows, edges, mask, mean } => {
+                let node = self.unmade_product(span, rows, matrix)?;
+                let node = self.make(span, |builder| builder.on_edges(*edges, node))?;
+                match mean {
+                    true => self.mean_over(span, node, *edges, *mask)?,
+                    false => self.make(span, |builder| {
+                        builder.reduce(Reduction::Sum, *edges, node, *mask)
+                    })?,
+                }
+            }
+        };
+        self.leave();
+        Ok(made)
+    }
+
+    /// Tables of kinds with features one below the other, and columns of the weights of others; of
+    /// each vertex its own.
+    fn product_of_kinds(&mut self, span: Span, rows: &KindRows, matrix: Matrix) -> Step<NodeId> {
+        let (mut made, mut weights): ([(Vec<NodeId>, Vec<u32>); 2], _) =
+            (Default::default(), Vec::new());
+        if let Matrix::OfKinds(of_kinds) = matrix {
+            weights.extend(of_kinds.iter().copied());
+        }
+        for (number, table) in rows.tables.iter().enumerate() {
+            let (part, side) = match (*table, weights.get(number)) {
+                (Some(table), Some(weight)) => (
+                    self.make_table(span, |builder| {
+                        builder.make(Op::Product { transposed: true }, &[table, *weight])
+                    })?,
+                    0,
+                ),
+                (Some(table), None) => (table, 0),
+                (None, Some(weight)) => (*weight, 1),
+                (None, None) => return Err(self.no_number(span, &Value::Nothing)),
+            };
+            made[side].0.push(part);
+            made[side].1.push(number as u32);
+        }
+        let mut sum = None;
+        for (axis, (parts, kinds)) in
+            made.into_iter().enumerate().filter(|(_, (parts, _))| !parts.is_empty())
+        {
+            let table = if parts.len() == 1 {
+                parts[0]
+            } else {
+                self.make_table(span, |builder| builder.make(Op::Concat(axis), &parts))?
+            };
+            let place =
+                self.make(span, |builder| builder.make(Op::Input(Input::PlaceAmong(kinds)), &[]))?;
+            let mut found = self.make(span, |builder| {
+                builder.make(Op::Lookup { transposed: axis == 1 }, &[table, place])
+            })?;
+            if let Some(kept) = rows.kept.filter(|_| axis == 1) {
+                found = self.make(span, |builder| builder.multiply(found, kept))?;
+            }
+            sum = Some(match sum {
+                Some(before) => self.make(span, |builder| builder.add(before, found))?,
+                None => found,
+            });
+        }
+        sum.ok_or_else(|| self.no_number(span, &Value::Nothing))
+    }
+
+    /// `linear` of such rows: a weight and a bias for each kind.
+    pub fn linear_of_kinds(
+        &mut self,
+        span: Span,
+        rows: &Unmade,
+        (out, bias): (u64, bool),
+        name: &str,
+    ) -> Step<NodeId> {
+        let (mut weights, mut biases) = (Vec::new(), Vec::new());
+        for (number, kind) in self.data.kinds.iter().enumerate() {
+            let name = format!("{name}.{}", self.kind_labels[number]);
+            let (weight, inner) = (format!("{name}.weight"), kind.features.unwrap_or(kind.nodes));
+            self.declare(span, &weight)?;
+            weights.push(self.parameter(span, weight, vec![out, inner], Init::GlorotUniform, true));
+            if bias {
+                let name = format!("{name}.bias");
+                self.declare(span, &name)?;
+                biases.push(self.parameter(span, name, vec![out], Init::Zero, true));
+            }
+        }
+        let product = self.unmade_product(span, rows, Matrix::OfKinds(&weights))?;
+        if !bias {
+            return Ok(product);
+        }
+        let bias = self.bias_of_kinds(span, rows, biases, out)?;
+        self.make(span, |builder| builder.add(product, bias))
+    }
+
+    /// To each row the bias of the kind of its vertex: of a neighbour's row the neighbour, else the
+    /// owner of the edges.
+    fn bias_of_kinds(
+        &mut self,
+        span: Span,
+        rows: &Unmade,
+        biases: Vec<NodeId>,
+        out: u64,
+    ) -> Step<NodeId> {
+        let mut lines = Vec::new();
+        for bias in biases {
+            lines.push(
+                self.make(span, |builder| builder.make_shaped(Op::Reshape, &[bias], &[1, out]))?,
+            );
+        }
+        let table = if lines.len() == 1 {
+            lines[0]
+        } else {
+            self.make(span, |builder| builder.make(Op::Concat(0), &lines))?
+        };
+        let kind = self.make(span, |builder| builder.make(Op::Input(Input::Kind), &[]))?;
+        let bias = self
+            .make(span, |builder| builder.make(Op::Lookup { transposed: false }, &[table, kind]))?;
+        match (rows.owner(), rows.edges) {
+            (Some((edges, end)), _) => self.seen_node(span, bias, edges, end),
+            (None, Some(edges)) => self.seen_node(span, bias, edges, End::Near),
+            (None, None) => Ok(bias),
+        }
+    }
+
+    /// Of two parts of which one may be of vertices, and the other of these edges.
+    fn meet(
+        &mut self,
+        span: Span,
+        operator: Binary,
+        a: NodeId,
+        b: NodeId,
+        edges: Option<EdgeSet>,
+    ) -> Step<NodeId> {
+        let mut nodes = [a, b];
+        if self.on_edges(a) != self.on_edges(b)
+            && let Some(edges) = edges
+        {
+            for node in &mut nodes {
+                let inner = *node;
+                if matches!(self.place(inner), Place::D | Place::G) {
+                    *node = self.make(span, |builder| builder.on_edges(edges, inner))?;
+                }
+            }
+        }
+        self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))
+    }
+
+    /// `+`, `-`, `*`, `/` and `@` where one side at least is such rows; what would need whole rows
+    /// writes them out if it can.
+    pub fn unmade_arithmetic(
+        &mut self,
+        span: Span,
+        operator: Operator,
+        (a, a_at): (&Value, Span),
+        (b, b_at): (&Value, Span),
+    ) -> Step<Value> {
+        match self.linear_arithmetic(span, operator, (a, a_at), (b, b_at)) {
+            Err(_) if self.is_even() => {
+                let a = if let Value::Unmade(_) = a {
+                    Value::Node(self.node(a_at, a)?)
+                } else {
+                    a.clone()
+                };
+                let b = if let Value::Unmade(_) = b {
+                    Value::Node(self.node(b_at, b)?)
+                } else {
+                    b.clone()
+                };
+                self.arithmetic(span, operator, (a, a_at), (b, b_at))
+            }
+            made => made,
+        }
+    }
+
+    fn linear_arithmetic(
+        &mut self,
+        span: Span,
+        operator: Operator,
+        (a, a_at): (&Value, Span),
+        (b, b_at): (&Value, Span),
+    ) -> Step<Value> {
+        let rows = match (operator, a, b) {
+            (Operator::Add, Value::Unmade(a), Value::Unmade(b)) => Rows::Sum(a.clone(), b.clone()),
+            (Operator::Subtract, Value::Unmade(a), Value::Unmade(b)) => {
+                let minus = self.constant(span, Number::Real(-1.0));
+                let Value::Unmade(negative) = self.unmade(span, Rows::Scaled(b.clone(), minus))?
+                else {
+                    return Err(self.no_number(b_at, &Value::Nothing));
+                };
+                Rows::Sum(a.clone(), negative)
+            }
+            (Operator::Multiply, Value::Unmade(rows), other)
+                if !matches!(other, Value::Unmade(_)) =>
+            {
+                Rows::Scaled(rows.clone(), self.scale(b_at, other)?)
+            }
+            (Operator::Multiply, other, Value::Unmade(rows))
+                if !matches!(other, Value::Unmade(_)) =>
+            {
+                Rows::Scaled(rows.clone(), self.scale(a_at, other)?)
+            }
+            (Operator::Divide, Value::Unmade(rows), other)
+                if !matches!(other, Value::Unmade(_)) =>
+            {
+                let (one, scale) =
+                    (self.constant(span, Number::Real(1.0)), self.scale(b_at, other)?);
+                Rows::Scaled(rows.clone(), self.make(span, |builder| builder.divide(one, scale))?)
+            }
+            (Operator::Product, Value::Unmade(rows), other) if self.data.kinds.is_empty() => {
+                let (rows, matrix) = (rows.clone(), self.real(b_at, other)?);
+                if self.shape(matrix).first() != Some(&self.data.nodes)
+                    || self.shape(matrix).len() != 2
+                {
+                    let label = format!(
+                        "expected P real [{}, n], found {}",
+                        self.data.nodes,
+                        self.builder.describe(matrix)
+                    );
+                    return Err(Box::new(
+                        Diagnostic::error(b_at, "the matrix does not fit one-hot rows", label)
+                            .hint("param((v.graph.nodes, width))"),
+                    ));
+                }
+                return self
+                    .unmade_product(span, &rows, Matrix::Whole(matrix, false))
+                    .map(Value::Node);
+            }
+            (_, Value::Unmade(_), _) => return Err(self.no_number(a_at, a)),
+            _ => return Err(self.no_number(b_at, b)),
+        };
+        self.unmade(span, rows)
+    }
+
+    /// A number for each row.
+    fn scale(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+        let node = self.real(span, value)?;
+        if self.builder.node(node).columns() == 1 && self.shape(node).len() <= 1 {
+            return Ok(node);
+        }
+        let label = format!("expected one number, found {}", self.builder.describe(node));
+        Err(Box::new(
+            Diagnostic::error(
+                span,
+                format!("{} are scaled by one number each", self.unmade_in_words()),
+                label,
+            )
+            .hint("apply `linear` first:  v.h = linear(v.x, width)"),
+        ))
+    }
+
+    pub fn unmade_dropout(
+        &mut self,
+        span: Span,
+        rows: &Rc<Unmade>,
+        probability: f64,
+        site: u32,
+    ) -> Step<Value> {
+        let (inner, around): (_, fn(Rc<Unmade>, &Rows) -> Rows) = match &rows.rows {
+            Rows::OfKinds(of_kinds) => {
+                let dropped = self.dropped_kinds(span, of_kinds, probability, site)?;
+                return self.unmade(span, Rows::OfKinds(dropped.into()));
+            }
+            Rows::Own => {
+                let ones = self.ones(span)?;
+                let kept = self.make(span, |builder| {
+                    builder.make(Op::Dropout { probability, site }, &[ones])
+                })?;
+                return self.unmade(span, Rows::Scaled(rows.clone(), kept));
+            }
+            Rows::Seen(inner, ..) => (inner, |dropped, rows| match rows {
+                Rows::Seen(_, edges, end) => Rows::Seen(dropped, *edges, *end),
+                _ => Rows::Own,
+            }),
+            Rows::Scaled(inner, _) => (inner, |dropped, rows| match rows {
+                Rows::Scaled(_, scale) => Rows::Scaled(dropped, *scale),
+                _ => Rows::Own,
+            }),
+            Rows::Sum(..) | Rows::Reduced { .. } => {
+                let found = Diagnostic::error(
+                    span,
+                    format!("dropout on sums of {} is not drawn", self.unmade_in_words()),
+                    self.why_unmade(),
+                );
+                return Err(Box::new(
+                    found.hint("apply `linear` first, or dropout to  v.x  itself"),
+                ));
+            }
+        };
+        match self.unmade_dropout(span, inner, probability, site)? {
+            Value::Unmade(dropped) => self.unmade(span, around(dropped, &rows.rows)),
+            other => Ok(other),
+        }
+    }
+
+    /// Each table at a site of its own, and one more for rows of the identity matrix.
+    fn dropped_kinds(
+        &mut self,
+        span: Span,
+        rows: &KindRows,
+        probability: f64,
+        site: u32,
+    ) -> Step<KindRows> {
+        let mut tables = Vec::new();
+        for (number, table) in rows.tables.iter().enumerate() {
+            let dropout = Op::Dropout { probability, site: site + number as u32 };
+            tables.push(match table {
+                Some(table) => {
+                    Some(self.make_table(span, |builder| builder.make(dropout, &[*table]))?)
+                }
+                None => None,
+            });
+        }
+        let mut kept = rows.kept;
+        if tables.contains(&None) {
+            let (ones, site) = (self.ones(span)?, site + tables.len() as u32);
+            let dropped = self
+                .make(span, |builder| builder.make(Op::Dropout { probability, site }, &[ones]))?;
+            kept = Some(match kept {
+                Some(before) => self.make(span, |builder| builder.multiply(before, dropped))?,
+                None => dropped,
+            });
+        }
+        Ok(KindRows { tables, kept })
+    }
+
+    /// Such rows, in words.
+    pub fn unmade_in_words(&self) -> &'static str {
+        if self.data.kinds.is_empty() { "one-hot rows" } else { "rows of `v.x`" }
+    }
+
+    /// Why they are none of one width, for messages.
+    pub fn why_unmade(&self) -> String {
+        if self.data.kinds.is_empty() {
+            return "expected rows of numbers, since the data set has no features".to_owned();
+        }
+        format!("expected rows of one width, found {}", self.widths_in_words())
+    }
+
+    /// What each kind has: `paper 12, author one-hot`.
+    pub fn widths_in_words(&self) -> String {
+        let width = |columns: Option<u64>| {
+            columns.map_or_else(|| "one-hot".to_owned(), |columns| columns.to_string())
+        };
+        let mut kinds: Vec<String> = self
+            .data
+            .kinds
+            .iter()
+            .take(8)
+            .map(|kind| format!("{} {}", kind.name, width(kind.features)))
+            .collect();
+        if self.data.kinds.len() > 8 {
+            kinds.push("...".to_owned());
+        }
+        kinds.join(", ")
+    }
+}

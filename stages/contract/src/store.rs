@@ -1,0 +1,585 @@
+//! The store: artifacts as directories named by kind and key, shared by any number of processes and
+//! hosts.
+//!
+//! promises  a directory under its final name is complete: everything in it was synced before the
+//!           rename that gave it its name; of racing writers the first wins and the others discard
+//!           their own; a killed writer leaves only a directory that starts with `.tmp-`, which
+//!           `gc` recognises
+//! never     locks; changes a published file (but the manifest's time stamp, which says when it was
+//!           last used)
+//! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre
+//!           and GPFS
+pub(crate) mod digest_cache;
+pub mod drafts;
+pub mod formats;
+pub mod gc;
+pub mod last_run;
+pub mod lease;
+mod removal;
+mod writer;
+
+pub use drafts::abandon_drafts;
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::{
+    ErrorKind, InputFacts, Key, Kind, Manifest, Reads, StageError, caught_panics,
+    eintr::retry,
+    kinds::{self, Depth},
+    manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
+    regular_file::Refusal,
+    stage::Advance,
+};
+
+/// How names begin of what is being removed: files of it may be gone.
+const TRASH: &str = ".trash-";
+/// A use is noted unless one was noted so short a time ago.
+const MARK_EVERY: Duration = Duration::from_secs(3600);
+
+/// A store at a place on disk. Cheap to make; makes no directory until something is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// A published artifact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Artifact {
+    /// Its kind.
+    pub kind: Kind,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it says of itself.
+    pub manifest: Manifest,
+    /// Its files, `counts/NAME` and `facts/NAME` that are withheld from the stage that reads it:
+    /// its key does not hold them.
+    pub withheld: Vec<String>,
+}
+
+impl Artifact {
+    /// A whole artifact.
+    pub fn new(kind: Kind, path: PathBuf, manifest: Manifest) -> Self {
+        Artifact { kind, path, manifest, withheld: Vec::new() }
+    }
+
+    /// The artifact of a kind that a folder holds, wherever the folder lies.
+    pub fn in_folder(kind: Kind, folder: &Path) -> Result<Self, StageError> {
+        let missing = || {
+            StageError::damaged(
+                &folder.join(MANIFEST_FILE),
+                format!("expected the manifest of a `{}`, found none", kind.name()),
+            )
+        };
+        Ok(Artifact::new(
+            kind,
+            folder.to_path_buf(),
+            Manifest::read(folder, kind)?.ok_or_else(missing)?,
+        ))
+    }
+
+    /// What a stage is given of it: its manifest has the files, counts and facts that the stage
+    /// reads and no others, so that digests of the files that are read are those of
+    /// `manifest.files`.
+    pub fn restricted(&self, reads: &Reads) -> Artifact {
+        let Artifact { kind, path, mut manifest, mut withheld } = self.clone();
+        let (read, others) = manifest
+            .files
+            .into_iter()
+            .partition(|file| reads.files.has(&file.name) || reads.records.has(&file.name));
+        manifest.files = read;
+        withheld.extend(others.into_iter().map(|file: FileEntry| file.name));
+        manifest.counts.retain(|name, _| {
+            reads.counts.has(name) || withhold(&mut withheld, format!("counts/{name}"))
+        });
+        manifest.facts.retain(|name, _| {
+            reads.facts.has(name) || withhold(&mut withheld, format!("facts/{name}"))
+        });
+        Artifact { kind, path, manifest, withheld }
+    }
+
+    /// What its files, as far as they are given, contribute to a key: records contribute nothing.
+    pub fn input_facts(&self) -> InputFacts {
+        let Manifest { counts, facts, provenance, made_up, .. } = self.manifest.clone();
+        InputFacts {
+            digest: self.manifest.digest_of_files(self.kind),
+            counts,
+            facts,
+            provenance,
+            made_up,
+        }
+    }
+
+    /// Whether it was removed since it was found.
+    pub fn is_gone(&self) -> bool {
+        is_gone(&self.path)
+    }
+
+    /// Path of one of its files.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.need_given(name);
+        self.path.join(name)
+    }
+
+    /// Whether it has a file.
+    pub fn has(&self, name: &str) -> bool {
+        self.need_given(name);
+        self.manifest.files.iter().any(|file| file.name == name)
+    }
+
+    /// Checks its files against its kind; what is wrong with them is told with what repairs it.
+    pub fn validate(&self, depth: Depth) -> Result<(), StageError> {
+        let looked =
+            caught_panics::catch(|| kinds::validate(&self.path, &self.manifest, self.kind, depth));
+        let damaged = |said: String| {
+            caught_panics::out_of_memory(&said).unwrap_or_else(|| {
+                StageError::damaged(&self.path, format!("reading its files fails: {said}"))
+            })
+        };
+        looked.unwrap_or_else(|said| Err(damaged(said))).map_err(|error| self.with_repair(error))
+    }
+
+    /// The error of work that read this artifact. What looks like a defect may come of damage that
+    /// `--no-verify` or a forged manifest let through, so the artifact is proved as deep as can be,
+    /// and what is found is the error.
+    pub fn blame(&self, error: StageError) -> StageError {
+        if error.kind != ErrorKind::Defect {
+            return self.with_repair(error);
+        }
+        let prove = |whole: Artifact| {
+            whole.manifest.check_digests(&whole.path).and_then(|()| whole.validate(Depth::Publish))
+        };
+        Artifact::in_folder(self.kind, &self.path).and_then(prove).err().unwrap_or(error)
+    }
+
+    /// An error of damage in this artifact, with what repairs it. Where no place is named it is the
+    /// plan that contradicts the graph.
+    fn with_repair(&self, error: StageError) -> StageError {
+        if error.kind == ErrorKind::Damaged && error.place.is_none() && self.kind == Kind::Plan {
+            return error
+                .at(self.file(kinds::plan::PLAN_FILE).display())
+                .hint(rebuild_hint(&self.path));
+        }
+        let is_here =
+            error.place.as_deref().is_some_and(|place| Path::new(place).starts_with(&self.path));
+        if error.kind == ErrorKind::Damaged && error.hint.is_none() && is_here {
+            error.hint(rebuild_hint(&self.path))
+        } else {
+            error
+        }
+    }
+
+    /// A number of its manifest.
+    pub fn count(&self, name: &str) -> Result<u64, StageError> {
+        let missing = || {
+            StageError::damaged(
+                &self.path.join(MANIFEST_FILE),
+                format!("expected a count `{name}`, found none"),
+            )
+        };
+        self.find_count(name).ok_or_else(missing)
+    }
+
+    /// A number of its manifest, if that has it.
+    pub fn find_count(&self, name: &str) -> Option<u64> {
+        self.need_given(&format!("counts/{name}"));
+        self.manifest.counts.get(name).copied()
+    }
+
+    /// A fact of its manifest, if that has it.
+    pub fn find_fact(&self, name: &str) -> Option<&Value> {
+        self.need_given(&format!("facts/{name}"));
+        self.manifest.facts.get(name)
+    }
+
+    /// Panics where a stage reads what its key does not hold: a defect, of which nothing must be
+    /// published.
+    fn need_given(&self, name: &str) {
+        let is_withheld = self.withheld.iter().any(|withheld| withheld == name);
+        assert!(
+            !is_withheld,
+            "`{name}` of the {} is read, and the stage's key does not hold it",
+            self.kind.name()
+        );
+    }
+}
+
+fn withhold(withheld: &mut Vec<String>, name: String) -> bool {
+    withheld.push(name);
+    false
+}
+
+impl Store {
+    /// A store at this path.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Store { root: root.into() }
+    }
+
+    /// Where it lies.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Directory of all artifacts of a kind.
+    pub fn kind_directory(&self, kind: Kind) -> PathBuf {
+        self.root.join(format!("{}-v{}", kind.name(), kind.version()))
+    }
+
+    /// Directory of an artifact, whether it exists or not.
+    pub fn path(&self, kind: Kind, key: &Key) -> PathBuf {
+        self.kind_directory(kind).join(key.as_str())
+    }
+
+    /// Looks an artifact up: manifest proved, sizes compared. `Ok(None)` when it is not there.
+    pub fn find(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
+        let path = self.path(kind, key);
+        let Some(manifest) = Manifest::read(&path, kind)? else { return Ok(None) };
+        match manifest.check_sizes(&path) {
+            // Collected between the look at the manifest and the look at the files.
+            Err(_) if is_gone(&path) => Ok(None),
+            Err(error) => Err(error),
+            Ok(()) => Ok(Some(Artifact::new(kind, path, manifest))),
+        }
+    }
+
+    /// Looks up an artifact that has to be there.
+    pub fn get(&self, kind: Kind, key: &Key) -> Result<Artifact, StageError> {
+        let absent = || {
+            StageError::new(
+                ErrorKind::Input,
+                format!("no `{}` with key {key} in the store", kind.name()),
+            )
+            .at(self.path(kind, key).display())
+            .hint("run the stage that makes it, or the whole pipeline:  warploom pipeline FILE")
+        };
+        self.find_again(kind, key)?.ok_or_else(absent)
+    }
+
+    /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, digests
+    /// of every file too, all read now.
+    pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
+        self.open_with(kind, key, |artifact| {
+            if verify {
+                artifact.manifest.check_digests(&artifact.path)?;
+            }
+            artifact.validate(Depth::Open)
+        })
+    }
+
+    /// Opens an artifact for use: `get`, then a look at its files. What is not as it should be is
+    /// looked at once more: it may have been replaced since it was found, or be without a name for
+    /// a moment.
+    pub fn open_with(
+        &self,
+        kind: Kind,
+        key: &Key,
+        look: impl Fn(&Artifact) -> Result<(), StageError>,
+    ) -> Result<Artifact, StageError> {
+        let found = self.get(kind, key)?;
+        match look(&found) {
+            Ok(()) => Ok(found),
+            Err(error) if !matches!(error.kind, ErrorKind::Input | ErrorKind::Damaged) => {
+                Err(error)
+            }
+            Err(_) => {
+                let found = self.get(kind, key)?;
+                look(&found).map(|()| found)
+            }
+        }
+    }
+
+    /// Every artifact of a kind whose manifest can be read, by key: for looking around, explaining
+    /// and sharing work, never for what comes out.
+    pub fn list(&self, kind: Kind) -> Vec<Artifact> {
+        let Ok(entries) = retry(|| fs::read_dir(self.kind_directory(kind))) else {
+            return Vec::new();
+        };
+        let mut keys: Vec<Key> =
+            entries.flatten().filter_map(|entry| Key::parse(entry.file_name().to_str()?)).collect();
+        keys.sort();
+        keys.iter().filter_map(|key| self.find(kind, key).ok().flatten()).collect()
+    }
+
+    /// Notes that an artifact was used now, for `gc`; at most once an hour, and silently not at all
+    /// in a read-only store.
+    pub fn mark_used(&self, artifact: &Artifact) {
+        let path = artifact.path.join(MANIFEST_FILE);
+        let recent = |time: SystemTime| time.elapsed().is_ok_and(|age| age < MARK_EVERY);
+        if fs::metadata(&path).and_then(|facts| facts.modified()).is_ok_and(recent) {
+            return;
+        }
+        if let Ok(file) = fs::File::options().append(true).open(&path) {
+            let _unimportant = file.set_modified(SystemTime::now());
+        }
+    }
+
+    /// Starts writing an artifact beside its final place.
+    pub fn begin(&self, kind: Kind, key: &Key) -> Result<Draft, StageError> {
+        let parent = self.kind_directory(kind);
+        let wrong =
+            |error: io::Error| StageError::io("make a folder of the store", &parent, &error);
+        retry(|| fs::create_dir_all(&parent)).map_err(wrong)?;
+        let path = drafts::begin(&parent, key.as_str()).map_err(wrong)?;
+        Ok(Draft {
+            kind,
+            key: key.clone(),
+            path,
+            written: AtomicBool::new(false),
+            counts: BTreeMap::new(),
+            facts: BTreeMap::new(),
+        })
+    }
+
+    /// Gives a sealed draft its final name, or discards it when another writer was first. With
+    /// `replace`, an artifact that is there with other bytes makes way, as does one that is
+    /// damaged. Says whether something was replaced.
+    pub fn publish(&self, sealed: Sealed, replace: bool) -> Result<(Artifact, bool), StageError> {
+        let Sealed { draft, manifest } = sealed;
+        let target = self.path(draft.kind, &draft.key);
+        let (mut makes_way, mut replaced) = (false, false);
+        // One that is damaged makes way below.
+        if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
+            let now_verified = manifest.inputs_verified == Some(true)
+                && old.manifest.inputs_verified != Some(true);
+            // Damage that leaves the sizes as they were shows in the digests alone.
+            let has_same_bytes = old.manifest.digest == manifest.digest
+                && old.manifest.check_digests_once(&old.path, |_| {}).is_ok();
+            let has_same_facts =
+                (&old.manifest.counts, &old.manifest.facts) == (&manifest.counts, &manifest.facts);
+            if has_same_bytes && has_same_facts && !now_verified {
+                return Ok((old, false));
+            }
+            makes_way = true;
+            replaced = !has_same_bytes;
+        }
+        // What cannot be looked at now is not known to be damaged: the rename below says whether it
+        // is there.
+        let is_damaged = || matches!(self.find(draft.kind, &draft.key), Err(error) if error.kind == ErrorKind::Damaged);
+        if makes_way || is_damaged() {
+            // Other bytes or facts under --force, the same ones made of inputs that are verified
+            // now, or a damaged artifact: it makes way by another name, so that no reader sees
+            // half. What stays under that name takes only room, until `gc` removes it.
+            let _for_gc = self.set_aside(&target, TRASH)?.map(|aside| drafts::remove(&aside));
+        }
+        match drafts::give_name(&draft.path, &target) {
+            Ok(()) => {
+                sync_directory(&self.kind_directory(draft.kind))?;
+                let artifact = Artifact::new(draft.kind, target, manifest);
+                Ok((artifact, replaced))
+            }
+            Err(error) if target.exists() => {
+                let winner = self.find(draft.kind, &draft.key)?;
+                winner
+                    .map(|artifact| (artifact, false))
+                    .ok_or_else(|| StageError::io("publish", &target, &error))
+            }
+            Err(error) => Err(draft.explain_loss(StageError::io("publish", &target, &error))),
+        }
+    }
+
+    /// Renames a directory out of the way and removes it.
+    pub(crate) fn trash(&self, path: &Path) -> Result<(), StageError> {
+        let Some(aside) = self.set_aside(path, TRASH)? else { return Ok(()) };
+        drafts::remove(&aside).map_err(|error| StageError::io("remove", &aside, &error))
+    }
+
+    /// Renames a directory out of the way, to the folder of its kind where `gc` looks; none if it
+    /// is not there.
+    fn set_aside(&self, path: &Path, start: &str) -> Result<Option<PathBuf>, StageError> {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
+        let folder =
+            path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
+        let aside = folder.join(drafts::name(start, name));
+        match retry(|| fs::rename(path, &aside)) {
+            Ok(()) => Ok(Some(aside)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StageError::io("remove", path, &error)),
+        }
+    }
+}
+
+/// An artifact being written. Dropped unpublished, it removes itself.
+#[derive(Debug)]
+pub struct Draft {
+    kind: Kind,
+    key: Key,
+    path: PathBuf,
+    /// Whether a file of it was asked for: then it cannot be made again.
+    written: AtomicBool,
+    /// Numbers for the manifest.
+    pub counts: BTreeMap<String, u64>,
+    /// Facts for the manifest.
+    pub facts: BTreeMap<String, Value>,
+}
+
+/// A draft whose files are synced, valid and listed in a manifest.
+#[derive(Debug)]
+pub struct Sealed {
+    draft: Draft,
+    manifest: Manifest,
+}
+
+impl Draft {
+    /// Where to write a file.
+    pub fn file(&self, name: &str) -> PathBuf {
+        if !self.written.swap(true, Ordering::Relaxed) && is_gone(&self.path) {
+            // Hours of training may lie between the folder and its first file: whoever removed it
+            // took nothing yet. If this fails, so does the writing, and `explain_loss` says why.
+            let _fails_again = drafts::make_again(&self.path);
+        }
+        self.path.join(name)
+    }
+
+    /// Hard-links (or copies) a published file. The copy is a new file: a name that is there may be
+    /// another one of the published file.
+    pub fn share(&self, name: &str, from: &Path) -> Result<(), StageError> {
+        let to = self.file(name);
+        let copy =
+            || io::copy(&mut fs::File::open(from)?, &mut fs::File::create_new(&to)?).map(drop);
+        let linked = digest_cache::link(from, &to).or_else(|_| copy());
+        linked.map_err(|error| self.explain_loss(StageError::io("copy", &to, &error)))
+    }
+
+    /// The error of a work whose folder was removed under it says so; any other stays as it is.
+    pub fn explain_loss(&self, error: StageError) -> StageError {
+        if !is_gone(&self.path) {
+            return error;
+        }
+        let what = format!(
+            "the folder in which this `{}` was being written was removed by somebody else, and \
+             what was in it is lost",
+            self.kind.name()
+        );
+        StageError::new(ErrorKind::Input, what)
+            .at(self.path.display())
+            .detail(format!("  so this failed: {}", error.what))
+            .hint(
+                "start again, and let only `warploom store gc` of this version or a later one \
+                 clean a store in use: it spares what living processes write",
+            )
+    }
+
+    /// Digests and syncs every file, validates the whole, and writes the manifest.
+    pub fn seal(mut self, manifest: Manifest, advance: Advance<'_>) -> Result<Sealed, StageError> {
+        match self.sealed_manifest(manifest, advance) {
+            Ok(manifest) => Ok(Sealed { draft: self, manifest }),
+            Err(error) => Err(self.explain_loss(error)),
+        }
+    }
+
+    /// Names of the files that were written, ascending.
+    pub fn names(&self) -> Result<Vec<String>, StageError> {
+        names_of_files(&self.path)
+    }
+
+    fn sealed_manifest(
+        &mut self,
+        mut manifest: Manifest,
+        advance: Advance<'_>,
+    ) -> Result<Manifest, StageError> {
+        let names = self.names()?;
+        let entry = |name: &String| -> Result<FileEntry, StageError> {
+            let path = self.path.join(name);
+            let wrong = |error: io::Error| StageError::io("write", &path, &error);
+            fs::File::open(&path).and_then(|file| file.sync_all()).map_err(wrong)?;
+            let (blake3, _) = digest_cache::digest(&path).map_err(wrong)?;
+            advance(1);
+            Ok(FileEntry {
+                name: name.clone(),
+                bytes: retry(|| fs::metadata(&path)).map_err(wrong)?.len(),
+                blake3,
+            })
+        };
+        manifest.files = names.par_iter().map(entry).collect::<Result<_, _>>()?;
+        manifest.digest = manifest.digest_of_files(self.kind);
+        manifest.counts = std::mem::take(&mut self.counts);
+        manifest.facts = std::mem::take(&mut self.facts);
+        // What a stage wrote may be wrong, which is its defect; that the disk does not give it back
+        // is not.
+        kinds::validate(&self.path, &manifest, self.kind, Depth::Publish).map_err(|error| {
+            match error.kind {
+                ErrorKind::Damaged => StageError::defect(format!(
+                    "a `{}` that a stage wrote is not valid: {}",
+                    self.kind.name(),
+                    error.what
+                ))
+                .at(error.place.unwrap_or_default()),
+                _ => error,
+            }
+        })?;
+        let path = self.path.join(MANIFEST_FILE);
+        let written = manifest.to_text();
+        let write = || -> io::Result<()> {
+            let mut file = fs::File::create_new(&path)?;
+            io::Write::write_all(&mut file, written.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(|error| StageError::io("write", &path, &error))?;
+        sync_directory(&self.path)?;
+        let text = fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
+        if text.len() != written.len() {
+            return Err(StageError::io(
+                "read",
+                &path,
+                &Refusal::CutShort(text.len() as u64, written.len() as u64).into(),
+            ));
+        }
+        serde_json::from_slice(&text)
+            .map_err(|error| StageError::defect(format!("a manifest does not read back: {error}")))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        drafts::discard(&self.path);
+    }
+}
+
+/// Whether nothing is under a name any more. A place that cannot be looked at is not known to be
+/// gone.
+fn is_gone(path: &Path) -> bool {
+    matches!(retry(|| fs::symlink_metadata(path)), Err(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Names of the files of a draft. An artifact has no folders: its manifest names its files by one
+/// part of a path.
+fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
+    let wrong = |error: io::Error| StageError::io("list", directory, &error);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        if entry.file_type().map_err(wrong)?.is_dir() {
+            return Err(StageError::defect("an artifact that is written has a folder")
+                .at(entry.path().display()));
+        }
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn sync_directory(path: &Path) -> Result<(), StageError> {
+    let sync = fs::File::open(path).and_then(|directory| directory.sync_all());
+    match sync {
+        // Some network file systems cannot sync a directory; the rename is then as durable as they
+        // make it.
+        Err(error)
+            if error.kind() == io::ErrorKind::InvalidInput
+                || error.kind() == io::ErrorKind::Unsupported =>
+        {
+            Ok(())
+        }
+        other => other.map_err(|error| StageError::io("sync a folder", path, &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,414 @@
+//! The way of a graph whose edges do not fit the memory that may be used: from a list in a file by
+//! way of sorted runs to the artifact.
+//!
+//! promises  the same bytes as the way in memory
+//! promises  components cost 8 bytes a node, degrees 4, communities 32: their edges are sorted once
+//!           more, both ways, and gone through in rounds
+//! promises  features of edges are gathered row by row while edges are merged, in a file of their
+//!           own
+//! never     holds the features of more than a group of edges
+//! bounds    `--memory`, from `MEMORY_LEAST` on, beside what belongs to the nodes; less is told on
+//!           screen
+//! bounds    gathered features are mapped while they are written: pages that the system may take
+//!           back (3 M edges with 8 features, both ways, under `--memory 64MiB`: 29 MiB of its own,
+//!           216 MiB with such pages)
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+};
+use warploom_contract::{
+    Context, Kind, Outputs, Provenance, StageError,
+    kinds::graph::{EdgeTable, EdgeWriter, write_edge_features_of},
+    parquet_file::ROWS_WRITTEN,
+    stage::{Advance, Phase},
+};
+use warploom_formats::{
+    raw::{RawGraph, ReadError},
+    spill::{Edge, FeatureRows, Limit, Spilled},
+};
+use warploom_shell::requests::{IngestRequest, read_error};
+use warploom_spec::Weights;
+
+use crate::{
+    fill, node_kinds,
+    requested_graph::{self, Filled, Narrowed},
+    source::{self, Read},
+    subset,
+    transform::{
+        self, Counts, Duplicates, Listed, NOT_LISTED,
+        external_sort::{Runs, Stored},
+    },
+    write,
+};
+
+/// What the process takes for itself, for blocks of a file and of the table that is written, on any
+/// number of threads up to 8: 5 M edges of text take 39 MiB with 1 thread under `--memory 1MiB`,
+/// and 46 MiB with 8.
+pub const MEMORY_LEAST: u64 = 48 << 20;
+
+/// The edges, where they do not fit the memory that may be used: those that were read that way, or
+/// that are held and take too much to be sorted.
+pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spilled>, StageError> {
+    let limit = source::limit(context);
+    let edges = &narrowed.graph.edges;
+    if narrowed.spilled.is_none() && limit.admits(edges.bytes()) {
+        return Ok(None);
+    }
+    if context.memory < MEMORY_LEAST {
+        let least = MEMORY_LEAST >> 20;
+        context.progress.warn(&format!(
+            "--memory is less than ingest takes for itself: up to {least} MiB are used, and what \
+             belongs to the nodes"
+        ));
+    }
+    if narrowed.spilled.is_none() {
+        let edges = std::mem::take(&mut narrowed.graph.edges);
+        narrowed.spilled = Some(Spilled::of(edges, &limit).map_err(|error| read_error(&error))?);
+    }
+    Ok(narrowed.spilled.take())
+}
+
+/// Sorts, merges and writes.
+pub fn ingest(
+    context: &Context,
+    outputs: &mut Outputs,
+    request: &IngestRequest,
+    mut narrowed: Narrowed,
+    spilled: &Spilled,
+) -> Result<(), StageError> {
+    let options = requested_graph::options(request, &narrowed.graph);
+    // How often an edge stands in a list without weights is a sum of ones.
+    let weighted = options.duplicates == Duplicates::Sum
+        || match request.spec.weights {
+            Weights::Keep => spilled.weighted,
+            Weights::Drop => false,
+            Weights::One => true,
+        };
+    let (inverse, nodes, relations) =
+        (narrowed.inverse, narrowed.graph.nodes(), narrowed.graph.relations.len());
+    let sorting = Sorting { context, spilled, inverse, nodes, relations, weighted };
+    let mut neighbours = match requested_graph::needs_communities(
+        request,
+        &narrowed.graph,
+        narrowed.community.is_some(),
+    ) {
+        true => Some(sorting.neighbours()?),
+        false => None,
+    };
+    let mut in_degrees = requested_graph::needs_degrees(request, &narrowed.graph)
+        .then(|| vec![0u32; narrowed.graph.nodes() as usize]);
+    let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
+    let weight = |edge: &Edge| if ones { 1.0 } else { edge.weight };
+    let beside = (in_degrees.as_mut(), neighbours.as_mut());
+    let counts = if spilled.features.is_some() {
+        if spilled.edges >= u64::from(NOT_LISTED) {
+            return Err(requested_graph::transform_error(transform::Refused::TooManyWithFeatures));
+        }
+        sorting.sort_and_write(outputs, options, beside, |edge| Listed {
+            weight: weight(edge),
+            at: edge.at as u32,
+        })?
+    } else if sorting.weighted {
+        sorting.sort_and_write(outputs, options, beside, weight)?
+    } else {
+        sorting.sort_and_write(outputs, options, beside, |_| ())?
+    };
+    narrowed.compare_counts(request, &counts)?;
+    narrowed.graph.edges = Default::default();
+    narrowed.in_degrees = in_degrees;
+    if let Some(neighbours) = neighbours {
+        context.progress.begin("looking for communities", 0, "nodes");
+        let limit = source::limit(context);
+        let found = neighbours
+            .communities(request.spec.seed, &limit, &|nodes| context.progress.advance(nodes));
+        narrowed.community =
+            Some(found.map_err(|error| StageError::io("write beside", &limit.folder, &error))?);
+    }
+    let found = narrowed.provenance;
+    let Filled { mut graph, made_up, short } =
+        requested_graph::filled_in(context, request, narrowed)?;
+    split_facts(outputs, &short);
+    let (provenance, made_up) = source::provenance(request, found, made_up);
+    outputs.set_provenance(provenance, made_up);
+    outputs.fact(Kind::Graph, "task", requested_graph::task(&graph, request.union));
+    if let Some(own_names) = node_kinds::name_plainly(&mut graph) {
+        outputs.fact(Kind::Graph, "kinds", own_names);
+    }
+    let writing = Phase::begin(context.progress, "writing", u64::from(graph.nodes()), "nodes")
+        .passes(write::TABLES);
+    write::write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))
+}
+
+/// The nodes that are to stay, and the edges between them: these are gone through once for the
+/// components and once to be counted, and for kinds of types some times more.
+pub fn parts_that_stay(
+    request: &IngestRequest,
+    mut graph: RawGraph,
+    mut spilled: Spilled,
+) -> Result<(RawGraph, Spilled), StageError> {
+    let fault = |error: Box<ReadError>| read_error(&error);
+    if let Some(rule) = node_kinds::rule(request) {
+        (graph, spilled) =
+            node_kinds::of_types_in_file(graph, spilled, &rule).map_err(|error| match error {
+                node_kinds::Trouble::Refused(refused) => {
+                    requested_graph::kinds_error(request, refused)
+                }
+                node_kinds::Trouble::Read(error) => read_error(&error),
+            })?;
+    }
+    if let Some(stays) = requested_graph::of_kept_classes(request, &graph)? {
+        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        graph = subset::keep(graph, &stays);
+    }
+    if request.spec.largest_component {
+        let mut components = subset::Components::new(graph.nodes());
+        let join = |edge: Edge| {
+            components.join(edge.source, edge.target);
+            Ok(())
+        };
+        spilled.each(join).map_err(fault)?;
+        let stays = components.largest();
+        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        graph = subset::keep(graph, &stays);
+    }
+    Ok((graph, spilled))
+}
+
+/// Edges on their way from the file to the artifact.
+struct Sorting<'a> {
+    context: &'a Context<'a>,
+    spilled: &'a Spilled,
+    inverse: Option<u16>,
+    nodes: u32,
+    relations: usize,
+    weighted: bool,
+}
+
+impl Sorting<'_> {
+    /// A place for the edges as pairs without a direction.
+    fn neighbours(&self) -> Result<Neighbours, StageError> {
+        let limit = source::limit(self.context);
+        let options = transform::Options { symmetrize: true, ..transform::Options::default() };
+        let layout = transform::layout(self.nodes, 0, false, &options)
+            .map_err(requested_graph::transform_error)?;
+        let runs = Runs::new(layout, self.nodes, options, &limit)
+            .map_err(|error| StageError::io("write beside", &limit.folder, &error))?;
+        Ok(Neighbours { runs, nodes: self.nodes })
+    }
+
+    /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by
+    /// the way.
+    fn sort_and_write<C: Stored + Carries>(
+        &self,
+        outputs: &mut Outputs,
+        options: transform::Options,
+        (mut in_degrees, mut neighbours): (Option<&mut Vec<u32>>, Option<&mut Neighbours>),
+        carried: impl Fn(&Edge) -> C,
+    ) -> Result<Counts, StageError> {
+        let Sorting { context, spilled, .. } = self;
+        let limit = source::limit(context);
+        let fault = |error: std::io::Error| StageError::io("write beside", &limit.folder, &error);
+        let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options)
+            .map_err(requested_graph::transform_error)?;
+        let mut runs = Runs::<C>::new(layout, self.nodes, options, &limit).map_err(fault)?;
+        context.progress.begin("sorting", spilled.edges, "edges");
+        let mut pushed = 0u64;
+        let push = |edge: Edge| {
+            pushed += 1;
+            if pushed.is_multiple_of(ROWS_WRITTEN as u64) {
+                context.progress.advance(ROWS_WRITTEN as u64);
+            }
+            let carried = carried(&edge);
+            runs.push(edge, carried)?;
+            match self.inverse {
+                Some(first) => runs.push(
+                    Edge {
+                        source: edge.target,
+                        target: edge.source,
+                        relation: edge.relation + first,
+                        ..edge
+                    },
+                    carried,
+                ),
+                None => Ok(()),
+            }
+        };
+        spilled.each(push).map_err(|error| read_error(&error))?;
+        context.progress.begin("merging", spilled.edges, "edges");
+        let mut writer = EdgeWriter::create(outputs, self.weighted, spilled.typed)?;
+        let empty = || EdgeTable {
+            kind: spilled.typed.then(Vec::new),
+            weight: self.weighted.then(Vec::new),
+            ..EdgeTable::default()
+        };
+        let mut group = empty();
+        let mut features = spilled
+            .features
+            .as_ref()
+            .map(|rows| Gathered::new(rows, &limit))
+            .transpose()
+            .map_err(fault)?;
+        let counts = runs.merge(|source, target, relation, carried: C| -> Result<(), Fault> {
+            if let Some(degrees) = in_degrees.as_mut() {
+                degrees[target as usize] = degrees[target as usize].saturating_add(1);
+            }
+            if let Some(neighbours) = neighbours.as_mut() {
+                neighbours.push(source, target)?;
+            }
+            features.iter_mut().try_for_each(|features| features.push(carried.place()))?;
+            group.source.push(source);
+            group.target.push(target);
+            group.kind.iter_mut().for_each(|kind| kind.push(relation));
+            group.weight.iter_mut().for_each(|weight| weight.push(carried.weight()));
+            if group.source.len() == ROWS_WRITTEN {
+                writer.write(std::mem::replace(&mut group, empty()), &|edges| {
+                    context.progress.advance(edges)
+                })?;
+            }
+            Ok(())
+        });
+        let counts = counts.map_err(|error| match error {
+            Fault::Stage(error) => error,
+            Fault::Io(error) => fault(error),
+        })?;
+        if let Some(features) = features {
+            let columns = features.rows.columns as usize;
+            write_edge_features_of(outputs, columns, &features.finish().map_err(fault)?)?;
+        }
+        writer.write(group, &|_| {})?;
+        writer.finish(outputs)?;
+        Ok(counts)
+    }
+}
+
+/// The edges once more, for what is made up of communities: each with its reverse, in runs of their
+/// own.
+struct Neighbours {
+    runs: Runs<()>,
+    nodes: u32,
+}
+
+impl Neighbours {
+    fn push(&mut self, source: u32, target: u32) -> std::io::Result<()> {
+        self.runs.push(Edge { source, target, relation: 0, weight: 1.0, at: 0 }, ())
+    }
+
+    /// The communities that the same edges have in memory.
+    fn communities(
+        self,
+        seed: u64,
+        limit: &Limit,
+        advance: Advance<'_>,
+    ) -> std::io::Result<Vec<u32>> {
+        let mut list = fill::communities::Listing::new(self.nodes, limit)?;
+        self.runs.merge(|source, target, _, ()| list.push(source, target))?;
+        fill::communities::find_in(&list.finish()?, requested_graph::COMMUNITY, seed, advance)
+    }
+}
+
+/// What can fail while merging.
+enum Fault {
+    Stage(StageError),
+    Io(std::io::Error),
+}
+
+impl From<StageError> for Fault {
+    fn from(error: StageError) -> Self {
+        Fault::Stage(error)
+    }
+}
+
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Self {
+        Fault::Io(error)
+    }
+}
+
+/// Features of edges in the order in which these are merged, on their way to a nameless file.
+struct Gathered<'a> {
+    rows: &'a FeatureRows,
+    row: Vec<u8>,
+    zeros: Vec<u8>,
+    file: BufWriter<File>,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(rows: &'a FeatureRows, limit: &Limit) -> std::io::Result<Gathered<'a>> {
+        let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
+        Ok(Gathered { rows, row: vec![0; rows.width()], zeros: vec![0; rows.width()], file })
+    }
+
+    /// The row of the edge with this place in the list, zeros for one that was added.
+    fn push(&mut self, place: u32) -> std::io::Result<()> {
+        if place == NOT_LISTED {
+            return self.file.write_all(&self.zeros);
+        }
+        self.rows.read(place.into(), &mut self.row)?;
+        self.file.write_all(&self.row)
+    }
+
+    fn finish(self) -> std::io::Result<File> {
+        self.file.into_inner().map_err(std::io::IntoInnerError::into_error)
+    }
+}
+
+/// What an edge carries.
+trait Carries: Copy {
+    fn weight(self) -> f32;
+
+    /// Its place in the list.
+    fn place(self) -> u32 {
+        NOT_LISTED
+    }
+}
+
+impl Carries for () {
+    fn weight(self) -> f32 {
+        1.0
+    }
+}
+
+impl Carries for f32 {
+    fn weight(self) -> f32 {
+        self
+    }
+}
+
+impl Carries for Listed {
+    fn weight(self) -> f32 {
+        self.weight
+    }
+
+    fn place(self) -> u32 {
+        self.at
+    }
+}
+
+/// Facts of the manifest that both ways write.
+pub fn facts(outputs: &mut Outputs, request: &IngestRequest, read: &Read) {
+    let Read { graph, provenance, report, .. } = read;
+    outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
+    outputs.fact(
+        Kind::Graph,
+        "format",
+        if *provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" },
+    );
+    outputs.fact(Kind::Graph, "task", requested_graph::task(graph, request.union));
+    if !graph.passed_over.is_empty() {
+        outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
+    }
+    if !report.is_empty() {
+        outputs.fact(Kind::Graph, "columns", report.clone());
+    }
+    if !graph.notes.is_empty() {
+        outputs.fact(Kind::Graph, "notes", graph.notes.clone());
+    }
+}
+
+/// The fact of the manifest that says where a split is shorter than it should be; also for both
+/// ways.
+pub fn split_facts(outputs: &mut Outputs, short: &[String]) {
+    if !short.is_empty() {
+        outputs.fact(Kind::Graph, "split_short", short.to_vec());
+    }
+}

@@ -1,0 +1,872 @@
+//! From a graph as listed to a graph as asked: edges transformed, and what a run needs filled in.
+//!
+//! promises  counts that the catalogue expects are compared before anything is written; everything
+//!           drawn for a real graph is named in the list that is returned (a stand-in is drawn as a
+//!           whole and says so itself)
+use warploom_catalog::{
+    Source,
+    digests::RECORD_FILE,
+    entry::{Expected, Recipe, SplitRule},
+};
+use warploom_contract::{
+    Context, ErrorKind, Provenance, StageError,
+    stage::{Advance, Phase},
+};
+use warploom_shell::requests::IngestRequest;
+use warploom_spec::{self as spec, Symmetrize};
+
+use crate::{
+    fill::{
+        self,
+        split::{Fractions, PerClass},
+    },
+    node_kinds, out_of_core, relations,
+    source::Read,
+    subset,
+    transform::{self, Counts, Duplicates, SelfLoops},
+};
+use warploom_formats::{
+    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph},
+    spill::Spilled,
+};
+
+/// Width of made-up features when neither catalogue nor data say one.
+const WIDTH: u32 = 16;
+/// Nodes in a community of a real graph, in the mean.
+pub const COMMUNITY: u32 = 128;
+/// What a row of labels is of, where it is not a node.
+const GRAPH: &str = "graph";
+/// What is made up where graphs have labels of their own and nodes get some.
+const NODE_LABELS: &str = "node_labels";
+/// How often filling in goes through all nodes.
+const FILLINGS: u64 = 3;
+/// Lines of a notice that are shown.
+const LINES_SHOWN: usize = 6;
+/// Degrees above count as this one.
+const DEGREE_MOST: u32 = 255;
+
+/// A graph as it stays, its edges as listed, and what was counted of it before.
+pub struct Narrowed {
+    /// Without edges, where these are in a file.
+    pub graph: RawGraph,
+    /// The edges, where they do not fit.
+    pub spilled: Option<Spilled>,
+    /// The number of the first inverse relation, of edges in a file that are to have inverses.
+    pub inverse: Option<u16>,
+    /// Real or stand-in.
+    pub provenance: Provenance,
+    /// Communities that the generator planted.
+    pub community: Option<Vec<u32>>,
+    /// How many edges end at each node, where the sorted edges are in a file and features need
+    /// that.
+    pub in_degrees: Option<Vec<u32>>,
+    listed_nodes: u32,
+    listed: u64,
+}
+
+/// Takes what was not asked for out of the graph.
+pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageError> {
+    let Read { mut graph, provenance, community, mut spilled, .. } = read;
+    let (listed_nodes, listed) =
+        (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
+    if provenance == Provenance::Real {
+        compare_holds(request, &graph)?;
+    }
+    let mut inverse = None;
+    if let Some(listed) = spilled.take() {
+        let stays;
+        (graph, stays) = out_of_core::parts_that_stay(request, graph, listed)?;
+        let spilled = spilled.insert(stays);
+        if request.spec.inverse_relations {
+            let named = if spilled.typed {
+                relations::name_inverses(&mut graph.relations)
+            } else {
+                Err(relations::Refused::NoRelations)
+            };
+            inverse = Some(named.map_err(|refused| inverse_error(request, refused))?);
+        }
+    } else {
+        graph = with_listed_edges(request, graph)?;
+    }
+    if request.spec.relabel {
+        graph.ids = NodeIds::Count(graph.nodes());
+    }
+    // Communities that were planted are known by row.
+    let community = community.filter(|_| graph.nodes() == listed_nodes);
+    Ok(Narrowed {
+        graph,
+        spilled,
+        inverse,
+        provenance,
+        community,
+        in_degrees: None,
+        listed_nodes,
+        listed,
+    })
+}
+
+impl Narrowed {
+    /// Compares with what the catalogue expects; `counts` are of what was sorted.
+    pub fn compare_counts(
+        &self,
+        request: &IngestRequest,
+        counts: &Counts,
+    ) -> Result<(), StageError> {
+        if self.provenance != Provenance::Real {
+            return Ok(());
+        }
+        let whole = counts.listed == self.listed && self.graph.nodes() == self.listed_nodes;
+        compare_counts(request, self.listed_nodes, self.listed, whole.then_some(counts))
+    }
+}
+
+/// Shares of a split that are more than all there is.
+pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
+    let Some(spec::Split::Fractions(rule)) = &request.spec.split else { return Ok(()) };
+    let sum = rule.train + rule.validation + rule.test;
+    if sum <= 1.0 + 1e-9 {
+        return Ok(());
+    }
+    let what = format!(
+        "ingest.split: the shares of train, validation and test sum to {sum:.3}, and there is no \
+         more than 1"
+    );
+    Err(StageError::new(ErrorKind::Specification, what).hint(
+        "for example  --set 'ingest.split={fractions: {train: 0.6, validation: 0.2, test: 0.2}}'",
+    ))
+}
+
+/// A graph with all that it lacked.
+pub struct Filled {
+    /// The graph.
+    pub graph: RawGraph,
+    /// What was made up of a real one.
+    pub made_up: Vec<String>,
+    /// Where parts of the split are shorter than they should be, a line each.
+    pub short: Vec<String>,
+}
+
+/// Transforms and fills in.
+pub fn complete(
+    context: &Context,
+    request: &IngestRequest,
+    mut narrowed: Narrowed,
+) -> Result<Filled, StageError> {
+    let edges = std::mem::take(&mut narrowed.graph.edges);
+    let options = options(request, &narrowed.graph);
+    let nodes = narrowed.graph.nodes();
+    let sorting = Phase::begin(context.progress, "sorting", edges.len() as u64, "edges")
+        .passes(transform::passes(&options));
+    let transformed = transform::transform_with_progress(
+        edges,
+        (nodes, narrowed.graph.relations.len()),
+        &options,
+        &|edges| sorting.add(edges),
+    )
+    .map_err(transform_error)?;
+    drop(sorting);
+    narrowed.compare_counts(request, &transformed.counts)?;
+    narrowed.graph.edges = transformed.edges;
+    filled_in(context, request, narrowed)
+}
+
+/// Says what was made up of a real graph: because it has none and the program reads it, or because
+/// other features than its own were asked for.
+fn announce(context: &Context, request: &IngestRequest, had_features: bool, made_up: &[String]) {
+    let name = &request.entry.name;
+    let (replaced, lacking): (Vec<String>, Vec<String>) =
+        made_up.iter().cloned().partition(|what| had_features && what == "features");
+    let lacking = request.needs.of_made_up(&lacking);
+    if !replaced.is_empty() {
+        context.progress.warn(&format!(
+            "`{name}` has features, and they are passed over: those of `ingest.features: random` \
+             are MADE UP from communities of the real graph"
+        ));
+    }
+    if !lacking.is_empty() {
+        context.progress.warn(&format!(
+            "`{name}` has no {}: they are MADE UP from communities of the real graph",
+            lacking.join(" and no ")
+        ));
+    }
+}
+
+/// The graph with all that it lacked.
+pub fn filled_in(
+    context: &Context,
+    request: &IngestRequest,
+    narrowed: Narrowed,
+) -> Result<Filled, StageError> {
+    let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
+    let had_features = graph.features.is_some();
+    let community = community.or_else(|| find_communities(context, request, &graph));
+    let filling = Phase::begin(
+        context.progress,
+        "filling in labels, features and splits",
+        u64::from(graph.nodes()),
+        "nodes",
+    )
+    .passes(FILLINGS);
+    let (made_up, short) =
+        fill_in(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
+    drop(filling);
+    if let Err(broken) = graph.validate() {
+        return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
+    }
+    if !short.is_empty() {
+        context.progress.warn(&format!(
+            "`{}`: the split is shorter than asked for: {}",
+            request.entry.name,
+            shown(&short)
+        ));
+    }
+    if provenance != Provenance::Real {
+        return Ok(Filled { graph, made_up: Vec::new(), short });
+    }
+    announce(context, request, had_features, &made_up);
+    if request.needs.features
+        && graph.features.is_none()
+        && graph.kinds.is_none()
+        && request.spec.features == spec::Features::Auto
+    {
+        let nodes = graph.nodes();
+        context.progress.say(&format!(
+            "`{}`: no features: a program that reads them gets a column for each node (one-hot, \
+             {nodes})",
+            request.entry.name
+        ));
+    }
+    Ok(Filled { graph, made_up, short })
+}
+
+/// The first few of some lines; the manifest has them all.
+fn shown(lines: &[String]) -> String {
+    let more = lines.len().saturating_sub(LINES_SHOWN);
+    let shown = lines[..lines.len().min(LINES_SHOWN)].join("; ");
+    if more == 0 { shown } else { format!("{shown}; and {more} more, which the manifest names") }
+}
+
+/// Communities of a graph in memory, where anything is made up of them.
+fn find_communities(
+    context: &Context,
+    request: &IngestRequest,
+    graph: &RawGraph,
+) -> Option<Vec<u32>> {
+    needs_communities(request, graph, false).then(|| {
+        context.progress.begin("looking for communities", 0, "nodes");
+        fill::communities::find(
+            &graph.edges,
+            graph.nodes(),
+            COMMUNITY,
+            request.spec.seed,
+            &|nodes| context.progress.advance(nodes),
+        )
+    })
+}
+
+/// Labels, features and splits that are missing; returns what was made up, and where parts of the
+/// split are short.
+fn fill_in(
+    request: &IngestRequest,
+    graph: &mut RawGraph,
+    (community, in_degrees): Known,
+    advance: Advance<'_>,
+) -> Result<(Vec<String>, Vec<String>), StageError> {
+    let nodes = u64::from(graph.nodes());
+    let mut filler = Filler {
+        request,
+        community,
+        in_degrees,
+        made_up: Vec::new(),
+        short: Vec::new(),
+        seed: request.spec.seed,
+    };
+    filler.labels(graph);
+    advance(nodes);
+    filler.features(graph, advance)?;
+    filler.splits(graph);
+    advance(nodes);
+    // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
+    let given = !filler.made_up.iter().any(|what| what == "features");
+    if given && request.spec.normalize == spec::Normalize::Row {
+        graph.features.iter_mut().for_each(fill::features::normalize_rows);
+        graph
+            .kinds
+            .iter_mut()
+            .flat_map(|kinds| &mut kinds.features)
+            .flatten()
+            .for_each(fill::features::normalize_rows);
+    }
+    Ok((filler.made_up, filler.short))
+}
+
+/// The part of the graph that stays, with the relations and weights that were asked for.
+fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
+    let spec = &request.spec;
+    if let Some(rule) = node_kinds::rule(request) {
+        graph =
+            node_kinds::of_types(graph, &rule).map_err(|refused| kinds_error(request, refused))?;
+    }
+    if let Some(stays) = of_kept_classes(request, &graph)? {
+        graph = subset::keep(graph, &stays);
+    }
+    if spec.largest_component {
+        let stays = subset::largest_component(&graph.edges, graph.nodes());
+        graph = subset::keep(graph, &stays);
+    }
+    if spec.inverse_relations {
+        relations::add_inverses(&mut graph).map_err(|refused| inverse_error(request, refused))?;
+    }
+    match spec.weights {
+        spec::Weights::Keep => {}
+        spec::Weights::Drop => graph.edges.weight = None,
+        spec::Weights::One => graph.edges.weight = Some(vec![1.0; graph.edges.len()]),
+    }
+    Ok(graph)
+}
+
+/// Which nodes have a class that is to be kept; none: all stay.
+pub fn of_kept_classes(
+    request: &IngestRequest,
+    graph: &RawGraph,
+) -> Result<Option<Vec<bool>>, StageError> {
+    let (name, wanted, labels) =
+        (&request.entry.name, &request.spec.keep_classes, graph.labels.as_ref());
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    subset::of_classes(labels, wanted).map(Some).map_err(|what| classes_error(name, labels, &what))
+}
+
+fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError {
+    let error = StageError::new(
+        ErrorKind::Specification,
+        format!("`ingest.keep_classes` of `{name}`: {what}"),
+    );
+    match labels {
+        // As JSON, which is YAML too: names with commas and colons stay whole.
+        Some(Labels::Classes { names, .. }) => {
+            let some = serde_json::to_string(&names[..names.len().min(2)]).unwrap_or_default();
+            error.hint(format!(
+                "name classes as the data have them:  --set 'ingest.keep_classes={some}'"
+            ))
+        }
+        _ => error.hint("leave out  ingest.keep_classes"),
+    }
+}
+
+fn inverse_error(request: &IngestRequest, refused: relations::Refused) -> StageError {
+    let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
+    match refused {
+        relations::Refused::NoRelations => refuse(format!(
+            "`ingest.inverse_relations`, and edges of `{}` have no relations",
+            request.entry.name
+        ))
+        .hint("for a reverse of each edge without relations add  --set ingest.symmetrize=true"),
+        relations::Refused::TooMany(count) => refuse(format!(
+            "`ingest.inverse_relations`: twice {count} relations are more than 65535"
+        )),
+    }
+}
+
+pub fn kinds_error(request: &IngestRequest, refused: node_kinds::Refused) -> StageError {
+    let name = &request.entry.name;
+    let refuse = |what: String| {
+        StageError::new(
+            ErrorKind::Specification,
+            format!("`ingest.entity_types` of `{name}`: {what}"),
+        )
+    };
+    let some = |names: &[String]| match names {
+        [] => "none".to_owned(),
+        _ => names
+            .iter()
+            .take(12)
+            .cloned()
+            .chain((names.len() > 12).then(|| format!("{} more", names.len() - 12)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    match refused {
+        node_kinds::Refused::OwnKinds(names) => {
+            refuse(format!("its nodes have kinds of their own: {}", some(&names)))
+                .hint("leave out  ingest.entity_types")
+        }
+        node_kinds::Refused::NoRelation(..) if matches!(request.source, Source::StandIn { .. }) => {
+            refuse("its stand-in has no types of entities".to_owned())
+                .hint(format!("get the real files with  {}", request.entry.how_to_get()))
+        }
+        node_kinds::Refused::NoRelation(relation, known) => refuse(format!(
+            "no relation is called `{relation}`: expected one of {}",
+            some(&known)
+        ))
+        .hint(
+            "name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a table of \
+             types beside triples: entity2type.txt",
+        ),
+        node_kinds::Refused::SeveralRelations(relation, known) => {
+            refuse(format!("several relations end in `{relation}`: {}", some(&known)))
+                .hint("write its whole name:  ingest.entity_types.relation")
+        }
+        node_kinds::Refused::NoType(wanted, known) => refuse(format!(
+            "no node has the type `{wanted}` of `order`: expected some of {}",
+            some(&known)
+        )),
+        node_kinds::Refused::TooMany(count) => {
+            refuse(format!("{count} types are more kinds than 65535"))
+        }
+    }
+}
+
+/// Why edges are not transformed, in the words of the settings.
+pub fn transform_error(refused: transform::Refused) -> StageError {
+    let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
+    match refused {
+        transform::Refused::TooMany { nodes, relations } => refuse(format!(
+            "{nodes} nodes and {relations} relations are too many at once: expected at most 64 \
+             bits for two nodes and a relation"
+        )),
+        transform::Refused::LoopOfNoRelation => refuse(
+            "self loops were to be added, and edges have relations: an added loop would belong to \
+             none"
+                .to_owned(),
+        )
+        .hint("leave out  ingest.self_loops"),
+        transform::Refused::TooManyWithFeatures => {
+            refuse("expected at most 4294967294 edges with features, found more".to_owned())
+        }
+    }
+}
+
+/// What is done with the edges. A file that keeps half of a symmetric matrix has the other half
+/// whatever is asked: no setting takes it away.
+pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
+    let wanted = match request.spec.symmetrize {
+        // A folder without a catalogue entry says it by its format, if at all.
+        Symmetrize::Auto if request.entry.inferred => graph.directed == Some(false),
+        Symmetrize::Auto => request.entry.symmetrize,
+        Symmetrize::True => true,
+        Symmetrize::False => false,
+    };
+    let symmetrize = wanted || graph.halved;
+    let self_loops = match request.spec.self_loops {
+        spec::SelfLoops::Keep => SelfLoops::Keep,
+        spec::SelfLoops::Drop => SelfLoops::Drop,
+        spec::SelfLoops::Add => SelfLoops::Add,
+        spec::SelfLoops::Replace => SelfLoops::Replace,
+    };
+    let duplicates = match request.spec.duplicates {
+        spec::Duplicates::Keep => Duplicates::Keep,
+        spec::Duplicates::Merge => Duplicates::Merge,
+        spec::Duplicates::Sum => Duplicates::Sum,
+        spec::Duplicates::Min => Duplicates::Min,
+        spec::Duplicates::Max => Duplicates::Max,
+        spec::Duplicates::First => Duplicates::First,
+    };
+    transform::Options { symmetrize, self_loops, duplicates }
+}
+
+/// Compares graphs, features, classes and relations with what the catalogue says that the files
+/// hold.
+fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
+    let holds = &request.entry.holds;
+    let labels =
+        graph.graphs.as_ref().map_or(graph.labels.as_ref(), |graphs| graphs.labels.as_ref());
+    let (classes, labelled) = match labels {
+        Some(Labels::Classes { class, names }) => {
+            (names.len(), class.iter().filter(|&&class| class != NO_CLASS).count())
+        }
+        Some(Labels::Rows { columns, values }) => (
+            *columns as usize,
+            values
+                .chunks((*columns).max(1) as usize)
+                .filter(|row| row.iter().any(|value| !value.is_nan()))
+                .count(),
+        ),
+        Some(Labels::Values(values)) => (0, values.iter().filter(|value| !value.is_nan()).count()),
+        None => (0, 0),
+    };
+    let features = graph.features.as_ref().map_or(0, |features| u64::from(features.columns()));
+    let found = [
+        ("graphs", holds.graphs, graph.graphs.as_ref().map_or(0, |graphs| graphs.len() as u64)),
+        (
+            "feature columns",
+            holds.features.filter(|_| graph.kinds.is_none()).map(u64::from),
+            features,
+        ),
+        ("classes", holds.classes.map(u64::from), classes as u64),
+        ("labelled rows", holds.labelled, labelled as u64),
+        ("relations", holds.relations.map(u64::from), graph.relations.len() as u64),
+    ];
+    match found
+        .into_iter()
+        .find(|(_, expected, found)| expected.is_some_and(|expected| expected != *found))
+    {
+        Some((what, Some(expected), found)) => Err(not_the_set(request, what, expected, found)),
+        _ => Ok(()),
+    }
+}
+
+fn not_the_set(request: &IngestRequest, what: &str, expected: u64, found: u64) -> StageError {
+    let message = format!(
+        "`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}",
+        request.entry.name
+    );
+    // What is there is not fetched again, so it has to go first.
+    let (place, gone) = match &request.source {
+        Source::Real { folder, files } => {
+            let shown = |path: &std::path::Path| path.display().to_string();
+            let gone: Vec<String> = files
+                .iter()
+                .map(|file| shown(file))
+                .chain([shown(&folder.join(RECORD_FILE))])
+                .collect();
+            (
+                files.first().map(|file| shown(file)).unwrap_or_default(),
+                format!("rm -f {}  and  ", gone.join(" ")),
+            )
+        }
+        _ => (String::new(), String::new()),
+    };
+    let name = &request.entry.name;
+    let hint = format!(
+        "to fetch it again:  {gone}warploom data fetch {name};  or put the file under another name \
+         with a catalogue entry of its own"
+    );
+    StageError::new(ErrorKind::Data, message).at(place).hint(hint)
+}
+
+/// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if
+/// it stayed whole.
+fn compare_counts(
+    request: &IngestRequest,
+    nodes: u32,
+    edges: u64,
+    counts: Option<&Counts>,
+) -> Result<(), StageError> {
+    let Expected { nodes: expected_nodes, listed, distinct, symmetric } = request.entry.expected;
+    let found = [
+        ("nodes", expected_nodes, Some(u64::from(nodes))),
+        ("listed edges", listed, Some(edges)),
+        ("distinct edges", distinct, counts.map(|counts| counts.distinct)),
+        ("edges after symmetrising", symmetric, counts.and_then(|counts| counts.symmetric)),
+    ];
+    for (what, expected, found) in found {
+        if let (Some(expected), Some(found)) = (expected, found)
+            && expected != found
+        {
+            return Err(not_the_set(request, what, expected, found));
+        }
+    }
+    Ok(())
+}
+
+/// What can be learned from a graph, as manifests call it.
+pub fn task(graph: &RawGraph, union: bool) -> &'static str {
+    let of_graphs =
+        graph.graphs.as_ref().filter(|_| !union).and_then(|graphs| graphs.labels.as_ref());
+    let binary = |values: &[f32]| {
+        values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0)
+    };
+    match (of_graphs, graph.labels.as_ref()) {
+        (Some(Labels::Classes { .. }), _) => "graph_classification",
+        (Some(Labels::Rows { values, .. }), _) if binary(values) => {
+            "graph_multi_label_classification"
+        }
+        (Some(Labels::Values(_) | Labels::Rows { .. }), _) => "graph_regression",
+        (None, Some(Labels::Classes { .. })) => "node_classification",
+        (None, Some(Labels::Rows { values, .. })) if binary(values) => {
+            "node_multi_label_classification"
+        }
+        (None, Some(Labels::Values(_) | Labels::Rows { .. })) => "node_regression",
+        (None, None) => "none",
+    }
+}
+
+/// Whether anything is made up of communities that are to be found in the edges. `planted`: they
+/// are known.
+pub fn needs_communities(request: &IngestRequest, graph: &RawGraph, planted: bool) -> bool {
+    use spec::Features as Wanted;
+    let filler = Filler {
+        request,
+        community: None,
+        in_degrees: None,
+        made_up: Vec::new(),
+        short: Vec::new(),
+        seed: request.spec.seed,
+    };
+    let labels = !filler.is_labelled(graph) && filler.classes() > 0;
+    let given = graph.features.is_some()
+        || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
+    let features = match request.spec.features {
+        _ if graph.kinds.is_some() => false,
+        Wanted::Random => true,
+        Wanted::Auto => !given && filler.width() > 0,
+        _ => false,
+    };
+    !planted && (labels || features)
+}
+
+/// Whether features are made of in-degrees, and edges that are in a file have to be counted.
+pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
+    use spec::Features as Wanted;
+    let given = graph.features.is_some()
+        || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
+    graph.kinds.is_none()
+        && (request.spec.features == Wanted::Degree
+            || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
+}
+
+/// Communities of the nodes and their in-degrees, where they are known already.
+type Known = (Option<Vec<u32>>, Option<Vec<u32>>);
+
+/// Adds what is missing.
+struct Filler<'a> {
+    request: &'a IngestRequest,
+    /// Planted communities, or those found in the real graph once they were needed.
+    community: Option<Vec<u32>>,
+    /// Those of edges that are in a file.
+    in_degrees: Option<Vec<u32>>,
+    made_up: Vec<String>,
+    short: Vec<String>,
+    seed: u64,
+}
+
+impl Filler<'_> {
+    /// The class that each node's community stands for.
+    fn planted(&mut self, graph: &RawGraph, classes: u32) -> Vec<u32> {
+        let seed = self.seed;
+        let community = self.community.get_or_insert_with(|| {
+            fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed, &|_| {})
+        });
+        fill::labels::planted_classes(community, classes.max(1))
+    }
+
+    /// Features that are in-degrees.
+    fn degree(&mut self, graph: &RawGraph) -> Features {
+        let degrees = self
+            .in_degrees
+            .take()
+            .unwrap_or_else(|| fill::features::in_degrees(&graph.edges, graph.nodes()));
+        fill::features::degree(&degrees, DEGREE_MOST)
+    }
+
+    /// The recipe, where the graph is a stand-in.
+    fn recipe(&self) -> Option<Recipe> {
+        self.request
+            .entry
+            .stand_in
+            .filter(|_| matches!(self.request.source, Source::StandIn { .. }))
+    }
+
+    /// Classes of labels that are made up.
+    fn classes(&self) -> u32 {
+        let entry = &self.request.entry;
+        let own = self.recipe().map_or(entry.made_up.classes, |recipe| recipe.classes);
+        // Nodes of a union are of as many classes as its graphs were.
+        if own == 0 && self.request.union { entry.holds.classes.unwrap_or(2) } else { own }
+    }
+
+    /// Columns of features that are made up.
+    fn width(&self) -> u32 {
+        self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features)
+    }
+
+    /// Nodes of a union need labels of their own; else labels of graphs are enough.
+    fn is_labelled(&self, graph: &RawGraph) -> bool {
+        let of_graphs = graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
+        graph.labels.is_some() || of_graphs && !self.request.union
+    }
+
+    fn labels(&mut self, graph: &mut RawGraph) {
+        let classes = self.classes();
+        if self.is_labelled(graph) || classes == 0 {
+            return;
+        }
+        let planted = self.planted(graph, classes);
+        graph.labels = Some(fill::labels::noisy(&planted, classes, self.seed));
+        // A run that learns the graphs learns nothing that was made up.
+        let graphs_are_labelled =
+            graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
+        self.made_up.push(if graphs_are_labelled { NODE_LABELS } else { "labels" }.to_owned());
+    }
+
+    /// Nodes of several kinds have the features that are given, or none.
+    fn features_of_kinds(&self, graph: &mut RawGraph) -> Result<(), StageError> {
+        use spec::Features as Wanted;
+        let Some(kinds) = &mut graph.kinds else { return Ok(()) };
+        match self.request.spec.features {
+            Wanted::Auto | Wanted::Given => Ok(()),
+            Wanted::None => {
+                kinds.features.fill(None);
+                graph.features = None;
+                Ok(())
+            }
+            other => {
+                let (name, names) = (&self.request.entry.name, kinds.names.join(", "));
+                let what = format!(
+                    "`ingest.features: {other}` is for nodes of one kind, and `{name}` has {names}"
+                );
+                let hint = "leave it out: kinds without features get a row of parameters for each \
+                            node";
+                Err(StageError::new(ErrorKind::Specification, what).hint(hint))
+            }
+        }
+    }
+
+    fn features(&mut self, graph: &mut RawGraph, advance: Advance<'_>) -> Result<(), StageError> {
+        use spec::Features as Wanted;
+        let name = &self.request.entry.name;
+        let refuse = |what: String| {
+            StageError::new(ErrorKind::Specification, what)
+                .hint("let them be made:  --set ingest.features=random")
+        };
+        let wanted = self.request.spec.features;
+        if graph.kinds.is_some() {
+            return self.features_of_kinds(graph);
+        }
+        let width = self.width();
+        let one_hot = graph.node_labels.as_ref().and_then(fill::features::one_hot_label);
+        let given = std::mem::take(&mut graph.features);
+        graph.features = match (wanted, given, one_hot) {
+            (Wanted::None, ..) => None,
+            (Wanted::Auto, Some(given), Some(one_hot)) => {
+                Some(fill::features::beside(given, one_hot))
+            }
+            (Wanted::Auto, given @ Some(_), None) | (Wanted::Given, given @ Some(_), _) => given,
+            (Wanted::Auto, None, one_hot @ Some(_))
+            | (Wanted::OneHotLabel, _, one_hot @ Some(_)) => one_hot,
+            (Wanted::Given, None, _) => {
+                return Err(refuse(format!(
+                    "`ingest.features: given`, and `{name}` has no features"
+                )));
+            }
+            (Wanted::OneHotLabel, _, None) => {
+                return Err(refuse(format!(
+                    "`ingest.features: one_hot_label`, and `{name}` has no node labels beside what \
+                     is learned"
+                )));
+            }
+            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => {
+                Some(self.degree(graph))
+            }
+            (Wanted::Auto, None, None) if width == 0 => None,
+            (Wanted::Degree, ..) => Some(self.degree(graph)),
+            (Wanted::Constant, ..) => Some(fill::features::constant(graph.nodes(), 1)),
+            (Wanted::Auto | Wanted::Random, ..) => {
+                let classes = match &graph.labels {
+                    Some(Labels::Classes { names, .. }) => names.len() as u32,
+                    _ => 1,
+                };
+                let planted = self.planted(graph, classes);
+                self.made_up.push("features".to_owned());
+                Some(fill::features::around_classes(
+                    &planted,
+                    if width == 0 { WIDTH } else { width },
+                    self.seed,
+                    advance,
+                ))
+            }
+        };
+        self.made_up.sort();
+        Ok(())
+    }
+
+    /// Splits of all that has labels: of nodes, of graphs, or of both.
+    fn splits(&mut self, graph: &mut RawGraph) {
+        let nodes = graph.nodes();
+        if let Some(graphs) = graph.graphs.as_mut().filter(|graphs| graphs.labels.is_some()) {
+            let rows = graphs.len() as u32;
+            self.split(graphs.labels.as_ref(), rows, &mut graphs.splits, GRAPH);
+            if graph.labels.is_none() {
+                return;
+            }
+        }
+        self.split(graph.labels.as_ref(), nodes, &mut graph.splits, "node");
+    }
+
+    fn split(&mut self, labels: Option<&Labels>, rows: u32, splits: &mut Vec<Vec<u8>>, of: &str) {
+        let seed = self.seed;
+        let published = !splits.is_empty();
+        let Some(labels) = labels else {
+            if self.request.spec.split.is_some() && !published {
+                self.short.push(format!("there are no labels, so no {of} is in a part"));
+            }
+            return;
+        };
+        let Some(rule) = rule(self.request, published, of) else { return };
+        let (drawn, short) = match rule {
+            Rule::PerClass(rule) => {
+                let split = fill::split::per_class(labels, rows, &rule, seed);
+                let short = fill::split::shortages(labels, &split, &rule, of);
+                (vec![split], short)
+            }
+            Rule::Fractions(rule) => {
+                let split = vec![fill::split::fractions(labels, rows, &rule, seed)];
+                let short = fill::split::empty_parts(
+                    &split,
+                    [rule.train, rule.validation, rule.test].map(|share| share > 0.0),
+                    of,
+                );
+                (split, short)
+            }
+            Rule::Folds(count) => {
+                let splits = fill::split::folds(labels, rows, count, seed);
+                let empty = fill::split::empty_parts(&splits, [true; 3], of);
+                let short = fill::split::small_classes(labels, count, of)
+                    .into_iter()
+                    .chain(empty)
+                    .collect();
+                (splits, short)
+            }
+            Rule::Usual => {
+                let split = vec![fill::split::usual(labels, rows, seed)];
+                let short = fill::split::empty_parts(&split, [true; 3], of);
+                (split, short)
+            }
+        };
+        *splits = drawn;
+        self.short.extend(short);
+    }
+}
+
+/// How parts are drawn.
+enum Rule {
+    PerClass(PerClass),
+    Fractions(Fractions),
+    Folds(u32),
+    Usual,
+}
+
+/// How parts are to be drawn, if they are; `of` is what has the labels.
+fn rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule> {
+    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    Some(match (&request.spec.split, request.entry.split) {
+        (Some(spec::Split::PerClass(rule)), _) => Rule::PerClass(PerClass {
+            train: narrow(rule.train),
+            validation: narrow(rule.validation),
+            test: narrow(rule.test),
+        }),
+        (Some(spec::Split::Fractions(rule)), _) => Rule::Fractions(Fractions {
+            train: rule.train,
+            validation: rule.validation,
+            test: rule.test,
+        }),
+        (Some(spec::Split::Folds(rule)), _) => Rule::Folds(narrow(rule.count)),
+        (None, _) if published => return None,
+        (None, SplitRule::None) if !request.entry.inferred => return None,
+        (None, SplitRule::PerClass { train, validation, test }) => {
+            Rule::PerClass(PerClass { train, validation, test })
+        }
+        (None, SplitRule::Fractions { train, validation, test }) => {
+            Rule::Fractions(Fractions { train, validation, test })
+        }
+        (None, SplitRule::Folds { count }) => Rule::Folds(count),
+        // The published split belongs to the real files; a stand-in, or a folder that says nothing,
+        // gets one of the usual kind.
+        (None, SplitRule::Given | SplitRule::None) if of == GRAPH => {
+            Rule::Fractions(fill::split::EIGHTY_TEN_TEN)
+        }
+        (None, SplitRule::Given | SplitRule::None) => Rule::Usual,
+    })
+}

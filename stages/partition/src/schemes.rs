@@ -1,0 +1,123 @@
+//! The ways to divide, one file each: what a scheme will take (`outline`), its tables (`build`),
+//! and their proof (`prove`).
+//!
+//! promises  an outline allocates nothing that grows with the edges without asking for room first;
+//!           what is built has the sizes of the outline
+//! never     writes a file
+pub mod degree_bins;
+pub mod file;
+pub mod interleaved;
+pub mod merge_path;
+pub mod neighbour_groups;
+pub mod packed_graphs;
+pub mod relation_major;
+pub mod row_major;
+pub mod row_relation;
+pub mod rows;
+pub mod sorted_columns;
+#[cfg(test)]
+mod tests;
+pub mod tiles;
+
+use warploom_contract::{
+    StageError, Violation,
+    kinds::{
+        csr::Csr,
+        partition::{Padding, Scheme, Table, Tables},
+    },
+};
+use warploom_shell::requests::PartitionRequest;
+use warploom_spec::Scheme as Asked;
+
+use crate::{
+    directions::{prove as prove_both, tables},
+    size_estimate::{Outline, Room},
+};
+
+/// What a scheme will take.
+pub fn outline(
+    asked: Asked,
+    csr: &Csr,
+    request: &PartitionRequest,
+    room: Room,
+) -> Result<Outline, StageError> {
+    let spec = &request.spec;
+    let outline = match asked {
+        Asked::Auto | Asked::Rows => rows::outline(csr, spec.unit_edges),
+        Asked::NeighbourGroups => neighbour_groups::outline(csr, spec),
+        Asked::MergePath => merge_path::outline(csr, spec.merge_items),
+        Asked::WarpTiles => tiles::outline(csr, tiles::of_warps(spec)),
+        Asked::BlockTiles => tiles::outline(csr, tiles::of_blocks(spec)),
+        Asked::DegreeBins => degree_bins::outline(csr),
+        Asked::SortedColumns => sorted_columns::outline(csr),
+        Asked::Interleaved => interleaved::outline(csr, spec.lanes),
+        Asked::RowMajor => row_major::outline(csr),
+        Asked::RelationMajor => relation_major::outline(csr)?,
+        Asked::RowRelation => row_relation::outline(csr, room)?,
+        Asked::PackedGraphs => packed_graphs::outline(csr, spec.block_nodes, room)?,
+        Asked::File => file::outline(request, csr)?,
+    };
+    room.refuse_beyond(outline.scheme.name(), outline.bytes_peak())?;
+    Ok(outline)
+}
+
+/// The tables of a scheme.
+pub fn build(
+    scheme: &Scheme,
+    csr: &Csr,
+    request: &PartitionRequest,
+) -> Result<Vec<Table>, StageError> {
+    Ok(match scheme {
+        Scheme::Rows { unit_edges, .. } => tables(csr, |side| rows::build(side, *unit_edges)),
+        Scheme::NeighbourGroups { ngs, block_threads, .. } => {
+            tables(csr, |side| neighbour_groups::build(side, (*ngs, *block_threads)))
+        }
+        Scheme::MergePath { merge_items } => {
+            tables(csr, |side| merge_path::build(side, *merge_items))
+        }
+        Scheme::WarpTiles { warp_tile, .. } => {
+            tables(csr, |side| tiles::build(side, tiles::OF_WARPS, *warp_tile))
+        }
+        Scheme::BlockTiles { block_tile, .. } => {
+            tables(csr, |side| tiles::build(side, tiles::OF_BLOCKS, *block_tile))
+        }
+        Scheme::DegreeBins { .. } => tables(csr, degree_bins::build),
+        Scheme::SortedColumns {} => sorted_columns::build(csr),
+        Scheme::Interleaved { lanes } => interleaved::build(csr, *lanes),
+        Scheme::RowMajor {} => row_major::build(csr),
+        Scheme::RelationMajor { relations } => relation_major::build(csr, *relations)?,
+        Scheme::RowRelation { forms } => row_relation::build(csr, *forms)?,
+        Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::build(csr, *block_nodes)?,
+        Scheme::File { .. } => file::build(csr, request)?,
+    })
+}
+
+/// Expands a scheme's tables to edges and compares them with the csr; gives the padding that was
+/// found.
+pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
+    match scheme {
+        Scheme::Rows { unit_edges, units, unit_edges_max } => {
+            rows::prove(csr, tables, (*unit_edges, *units, *unit_edges_max))
+        }
+        Scheme::NeighbourGroups { ngs, block_threads, .. } => {
+            prove_both(csr, |side| neighbour_groups::prove(side, tables, (*ngs, *block_threads)))
+        }
+        Scheme::MergePath { merge_items } => {
+            prove_both(csr, |side| merge_path::prove(side, tables, *merge_items))
+        }
+        Scheme::WarpTiles { warp_tile, .. } => {
+            prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_WARPS, *warp_tile)))
+        }
+        Scheme::BlockTiles { block_tile, .. } => {
+            prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_BLOCKS, *block_tile)))
+        }
+        Scheme::DegreeBins { .. } => prove_both(csr, |side| degree_bins::prove(side, tables)),
+        Scheme::SortedColumns {} => prove_both(csr, |side| sorted_columns::prove(side, tables)),
+        Scheme::Interleaved { lanes } => interleaved::prove(csr, tables, *lanes),
+        Scheme::RowMajor {} => row_major::prove(csr, tables),
+        Scheme::RelationMajor { .. } => relation_major::prove(csr, tables),
+        Scheme::RowRelation { forms } => row_relation::prove(csr, tables, *forms),
+        Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::prove(csr, tables, *block_nodes),
+        Scheme::File { .. } => file::prove(csr, tables),
+    }
+}

@@ -1,0 +1,119 @@
+//! ignored_options: options of all programs that a command does not read.
+//!
+//! promises  a pipeline file or a setting that a command would pass over is refused, with the
+//!           option that does what was meant
+//! limits    options that say how work is done (threads, device, verbosity) are taken everywhere
+use warploom_contract::StageError;
+use warploom_shell::Options;
+use warploom_spec::shell_word;
+
+use crate::arguments::{Command, DataAction, StoreAction};
+
+/// How a command names itself, whether it reads a pipeline file and settings, and what does what
+/// was meant.
+struct Reads {
+    name: String,
+    pipeline: bool,
+    set: bool,
+    instead: String,
+}
+
+/// Refuses what a command does not read.
+pub fn refuse(command: &Command, options: &Options) -> Result<(), StageError> {
+    let reads = of(command, options);
+    let given = [
+        ("--pipeline", options.pipeline.is_some() && !reads.pipeline),
+        ("--set", !options.set.is_empty() && !reads.set),
+    ];
+    match given.into_iter().find(|(_, is_unread)| *is_unread) {
+        Some((option, _)) => Err(crate::usage(
+            format!("`warploom {}` reads no `{option}`", reads.name),
+            reads.instead,
+        )),
+        None => Ok(()),
+    }
+}
+
+fn of(command: &Command, options: &Options) -> Reads {
+    let neither = |name: &str, instead: String| Reads {
+        name: name.to_owned(),
+        pipeline: false,
+        set: false,
+        instead,
+    };
+    let leave_out = || "leave it out".to_owned();
+    let dataset = options
+        .set
+        .iter()
+        .find_map(|set| set.strip_prefix("dataset="))
+        .map_or_else(|| "NAME".to_owned(), shell_word);
+    let file = || {
+        options
+            .pipeline
+            .as_ref()
+            .map_or_else(|| "FILE".to_owned(), |file| shell_word(&file.to_string_lossy()))
+    };
+    match command {
+        Command::Pipeline { .. } | Command::Explain { .. } | Command::Check { .. } => {
+            Reads { pipeline: true, set: true, ..neither("pipeline", leave_out()) }
+        }
+        Command::Export { key, .. } => {
+            let instead = format!(
+                "a setting chooses among the runs of a file:  warploom export {} --pipeline FILE \
+                 --set ...",
+                shell_word(key)
+            );
+            Reads {
+                pipeline: true,
+                set: options.pipeline.is_some(),
+                ..neither("export KEY", instead)
+            }
+        }
+        Command::Runs { .. } => {
+            let instead = format!(
+                "choose runs by  warploom runs --dataset {dataset}  or  warploom runs --pipeline \
+                 FILE"
+            );
+            Reads { pipeline: true, ..neither("runs", instead) }
+        }
+        Command::Store { action: StoreAction::Ls { .. } } => {
+            let runs = format!("warploom runs --pipeline {}", file());
+            neither(
+                "store ls",
+                format!(
+                    "choose artifacts by  warploom store ls --dataset {dataset}  and runs by  \
+                     {runs}"
+                ),
+            )
+        }
+        Command::Store { .. } => neither(
+            "store",
+            format!("it takes keys: list them with  warploom store ls --dataset {dataset}"),
+        ),
+        Command::Data { action: DataAction::Show { .. } | DataAction::Generate { .. } } => {
+            Reads { pipeline: true, set: true, ..neither("data", leave_out()) }
+        }
+        Command::Data { .. } => neither(
+            "data",
+            "settings are for what reads data:  warploom pipeline FILE --set ...".to_owned(),
+        ),
+        Command::New { name, .. } => neither(
+            "new",
+            format!(
+                "write the files, then  warploom pipeline {} --set ...",
+                shell_word(&format!("{name}.yaml"))
+            ),
+        ),
+        Command::Doctor { .. } => neither("doctor", leave_out()),
+        Command::Schema => neither("schema", leave_out()),
+        Command::Completions { .. } => neither("completions", leave_out()),
+        Command::Man => neither("man", leave_out()),
+        // These are not in this version, which is said first.
+        Command::Submit(_)
+        | Command::Report(_)
+        | Command::Compare(_)
+        | Command::Tune(_)
+        | Command::Status(_)
+        | Command::Cancel(_) => neither("submit", leave_out()),
+    }
+}

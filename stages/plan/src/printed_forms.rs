@@ -1,0 +1,24 @@
+//! printed_forms: the forms of a vertex program on its way to a launch list, as text.
+//!
+//! promises  every form on the way can be shown; what a program is and how it is compiled stands in
+//!           `shell::program`
+//! never     reads a file
+use warploom_contract::StageError;
+pub use warploom_shell::program::{Compiled, Program};
+
+/// Forms that can be shown.
+pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
+
+/// One of the forms before kernels as text.
+pub fn show(compiled: &Compiled, form: &str, text: &str) -> Result<String, StageError> {
+    match form {
+        "gir" => Ok(compiled.traced.gir.print(Some(text))),
+        "autodiff" => Ok(compiled.with_gradients.print(Some(text))),
+        "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
+        "launches" => Ok(compiled.apart.render()),
+        "fused" => Ok(compiled.list.render()),
+        other => {
+            Err(StageError::defect(format!("a program has no form `{other}` before its kernels")))
+        }
+    }
+}

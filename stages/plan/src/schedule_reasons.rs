@@ -1,0 +1,99 @@
+//! schedule_reasons: why launches on a CPU walk edges as they do, beside what other ways would move; which
+//! launches of a GPU go by groups of neighbours.
+//!
+//! promises  figures in bytes, of every launch that walks edges once, from the profile and from
+//!           what partition counted; nothing where no launch walks edges, or where the device cuts
+//!           each walk by itself
+//! never     chooses: one form of edges and one division are executed here, and this says what they
+//!           save
+use std::collections::BTreeMap;
+
+use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
+use warploom_vertex::{
+    Facts,
+    emit::cuda::{Blocks, Emitted, Walked},
+    launch::{LaunchList, Reason, Work},
+};
+
+/// Bytes of the number of a node.
+const NUMBER: u64 = 4;
+
+/// Which launches go by groups of neighbours, where that is asked for.
+pub fn grouped(list: &LaunchList, emitted: &Emitted) -> Reason {
+    let named = |is_so: &dyn Fn(&Blocks) -> bool| {
+        let launches = list
+            .launches()
+            .into_iter()
+            .zip(&emitted.launches)
+            .filter(|(_, kernels)| kernels.iter().any(|kernel| is_so(&kernel.blocks)));
+        launches.map(|(launch, _)| format!("`{}`", launch.name)).collect::<Vec<_>>()
+    };
+    let grouped = named(&|blocks| matches!(blocks, Blocks::Groups { .. }));
+    let others = named(&|blocks| matches!(blocks, Blocks::Items { walked: Walked::Edges(_), .. }));
+    let told =
+        |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let why = format!(
+        "`plan.schedule: neighbour-groups` asks for it; so go {}; by rows, since they do not walk \
+         edges once and only add up: {}",
+        told(&grouped),
+        told(&others)
+    );
+    // Both read the same bytes.
+    Reason {
+        what: "schedule of walks over edges".to_owned(),
+        chosen: "neighbour-groups".to_owned(),
+        why,
+        alternatives: BTreeMap::new(),
+    }
+}
+
+/// The reasons, in the order in which they are told.
+pub fn reasons(
+    list: &LaunchList,
+    facts: &Facts,
+    inputs: &Inputs,
+) -> Result<Vec<Reason>, StageError> {
+    let works: Vec<Work> = list
+        .launches()
+        .into_iter()
+        .map(|launch| list.work(launch, facts))
+        .filter(|work| !work.gathers.is_empty())
+        .collect();
+    let Some(widest) =
+        works.iter().flat_map(|work| &work.gathers).map(|gather| gather.row_bytes).max()
+    else {
+        return Ok(Vec::new());
+    };
+    let by_rows: u64 = works.iter().map(|work| work.bytes).fold(0, u64::saturating_add);
+    // Edge by edge, what is added up is read and written again each time, and the row's number is
+    // read with it.
+    let again = works
+        .iter()
+        .flat_map(|work| &work.gathers)
+        .map(|gather| gather.count.saturating_mul(NUMBER + 2 * gather.row_bytes));
+    let by_edges = again.fold(by_rows, u64::saturating_add);
+    let (rows, edges) =
+        ("by rows (csr), each reads its far ends", "edge by edge (coo), or pushed to far ends");
+    let mut reasons = vec![Reason {
+        what: "form of walks over edges".to_owned(),
+        chosen: rows.to_owned(),
+        why: format!(
+            "a row is added up where it is computed and written once: {} walks, bytes of each once",
+            works.len()
+        ),
+        alternatives: [(rows.to_owned(), by_rows), (edges.to_owned(), by_edges)].into(),
+    }];
+    let artifact = inputs.get(Kind::Partition)?;
+    let [unit_edges, units, unit_edges_max] = partition::UNITS.map(|name| artifact.count(name));
+    let (unit_edges, units, unit_edges_max) = (unit_edges?, units?, unit_edges_max?);
+    let of_edges = |edges: u64| edges.saturating_mul(NUMBER + widest);
+    let (chosen, alone) = (format!("units of near {unit_edges} edges"), "one task".to_owned());
+    let why = format!(
+        "{units} units of in-edges, of which the fullest has {unit_edges_max} edges: bytes that \
+         its widest walk reads"
+    );
+    let alternatives =
+        [(chosen.clone(), of_edges(unit_edges_max)), (alone, of_edges(facts.edges))].into();
+    reasons.push(Reason { what: "division of walks".to_owned(), chosen, why, alternatives });
+    Ok(reasons)
+}

@@ -1,0 +1,129 @@
+//! time_prediction: how long each launch of a list should take on a device, by what limits it.
+//!
+//! promises  the slowest of rows read at random, all bytes in a row, arithmetic, and what comes
+//!           over the bus from the host, and the cost of a launch; the cut of every launch that
+//!           walks edges, where the plan goes by groups of neighbours; a figure for a device that
+//!           is not here is made like any other
+//! never     measures; promises that a kernel reaches the limit
+use warploom_contract::kinds::{
+    plan::{Predicted, PredictedLaunch},
+    profile::Profile,
+};
+use warploom_device::Facts as Device;
+use warploom_vertex::{
+    Facts,
+    emit::cuda::Groups,
+    launch::{Body, Launch, LaunchList, Work},
+};
+
+use crate::neighbour_group_model::{Decider, Rows};
+
+/// Every launch, and a step: an epoch, or a superstep of each loop. Of the device, what each launch
+/// reads of its host; nothing if none does.
+pub fn predicted(
+    list: &LaunchList,
+    facts: &Facts,
+    (device, over_bus): (&Device, &[u64]),
+    (profile, is_grouped): (&Profile, bool),
+) -> Predicted {
+    let rows =
+        Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: profile.in_degree.gini };
+    let mut decider = Decider::new(device, rows);
+    let over_bus = over_bus.iter().copied().chain(std::iter::repeat(0));
+    let of_one = |(launch, over_bus): (&Launch, u64)| {
+        let mut predicted = of_launch(list, (launch, over_bus), (facts, device));
+        // Walks by rows are cut by the kernels themselves: a cut into groups would be told and not
+        // made.
+        predicted.grouping = widest(&list.work(launch, facts), facts)
+            .filter(|_| is_grouped)
+            .and_then(|columns| decider.decide(columns));
+        predicted
+    };
+    let launches: Vec<PredictedLaunch> =
+        list.launches().into_iter().zip(over_bus).map(of_one).collect();
+    let once = match &list.body {
+        Body::Train(train) => names(&train.prepare),
+        Body::Iterate(iterate) => iterate
+            .loops
+            .iter()
+            .flat_map(|repeated| names(&repeated.prepare))
+            .chain(names(&iterate.finish))
+            .collect(),
+    };
+    let repeated = launches.iter().filter(|launch| !once.contains(&launch.name.as_str()));
+    Predicted { nanoseconds_step: repeated.map(|launch| launch.nanoseconds).sum(), launches }
+}
+
+/// How the edges of each launch are cut into groups on a GPU, in the order of the list; nothing
+/// where rows are asked for.
+pub fn groups(
+    list: &LaunchList,
+    facts: &Facts,
+    device: &Device,
+    in_degree_gini: f64,
+) -> Vec<Option<Groups>> {
+    let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: in_degree_gini };
+    let mut decider = Decider::new(device, rows);
+    let mut of = |launch: &Launch| {
+        let grouping = decider.decide(widest(&list.work(launch, facts), facts)?)?;
+        Some(Groups {
+            neighbours: grouping.neighbours,
+            lanes: grouping.lanes,
+            threads: grouping.threads,
+        })
+    };
+    list.launches().into_iter().map(&mut of).collect()
+}
+
+/// Numbers of the widest row that edges gather.
+fn widest(work: &Work, facts: &Facts) -> Option<u64> {
+    work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max()
+}
+
+fn names(launches: &[Launch]) -> Vec<&str> {
+    launches.iter().map(|launch| launch.name.as_str()).collect()
+}
+
+fn of_launch(
+    list: &LaunchList,
+    (launch, over_bus): (&Launch, u64),
+    (facts, device): (&Facts, &Device),
+) -> PredictedLaunch {
+    let work = list.work(launch, facts);
+    let on_bus = over_bus as f64 / device.bytes_per_second_of_host() as f64;
+    let (seconds, limit) = Some(limited(&work, facts, device))
+        .filter(|(seconds, _)| *seconds >= on_bus)
+        .unwrap_or((on_bus, "the bus to the host"));
+    PredictedLaunch {
+        name: launch.name.clone(),
+        nanoseconds: (1e9 * seconds) as u64 + device.launch_nanoseconds,
+        limit: limit.to_owned(),
+        grouping: None,
+    }
+}
+
+/// Seconds, and what they are spent on.
+fn limited(work: &Work, facts: &Facts, device: &Device) -> (f64, &'static str) {
+    let per_second = |gather: &warploom_vertex::launch::Gathered| {
+        device.gathered_per_second(gather.row_bytes, gather.table_bytes)
+    };
+    let gathered: f64 =
+        work.gathers.iter().map(|gather| gather.bytes() as f64 / per_second(gather).max(1.0)).sum();
+    let apart =
+        work.gathers.iter().fold(work.bytes, |bytes, gather| bytes.saturating_sub(gather.bytes()));
+    let streamed = apart as f64 / device.bytes_per_second.max(1) as f64;
+    let flops = if facts.bytes_per_real == 8 {
+        device.flops_per_second.f64
+    } else {
+        device.flops_per_second.f32
+    };
+    let computed = work.flops as f64 / flops.max(1) as f64;
+    // What is read in a row goes beside the arithmetic; rows at random share the way to memory with
+    // it.
+    let moved = gathered + streamed;
+    match () {
+        () if computed > moved => (computed, "arithmetic"),
+        () if gathered > streamed => (moved, "rows read at random"),
+        () => (moved, "memory"),
+    }
+}

@@ -1,0 +1,120 @@
+//! order_quality: what an order is worth, figure by figure, and what it would save.
+//!
+//! promises  the same bits for any number of threads
+//! limits    O(edges log degree)
+use rayon::prelude::*;
+use warploom_contract::{
+    kinds::{
+        csr::Rows,
+        permutation::{Moved, Standing},
+    },
+    row_order,
+    stage::Advance,
+    windows::windows,
+};
+use warploom_device::Facts;
+
+use crate::cache::{Curve, Walk};
+
+/// Widths that are predicted, in numbers of 4 bytes.
+pub const WIDTHS: [u64; 5] = [16, 32, 64, 128, 256];
+/// Bytes of a number.
+const NUMBER_BYTES: u64 = 4;
+
+/// How often `standing` reports: distances and profile, windows, and each width on each
+/// device.
+pub fn figures(devices: &[Facts]) -> u64 {
+    2 + (devices.len() * WIDTHS.len()) as u64
+}
+
+/// All figures of rows as they are numbered, predicted for each of these devices.
+pub fn standing(
+    (incoming, outgoing): (Rows<'_>, Rows<'_>),
+    typed: bool,
+    devices: &[Facts],
+    advance: Advance<'_>,
+) -> Standing {
+    let entries = incoming.neighbours.len() as u64 - incoming.repeats(typed);
+    let walk = Walk::new(incoming, outgoing, None);
+    let (order, profile) = (row_order::measure(incoming), profile(incoming, outgoing));
+    advance(1);
+    let windows = windows(incoming, entries);
+    advance(1);
+    Standing { order, profile, windows, predicted: moved(&walk, devices, advance) }
+}
+
+/// Sum of the distances to the lowest neighbour below.
+fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
+    let lowest = |node: usize| {
+        incoming.row(node).iter().chain(outgoing.row(node)).copied().min().unwrap_or(u32::MAX)
+    };
+    (0..incoming.len())
+        .into_par_iter()
+        .with_min_len(1 << 12)
+        .map(|node| (node as u64).saturating_sub(u64::from(lowest(node))))
+        .sum()
+}
+
+/// What sums of every width move on every device.
+fn moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved> {
+    let size = walk.size();
+    let mut curves = Vec::new();
+    let mut found = Vec::new();
+    for device in devices {
+        for columns in WIDTHS {
+            let block = Block::of(device, columns);
+            let known = curves.iter().position(|(rows, _)| *rows == block.rows);
+            let at = known.unwrap_or_else(|| {
+                curves.push((block.rows, Curve::of(walk, block.rows)));
+                curves.len() - 1
+            });
+            found.push(block.moved(size, &curves[at].1));
+            advance(1);
+        }
+    }
+    found
+}
+
+/// What a cache fetches at once: lines of several rows, or rows of several lines.
+#[derive(Clone, Debug)]
+pub struct Block<'a> {
+    device: &'a Facts,
+    columns: u64,
+    /// Rows of it.
+    pub rows: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+impl<'a> Block<'a> {
+    /// For rows of so many numbers.
+    pub fn of(device: &'a Facts, columns: u64) -> Self {
+        let (line, row) = (device.cache.line_bytes.max(1), NUMBER_BYTES * columns.max(1));
+        Block {
+            device,
+            columns,
+            rows: (line / row).max(1),
+            bytes: row.div_ceil(line).max(1) * line,
+        }
+    }
+
+    /// Blocks that the cache holds.
+    pub fn held(&self) -> u64 {
+        self.device.cache.bytes / self.bytes
+    }
+
+    /// Bytes of rows that a walk fetches from memory.
+    pub fn fetched(&self, curve: &Curve) -> f64 {
+        curve.misses(self.held()) * self.bytes as f64
+    }
+
+    fn moved(&self, (nodes, edges): (u64, u64), curve: &Curve) -> Moved {
+        let row = NUMBER_BYTES * self.columns;
+        // Offsets, ids of neighbours, and the rows that are written: read and written once, through
+        // cache and memory.
+        let streamed = NUMBER_BYTES * (nodes + 1 + edges) + row * nodes;
+        let (memory_bytes, cache_bytes) =
+            (streamed + self.fetched(curve) as u64, streamed + row * edges);
+        Moved { device: self.device.name.clone(), columns: self.columns, memory_bytes, cache_bytes }
+    }
+}

@@ -1,0 +1,803 @@
+//! check: that results are what the program means, by the reference executor.
+//!
+//! training    predictions are computed again from the saved parameters, in f64, on the edge list
+//!             in the data set's own order: for all nodes where that is at most `WORK_MAX` steps,
+//!             with the loss; else for as many of 32 nodes, spread over the data set, as fit, each
+//!             with everything that its prediction depends on. Every class must be the first
+//!             largest score. Where graphs are learned, their predictions, for all graphs
+//! iteration   shipped programs: one more superstep from the values must meet the condition on
+//!             which the run ended, rounding apart. Compiled programs: all of it again in f64,
+//!             where that is at most `WORK_MAX` steps
+//! inference   predictions, or values, are computed again from the parameters that were applied, as
+//!             those of a compiled program
+//! always      ids and their order are those of nodes.parquet; there is a row of metrics for each
+//!             state of the parameters
+//! never       reads csr, permutation or partition; proves that the parameters are what training
+//!             should have found (the golden tests do)
+use std::{collections::BTreeMap, path::Path};
+
+use arrow_array::{
+    ArrayRef,
+    cast::AsArray,
+    types::{UInt32Type, UInt64Type},
+};
+use warploom_contract::{
+    Artifact, Context, Inputs as Artifacts, Kind, StageError, Violation,
+    kinds::{
+        graph::{
+            self, EdgeTable, Features, GraphTable, Ids, Labels, LearnedRows, NodeTable, Split,
+        },
+        run::{self, Record},
+    },
+    parquet_file::{Table, read_table},
+};
+use warploom_shell::requests::RunRequest;
+use warploom_vertex::{
+    gir::{Input, Op},
+    launch::{
+        Body, Buffer, Direction, Element, Half, Launch, LaunchList, LossKind, Operand, Operation,
+        Role, Rows, Train, Until,
+    },
+    reference::{Inputs, Reference, ReferenceError, ReferenceGraph},
+};
+
+mod recompute;
+
+use crate::{
+    graphs, node_kinds,
+    precision::Precision,
+    program_inputs::{self, Column},
+    results::{CLASS, ID, SCORES, VALUE, class_of},
+    target_and_splits::{self, Own},
+    tensors::Tensors,
+    vertices,
+};
+
+/// Steps of the reference executor that a check may take: about ten seconds.
+pub const WORK_MAX: u64 = 300_000_000;
+/// Nodes that are looked at where all would be too many.
+const SAMPLES: usize = 32;
+
+/// Proves the outputs of a run, with at most so many steps of the reference for a training.
+pub fn results<T: Precision>(
+    context: &Context,
+    outputs: &Artifacts,
+    inputs: &Artifacts,
+    (request, list, predicts, work_max): (&RunRequest, &LaunchList, Option<LossKind>, u64),
+) -> Result<(), Violation> {
+    let artifact = outputs.get(Kind::Run)?;
+    let graph = inputs.get(Kind::Graph)?;
+    let (nodes, graphs) = (graph::read_nodes(graph)?, graphs::read(graph, list)?);
+    let record = run::open_record(artifact)?;
+    let ids = ids_of_table(list, &nodes, graphs.as_ref());
+    match (&list.body, predicts) {
+        (Body::Train(train), _) => {
+            let Operation::Loss { kind, .. } = train.loss.operation else {
+                return Err(Violation::new("the plan's loss is none"));
+            };
+            let scores = predictions::<T>(artifact, ids, kind)?;
+            let losses = losses(artifact, &record)?;
+            let proof = Proof {
+                list,
+                train,
+                graph,
+                nodes: &nodes,
+                graphs: graphs.as_ref(),
+                request,
+                work_max,
+            };
+            let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
+            proof.recompute::<T>(context, artifact, (&scores, loss))
+        }
+        (Body::Iterate(_), Some(kind)) => {
+            let scores = predictions::<T>(artifact, ids, kind)?;
+            let again = recompute::Again {
+                artifact,
+                graph,
+                nodes: &nodes,
+                ids,
+                list,
+                record: &record,
+                request,
+                work_max,
+            };
+            again.prove_predictions::<T>(context, &scores)
+        }
+        (Body::Iterate(_), None) if is_compiled(list) => recompute::Again {
+            artifact,
+            graph,
+            nodes: &nodes,
+            ids,
+            list,
+            record: &record,
+            request,
+            work_max,
+        }
+        .prove::<T>(context),
+        (Body::Iterate(_), None) => values::<T>(artifact, graph, &nodes, (list, &record)),
+    }
+}
+
+/// The data set's own ids of the rows of the table of results.
+fn ids_of_table<'a>(
+    list: &LaunchList,
+    nodes: &'a NodeTable,
+    graphs: Option<&'a GraphTable>,
+) -> &'a Ids {
+    let first = list.results.iter().find(|result| result.edges.is_none());
+    let rows = first
+        .and_then(|result| list.buffers.iter().find(|buffer| buffer.name == result.buffer))
+        .map(|buffer| buffer.rows);
+    graphs
+        .filter(|_| matches!(rows, Some(Rows::Graphs(_))))
+        .map_or(&nodes.ids, |graphs| &graphs.ids)
+}
+
+/// Whether a list was made of a program's graph.
+fn is_compiled(list: &LaunchList) -> bool {
+    list.launches().iter().any(|launch| {
+        matches!(launch.operation, Operation::Evaluate { .. } | Operation::Fused { .. })
+    })
+}
+
+/// A table of results, its ids compared with those of the nodes or graphs.
+fn table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation> {
+    let path = artifact.file(file);
+    let table = read_table(&path, None)?;
+    let expected = ids.to_array();
+    match table.column(ID) {
+        Some(found) if **found == *expected => Ok(table),
+        _ => Err(violation(
+            &path,
+            "the ids, in their order, are not those of nodes.parquet, or of graphs.parquet where \
+             rows are of graphs"
+                .to_owned(),
+        )),
+    }
+}
+
+/// The scores, or fitted values, row by row; classes are proved to follow from them.
+fn predictions<T: Precision>(
+    artifact: &Artifact,
+    ids: &Ids,
+    kind: LossKind,
+) -> Result<Vec<f64>, Violation> {
+    let path = artifact.file(run::PREDICTIONS_FILE);
+    let table = table(artifact, run::PREDICTIONS_FILE, ids)?;
+    let missing = |name: &str| {
+        violation(&path, format!("expected a column `{name}` of {}, found none", T::NAME))
+    };
+    let is_classes = kind == LossKind::CrossEntropy;
+    let name = if kind == LossKind::MeanSquares { VALUE } else { SCORES };
+    let column = table.column(name).ok_or_else(|| missing(name))?;
+    let (numbers, columns) = numbers::<T>(column).ok_or_else(|| missing(name))?;
+    if is_classes {
+        let classes = table
+            .column(CLASS)
+            .and_then(|column| column.as_primitive_opt::<UInt32Type>())
+            .ok_or_else(|| missing(CLASS))?;
+        for (row, (class, scores)) in classes.iter().zip(numbers.chunks(columns.max(1))).enumerate()
+        {
+            if class != class_of(scores) {
+                return Err(violation(
+                    &path,
+                    format!(
+                        "row {row}: the class is {class:?}, and the first largest score is at {:?}",
+                        class_of(scores)
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(numbers.iter().map(|number| number.widened()).collect())
+}
+
+/// A column of reals, or of lists of them, and how many a row has.
+fn numbers<T: Precision>(column: &ArrayRef) -> Option<(Vec<T>, usize)> {
+    if let Some(plain) = column.as_primitive_opt::<T::Arrow>() {
+        return Some((plain.values().to_vec(), 1));
+    }
+    let lists = column.as_fixed_size_list_opt()?;
+    Some((
+        lists.values().as_primitive_opt::<T::Arrow>()?.values().to_vec(),
+        lists.value_length() as usize,
+    ))
+}
+
+/// The loss of each epoch; there must be one more than there were updates.
+fn losses(artifact: &Artifact, record: &Record) -> Result<Vec<f64>, Violation> {
+    let path = artifact.file(run::METRICS_FILE);
+    let table = read_table(&path, None)?;
+    let epochs: Vec<u32> = table.numbers("epoch")?;
+    if !epochs.iter().copied().eq(0..=record.epochs as u32) {
+        return Err(violation(
+            &path,
+            format!(
+                "expected a row for each epoch from 0 to {}, found {} rows",
+                record.epochs,
+                epochs.len()
+            ),
+        ));
+    }
+    let column = table.column("loss").and_then(numbers::<f64>);
+    column
+        .map(|(losses, _)| losses)
+        .ok_or_else(|| violation(&path, "expected a column `loss` of f64, found none".to_owned()))
+}
+
+/// What predictions are computed again from.
+struct Proof<'a> {
+    list: &'a LaunchList,
+    train: &'a Train,
+    graph: &'a Artifact,
+    nodes: &'a NodeTable,
+    /// The graphs of a set of many, where the list has rows of them.
+    graphs: Option<&'a GraphTable>,
+    request: &'a RunRequest,
+    work_max: u64,
+}
+
+/// Some nodes with the edges among them; all is exact at the first few.
+struct Excerpt {
+    /// Rows of nodes.parquet, ascending.
+    nodes: Vec<u32>,
+    /// Which of them have all that they depend on.
+    exact: Vec<usize>,
+    graph: ReferenceGraph,
+}
+
+impl Proof<'_> {
+    fn recompute<T: Precision>(
+        &self,
+        context: &Context,
+        artifact: &Artifact,
+        (scores, loss): (&[f64], f64),
+    ) -> Result<(), Violation> {
+        let edges = graph::read_edges(self.graph)?;
+        let count = self.nodes.ids.len();
+        let whole = self.work(count as u64, edges.source.len() as u64) <= self.work_max;
+        let excerpt = if whole { Some(all(count, &edges)) } else { self.sample(count, &edges) };
+        let Some(excerpt) = excerpt else {
+            context.progress.warn(
+                "the predictions were not computed again: even one node depends on too much of \
+                 this graph",
+            );
+            return Ok(());
+        };
+        let inputs = self.inputs::<T>(artifact, &excerpt, whole)?;
+        let mut reference = Reference::new(self.list, &excerpt.graph, inputs).map_err(unfit)?;
+        reference.prepare();
+        reference.forward();
+        let (path, result) = (artifact.file(run::PREDICTIONS_FILE), &self.list.results[0].buffer);
+        let expected = reference
+            .get(result)
+            .ok_or_else(|| violation(&path, format!("the program makes no `{result}`")))?;
+        let places: Vec<(usize, usize)> = match self.labelled_graphs() {
+            // What is pooled is computed for the whole set, or not at all.
+            Some(graphs) => (0..graphs.ids.len()).map(|graph| (graph, graph)).collect(),
+            None => excerpt.exact.iter().map(|&row| (row, excerpt.nodes[row] as usize)).collect(),
+        };
+        let held =
+            if self.labelled_graphs().is_some() { places.len() } else { excerpt.nodes.len() };
+        let columns = expected.len().checked_div(held).unwrap_or(0);
+        let rows = || {
+            places.iter().map(|&(row, own)| (own, &expected[row * columns..(row + 1) * columns]))
+        };
+        let scale = rows()
+            .flat_map(|(_, row)| row)
+            .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let tolerance = tolerance::<T>(self.list);
+        for (own, expected) in rows() {
+            let found = &scores[own * columns..(own + 1) * columns];
+            if let Some(column) = (0..columns)
+                .find(|&column| !is_close(expected[column], found[column], (tolerance, scale)))
+            {
+                let what = format!(
+                    "row {own}, column {column}: expected {:e}, as the reference makes of the \
+                     saved parameters, found {:e}",
+                    expected[column], found[column]
+                );
+                return Err(violation(&path, what));
+            }
+        }
+        let again = if whole { reference.loss() } else { loss };
+        // Scores that are a little off move a small loss by as much.
+        let size = if tolerance > T::TOLERANCE { again.abs().max(scale) } else { again.abs() };
+        if is_close(again, loss, (tolerance, size)) {
+            return Ok(());
+        }
+        Err(violation(
+            &artifact.file(run::METRICS_FILE),
+            format!("the loss of the kept parameters: expected {again:e}, found {loss:e}"),
+        ))
+    }
+
+    /// Launches that lead to the result.
+    fn launches(&self) -> impl Iterator<Item = &Launch> {
+        self.train.prepare.iter().chain(&self.train.forward)
+    }
+
+    /// Steps of the reference over so many nodes and edges.
+    fn work(&self, nodes: u64, edges: u64) -> u64 {
+        let columns = |name: &str| {
+            self.list
+                .buffers
+                .iter()
+                .find(|buffer| buffer.name == name)
+                .map_or(1, |buffer| buffer.columns)
+        };
+        let of_launch = |launch: &Launch| match &launch.operation {
+            Operation::Evaluate { .. } | Operation::Fused { .. } => {
+                evaluated_work(self.list, &launch.operation, (nodes, edges))
+            }
+            Operation::NeighbourReduce { out, .. } => {
+                2 * edges * columns(out) + nodes * columns(out)
+            }
+            Operation::Product { out, left, .. } | Operation::SparseProduct { out, left, .. } => {
+                nodes * columns(left) * columns(out)
+            }
+            other => other.writes().iter().map(|name| nodes * columns(name)).sum(),
+        };
+        self.launches().map(of_launch).sum()
+    }
+
+    /// How many edges lie between a node and what its result depends on.
+    fn reach(&self) -> u8 {
+        let mut reach: BTreeMap<String, u8> = BTreeMap::new();
+        for launch in self.launches() {
+            let read = launch
+                .operation
+                .reads()
+                .iter()
+                .filter_map(|name| reach.get(&**name))
+                .copied()
+                .max()
+                .unwrap_or(0);
+            let step = u8::from(matches!(launch.operation, Operation::NeighbourReduce { .. }));
+            reach.extend(
+                launch
+                    .operation
+                    .writes()
+                    .iter()
+                    .map(|name| (name.clone().into_owned(), read.saturating_add(step))),
+            );
+        }
+        reach.get(&self.list.results[0].buffer).copied().unwrap_or(0)
+    }
+
+    /// As many of some nodes, with what they depend on, as the work allows.
+    fn sample(&self, count: usize, edges: &EdgeTable) -> Option<Excerpt> {
+        let shared = |launch: &Launch| {
+            matches!(
+                launch.operation,
+                Operation::SumOverRows { .. } | Operation::ProductOverRows { .. }
+            )
+        };
+        if self.launches().any(shared) || is_compiled(self.list) {
+            return None;
+        }
+        let candidates: Vec<usize> =
+            (0..SAMPLES).map(|sample| sample * count / SAMPLES + count / (2 * SAMPLES)).collect();
+        let halved =
+            std::iter::successors(Some(SAMPLES), |&samples| (samples > 1).then_some(samples / 2));
+        let sets = halved
+            .map(|samples| candidates[..samples].to_vec())
+            .chain(candidates.iter().map(|&node| vec![node]));
+        for seeds in sets {
+            let excerpt = self.around(&seeds, count, edges);
+            if self.work(excerpt.nodes.len() as u64, excerpt.graph.source.len() as u64)
+                <= self.work_max
+            {
+                return Some(excerpt);
+            }
+        }
+        None
+    }
+
+    /// Nodes with all that their results depend on.
+    fn around(&self, seeds: &[usize], count: usize, edges: &EdgeTable) -> Excerpt {
+        let direction = |launch: &Launch| match &launch.operation {
+            Operation::NeighbourReduce { direction, .. } => Some(*direction),
+            _ => None,
+        };
+        let incoming =
+            self.launches().filter_map(direction).any(|direction| direction != Direction::Out);
+        let outgoing =
+            self.launches().filter_map(direction).any(|direction| direction != Direction::In);
+        let (reach, mut distance) = (self.reach(), vec![u8::MAX; count]);
+        seeds.iter().for_each(|&node| distance[node] = 0);
+        let ends = || {
+            edges
+                .source
+                .iter()
+                .zip(&edges.target)
+                .map(|(&source, &target)| (source as usize, target as usize))
+        };
+        for step in 0..reach {
+            for (source, target) in ends() {
+                if incoming && distance[target] == step && distance[source] == u8::MAX {
+                    distance[source] = step + 1;
+                }
+                if outgoing && distance[source] == step && distance[target] == u8::MAX {
+                    distance[target] = step + 1;
+                }
+            }
+        }
+        let nodes: Vec<u32> =
+            (0..count as u32).filter(|&node| distance[node as usize] != u8::MAX).collect();
+        let mut local = vec![u32::MAX; count];
+        nodes.iter().enumerate().for_each(|(row, &node)| local[node as usize] = row as u32);
+        let inside = |&(_, (source, target)): &(usize, (usize, usize))| {
+            local[source] != u32::MAX && local[target] != u32::MAX
+        };
+        let kept: Vec<usize> = ends().enumerate().filter(inside).map(|(edge, _)| edge).collect();
+        let of = |column: &[u32]| kept.iter().map(|&edge| local[column[edge] as usize]).collect();
+        Excerpt {
+            exact: nodes
+                .iter()
+                .enumerate()
+                .filter(|(_, node)| distance[**node as usize] == 0)
+                .map(|(row, _)| row)
+                .collect(),
+            graph: ReferenceGraph {
+                nodes: nodes.len() as u64,
+                source: of(&edges.source),
+                target: of(&edges.target),
+                weight: edges
+                    .weight
+                    .as_ref()
+                    .map(|weight| kept.iter().map(|&edge| f64::from(weight[edge])).collect()),
+            },
+            nodes,
+        }
+    }
+
+    /// Features, targets and saved parameters for an excerpt; the target is 0 where only
+    /// predictions are made again.
+    fn inputs<T: Precision>(
+        &self,
+        artifact: &Artifact,
+        excerpt: &Excerpt,
+        whole: bool,
+    ) -> Result<Inputs, Violation> {
+        let parameters = saved_parameters::<T>(artifact, self.list)?;
+        let target_columns = self
+            .list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.role == warploom_vertex::launch::Role::Target)
+            .map_or(0, |buffer| buffer.columns);
+        let features = features(self.graph, &excerpt.nodes)?;
+        let mut inputs = Inputs {
+            features,
+            parameters,
+            artifact_rows: excerpt.nodes.clone(),
+            ..Inputs::default()
+        };
+        inputs.target = vec![0.0; excerpt.nodes.len() * target_columns as usize];
+        if whole {
+            read_given(&mut inputs, self.list, self.graph)?;
+            inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
+            read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
+            let own = match self.labelled_graphs() {
+                Some(graphs) => Own {
+                    ids: &graphs.ids,
+                    labels: graphs.labels.as_ref(),
+                    splits: &graphs.splits,
+                    rows: LearnedRows::Graphs,
+                },
+                None => Own {
+                    ids: &self.nodes.ids,
+                    labels: self.nodes.labels.as_ref(),
+                    splits: &self.nodes.splits,
+                    rows: LearnedRows::Nodes,
+                },
+            };
+            let aims = target_and_splits::of(self.request, self.graph, own)?;
+            inputs.target = target(aims.labels.as_deref());
+            inputs.training_rows = (0..aims.parts.len())
+                .filter(|&row| aims.parts[row] == Split::Train as u8)
+                .map(|row| row as u32)
+                .collect();
+        }
+        Ok(inputs)
+    }
+
+    /// The graphs, where they are what is learned.
+    fn labelled_graphs(&self) -> Option<&GraphTable> {
+        self.graphs.filter(|_| graphs::are_labelled(self.list))
+    }
+}
+
+/// The parameters that a run left behind.
+fn saved_parameters<T: Precision>(
+    artifact: &Artifact,
+    list: &LaunchList,
+) -> Result<BTreeMap<String, Vec<f64>>, Violation> {
+    let path = artifact.file(run::PARAMETERS_FILE);
+    let bytes = std::fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
+    let file = Tensors::of_bytes(&bytes)
+        .map_err(|error| violation(&path, format!("not a safetensors file: {error}")))?;
+    let mut parameters = BTreeMap::new();
+    for parameter in &list.parameters {
+        let tensor = file.arrays.get(&parameter.name).filter(|tensor| {
+            tensor.shape.iter().map(|&axis| axis as u64).eq(parameter.shape.iter().copied())
+        });
+        let values = tensor.and_then(|tensor| tensor.reals::<T>());
+        let values = values.ok_or_else(|| {
+            violation(
+                &path,
+                format!(
+                    "expected `{}` of {} with shape {:?}, found none",
+                    parameter.name,
+                    T::NAME,
+                    parameter.shape
+                ),
+            )
+        })?;
+        parameters
+            .insert(parameter.name.clone(), values.iter().map(|value| value.widened()).collect());
+    }
+    Ok(parameters)
+}
+
+fn target(labels: Option<&Labels>) -> Vec<f64> {
+    match labels {
+        None => Vec::new(),
+        Some(Labels::Classes(classes)) => {
+            classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect()
+        }
+        Some(Labels::Values(values) | Labels::Rows { values, .. }) => {
+            values.iter().map(|&value| f64::from(value)).collect()
+        }
+    }
+}
+
+/// Dense rows of the features of some nodes.
+fn features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
+    let mut rows = Vec::new();
+    match graph::open_features(graph)? {
+        None => {}
+        Some(Features::Dense { columns, values }) => {
+            for &node in nodes {
+                rows.extend(
+                    values[node as usize * columns..(node as usize + 1) * columns]
+                        .iter()
+                        .map(|&value| f64::from(value)),
+                );
+            }
+        }
+        Some(Features::Sparse { columns, entries }) => {
+            rows.resize(nodes.len() * columns, 0.0);
+            for (row, &node) in nodes.iter().enumerate() {
+                for entry in entries.offsets[node as usize] as usize
+                    ..entries.offsets[node as usize + 1] as usize
+                {
+                    rows[row * columns + entries.index[entry] as usize] +=
+                        f64::from(entries.values[entry]);
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Relations and features of edges and columns of nodes, as far as the list reads them; for a whole
+/// graph.
+fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Result<(), Violation> {
+    let edges = graph::read_edges(graph)?;
+    inputs.edge_type = edges.kind.iter().flatten().map(|&kind| u32::from(kind)).collect();
+    inputs.kind_of_node =
+        graph::read_nodes(graph)?.kind.iter().flatten().map(|&kind| u32::from(kind)).collect();
+    for buffer in &list.buffers {
+        if buffer.role == Role::Given(Input::EdgeFeatures) {
+            let rows = graph::open_edge_features(graph)?;
+            inputs.edge_features = rows
+                .iter()
+                .flat_map(|(_, values)| values.iter())
+                .map(|&value| f64::from(value))
+                .collect();
+        }
+        if let Role::Given(Input::FeaturesOf(kind)) | Role::SparseFeaturesOf { kind, .. } =
+            &buffer.role
+        {
+            inputs.features_of_kind.insert(*kind, node_kinds::reference_rows(graph, *kind)?);
+        }
+        if let Role::Given(Input::Column(name)) = &buffer.role {
+            let values = match program_inputs::read_column(graph, name)? {
+                Column::Real(values) => values,
+                Column::Whole(values) => values.into_iter().map(|value| value as f64).collect(),
+            };
+            inputs.columns.insert(name.clone(), values);
+        }
+    }
+    Ok(())
+}
+
+/// The graph of each node, where the list tells graphs apart; for a whole set.
+fn read_graphs(
+    inputs: &mut Inputs,
+    list: &LaunchList,
+    (graph, nodes): (&Artifact, &NodeTable),
+) -> Result<(), Violation> {
+    if let Some(count) = graphs::count_of(list) {
+        inputs.graph_of_node = graphs::of_nodes(graph, nodes, count as usize)?.unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Steps of the reference for an evaluated operation: it writes out what edges see.
+fn evaluated_work(list: &LaunchList, operation: &Operation, (nodes, edges): (u64, u64)) -> u64 {
+    let locals =
+        if let Operation::Fused { locals, .. } = operation { locals.as_slice() } else { &[] };
+    operation.steps().iter().fold(0, |sum: u64, step| {
+        sum.saturating_add(step_work((list, locals), step, (nodes, edges)))
+    })
+}
+
+fn step_work(
+    (list, locals): (&LaunchList, &[Buffer]),
+    step: &Operation,
+    (nodes, edges): (u64, u64),
+) -> u64 {
+    let Operation::Evaluate { out, op, inputs, .. } = step else { return 0 };
+    let buffer = |name: &str| locals.iter().chain(&list.buffers).find(|buffer| buffer.name == name);
+    let rows = |rows: Rows| match rows {
+        Rows::Nodes => nodes,
+        Rows::Edges => edges,
+        Rows::EdgesTwice => 2 * edges,
+        Rows::Graphs(count) | Rows::Fixed(count) => count,
+    };
+    let size = |name: &str| {
+        buffer(name).map_or(0, |buffer| rows(buffer.rows).saturating_mul(buffer.columns))
+    };
+    let seen = inputs.iter().flat_map(Operand::rows).map(|read| match read.view.edges() {
+        None => size(&read.buffer),
+        Some(_) => 2 * edges * buffer(&read.buffer).map_or(1, |buffer| buffer.columns),
+    });
+    let inner = match (op, inputs.first()) {
+        (Op::Product { .. } | Op::Outer, Some(left)) => left.shape().last().copied().unwrap_or(1),
+        _ => 1,
+    };
+    // An element of the interpreter costs some steps of the plain loops.
+    4 * seen.sum::<u64>().saturating_add(size(out).saturating_mul(inner))
+}
+
+/// The whole graph.
+fn all(count: usize, edges: &EdgeTable) -> Excerpt {
+    Excerpt {
+        nodes: (0..count as u32).collect(),
+        exact: (0..count).collect(),
+        graph: reference_graph(count, edges),
+    }
+}
+
+fn reference_graph(count: usize, edges: &EdgeTable) -> ReferenceGraph {
+    let weight = edges
+        .weight
+        .as_ref()
+        .map(|weight| weight.iter().map(|&weight| f64::from(weight)).collect());
+    ReferenceGraph {
+        nodes: count as u64,
+        source: edges.source.clone(),
+        target: edges.target.clone(),
+        weight,
+    }
+}
+
+/// Values of an iteration: one more superstep moves them no more than the condition allows.
+fn values<T: Precision>(
+    artifact: &Artifact,
+    graph: &Artifact,
+    nodes: &NodeTable,
+    (list, record): (&LaunchList, &Record),
+) -> Result<(), Violation> {
+    let Body::Iterate(iterate) = &list.body else { return Ok(()) };
+    let Some(repeated) = iterate.loops.first() else { return Ok(()) };
+    let path = artifact.file(run::VALUES_FILE);
+    let table = table(artifact, run::VALUES_FILE, &nodes.ids)?;
+    let edges = graph::read_edges(graph)?;
+    let graph = reference_graph(nodes.ids.len(), &edges);
+    let mut reference = Reference::new(list, &graph, Inputs::default()).map_err(unfit)?;
+    reference.prepare();
+    let (mut known, mut magnitude) = (0, 0.0);
+    for result in &list.results {
+        let missing = || {
+            violation(&path, format!("expected a column `{}`, found none that fits", result.name))
+        };
+        let element = list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.name == result.buffer)
+            .map(|buffer| buffer.element);
+        let column = table.column(&result.name).ok_or_else(missing)?;
+        let values: Vec<f64> = match element {
+            Some(Element::Id) => rows_of(column, &nodes.ids).ok_or_else(missing)?,
+            _ => numbers::<T>(column)
+                .ok_or_else(missing)?
+                .0
+                .iter()
+                .map(|value| value.widened())
+                .collect(),
+        };
+        if repeated.commit.iter().any(|commit| commit.state == result.buffer) {
+            magnitude += values
+                .iter()
+                .filter(|value| value.is_finite())
+                .map(|value| value.abs())
+                .sum::<f64>();
+            reference.set(&result.buffer, &values).map_err(unfit)?;
+            known += 1;
+        }
+    }
+    if known < repeated.commit.len() || !record.converged {
+        return Ok(());
+    }
+    let change = reference.superstep();
+    // What rounding to the run's type may move: some units in the last place of every value.
+    let rounding = magnitude * if T::NAME == f32::NAME { 1e-6 } else { 1e-15 };
+    match &repeated.until {
+        Until::ChangeAtMost(_, bound) if change.summed > bound + rounding => Err(violation(
+            &path,
+            format!(
+                "one more superstep changes the values by {:e}, and the run ended at {bound:e}",
+                change.summed
+            ),
+        )),
+        Until::Unchanged(_) if change.changed > 0 => Err(violation(
+            &path,
+            format!(
+                "one more superstep changes {} values, and the run ended at none",
+                change.changed
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Rows of nodes that a column names by the data set's own ids; null is the sentinel.
+fn rows_of(column: &ArrayRef, ids: &Ids) -> Option<Vec<f64>> {
+    let row = |found: Option<Result<usize, usize>>| match found {
+        None => Some(f64::from(u32::MAX)),
+        Some(found) => found.ok().map(|row| row as f64),
+    };
+    match ids {
+        Ids::Numbers(ids) => column
+            .as_primitive_opt::<UInt64Type>()?
+            .iter()
+            .map(|id| row(id.map(|id| ids.binary_search(&id))))
+            .collect(),
+        Ids::Strings(ids) => {
+            let column = column.as_string_opt::<i32>()?;
+            column
+                .iter()
+                .map(|id| row(id.map(|id| ids.binary_search_by(|known| known.as_str().cmp(id)))))
+                .collect()
+        }
+    }
+}
+
+/// Relative difference that rounding may make between a run of this list and the reference, which
+/// rounds to f64 alone.
+fn tolerance<T: Precision>(list: &LaunchList) -> f64 {
+    let of_halves = |buffer: &Buffer| match buffer.element {
+        Element::Half(Half::Bf16) => 5e-2,
+        Element::Half(Half::F16) => 1e-2,
+        _ => T::TOLERANCE,
+    };
+    list.buffers.iter().map(of_halves).fold(T::TOLERANCE, f64::max)
+}
+
+fn is_close(expected: f64, found: f64, (tolerance, scale): (f64, f64)) -> bool {
+    expected == found
+        || (expected.is_nan() && found.is_nan())
+        || (expected - found).abs() <= tolerance * scale
+}
+
+fn violation(path: &Path, what: String) -> Violation {
+    Violation(Violation::new(what).0.at(path.display()))
+}
+
+fn unfit(error: ReferenceError) -> Violation {
+    Violation::new(format!("the reference cannot run this plan on this graph: {error}"))
+}

@@ -1,0 +1,326 @@
+//! recompute: a compiled program that is not trained, computed once more by the reference in f64.
+//!
+//! promises  the whole program is run from the edge list in the data set's own order, with as many
+//!           supersteps as the run took where there is one loop that went in them, else to the
+//!           loops' own ends; whole numbers are equal, reals as close as the run's type allows
+//! never     gives up silently: what is too much to be computed again is told
+use std::collections::BTreeMap;
+
+use arrow_array::{Array, ArrayRef, cast::AsArray, types::Int64Type};
+use warploom_contract::{
+    Artifact, Context, Violation,
+    kinds::{
+        graph::{self, EdgeTable, Ids, NodeTable},
+        run::{self, Record},
+    },
+    parquet_file::{Table, read_table},
+};
+use warploom_shell::requests::RunRequest;
+use warploom_vertex::{
+    gir::Type,
+    launch::{Body, Direction, Element, LaunchList, Loop, ResultColumn, Until},
+    reference::{Inputs, Reference},
+};
+
+use super::{
+    evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of,
+    saved_parameters, table, tolerance, unfit, violation,
+};
+use crate::{
+    iterate::{FRONTIER, SUPERSTEPS},
+    precision::Precision,
+    vertices,
+};
+
+/// A run and what it was made of.
+pub(super) struct Again<'a> {
+    pub artifact: &'a Artifact,
+    pub graph: &'a Artifact,
+    pub nodes: &'a NodeTable,
+    /// Own ids of the rows of the table of values.
+    pub ids: &'a Ids,
+    pub list: &'a LaunchList,
+    pub record: &'a Record,
+    pub request: &'a RunRequest,
+    pub work_max: u64,
+}
+
+impl Again<'_> {
+    /// Runs the program again and compares every result.
+    pub fn prove<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
+        let found = table(self.artifact, run::VALUES_FILE, self.ids)?;
+        let edges = graph::read_edges(self.graph)?;
+        let parameters = if self.list.parameters.is_empty() {
+            BTreeMap::new()
+        } else {
+            saved_parameters::<T>(self.artifact, self.list)?
+        };
+        self.run(context, &edges, parameters, |reference| {
+            self.compare_all::<T>(&found, &edges, reference)
+        })
+    }
+
+    /// Applies the saved parameters again and compares what they predict, element by element.
+    pub fn prove_predictions<T: Precision>(
+        &self,
+        context: &Context,
+        found: &[f64],
+    ) -> Result<(), Violation> {
+        let edges = graph::read_edges(self.graph)?;
+        let parameters = saved_parameters::<T>(self.artifact, self.list)?;
+        self.run(context, &edges, parameters, |reference| {
+            let expected = self
+                .list
+                .results
+                .first()
+                .and_then(|result| reference.get(&result.buffer))
+                .unwrap_or_default();
+            let path = self.artifact.file(run::PREDICTIONS_FILE);
+            if expected.len() != found.len() {
+                return Err(violation(
+                    &path,
+                    format!("expected {} scores, found {}", expected.len(), found.len()),
+                ));
+            }
+            let scale = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let apart = expected.iter().zip(found).position(|(&expected, &found)| {
+                !is_close(expected, found, (tolerance::<T>(self.list), scale))
+            });
+            apart.map_or(Ok(()), |element| {
+                let what = format!(
+                    "element {element}: expected {:e}, as the reference makes of the parameters, \
+                     found {:e}",
+                    expected[element], found[element]
+                );
+                Err(violation(&path, what))
+            })
+        })
+    }
+
+    fn compare_all<T: Precision>(
+        &self,
+        found: &Table,
+        edges: &EdgeTable,
+        reference: &Reference,
+    ) -> Result<(), Violation> {
+        for result in &self.list.results {
+            let expected = reference.get(&result.buffer).unwrap_or_default();
+            match result.edges {
+                None => self.compare::<T>(found, run::VALUES_FILE, (result, expected))?,
+                Some(list) if list.relation.is_none() && list.direction != Direction::Both => {
+                    let found = self.edge_table(edges)?;
+                    if found.column(&result.name).is_some() {
+                        self.compare::<T>(&found, run::EDGE_VALUES_FILE, (result, expected))?;
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole program in the reference, and a look at it; where that is too much, nothing is
+    /// looked at.
+    fn run(
+        &self,
+        context: &Context,
+        edges: &EdgeTable,
+        parameters: BTreeMap<String, Vec<f64>>,
+        look: impl FnOnce(&Reference) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        if self.work(edges) > self.work_max {
+            context.progress.warn(
+                "the values were not computed again: this graph is too large for the reference",
+            );
+            return Ok(());
+        }
+        let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
+        let mut inputs =
+            Inputs { features: features(self.graph, &every)?, parameters, ..Inputs::default() };
+        read_given(&mut inputs, self.list, self.graph)?;
+        inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
+        read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
+        let graph = reference_graph(self.nodes.ids.len(), edges);
+        let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
+        reference.prepare();
+        if !self.supersteps(&mut reference, edges) {
+            context.progress.warn(
+                "the values were not computed again: the loops of this graph are too long for the \
+                 reference",
+            );
+            return Ok(());
+        }
+        look(&reference)
+    }
+
+    /// Steps of the reference for the whole run.
+    fn work(&self, edges: &EdgeTable) -> u64 {
+        let [once, superstep] = self.works(edges);
+        once.saturating_add(superstep.saturating_mul(self.record.supersteps))
+    }
+
+    /// Steps of the reference for what is done once, and for a superstep of every loop.
+    fn works(&self, edges: &EdgeTable) -> [u64; 2] {
+        let sizes = (self.nodes.ids.len() as u64, edges.source.len() as u64);
+        let of = |launches: &[warploom_vertex::launch::Launch]| {
+            launches
+                .iter()
+                .map(|launch| evaluated_work(self.list, &launch.operation, sizes))
+                .sum::<u64>()
+        };
+        let Body::Iterate(iterate) = &self.list.body else { return [0, 0] };
+        let add = |[once, superstep]: [u64; 2], repeated: &Loop| {
+            [
+                once.saturating_add(of(&repeated.prepare)),
+                superstep.saturating_add(of(&repeated.superstep)),
+            ]
+        };
+        iterate.loops.iter().fold([of(&iterate.finish), 0], add)
+    }
+
+    /// As many of each loop as the run took, so that rounding decides no end; those that took
+    /// another course end by themselves. Whether they did.
+    fn supersteps(&self, reference: &mut Reference, edges: &EdgeTable) -> bool {
+        if self.record.courses.iter().any(|course| course != SUPERSTEPS && course != FRONTIER) {
+            let [once, superstep] = self.works(edges);
+            return reference
+                .iterate(self.work_max.saturating_sub(once) / superstep.max(1))
+                .converged;
+        }
+        for &count in &self.record.supersteps_of_loops {
+            for _ in 0..count {
+                reference.superstep();
+            }
+            reference.go_on();
+        }
+        true
+    }
+
+    /// The first list of edges, its ends compared with the graph's.
+    fn edge_table(&self, edges: &EdgeTable) -> Result<Table, Violation> {
+        let path = self.artifact.file(run::EDGE_VALUES_FILE);
+        let found = read_table(&path, None)?;
+        for (name, ends) in [("source", &edges.source), ("target", &edges.target)] {
+            let rows = found.column(name).and_then(|column| rows_of(column, &self.nodes.ids));
+            if !rows
+                .is_some_and(|rows| rows.iter().copied().eq(ends.iter().map(|&end| f64::from(end))))
+            {
+                return Err(violation(
+                    &path,
+                    format!("the column `{name}` is not that of the graph's edges, in their order"),
+                ));
+            }
+        }
+        Ok(found)
+    }
+
+    fn compare<T: Precision>(
+        &self,
+        table: &Table,
+        file: &str,
+        (result, expected): (&ResultColumn, &[f64]),
+    ) -> Result<(), Violation> {
+        let path = self.artifact.file(file);
+        let missing = || {
+            violation(&path, format!("expected a column `{}`, found none that fits", result.name))
+        };
+        let column = table.column(&result.name).ok_or_else(missing)?;
+        let element = self
+            .list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.name == result.buffer)
+            .map_or(Element::Real, |buffer| buffer.element);
+        let differs = |row: usize, expected: f64, found: &str| {
+            violation(
+                &path,
+                format!(
+                    "column `{}`, element {row}: expected {expected:e}, as the reference makes it, \
+                     found {found}",
+                    result.name
+                ),
+            )
+        };
+        if element == Element::Real {
+            let (found, _) = numbers::<T>(column)
+                .filter(|(found, _)| found.len() == expected.len())
+                .ok_or_else(missing)?;
+            let scale = expected
+                .iter()
+                .filter(|value| value.is_finite())
+                .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let slack = self.slack();
+            let apart = expected.iter().zip(&found).position(|(&expected, found)| {
+                let found = found.widened();
+                let within = (expected - found).abs() <= slack;
+                !is_close(expected, found, (T::TOLERANCE, scale)) && !within
+            });
+            return apart.map_or(Ok(()), |row| {
+                Err(differs(row, expected[row], &format!("{:e}", found[row].widened())))
+            });
+        }
+        let found = self
+            .wholes(column, element)
+            .filter(|found| found.len() == expected.len())
+            .ok_or_else(missing)?;
+        let same = |expected: f64, found: Option<f64>| match found {
+            Some(found) => found == expected,
+            None => {
+                expected >= i64::MAX as f64
+                    || expected <= i64::MIN as f64
+                    || (element.kind() == Type::Id && expected == f64::from(u32::MAX))
+            }
+        };
+        let apart =
+            expected.iter().zip(&found).position(|(&expected, &found)| !same(expected, found));
+        apart.map_or(Ok(()), |row| Err(differs(row, expected[row], &format!("{:?}", found[row]))))
+    }
+
+    /// What loops that end by themselves may leave open, where rounding ends one a superstep
+    /// earlier.
+    fn slack(&self) -> f64 {
+        let Body::Iterate(iterate) = &self.list.body else { return 0.0 };
+        if iterate.loops.len() < 2 {
+            return 0.0;
+        }
+        iterate
+            .loops
+            .iter()
+            .map(
+                |repeated| {
+                    if let Until::ChangeAtMost(_, bound) = repeated.until { bound } else { 0.0 }
+                },
+            )
+            .sum()
+    }
+
+    fn wholes(&self, column: &ArrayRef, element: Element) -> Option<Vec<Option<f64>>> {
+        if let Some(lists) = column.as_fixed_size_list_opt() {
+            return self.wholes(lists.values(), element);
+        }
+        match element.kind() {
+            Type::Bool => Some(
+                column
+                    .as_boolean_opt()?
+                    .iter()
+                    .map(|value| value.map(|value| f64::from(u8::from(value))))
+                    .collect(),
+            ),
+            Type::Int => Some(
+                column
+                    .as_primitive_opt::<Int64Type>()?
+                    .iter()
+                    .map(|value| value.map(|value| value as f64))
+                    .collect(),
+            ),
+            Type::Id | Type::Real => {
+                let rows = rows_of(column, &self.nodes.ids)?;
+                Some(
+                    (0..column.len())
+                        .map(|row| (!column.is_null(row)).then(|| rows[row]))
+                        .collect(),
+                )
+            }
+        }
+    }
+}

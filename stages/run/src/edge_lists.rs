@@ -1,0 +1,135 @@
+//! edge_lists: edges in the order of their ids, by vertex and by edge, as evaluated operations walk
+//! them.
+//!
+//! promises  the edges of a vertex ascend by edge id, so that what is made of them does not depend
+//!           on the order of the nodes; only what is asked for is made
+//! limits    fewer than 2^32 edges; memory 8 bytes an edge for each direction and 8 for their ends
+use warploom_contract::kinds::csr::{Csr, Direction as Side};
+use warploom_ops::balanced_units;
+use warploom_ops::evaluate::{EdgeGraph, EdgeList};
+use warploom_vertex::launch::Lists;
+
+use crate::graphs::Graphs;
+
+/// Most edges that ids of 32 bits can name, those of lists over both directions included.
+pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
+
+/// Edges by vertex and by id; empty where nothing asks for them.
+#[derive(Clone, Debug, Default)]
+pub struct EdgeLists {
+    incoming: Option<ByVertex>,
+    outgoing: Option<ByVertex>,
+    /// Source of each edge, where ends are asked for.
+    pub source: Vec<u32>,
+    /// Target of each edge.
+    pub target: Vec<u32>,
+    relation: Vec<u16>,
+    /// The graphs of a set of many, where a launch tells them apart.
+    pub graphs: Option<Graphs>,
+    /// First row of each unit of a walk over in-edges, and the number of rows; units have about as
+    /// many edges each.
+    pub incoming_units: Vec<u32>,
+    /// The same of out-edges.
+    pub outgoing_units: Vec<u32>,
+    /// The same of both.
+    pub both_units: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct ByVertex {
+    offsets: Vec<u64>,
+    edges: Vec<u32>,
+    far: Vec<u32>,
+}
+
+impl EdgeLists {
+    /// What is asked for, of a csr whose edge ids were proved to be in range.
+    pub fn of(csr: &Csr, wanted: Lists) -> Self {
+        let any = wanted.incoming || wanted.outgoing || wanted.ends;
+        if !any && !wanted.relations {
+            return EdgeLists::default();
+        }
+        let (source, target) = ends(csr);
+        let incoming = wanted.incoming.then(|| by_vertex(&csr.incoming, &target, &source));
+        let outgoing = wanted.outgoing.then(|| by_vertex(&csr.outgoing, &source, &target));
+        let relation = if wanted.relations {
+            by_edge(csr, csr.types.as_deref().unwrap_or(&[]))
+        } else {
+            Vec::new()
+        };
+        let units = |side: &Option<ByVertex>| {
+            side.as_ref().map_or_else(Vec::new, |side| balanced_units(&side.offsets))
+        };
+        let (incoming_units, outgoing_units) = (units(&incoming), units(&outgoing));
+        let both = incoming.as_ref().zip(outgoing.as_ref()).map(|(incoming, outgoing)| {
+            incoming.offsets.iter().zip(&outgoing.offsets).map(|(a, b)| a + b)
+        });
+        let both_units =
+            both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
+        let (source, target) = if wanted.ends { (source, target) } else { Default::default() };
+        EdgeLists {
+            incoming,
+            outgoing,
+            source,
+            target,
+            relation,
+            graphs: None,
+            incoming_units,
+            outgoing_units,
+            both_units,
+        }
+    }
+
+    /// As operations see it.
+    pub fn graph(&self, nodes: usize, edge_count: usize) -> EdgeGraph<'_> {
+        fn list(side: &ByVertex) -> EdgeList<'_> {
+            EdgeList { offsets: &side.offsets, edges: &side.edges, far: &side.far }
+        }
+        EdgeGraph {
+            nodes,
+            edge_count,
+            incoming: self.incoming.as_ref().map(list),
+            outgoing: self.outgoing.as_ref().map(list),
+            source: &self.source,
+            target: &self.target,
+            relation: &self.relation,
+            graphs: self.graphs.as_ref().map(Graphs::list),
+        }
+    }
+}
+
+/// Source and target of each edge.
+pub fn ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
+    let count = csr.edges();
+    let (mut source, mut target) = (vec![0; count], vec![0; count]);
+    for (vertex, pair) in csr.incoming.offsets.windows(2).enumerate() {
+        for slot in pair[0] as usize..pair[1] as usize {
+            let edge = csr.incoming.edges[slot] as usize;
+            (source[edge], target[edge]) = (csr.incoming.neighbours[slot], vertex as u32);
+        }
+    }
+    (source, target)
+}
+
+/// Numbers in the order of in-edges, by edge id; none of none.
+pub fn by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
+    let mut by_edge = vec![N::default(); of_slot.len()];
+    csr.incoming
+        .edges
+        .iter()
+        .zip(of_slot)
+        .for_each(|(&edge, &number)| by_edge[edge as usize] = number);
+    by_edge
+}
+
+/// A pass over all edges in the order of their ids leaves the edges of each vertex in that order.
+fn by_vertex(side: &Side, near: &[u32], far: &[u32]) -> ByVertex {
+    let mut next: Vec<u64> = side.offsets.to_vec();
+    let (mut edges, mut ends) = (vec![0; near.len()], vec![0; near.len()]);
+    for (edge, (near, far)) in near.iter().zip(far).enumerate() {
+        let slot = next[*near as usize] as usize;
+        next[*near as usize] += 1;
+        (edges[slot], ends[slot]) = (edge as u32, *far);
+    }
+    ByVertex { offsets: side.offsets.to_vec(), edges, far: ends }
+}

@@ -1,0 +1,755 @@
+//! gpu: walks a launch list on a GPU: the same list's kernels, from the source that `vertex::emit`
+//! makes of it.
+//!
+//! promises  everything lies in one stretch of the device's memory, which the plan has foreseen,
+//!           but for given rows that the plan leaves in pinned memory of the host; a part of the
+//!           list is one graph of launches; the same bits on every run; a fault of the device says
+//!           what was attempted
+//! never     adds up in an order that varies; keeps on the host what launches make, until it is
+//!           asked for, but what epochs measured (`stretch`)
+mod compile;
+mod edge_order;
+mod epoch_batch;
+mod graph_branches;
+mod kernel_arguments;
+mod neighbour_groups;
+
+use std::collections::BTreeMap;
+
+use warploom_contract::kinds::plan::{self, OnHost, Plan};
+use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Module, Pinned, Value};
+use warploom_device::{Code, Facts, Fault, Gpu};
+use warploom_ops::optimizer::Optimizer;
+use warploom_shell::{
+    cubin_cache::Compiled,
+    machine_limits::{memory_option, show_size},
+    memory_budget,
+};
+use warploom_vertex::emit::cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
+use warploom_vertex::gir::{Input, Op};
+use warploom_vertex::launch::{
+    Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer,
+};
+
+use crate::{
+    buffers::Buffers,
+    executor::{Moments, Pass},
+    precision::Precision,
+    resolved_program::{Part, Place, Program, row_count},
+    upload::Data,
+};
+
+pub use epoch_batch::Stretch;
+use kernel_arguments::{Layout, Side};
+
+/// What a plan decides about a list on a GPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<'a> {
+    /// The GPU.
+    pub facts: &'a Facts,
+    /// What products multiply.
+    pub matmul: Matmul,
+    /// Whether neighbouring rows read near rows.
+    pub order: Order,
+    /// How the edges of each launch are cut into groups of neighbours, where that is asked for.
+    pub groups: &'a [Option<Groups>],
+    /// What stays on the host.
+    pub host: Option<&'a OnHost>,
+}
+
+/// What a list is on a GPU.
+pub struct Machine {
+    gpu: Gpu,
+    memory: Memory,
+    /// What was free of the device when it was opened.
+    bytes_free: Option<u64>,
+    /// What stays on the host: launches read it as long as there are any.
+    pinned: Option<Pinned>,
+    layout: Layout,
+    kernels: Vec<Kernel>,
+    /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training,
+    /// and of measuring.
+    calls: Vec<Vec<Call>>,
+    /// Of each of these launches, what of an epoch waits for what.
+    ways: Vec<graph_branches::Way>,
+    /// What writes a measurement down, and what turns the clock.
+    clockwork: Vec<Call>,
+    /// What decides by a measurement.
+    watch: Vec<Call>,
+    /// Measurements and steps, as one graph: by how many, and whether something is decided between
+    /// them.
+    epochs: BTreeMap<(usize, bool), Graph>,
+    homes: epoch_batch::Homes,
+    graphs: BTreeMap<(Range, bool), Graph>,
+    visits: BTreeMap<(Range, bool), u64>,
+    spent: BTreeMap<usize, f64>,
+    /// Sparse features as dense rows, by the step that puts them down: taken to the device once.
+    dense: BTreeMap<usize, (String, Vec<u8>)>,
+    has_put_down: bool,
+    /// What no kernel puts down.
+    unmade: Vec<BufferName>,
+    kind: LossKind,
+    columns: usize,
+    /// Compiled anew, or found.
+    pub compiled: Compiled,
+}
+
+/// Epochs of one graph, where there are as many to do: short ones do not wait for the host then.
+const BATCH: usize = 16;
+
+/// How often a launch that is timed alone is recorded in one graph, so that starting the graph does
+/// not count.
+const AT_ONCE: u64 = 20;
+
+/// Replays of that graph that are timed.
+const REPLAYS: u64 = 3;
+
+/// First and last step of a part.
+type Range = (usize, usize);
+
+/// One kernel, ready to be launched.
+struct Call {
+    kernel: usize,
+    grid: Grid,
+    training: Vec<Value>,
+    measuring: Vec<Value>,
+}
+
+/// What a pass of measuring counted: for each part of the target as `counts_of_part` lists it.
+pub type Counts = Vec<u32>;
+
+impl Machine {
+    /// Puts everything on the device, and compiles the list.
+    pub fn new<T: Precision>(
+        context: &Context,
+        (list, planned): (&LaunchList, Planned),
+        (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
+        seed: u64,
+    ) -> Result<Self, StageError> {
+        let gpu = Gpu::open(planned.facts.ordinal).map_err(failed)?;
+        let bytes_free = gpu.facts().memory_free_bytes;
+        let emitted = compile::emit::<T>(list, &planned)?;
+        let (module, compiled) = compile::load(context, &gpu, &emitted)?;
+        let lists = kernel_arguments::lists(list, (&emitted, emitted.processors), data);
+        let tables = kernel_arguments::tables(&emitted, &lists);
+        let layout = Layout::of::<T>(
+            list,
+            (&emitted, planned.host.map_or(&[], |host| &host.buffers)),
+            data,
+        )?;
+        let pinned = pin(context, &gpu, (&layout, planned.host))?;
+        let memory = gpu.allocate(layout.bytes).map_err(failed)?;
+        let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
+        let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
+        let bound = kernel_arguments::Bound {
+            layout: &layout,
+            bases,
+            lists: &lists,
+            tables: &tables,
+            data,
+            processors: emitted.processors,
+            seed,
+        };
+        let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
+        let calls = emitted
+            .launches
+            .iter()
+            .map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
+        let calls = calls.collect::<Result<Vec<Vec<Call>>, StageError>>()?;
+        let ways = graph_branches::ways(&emitted, &layout);
+        let mut calls_of = |some: &[cuda::Kernel]| {
+            some.iter()
+                .map(|kernel| kernels.call(kernel, &bound))
+                .collect::<Result<Vec<Call>, StageError>>()
+        };
+        let (clockwork, watch) = (calls_of(&emitted.clockwork)?, calls_of(&emitted.watch)?);
+        let kernels = kernels.kernels;
+        let dense = dense_rows(list, &layout, data);
+        let mut machine = Machine {
+            gpu,
+            memory,
+            bytes_free,
+            pinned,
+            layout,
+            kernels,
+            calls,
+            ways,
+            clockwork,
+            watch,
+            epochs: BTreeMap::new(),
+            homes: epoch_batch::Homes::default(),
+            graphs: BTreeMap::new(),
+            visits: BTreeMap::new(),
+            spent: BTreeMap::new(),
+            dense,
+            has_put_down: false,
+            unmade: emitted.unmade.clone(),
+            kind,
+            columns: columns as usize,
+            compiled,
+        };
+        // In a build that checks, who reads what nobody wrote does not go unnoticed.
+        let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
+        machine.gpu.fill(&machine.memory, 0, machine.layout.bytes, unwritten).map_err(failed)?;
+        machine.put_given(list, (program, buffers, data), (&lists, &tables))?;
+        machine.gpu.wait().map_err(failed)?;
+        Ok(machine)
+    }
+
+    /// Uploads what launches read and none makes.
+    fn put_given<T: Precision>(
+        &mut self,
+        list: &LaunchList,
+        (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
+        lists: (&BTreeMap<Walked, edge_order::Items>, &kernel_arguments::Tables),
+    ) -> Result<(), StageError> {
+        for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
+            if let Some(place) = program.places.get(&buffer.name) {
+                self.put_buffer(&buffer.name, buffers, *place)?;
+                self.lay_buffer(&buffer.name, buffers, *place)?;
+            }
+        }
+        for (argument, place) in self.layout.parts() {
+            if let Some(bytes) =
+                kernel_arguments::contents(argument, (data, list), (program, buffers), lists)
+            {
+                if bytes.len() as u64 > place.bytes {
+                    return Err(StageError::defect(format!(
+                        "{argument:?} has {} bytes, and its place {}",
+                        bytes.len(),
+                        place.bytes
+                    )));
+                }
+                self.gpu.upload(&self.memory, place.offset, &bytes).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a part of the list.
+    pub fn run(
+        &mut self,
+        steps: std::ops::Range<usize>,
+        (part, pass): (Part, Pass),
+        pace: f64,
+    ) -> Result<(), StageError> {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        if let Some(place) = self.layout.part(&Argument::Clock) {
+            self.gpu
+                .upload(&self.memory, place.offset, &clock_bytes(pass.epoch, pace))
+                .map_err(failed)?;
+        }
+        let key = ((steps.start, steps.end), pass.training);
+        let visits = self.visits.entry(key).or_default();
+        *visits += 1;
+        let visits = *visits;
+        for step in steps.clone() {
+            if let Some((name, bytes)) = self.dense.remove(&step)
+                && let Some(at) = self.layout.buffer(&name)
+            {
+                self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)?;
+                self.has_put_down = true;
+            }
+        }
+        if part == Part::Prepare || part == Part::Finish {
+            return self.launch(steps, pass.training).map_err(failed);
+        }
+        // First as it is, for what is only there after a first launch; then each launch timed; then
+        // all as one graph.
+        if visits == 1 {
+            return self.launch(steps, pass.training).map_err(failed);
+        }
+        if visits == 2 {
+            return self.timed(steps, pass.training).map_err(failed);
+        }
+        if !self.graphs.contains_key(&key) {
+            let graph = self.gpu.capture(|_| self.launch(steps, pass.training)).map_err(failed)?;
+            self.graphs.insert(key, graph);
+        }
+        self.gpu.replay(&self.graphs[&key]).map_err(failed)
+    }
+
+    /// Launches step by step, and takes the time of each.
+    fn timed(&mut self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+        let events: Vec<_> =
+            (0..=steps.len()).map(|_| self.gpu.event()).collect::<Result<_, _>>()?;
+        self.gpu.record(&events[0])?;
+        for (step, event) in steps.clone().zip(&events[1..]) {
+            self.launch(step..step + 1, training)?;
+            self.gpu.record(event)?;
+        }
+        self.gpu.wait()?;
+        for (step, pair) in steps.zip(events.windows(2)) {
+            self.spent.insert(step, self.gpu.elapsed_ms(&pair[0], &pair[1])? / 1e3);
+        }
+        Ok(())
+    }
+
+    /// Whether sparse features were put down as dense rows: once, where later values may lie, so
+    /// that no pass but the first finds them.
+    pub fn has_put_down(&self) -> bool {
+        self.has_put_down
+    }
+
+    /// Seconds of one of so many passes: all launches as one graph, which is replayed. Before, each
+    /// launch is timed alone, many in a graph, and the whole then makes the results anew.
+    pub fn passes(&mut self, steps: std::ops::Range<usize>, count: u64) -> Result<f64, StageError> {
+        for step in steps.clone().filter(|step| !self.calls[*step].is_empty()) {
+            let seconds = self.repeated(step..step + 1, (AT_ONCE, REPLAYS)).map_err(failed)?;
+            self.spent.insert(step, seconds);
+        }
+        self.repeated(steps, (1, count)).map_err(failed)
+    }
+
+    /// Seconds of these launches, recorded so often in one graph, in the mean over so many replays
+    /// after one that does not count.
+    fn repeated(
+        &self,
+        steps: std::ops::Range<usize>,
+        (recorded, replays): (u64, u64),
+    ) -> Result<f64, Fault> {
+        let graph = self
+            .gpu
+            .capture(|_| (0..recorded).try_for_each(|_| self.launch(steps.clone(), false)))?;
+        let (from, to) = (self.gpu.event()?, self.gpu.event()?);
+        self.gpu.replay(&graph)?;
+        self.gpu.record(&from)?;
+        (0..replays).try_for_each(|_| self.gpu.replay(&graph))?;
+        self.gpu.record(&to)?;
+        Ok(self.gpu.elapsed_ms(&from, &to)? / 1e3 / (recorded * replays) as f64)
+    }
+
+    /// Running statistics and their next values.
+    fn statistics<T: Precision>(
+        &self,
+        program: &Program<T>,
+    ) -> Vec<(kernel_arguments::Place, kernel_arguments::Place)> {
+        let place = |wanted: usize| {
+            let (name, _) =
+                program.places.iter().find(|(_, place)| **place == Place::Real(wanted))?;
+            self.layout.buffer(name).map(|at| at.place)
+        };
+        program
+            .statistics
+            .iter()
+            .filter_map(|&(kept, next)| Some((place(kept)?, place(next)?)))
+            .collect()
+    }
+
+    /// Running statistics take their next values.
+    pub fn keep_statistics<T: Precision>(&self, program: &Program<T>) -> Result<(), StageError> {
+        for (kept, next) in self.statistics(program) {
+            self.gpu
+                .copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn call(&self, call: &Call, training: bool) -> Result<(), Fault> {
+        self.gpu.launch(
+            &self.kernels[call.kernel],
+            call.grid,
+            if training { &call.training } else { &call.measuring },
+        )
+    }
+
+    /// Seconds of one launch of each step that was timed.
+    pub fn spent(&self) -> &BTreeMap<usize, f64> {
+        &self.spent
+    }
+
+    fn launch(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+        if !training && steps.clone().any(|step| self.counts_here(step)) {
+            self.count_anew()?;
+        }
+        self.launch_counting(steps, training)
+    }
+
+    /// The same; what was counted before is counted on.
+    fn launch_counting(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+        self.calls[steps].iter().flatten().try_for_each(|call| self.call(call, training))
+    }
+
+    /// Nothing is counted yet.
+    fn count_anew(&self) -> Result<(), Fault> {
+        let Some(place) = self.layout.part(&Argument::Measures) else { return Ok(()) };
+        self.gpu.fill(&self.memory, place.offset, place.bytes, 0)
+    }
+
+    /// Whether a step counts what is right.
+    fn counts_here(&self, step: usize) -> bool {
+        let Some(place) = self.layout.part(&Argument::Measures) else { return false };
+        let pointer = Value::Pointer(self.memory.pointer() + place.offset);
+        self.calls[step].iter().any(|call| call.measuring.contains(&pointer))
+    }
+
+    /// The loss of the last pass, before it is rounded.
+    pub fn loss(&self) -> Result<f64, StageError> {
+        let Some(place) = self.layout.part(&Argument::ExactLoss) else { return Ok(f64::NAN) };
+        let mut bytes = [0; 8];
+        self.gpu.download(&self.memory, place.offset, &mut bytes).map_err(failed)?;
+        Ok(f64::from_le_bytes(bytes))
+    }
+
+    /// What the last pass of measuring counted.
+    pub fn counts(&self) -> Result<Counts, StageError> {
+        let mut counts = vec![0u32; PARTS * counts_of_part(self.kind, self.columns as u64)];
+        if let Some(place) = self.layout.part(&Argument::Measures) {
+            self.gpu
+                .download(&self.memory, place.offset, bytemuck::cast_slice_mut(&mut counts))
+                .map_err(failed)?;
+        }
+        Ok(counts)
+    }
+
+    /// Copies a buffer that stays on the host to where kernels read it.
+    fn lay_buffer<T: Precision>(
+        &mut self,
+        name: &str,
+        buffers: &Buffers<T>,
+        place: Place,
+    ) -> Result<(), StageError> {
+        let at = self.layout.buffer(name).filter(|at| at.side == Side::Host);
+        let (Some(at), Some(pinned), Place::Real(index)) = (at, &mut self.pinned, place) else {
+            return Ok(());
+        };
+        at.lay(pinned.contents().map_err(failed)?, buffers.all().reals.get(index))
+    }
+
+    /// Copies a buffer to the device, if it lies there.
+    pub fn put_buffer<T: Precision>(
+        &self,
+        name: &str,
+        buffers: &Buffers<T>,
+        place: Place,
+    ) -> Result<(), StageError> {
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else {
+            return Ok(());
+        };
+        let banks = buffers.all();
+        let device = (&self.gpu, &self.memory);
+        let done = match place {
+            Place::Real(index) => at.upload(device, banks.reals.get(index)),
+            Place::Whole(index) => at.upload(device, banks.wholes.get(index)),
+            Place::Id(index) => at.upload(device, banks.ids.get(index)),
+            Place::Half(..) | Place::Sparse(_) => Ok(()),
+        };
+        done.map_err(failed)
+    }
+
+    /// Whether a kernel puts a buffer down.
+    pub fn puts_down(&self, name: &str) -> bool {
+        !self.unmade.iter().any(|unmade| unmade == name)
+    }
+
+    /// Copies a buffer from the device, if it lies there: what stays on the host, launches never
+    /// write.
+    pub fn get_buffer<T: Precision>(
+        &self,
+        name: &str,
+        buffers: &mut Buffers<T>,
+        place: Place,
+    ) -> Result<(), StageError> {
+        self.read_buffer(name, (buffers, place), |from, bytes| {
+            self.gpu.download(&self.memory, from.offset, bytes).map_err(failed)
+        })
+    }
+
+    fn read_buffer<T: Precision>(
+        &self,
+        name: &str,
+        (buffers, place): (&mut Buffers<T>, Place),
+        read: impl FnOnce(kernel_arguments::Place, &mut [u8]) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else {
+            return Ok(());
+        };
+        let get = |bytes: &mut [u8]| read(at.place, bytes);
+        match place {
+            Place::Real(index) => buffers.write_real(index, |made, _| at.taken(made, get)),
+            Place::Whole(index) => buffers.write_whole(index, |made, _| at.taken(made, get)),
+            Place::Id(index) => buffers.write_id(index, |made, _| at.taken(made, get)),
+            Place::Half(..) | Place::Sparse(_) => Ok(()),
+        }
+    }
+
+    /// Copies moments to the device.
+    pub fn put_moments<T: Precision>(&self, moments: &[Moments<T>]) -> Result<(), StageError> {
+        for (number, Moments { first, second }) in moments.iter().enumerate() {
+            for (which, values) in [(1, first), (2, second)] {
+                if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
+                    self.gpu
+                        .upload(&self.memory, place.offset, bytemuck::cast_slice(values))
+                        .map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies parameters and moments from the device: as they are, or as they came home with a
+    /// stretch of epochs.
+    pub fn get_state<T: Precision>(
+        &self,
+        program: &Program<T>,
+        (buffers, moments): (&mut Buffers<T>, &mut [Moments<T>]),
+        stretch: Option<&Stretch>,
+    ) -> Result<(), StageError> {
+        let read =
+            |from: kernel_arguments::Place, bytes: &mut [u8]| self.read_state(stretch, from, bytes);
+        for learned in &program.parameters {
+            self.read_buffer(
+                &parameter_buffer(&learned.name),
+                (buffers, Place::Real(learned.buffer)),
+                read,
+            )?;
+        }
+        for (number, Moments { first, second }) in moments.iter_mut().enumerate() {
+            for (which, values) in [(1, first), (2, second)] {
+                if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
+                    read(place, bytemuck::cast_slice_mut(values))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what is measured can decide on the device.
+    pub fn can_decide(&self) -> bool {
+        !self.watch.is_empty()
+    }
+
+    /// Tells the device the settings of each parameter's optimiser.
+    pub fn put_optimizers(&self, optimizers: &[Optimizer]) -> Result<(), StageError> {
+        for (number, optimizer) in optimizers.iter().enumerate() {
+            let settings: [f64; OPTIMIZER] = match optimizer {
+                Optimizer::Sgd { rate, momentum, weight_decay } => [
+                    f64::from(u8::from(*momentum != 0.0)),
+                    *rate,
+                    *momentum,
+                    0.0,
+                    0.0,
+                    *weight_decay,
+                ],
+                Optimizer::Adam(adam) => [
+                    2.0,
+                    adam.rate,
+                    adam.beta_first,
+                    adam.beta_second,
+                    adam.epsilon,
+                    adam.weight_decay,
+                ],
+                Optimizer::AdamW(adam) => [
+                    3.0,
+                    adam.rate,
+                    adam.beta_first,
+                    adam.beta_second,
+                    adam.epsilon,
+                    adam.weight_decay,
+                ],
+            };
+            if let Some(place) = self.layout.part(&Argument::Optimizer(number)) {
+                self.gpu
+                    .upload(&self.memory, place.offset, bytemuck::cast_slice(&settings))
+                    .map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for everything that was asked for.
+    pub fn wait(&self) -> Result<(), StageError> {
+        self.gpu.wait().map_err(failed)
+    }
+
+    /// Bytes of the device that are held.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes()
+    }
+
+    /// What is gone of the device's memory since it was opened, as the driver says; 0 where that is
+    /// not known.
+    pub fn bytes_gone(&self) -> u64 {
+        let free = self.gpu.facts().memory_free_bytes;
+        self.bytes_free.zip(free).map_or(0, |(first, now)| first.saturating_sub(now))
+    }
+
+    /// Bytes of the host that are pinned for kernels to read.
+    pub fn bytes_pinned(&self) -> u64 {
+        self.pinned.as_ref().map_or(0, Pinned::bytes)
+    }
+
+    /// What is known of the device.
+    pub fn facts(&self) -> warploom_device::gpu::Device {
+        self.gpu.facts()
+    }
+}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Machine").field("bytes", &self.layout.bytes).finish_non_exhaustive()
+    }
+}
+
+/// Kernels of a module, each found once.
+struct Kernels<'a> {
+    module: &'a Module,
+    kernels: Vec<Kernel>,
+    known: BTreeMap<String, usize>,
+}
+
+impl Kernels<'_> {
+    /// A kernel with what it is given.
+    fn call<T: Precision>(
+        &mut self,
+        kernel: &cuda::Kernel,
+        bound: &kernel_arguments::Bound<T>,
+    ) -> Result<Call, StageError> {
+        let place = match self.known.get(&kernel.name) {
+            Some(place) => *place,
+            None => {
+                self.kernels.push(
+                    self.module
+                        .kernel(&kernel.name, &kernel_arguments::parameters(kernel))
+                        .map_err(failed)?,
+                );
+                self.known.insert(kernel.name.clone(), self.kernels.len() - 1);
+                self.kernels.len() - 1
+            }
+        };
+        let values = |training: bool| {
+            kernel
+                .arguments
+                .iter()
+                .map(|argument| bound.value(argument, training))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Call {
+            kernel: place,
+            grid: bound.grid(kernel),
+            training: values(true)?,
+            measuring: values(false)?,
+        })
+    }
+}
+
+/// Pins what the plan leaves on the host, if that has so much; nothing if nothing stays.
+fn pin(
+    context: &Context,
+    gpu: &Gpu,
+    (layout, host): (&Layout, Option<&OnHost>),
+) -> Result<Option<Pinned>, StageError> {
+    let (found, expected) = (layout.bytes_pinned, host.map_or(0, |host| host.bytes));
+    if found != expected {
+        return Err(StageError::defect(format!(
+            "the plan leaves {expected} bytes on the host, and the graph makes {found}"
+        )));
+    }
+    if found == 0 {
+        return Ok(None);
+    }
+    if found > context.memory {
+        let (needs, may) = (show_size(found), show_size(context.memory));
+        let what = format!(
+            "features that stay on the host need {needs} ({found} bytes) of its memory, and {may} \
+             ({} bytes) may be used",
+            context.memory
+        );
+        return Err(StageError::new(ErrorKind::Memory, what)
+            .hint(format!("{}, {ELSEWHERE}", memory_option(found))));
+    }
+    let pinned = gpu.pin(found).map_err(|fault| {
+        failed(Fault { hint: Some(format!("free memory of the host, {ELSEWHERE}")), ..fault })
+    })?;
+    Ok(Some(pinned))
+}
+
+/// Where features lie if not in pinned memory.
+const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , \
+                         or run on  --device cpu";
+
+/// Ways to need less of a device, or none.
+const ON_HOST: &str = "leave features on the host:  --set plan.features=host";
+const ON_CPU: &str = "run on  --device cpu";
+
+/// What launches that only make sparse features dense put down.
+fn dense_rows<T: Precision>(
+    list: &LaunchList,
+    layout: &Layout,
+    data: &Data<T>,
+) -> BTreeMap<usize, (String, Vec<u8>)> {
+    let of = |(step, launch): (usize, &warploom_vertex::launch::Launch)| {
+        let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else {
+            return None;
+        };
+        let kind = if let Input::FeaturesOf(kind) = input { Some(*kind) } else { None };
+        let rows = data.sparse_of(kind)?.dense().ok()?;
+        Some((step, (out.clone(), layout.buffer(out)?.laid_out(&rows))))
+    };
+    list.launches().into_iter().enumerate().filter_map(of).collect()
+}
+
+/// The clock in this epoch.
+fn clock_bytes(epoch: u64, pace: f64) -> Vec<u8> {
+    let words = [epoch as u32, epoch as u32 + 1, 0, 0].into_iter().flat_map(u32::to_le_bytes);
+    words.chain(pace.to_le_bytes()).collect()
+}
+
+/// Whether a buffer is there before the first launch.
+fn is_given(buffer: &Buffer) -> bool {
+    matches!(buffer.role, Role::Features | Role::Target | Role::Given(_))
+        && !buffer.role.is_sparse()
+}
+
+/// A fault of the device as a stage's error.
+pub fn failed(fault: Fault) -> StageError {
+    let kind = match fault.code {
+        Code::Memory { .. } => ErrorKind::Memory,
+        Code::Misuse => ErrorKind::Defect,
+        Code::Absent | Code::Driver(_) | Code::Compile { .. } => ErrorKind::Transient,
+    };
+    let mut error = StageError::new(kind, fault.to_string());
+    if let Code::Memory { .. } = fault.code {
+        error = error.hint(format!(
+            "take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , \
+             {ON_HOST}  , or {ON_CPU}"
+        ));
+    }
+    if let Some(hint) = fault.hint {
+        error = error.hint(hint);
+    }
+    error
+}
+
+/// An error, and what would fit if it is the device's memory that was not there: others may have
+/// some of it.
+pub fn with_what_fits(
+    error: StageError,
+    (page, predicted): (&Plan, &plan::Memory),
+    ordinal: usize,
+) -> StageError {
+    if error.kind != ErrorKind::Memory {
+        return error;
+    }
+    let free = Gpu::open(ordinal).ok().and_then(|gpu| gpu.facts().memory_free_bytes);
+    // What the host has no room for is told where it is pinned.
+    match free.filter(|free| *free < predicted.bytes_peak) {
+        None => error,
+        Some(free) if page.host.is_some() => {
+            memory_budget::refused_by_device(error, predicted, (free, &[ON_CPU]))
+        }
+        Some(free) => {
+            memory_budget::refused_by_device(error, predicted, (free, &[ON_HOST, ON_CPU]))
+        }
+    }
+}
+
+/// How many rows that is, for a grid.
+fn rows_of<T: Precision>(rows: warploom_vertex::launch::Rows, data: &Data<T>) -> usize {
+    row_count(rows, data.nodes, data.edges)
+}

@@ -1,0 +1,342 @@
+//! edge_order: the edges of vertices, or what sparse features keep, in the order in which a GPU takes
+//! them: rows with most first, each row's by edge id, or by column.
+//!
+//! promises  every row is an item, those of no edge too; rows of as many edges keep their order;
+//!           which rows have a block, or a warp, for themselves follows from the graph, the cut and
+//!           the device alone
+//! never     changes the order of the edges of a row
+use rayon::prelude::*;
+use warploom_ops::evaluate::{EdgeGraph, EdgeList};
+use warploom_ops::sparse_product::SparseRows;
+use warploom_vertex::emit::cuda::{Cut, Tier};
+use warploom_vertex::launch::Direction;
+
+/// Lists of one direction.
+#[derive(Clone, Debug, Default)]
+pub struct Items {
+    /// Row of each item.
+    pub row: Vec<u32>,
+    /// First slot of each item, and the end.
+    pub offset: Vec<u32>,
+    /// Far vertex of each slot.
+    pub far: Vec<u32>,
+    /// Row of the edge of each slot.
+    pub edge: Vec<u32>,
+}
+
+/// Edges below which a graph is small: lanes are many, and each takes a few edges.
+const SMALL: usize = 4_000_000;
+
+/// Edges of a group, or of a warp, above which a small graph with fewer rows than these is dense
+/// (one H200, ogbl-ddi, 64 columns: 59 -> 41 us; Wikipedia, which has 15, 10.3 -> 11.5).
+const DENSE: u64 = 32;
+
+/// Rows that may not stay in the second cache: of 64 columns they take 16 MB.
+const LARGE: usize = 1 << 16;
+/// Rows that are near each other: at any time so many are in the making.
+const NEAR: usize = 2048;
+/// Rows of which those with most edges come first, where an order is kept (laboratory, DD's counts,
+/// sums of 128 columns: in the order of ids 152 us, with all rows sorted 179).
+const WINDOW: usize = 256;
+
+/// Turns of a group that a block takes of a row that has several blocks, at least.
+const TURNS_OF_PIECE: u32 = 16;
+
+impl Items {
+    /// Of one direction; over both, in-edges come first, and rows of out-edges after those of all
+    /// in-edges. Where groups of neighbours alone walk them, rows keep their order.
+    pub fn of(
+        graph: &EdgeGraph,
+        direction: Direction,
+        (cuts, processors, is_grouped): (&[Cut], u32, bool),
+    ) -> Option<Items> {
+        let lists: Vec<(EdgeList, u32)> = match direction {
+            Direction::In => vec![(graph.incoming?, 0)],
+            Direction::Out => vec![(graph.outgoing?, 0)],
+            Direction::Both => {
+                vec![(graph.incoming?, 0), (graph.outgoing?, graph.edge_count as u32)]
+            }
+        };
+        let degree = |row: usize| {
+            lists.iter().map(|(list, _)| list.offsets[row + 1] - list.offsets[row]).sum::<u64>()
+                as u32
+        };
+        let edges: usize = lists.iter().map(|(list, _)| list.far.len()).sum();
+        // Rows that follow each other read the same rows: they stay beside each other, but those of
+        // many edges.
+        let least = cuts
+            .iter()
+            .map(|cut| thresholds((graph.nodes, edges), *cut, processors)[1])
+            .min()
+            .filter(|_| is_local(graph.nodes, &lists));
+        let in_order = is_grouped && cuts.is_empty();
+        let mut items = if in_order {
+            Items::listed((0..graph.nodes as u32).collect(), degree)
+        } else {
+            Items::sorted(graph.nodes, degree, least)
+        };
+        let (mut far, mut edge) = (items.far.as_mut_slice(), items.edge.as_mut_slice());
+        let mut pieces = Vec::with_capacity(items.row.len());
+        for &row in &items.row {
+            let (far_of_row, far_after) = far.split_at_mut(degree(row as usize) as usize);
+            let (edge_of_row, edge_after) = edge.split_at_mut(far_of_row.len());
+            pieces.push((row as usize, far_of_row, edge_of_row));
+            (far, edge) = (far_after, edge_after);
+        }
+        pieces.into_par_iter().with_min_len(1024).for_each(|(row, far, edge)| {
+            let mut at = 0;
+            for (list, shift) in &lists {
+                let slots = list.offsets[row] as usize..list.offsets[row + 1] as usize;
+                for slot in slots {
+                    (far[at], edge[at]) = (list.far[slot], list.edges[slot] + shift);
+                    at += 1;
+                }
+            }
+        });
+        Some(items)
+    }
+
+    /// What features keep of each row, or of each column: columns, or rows, as far ends, and where
+    /// the value of each stands.
+    pub fn of_entries<T>(features: &SparseRows<T>, by_columns: bool) -> Items {
+        let rows = features.offsets.len() - 1;
+        if !by_columns {
+            let mut items = Items::sorted(
+                rows,
+                |row| (features.offsets[row + 1] - features.offsets[row]) as u32,
+                None,
+            );
+            let edge = |row: &u32| {
+                features.offsets[*row as usize] as u32..features.offsets[*row as usize + 1] as u32
+            };
+            items.edge = items.row.iter().flat_map(edge).collect();
+            items.far = items.edge.iter().map(|&entry| features.index[entry as usize]).collect();
+            return items;
+        }
+        let mut kept = vec![0u32; features.columns];
+        features.index.iter().for_each(|&column| kept[column as usize] += 1);
+        let mut items = Items::sorted(features.columns, |column| kept[column], None);
+        // Where the next entry of each column goes: rows come in order.
+        let mut next = vec![0u32; features.columns];
+        items
+            .row
+            .iter()
+            .zip(&items.offset)
+            .for_each(|(&column, &offset)| next[column as usize] = offset);
+        for row in 0..rows {
+            for entry in features.offsets[row] as usize..features.offsets[row + 1] as usize {
+                let place = &mut next[features.index[entry] as usize];
+                (items.far[*place as usize], items.edge[*place as usize]) =
+                    (row as u32, entry as u32);
+                *place += 1;
+            }
+        }
+        items
+    }
+
+    /// Items of so many rows, those with most first, and room for what each has. Where an order is
+    /// kept, those with more than so much come first, and of the others a window after the other.
+    fn sorted(rows: usize, degree: impl Fn(usize) -> u32 + Sync, kept: Option<u32>) -> Items {
+        let most_first = |row: &u32| std::cmp::Reverse(degree(*row as usize));
+        let all = 0..rows as u32;
+        let row = match kept {
+            None => {
+                let mut row: Vec<u32> = all.collect();
+                row.par_sort_by_key(most_first);
+                row
+            }
+            Some(most) => {
+                let (mut long, mut short): (Vec<u32>, Vec<u32>) =
+                    all.partition(|row| degree(*row as usize) > most);
+                long.par_sort_by_key(most_first);
+                short.par_chunks_mut(WINDOW).for_each(|window| window.sort_by_key(most_first));
+                long.append(&mut short);
+                long
+            }
+        };
+        Items::listed(row, degree)
+    }
+
+    /// Items of these rows, and room for what each has.
+    fn listed(row: Vec<u32>, degree: impl Fn(usize) -> u32) -> Items {
+        let mut offset = Vec::with_capacity(row.len() + 1);
+        let mut end = 0;
+        offset.push(end);
+        offset.extend(row.iter().map(|&row| {
+            end += degree(row as usize);
+            end
+        }));
+        Items { far: vec![0; end as usize], edge: vec![0; end as usize], row, offset }
+    }
+
+    /// How many items a tier has.
+    pub fn count(&self, cut: Cut, (tier, processors): (Tier, u32)) -> u32 {
+        let [block, warp] = thresholds((self.row.len(), self.far.len()), cut, processors);
+        let longer = |than: u32| self.longer(than);
+        let (hubs, pieces) = self.hubs(cut, (block, processors));
+        match tier {
+            Tier::Hub => hubs,
+            Tier::Pieces => pieces,
+            Tier::Block => longer(block) - hubs,
+            Tier::Warp => longer(warp) - longer(block),
+            Tier::All => self.row.len() as u32,
+        }
+    }
+
+    /// How many items have several blocks, of those that have a block, and how many each: the
+    /// longest would still be walked when all else is done.
+    fn hubs(&self, cut: Cut, (block, processors): (u32, u32)) -> (u32, u32) {
+        let longest = if self.row.is_empty() { 0 } else { self.offset[1] };
+        let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * TURNS_OF_PIECE;
+        let of_block = self.far.len() as u64
+            / (2 * u64::from(processors) * u64::from(cut.blocks_per_processor));
+        let piece = of_turns.max(of_block as u32).max(block.div_ceil(2));
+        let hubs = self.longer(2 * piece).min(cut.hub_blocks / 2);
+        let pieces = longest.div_ceil(piece).min(cut.hub_blocks.checked_div(hubs).unwrap_or(0));
+        if hubs == 0 || pieces < 2 { (0, 1) } else { (hubs, pieces) }
+    }
+
+    /// How many items have more edges than this: those come first.
+    fn longer(&self, than: u32) -> u32 {
+        let (mut low, mut high) = (0, self.row.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.offset[middle + 1] - self.offset[middle] > than {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low as u32
+    }
+}
+
+/// Whether most edges are between rows that are near each other, of a graph whose rows do not all
+/// stay in the second cache.
+fn is_local(nodes: usize, lists: &[(EdgeList, u32)]) -> bool {
+    let near = |list: &EdgeList| {
+        let far =
+            |row: usize| &list.far[list.offsets[row] as usize..list.offsets[row + 1] as usize];
+        let of_row = |row: usize| {
+            far(row).iter().filter(|far| (**far as usize).abs_diff(row) < NEAR).count()
+        };
+        (0..nodes).into_par_iter().with_min_len(1024).map(of_row).sum::<usize>()
+    };
+    let edges: usize = lists.iter().map(|(list, _)| list.far.len()).sum();
+    nodes >= LARGE && 2 * lists.iter().map(|(list, _)| near(list)).sum::<usize>() > edges
+}
+
+/// Edges above which an item has a block, and a warp.
+fn thresholds((rows, edges): (usize, usize), cut: Cut, processors: u32) -> [u32; 2] {
+    let warps = u64::from(processors) * u64::from(cut.blocks_per_processor) * u64::from(cut.warps);
+    let groups = warps * u64::from(cut.groups_of_warp);
+    // On small graphs all lanes have little to do, and the longest row is what all wait for; but
+    // where rows are fewer than lanes could have and each has many edges, all have much to do, and
+    // a row for each would leave others without.
+    let is_dense = |among: u64| (rows as u64) < among && edges as u64 > DENSE * among;
+    let share = |among: u64| {
+        if edges < SMALL && !is_dense(among) {
+            2 * edges as u64 / among
+        } else {
+            edges as u64 / 2 / among
+        }
+    };
+    let in_flight = u64::from(cut.in_flight);
+    let warp = share(groups).clamp(2 * in_flight, 1024.max(2 * in_flight));
+    if cut.groups_of_warp == 1 {
+        let block = share(warps).clamp(warp, 8192.max(warp));
+        return [block, block].map(|edges| edges as u32);
+    }
+    let block = share(warps).clamp(warp.max(2 * in_flight * u64::from(cut.groups_of_warp)), 8192);
+    [block.max(warp), warp].map(|edges| edges as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_all_else_would_wait_for_have_several_blocks() {
+        let of = |degrees: &[u32], cut: Cut| {
+            let items = Items::sorted(degrees.len(), |row| degrees[row], None);
+            [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count(cut, (tier, 2)))
+        };
+        let cut = Cut {
+            groups_of_warp: 8,
+            warps: 8,
+            in_flight: 8,
+            blocks_per_processor: 4,
+            hub_blocks: 512,
+            rows_of_group: 1,
+        };
+        assert_eq!(of(&[20_000, 9000, 3], cut), [1, 3, 1]);
+        assert_eq!(of(&[20_000, 9000, 3], Cut { hub_blocks: 0, ..cut }), [0, 1, 2]);
+        // Where all have as much to do, none is waited for.
+        assert_eq!(of(&[20_000; 64], cut)[0], 0);
+        // As many blocks as there is room for.
+        assert_eq!(of(&[600_000; 3], Cut { hub_blocks: 4, ..cut }), [2, 2, 1]);
+    }
+
+    #[test]
+    fn rows_are_shared_sooner_where_they_are_few_and_have_many_edges() {
+        let cut = Cut {
+            groups_of_warp: 2,
+            warps: 8,
+            in_flight: 4,
+            blocks_per_processor: 6,
+            hub_blocks: 512,
+            rows_of_group: 1,
+        };
+        // ogbl-ddi, and Wikipedia, whose rows are as few but have fewer edges; artist has more rows
+        // than groups.
+        assert_eq!(thresholds((4267, 2_135_822), cut, 132), [168, 84]);
+        assert_eq!(thresholds((4777, 184_812), cut, 132), [58, 29]);
+        assert_eq!(thresholds((50_515, 1_638_396), cut, 132), [517, 258]);
+    }
+
+    #[test]
+    fn an_order_is_kept_by_windows_but_for_rows_of_many_edges() {
+        let degree = |row: usize| if row == 700 { 9 } else { (row % 3) as u32 };
+        let kept = Items::sorted(1000, degree, Some(2));
+        assert_eq!((kept.row[0], kept.offset[1]), (700, 9));
+        assert_eq!(kept.row[1..4], [2, 5, 8]);
+        let windows: Vec<Vec<u32>> = kept.row[1..]
+            .chunks(WINDOW)
+            .map(|rows| rows.iter().map(|row| row / 256).collect())
+            .collect();
+        assert!(
+            windows.iter().zip(0..).all(|(rows, window)| rows
+                .iter()
+                .filter(|of| **of != window)
+                .count()
+                <= 2),
+            "{windows:?}"
+        );
+        let sorted = Items::sorted(1000, degree, None);
+        assert_eq!((sorted.row[0], sorted.row[1], sorted.row[999]), (700, 2, 999));
+        let near = |row: usize| (row as u32 + 1) % LARGE as u32;
+        let [local, spread] = [near, |row: usize| (row as u32).reverse_bits() >> 16].map(|far| {
+            let far: Vec<u32> = (0..LARGE).map(far).collect();
+            let (offsets, edges): (Vec<u64>, Vec<u32>) =
+                ((0..=LARGE as u64).collect(), (0..LARGE as u32).collect());
+            is_local(LARGE, &[(EdgeList { offsets: &offsets, far: &far, edges: &edges }, 0)])
+        });
+        assert!(local && !spread);
+    }
+
+    #[test]
+    fn entries_are_listed_by_rows_and_by_columns() {
+        let features = SparseRows {
+            offsets: &[0, 1, 1, 4],
+            index: &[2, 0, 1, 2],
+            values: &[1.0, 2.0, 3.0, 4.0],
+            columns: 4,
+        };
+        let by_rows = Items::of_entries(&features, false);
+        assert_eq!((by_rows.row, by_rows.offset), (vec![2, 0, 1], vec![0, 3, 4, 4]));
+        assert_eq!((by_rows.far, by_rows.edge), (vec![0, 1, 2, 2], vec![1, 2, 3, 0]));
+        let by_columns = Items::of_entries(&features, true);
+        assert_eq!((by_columns.row, by_columns.offset), (vec![2, 0, 1, 3], vec![0, 2, 3, 4, 4]));
+        assert_eq!((by_columns.far, by_columns.edge), (vec![0, 2, 2, 2], vec![0, 3, 1, 2]));
+    }
+}

@@ -1,0 +1,162 @@
+//! graph_branches: launches of an epoch that others need not wait for, in its graph: each begins when all
+//! that was launched before is done, and goes on beside what follows until something wants what it
+//! makes, or the place of what it reads.
+//!
+//! promises  a launch waits for those aside as soon as one of its parameters lies where they write,
+//!           or it writes where theirs lie, by the places of both in memory; those aside follow
+//!           each other; what is no launch waits for all
+//! never     changes what a kernel is given, or the order of what is not captured
+use warploom_device::Fault;
+use warploom_device::gpu::Behind;
+use warploom_vertex::emit::cuda::{Argument, Emitted, Kernel};
+
+use super::kernel_arguments::{Layout, Place, Side};
+use super::{Call, Machine};
+
+/// What of an epoch waits for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It follows the launch in front of it.
+    Along,
+    /// It goes aside.
+    Aside,
+    /// It follows those aside, too.
+    Joins,
+}
+
+/// What a kernel is given a place of.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    place: Place,
+    writes: bool,
+}
+
+/// Of each launch.
+pub fn ways(emitted: &Emitted, layout: &Layout) -> Vec<Way> {
+    let mut aside: Vec<Touched> = Vec::new();
+    let mut way = |(number, kernels): (usize, &Vec<Kernel>)| {
+        let touched: Option<Vec<Touched>> = kernels
+            .iter()
+            .map(|kernel| touched(kernel, emitted, layout))
+            .collect::<Option<Vec<_>>>()
+            .map(|all| all.concat());
+        match touched {
+            _ if kernels.is_empty() => Way::Along,
+            Some(touched) if emitted.aside.contains(&number) => {
+                aside.extend(touched);
+                Way::Aside
+            }
+            Some(touched)
+                if touched.iter().all(|own| aside.iter().all(|other| are_apart(*own, *other))) =>
+            {
+                Way::Along
+            }
+            _ => {
+                aside.clear();
+                Way::Joins
+            }
+        }
+    };
+    emitted.launches.iter().enumerate().map(&mut way).collect()
+}
+
+/// Where the parameters of a kernel lie; nothing where nobody says which it writes through.
+fn touched(kernel: &Kernel, emitted: &Emitted, layout: &Layout) -> Option<Vec<Touched>> {
+    let writes =
+        emitted.writes.get(&kernel.name).filter(|writes| writes.len() == kernel.arguments.len())?;
+    let of = |(argument, writes): (&Argument, &bool)| {
+        let place = match argument {
+            Argument::Buffer(name) => {
+                layout.buffer(name).filter(|lying| lying.side == Side::Device)?.place
+            }
+            other => layout.part(other)?,
+        };
+        Some(Touched { place, writes: *writes })
+    };
+    Some(kernel.arguments.iter().zip(writes).filter_map(of).collect())
+}
+
+/// Whether neither writes what the other has.
+fn are_apart(one: Touched, other: Touched) -> bool {
+    let (first, second) = (one.place, other.place);
+    !(one.writes || other.writes)
+        || first.bytes == 0
+        || second.bytes == 0
+        || first.offset + first.bytes <= second.offset
+        || second.offset + second.bytes <= first.offset
+}
+
+impl Machine {
+    /// A launch of an epoch that is captured; `aside` is what went aside and was not waited for.
+    pub(super) fn launch_aside(
+        &self,
+        step: usize,
+        aside: &mut Option<Behind>,
+    ) -> Result<(), Fault> {
+        match self.ways[step] {
+            Way::Along => self.launch_counting(step..step + 1, true),
+            Way::Joins => {
+                let waits = aside.is_some();
+                self.wait_for(aside.take())?;
+                self.calls[step].iter().enumerate().try_for_each(|(number, call)| {
+                    self.call_behind(call, (waits && number == 0, true))
+                })
+            }
+            Way::Aside => {
+                let along = self.gpu.behind()?;
+                self.gpu.follow(
+                    &aside.as_ref().map_or_else(|| along.clone(), |aside| along.and(aside)),
+                )?;
+                self.calls[step]
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(number, call)| self.call_behind(call, (number == 0, true)))?;
+                *aside = Some(self.gpu.behind()?);
+                self.gpu.follow(&along)
+            }
+        }
+    }
+
+    /// What is captured next waits for what went aside.
+    pub(super) fn wait_for(&self, aside: Option<Behind>) -> Result<(), Fault> {
+        let Some(aside) = aside else { return Ok(()) };
+        self.gpu.follow(&self.gpu.behind()?.and(&aside))
+    }
+
+    /// A call that begins when all that it follows is done, where that is several; other kernels
+    /// start early, and wait for the one in front of them.
+    pub(super) fn call_behind(
+        &self,
+        call: &Call,
+        (several, training): (bool, bool),
+    ) -> Result<(), Fault> {
+        let mut grid = call.grid;
+        grid.early &= !several;
+        self.gpu.launch(
+            &self.kernels[call.kernel],
+            grid,
+            if training { &call.training } else { &call.measuring },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_nobody_elses() {
+        let at = |offset, bytes, writes| Touched { place: Place { offset, bytes }, writes };
+        let one = at(256, 256, true);
+        for (other, apart) in [
+            (at(0, 256, true), true),
+            (at(0, 257, false), false),
+            (at(511, 1, false), false),
+            (at(512, 8, true), true),
+            (at(300, 0, false), true),
+        ] {
+            assert_eq!((are_apart(one, other), are_apart(other, one)), (apart, apart), "{other:?}");
+        }
+        assert!(are_apart(at(0, 8, false), at(0, 8, false)), "both may read");
+    }
+}

@@ -1,0 +1,715 @@
+//! kernel_arguments: where everything lies that kernels are given, and what they are called with.
+//!
+//! promises  every argument has a place or a value; places start at 256 bytes, what launches make
+//!           where the plan's arena has it, and what the plan leaves on the host in pinned memory,
+//!           at the same strides
+//! never     launches
+use std::collections::BTreeMap;
+
+use arrow_buffer::{ArrowNativeType, Buffer};
+use bytemuck::Pod;
+use rayon::prelude::*;
+use warploom_contract::{ErrorKind, StageError};
+use warploom_device::gpu::{Grid, Memory, Parameter, ParameterKind, Value};
+use warploom_device::{Fault, Gpu};
+use warploom_vertex::emit::cuda::memory_estimate::{ALIGNMENT, Counts};
+use warploom_vertex::emit::cuda::{
+    Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, TICKETS, Tier, Walked, loss_of,
+};
+use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
+
+use super::{edge_order::Items, neighbour_groups::Table, rows_of};
+use crate::{
+    buffers::Buffers,
+    precision::Precision,
+    resolved_program::{Place as Home, Program},
+    upload::{Data, Sparse},
+};
+
+/// Rows that a thread lays at a time.
+const ROWS_AT_ONCE: usize = 256;
+/// Bytes that a thread lays at a time.
+const BYTES_AT_ONCE: usize = 256 << 10;
+
+/// The bytes of one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// Whose memory a buffer lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The device's.
+    Device,
+    /// The host's, pinned.
+    Host,
+}
+
+/// A buffer that kernels read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lying {
+    /// Where.
+    pub place: Place,
+    /// Of which memory.
+    pub side: Side,
+    /// Elements of a row.
+    pub columns: usize,
+    /// Elements from one row to the next.
+    pub stride: usize,
+}
+
+impl Lying {
+    /// Bytes of rows of the host as they lie here.
+    pub fn bytes_of<E: Pod>(&self, rows: &[E]) -> usize {
+        rows.len().checked_div(self.columns).unwrap_or(0) * self.stride * size_of::<E>()
+    }
+
+    /// Some of the bytes of rows of the host as they lie here, from the byte `at` on: with zeros
+    /// beyond the rows' columns.
+    pub fn some_of<E: Pod>(&self, rows: &[E], at: usize, to: &mut [u8]) {
+        let rows: &[u8] = bytemuck::cast_slice(rows);
+        let (width, stride) = (self.columns * size_of::<E>(), self.stride * size_of::<E>());
+        if width == stride {
+            return to.copy_from_slice(&rows[at..at + to.len()]);
+        }
+        let (mut row, mut within, mut rest) = (at / stride, at % stride, to);
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at_mut(rest.len().min(stride - within));
+            let of_row = &rows[row * width..(row + 1) * width];
+            let filled = width.saturating_sub(within).min(now.len());
+            now[..filled]
+                .copy_from_slice(&of_row[width - width.saturating_sub(within)..][..filled]);
+            now[filled..].fill(0);
+            (row, within, rest) = (row + 1, 0, later);
+        }
+    }
+
+    /// Rows of the host as they lie here.
+    pub fn laid_out<E: Pod + Sync>(&self, rows: &[E]) -> Vec<u8> {
+        let mut bytes = vec![0; self.bytes_of(rows)];
+        bytes
+            .par_chunks_mut(BYTES_AT_ONCE)
+            .enumerate()
+            .for_each(|(piece, to)| self.some_of(rows, piece * BYTES_AT_ONCE, to));
+        bytes
+    }
+
+    /// Brings rows of the host to the device, laid out on the way.
+    pub fn upload<E: Pod + Sync>(
+        &self,
+        (gpu, memory): (&Gpu, &Memory),
+        rows: &[E],
+    ) -> Result<(), Fault> {
+        gpu.upload_made(memory, self.place.offset, self.bytes_of(rows), |at, piece| {
+            self.some_of(rows, at, piece)
+        })
+    }
+
+    /// Puts rows of the host where they lie here, with zeros beyond their columns: `all` has this
+    /// buffer's bytes somewhere.
+    pub fn lay<E: Pod + Send + Sync>(&self, all: &mut [u8], rows: &[E]) -> Result<(), StageError> {
+        let wrong = || {
+            StageError::defect(format!(
+                "rows of {} bytes do not lie in {} bytes at {}",
+                size_of_val(rows),
+                self.place.bytes,
+                self.place.offset
+            ))
+        };
+        let start = usize::try_from(self.place.offset).map_err(|_| wrong())?;
+        let bytes = rows.len() / self.columns.max(1) * self.stride * size_of::<E>();
+        let room = all
+            .get_mut(start..)
+            .and_then(|room| room.get_mut(..bytes))
+            .filter(|_| bytes as u64 <= self.place.bytes)
+            .ok_or_else(wrong)?;
+        let lying: &mut [E] = bytemuck::try_cast_slice_mut(room).map_err(|_| wrong())?;
+        if self.columns > 0 {
+            // A row alone is too little for a thread.
+            let together = ROWS_AT_ONCE;
+            let pairs = lying
+                .par_chunks_mut(together * self.stride)
+                .zip(rows.par_chunks(together * self.columns));
+            pairs.for_each(|(to, from)| {
+                to.chunks_exact_mut(self.stride)
+                    .zip(from.chunks_exact(self.columns))
+                    .for_each(|(to, from)| self.lay_row(to, from))
+            });
+        }
+        Ok(())
+    }
+
+    fn lay_row<E: Pod>(&self, to: &mut [E], from: &[E]) {
+        to[..self.columns].copy_from_slice(from);
+        to[self.columns..].fill(E::zeroed());
+    }
+
+    /// Rows that lie here, as the host has them; `get` fills bytes from the device.
+    pub fn taken<E: Pod>(
+        &self,
+        rows: &mut [E],
+        get: impl FnOnce(&mut [u8]) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
+        if self.stride == self.columns {
+            return get(bytemuck::cast_slice_mut(rows));
+        }
+        let mut lying = vec![E::zeroed(); rows.len() / self.columns * self.stride];
+        get(bytemuck::cast_slice_mut(&mut lying))?;
+        for (to, from) in rows.chunks_exact_mut(self.columns).zip(lying.chunks_exact(self.stride)) {
+            to.copy_from_slice(&from[..self.columns]);
+        }
+        Ok(())
+    }
+}
+
+/// Where everything lies.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// All of it on the device.
+    pub bytes: u64,
+    /// All of it on the host.
+    pub bytes_pinned: u64,
+    buffers: BTreeMap<String, Lying>,
+    parts: Vec<(Argument, Place)>,
+}
+
+/// Cuts of rows into groups of neighbours.
+pub type Tables = BTreeMap<(Direction, Groups), Table>;
+
+/// All lists that kernels walk.
+pub fn lists<T: Precision>(
+    list: &LaunchList,
+    (emitted, processors): (&Emitted, u32),
+    data: &Data<T>,
+) -> BTreeMap<Walked, Items> {
+    let graph = data.edge_graph();
+    let walked = emitted.arguments().filter_map(|argument| match argument {
+        Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
+        Argument::Slots(_, direction) | Argument::Groups(direction, ..) => {
+            Some(Walked::Edges(*direction))
+        }
+        _ => None,
+    });
+    let mut lists = BTreeMap::new();
+    for walked in walked {
+        let items = |walked: &Walked| match walked {
+            Walked::Edges(direction) => {
+                let is_grouped = emitted.arguments().any(
+                    |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
+                );
+                Items::of(&graph, *direction, (&cuts(emitted, walked), processors, is_grouped))
+            }
+            Walked::Entries(features, by_columns) => {
+                Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns))
+            }
+        };
+        if !lists.contains_key(&walked)
+            && let Some(items) = items(&walked)
+        {
+            lists.insert(walked, items);
+        }
+    }
+    lists
+}
+
+/// All cuts of rows into groups of neighbours.
+pub fn tables(emitted: &Emitted, lists: &BTreeMap<Walked, Items>) -> Tables {
+    let cuts = emitted.arguments().filter_map(|argument| {
+        if let Argument::Groups(direction, groups, _) = argument {
+            Some((*direction, *groups))
+        } else {
+            None
+        }
+    });
+    let cuts: std::collections::BTreeSet<(Direction, Groups)> = cuts.collect();
+    let of = |(direction, groups)| {
+        Some(((direction, groups), Table::of(lists.get(&Walked::Edges(direction))?, groups)))
+    };
+    cuts.into_iter().filter_map(of).collect()
+}
+
+/// How kernels cut what they walk.
+fn cuts(emitted: &Emitted, walked: &Walked) -> Vec<Cut> {
+    let of = |argument: &Argument| {
+        if let Argument::Count(of, cut, _) = argument {
+            (of == walked).then_some(*cut)
+        } else {
+            None
+        }
+    };
+    emitted.arguments().filter_map(of).collect()
+}
+
+/// The features that a buffer stands for.
+fn sparse<'a, T: Precision>(
+    features: &str,
+    list: &LaunchList,
+    data: &'a Data<T>,
+) -> Option<&'a Sparse<T>> {
+    match list.buffers.iter().find(|buffer| buffer.name == features)?.role {
+        Role::SparseFeatures => data.sparse_of(None),
+        Role::SparseFeaturesOf { kind, .. } => data.sparse_of(Some(kind)),
+        _ => None,
+    }
+}
+
+impl Layout {
+    /// Places for a list's buffers, of which some stay on the host, and for what its kernels are
+    /// given beside them.
+    pub fn of<T: Precision>(
+        list: &LaunchList,
+        (emitted, on_host): (&Emitted, &[String]),
+        data: &Data<T>,
+    ) -> Result<Self, StageError> {
+        let mut layout =
+            Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
+        let counts = counts(data);
+        for buffer in list
+            .buffers
+            .iter()
+            .filter(|buffer| !buffer.role.is_sparse() && !list.arena.nowhere.contains(&buffer.name))
+        {
+            let bytes = counts.of_buffer(buffer);
+            let side = if on_host.contains(&buffer.name) { Side::Host } else { Side::Device };
+            let place = match list.arena.place(&buffer.name) {
+                Some(_) if side == Side::Host => {
+                    return Err(StageError::defect(format!(
+                        "the plan leaves `{}` on the host, which has a place on the device",
+                        buffer.name
+                    )));
+                }
+                Some(place) if place.bytes < bytes => {
+                    let what = format!(
+                        "the plan was made for {} bytes of `{}`, and the graph makes {bytes}",
+                        place.bytes, buffer.name
+                    );
+                    return Err(StageError::new(ErrorKind::Damaged, what));
+                }
+                Some(place) => Place { offset: place.offset, bytes },
+                None => layout.take(side, bytes),
+            };
+            let stride = buffer.stride(counts.bytes_per_real) as usize;
+            layout.buffers.insert(
+                buffer.name.clone(),
+                Lying { place, side, columns: buffer.columns as usize, stride },
+            );
+        }
+        for argument in emitted.arguments() {
+            if layout.part(argument).is_none()
+                && let Some(bytes) = counts.of_argument(argument, list, emitted)
+            {
+                let place = layout.take(Side::Device, bytes);
+                layout.parts.push((argument.clone(), place));
+            }
+        }
+        Ok(layout)
+    }
+
+    fn take(&mut self, side: Side, bytes: u64) -> Place {
+        let end = match side {
+            Side::Device => &mut self.bytes,
+            Side::Host => &mut self.bytes_pinned,
+        };
+        let place = Place { offset: *end, bytes };
+        *end += bytes.max(1).next_multiple_of(ALIGNMENT);
+        place
+    }
+
+    /// Where a buffer lies.
+    pub fn buffer(&self, name: &str) -> Option<Lying> {
+        self.buffers.get(name).copied()
+    }
+
+    /// Where something else lies.
+    pub fn part(&self, argument: &Argument) -> Option<Place> {
+        self.parts.iter().find(|(known, _)| known == argument).map(|(_, place)| *place)
+    }
+
+    /// All else.
+    pub fn parts(&self) -> impl Iterator<Item = (&Argument, Place)> {
+        self.parts.iter().map(|(argument, place)| (argument, *place))
+    }
+}
+
+/// How much there is of what a plan could only foresee.
+fn counts<T: Precision>(data: &Data<T>) -> Counts {
+    Counts {
+        nodes: data.nodes as u64,
+        edges: data.edges as u64,
+        sparse_features: data.sparse_of(None).map(|sparse| sparse.values.len() as u64),
+        graphs: data.edge_graph().graphs.map(|graphs| graphs.offsets.len() as u64 - 1),
+        bytes_per_real: size_of::<T>() as u64,
+        is_reordered: data.old_of_new.is_some(),
+    }
+}
+
+/// Rows of the target.
+fn target_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> usize {
+    list.buffers
+        .iter()
+        .find(|buffer| buffer.role == Role::Target)
+        .map_or(0, |buffer| rows_of(buffer.rows, data))
+}
+
+/// Bytes that lie somewhere from the start.
+pub enum Contents<'a> {
+    /// As the host has them.
+    Lent(&'a [u8]),
+    /// Made for the device.
+    Made(Buffer),
+}
+
+impl std::ops::Deref for Contents<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Contents::Lent(bytes) => bytes,
+            Contents::Made(buffer) => buffer,
+        }
+    }
+}
+
+/// What lies somewhere from the start; none for what launches make.
+pub fn contents<'a, T: Precision>(
+    argument: &Argument,
+    (data, list): (&'a Data<T>, &LaunchList),
+    (program, buffers): (&Program<T>, &Buffers<T>),
+    (lists, tables): (&'a BTreeMap<Walked, Items>, &'a Tables),
+) -> Option<Contents<'a>> {
+    let graph = data.edge_graph();
+    let words = |words: &'a [u32]| Some(Contents::Lent(bytemuck::cast_slice(words)));
+    let owned = |words: Vec<u32>| Some(Contents::Made(Buffer::from_vec(words)));
+    let bytes = |bytes: Vec<u8>| Some(Contents::Made(Buffer::from_vec(bytes)));
+    match argument {
+        Argument::Slots(name, direction) => {
+            let edges = &lists.get(&Walked::Edges(*direction))?.edge;
+            let banks = buffers.all();
+            Some(Contents::Made(match *program.places.get(name)? {
+                Home::Real(index) => picked(banks.reals.get(index), edges),
+                Home::Whole(index) => picked(banks.wholes.get(index), edges),
+                _ => return None,
+            }))
+        }
+        Argument::Items(walked, part) => {
+            let items = lists.get(walked)?;
+            match part {
+                Part::Row => words(&items.row),
+                Part::Offset => words(&items.offset),
+                Part::Far => words(&items.far),
+                Part::Edge => words(&items.edge),
+                Part::Relation => {
+                    let of = |edge: &u32| {
+                        graph
+                            .relation
+                            .get(*edge as usize % graph.edge_count.max(1))
+                            .map_or(u32::MAX, |relation| u32::from(*relation))
+                    };
+                    owned(items.edge.par_iter().map(of).collect())
+                }
+                Part::Value => {
+                    let Walked::Entries(features, _) = walked else { return None };
+                    let values = &sparse(features, list, data)?.values;
+                    Some(Contents::Made(picked(values, &items.edge)))
+                }
+            }
+        }
+        Argument::Groups(direction, groups, list) => {
+            words(tables.get(&(*direction, *groups))?.list(*list))
+        }
+        Argument::Inverse(name, count) => {
+            let Home::Whole(index) = *program.places.get(name)? else { return None };
+            owned(inverse(buffers.all().wholes.get(index), *count))
+        }
+        Argument::RowInGraph => words(data.old_of_new.as_deref()?),
+        Argument::GraphOf => words(graph.graphs?.of_vertex),
+        Argument::GraphOffsets => match graph.graphs {
+            Some(graphs) => owned(graphs.offsets.iter().map(|&offset| offset as u32).collect()),
+            None => owned(vec![0, data.nodes as u32]),
+        },
+        Argument::GraphVertices => words(graph.graphs?.vertices),
+        Argument::Source => words(graph.source),
+        Argument::Target => words(graph.target),
+        Argument::Split => {
+            let mut split = vec![0u8; target_rows(list, data)];
+            // A row of several parts is of the first of them; training comes first.
+            for (number, rows) in data.splits.iter().enumerate().rev() {
+                rows.iter().for_each(|&row| split[row as usize] = number as u8 + 1);
+            }
+            bytes(split)
+        }
+        Argument::Ticket | Argument::TicketAside => bytes(vec![0; TICKETS as usize * 4]),
+        Argument::LossTerms => bytes(terms(list, data, (program, buffers))?.to_le_bytes().to_vec()),
+        _ => None,
+    }
+}
+
+/// The values that these numbers name, in their order.
+fn picked<E: ArrowNativeType>(values: &[E], numbers: &[u32]) -> Buffer {
+    Buffer::from_vec(numbers.par_iter().map(|&number| values[number as usize]).collect::<Vec<E>>())
+}
+
+/// For each row of a table of so many where the rows of the index that name it start, and the end;
+/// then those rows, each table row's ascending.
+fn inverse(index: &[i64], count: u32) -> Vec<u32> {
+    let of = |wanted: &i64| {
+        u32::try_from(*wanted).ok().filter(|wanted| *wanted < count).map(|wanted| wanted as usize)
+    };
+    let mut words = vec![0u32; count as usize + 1];
+    index.iter().filter_map(of).for_each(|wanted| words[wanted + 1] += 1);
+    for row in 0..count as usize {
+        words[row + 1] += words[row];
+    }
+    let mut next: Vec<usize> =
+        words[..count as usize].iter().map(|start| *start as usize).collect();
+    let mut rows = vec![0u32; words[count as usize] as usize];
+    for (row, wanted) in
+        index.iter().enumerate().filter_map(|(row, wanted)| Some((row, of(wanted)?)))
+    {
+        rows[next[wanted]] = row as u32;
+        next[wanted] += 1;
+    }
+    words.append(&mut rows);
+    words
+}
+
+/// What the summed loss is divided by.
+fn terms<T: Precision>(
+    list: &LaunchList,
+    data: &Data<T>,
+    (program, buffers): (&Program<T>, &Buffers<T>),
+) -> Option<f64> {
+    let (kind, columns) = loss_of(list)?;
+    let (rows, columns) = (&data.splits[0], columns as usize);
+    Some(match kind {
+        LossKind::CrossEntropy => rows.len() as f64,
+        LossKind::MeanSquares => (rows.len() * columns) as f64,
+        LossKind::Binary => {
+            let target = list.buffers.iter().find(|buffer| buffer.role == Role::Target)?;
+            let Home::Real(index) = *program.places.get(&target.name)? else { return None };
+            let reals = buffers.reals();
+            let values = reals.get(index);
+            let known = |row: &u32| {
+                values[*row as usize * columns..][..columns]
+                    .iter()
+                    .filter(|value| !value.widened().is_nan())
+                    .count()
+            };
+            rows.iter().map(known).sum::<usize>() as f64
+        }
+    })
+}
+
+/// What a kernel declares.
+pub fn parameters(kernel: &Kernel) -> Vec<Parameter> {
+    let of = |(number, argument): (usize, &Argument)| {
+        let kind = match argument {
+            Argument::Count(..)
+            | Argument::Number(_)
+            | Argument::Parts { .. }
+            | Argument::RowCount(_)
+            | Argument::Training => ParameterKind::U32,
+            Argument::Groups(_, _, list) if list.is_count() => ParameterKind::U32,
+            Argument::Seed => ParameterKind::U64,
+            _ => ParameterKind::Pointer,
+        };
+        Parameter::new(format!("{number} {argument:?}"), kind)
+    };
+    kernel.arguments.iter().enumerate().map(of).collect()
+}
+
+/// What arguments are, once everything has its place.
+pub struct Bound<'a, T: Precision> {
+    /// Places.
+    pub layout: &'a Layout,
+    /// Address of the first on the device, and of the first on the host.
+    pub bases: [u64; 2],
+    /// Lists of edges.
+    pub lists: &'a BTreeMap<Walked, Items>,
+    /// Groups of neighbours.
+    pub tables: &'a Tables,
+    /// What was given.
+    pub data: &'a Data<T>,
+    /// Processors of the device.
+    pub processors: u32,
+    /// Of the run.
+    pub seed: u64,
+}
+
+impl<T: Precision> Bound<'_, T> {
+    /// One argument, in a pass of training or of measuring.
+    pub fn value(&self, argument: &Argument, training: bool) -> Result<Value, StageError> {
+        let [device, host] = self.bases;
+        let at = |place: Place| Value::Pointer(device + place.offset);
+        Ok(match argument {
+            Argument::Buffer(name) => {
+                match self.layout.buffer(name).ok_or_else(|| {
+                    StageError::defect(format!("`{name}` has no place on the device"))
+                })? {
+                    Lying { place, side: Side::Device, .. } => at(place),
+                    Lying { place, side: Side::Host, .. } => Value::Pointer(host + place.offset),
+                }
+            }
+            Argument::Count(walked, cut, tier) => {
+                let items = self.lists.get(walked);
+                Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
+            }
+            Argument::Groups(direction, groups, list) if list.is_count() => {
+                Value::U32(self.grouped((*direction, *groups), *list))
+            }
+            Argument::Number(number) => Value::U32(*number),
+            Argument::Parts { rows, each, most } => Value::U32(self.parts(*rows, *each, *most)),
+            Argument::RowCount(rows) => Value::U32(rows_of(*rows, self.data) as u32),
+            Argument::Seed => Value::U64(self.seed),
+            Argument::Training => Value::U32(u32::from(training)),
+            Argument::Measures if training => Value::Pointer(0),
+            other => self.layout.part(other).map_or(Value::Pointer(0), at),
+        })
+    }
+
+    /// How many groups there are, or rows whose groups lie in several blocks.
+    fn grouped(&self, cut: (Direction, Groups), list: Grouped) -> u32 {
+        self.tables.get(&cut).map_or(0, |table| table.count(list))
+    }
+
+    /// Parts that rows are cut into; at least one, which says what nothing adds up to.
+    fn parts(&self, rows: Rows, each: u32, most: u32) -> u32 {
+        (rows_of(rows, self.data) as u32).div_ceil(each).clamp(1, most)
+    }
+
+    /// How many blocks.
+    pub fn grid(&self, kernel: &Kernel) -> Grid {
+        let blocks = match &kernel.blocks {
+            Blocks::Rows { rows, each, slices } => {
+                [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1]
+            }
+            Blocks::Fixed(blocks) => *blocks,
+            Blocks::Groups { direction, groups, spans, slices } => {
+                let list = if *spans { Grouped::SpanCount } else { Grouped::Count };
+                [self.grouped((*direction, *groups), list).div_ceil(groups.of_block()), *slices, 1]
+            }
+            Blocks::Parts { rows, each, most, tiles: [first, second] } => {
+                [self.parts(*rows, *each, *most), *first, *second]
+            }
+            Blocks::Items { walked, cut, slices } => {
+                let items = self.lists.get(walked);
+                let count = |tier: Tier| {
+                    items.map_or(0, |items| items.count(*cut, (tier, self.processors)))
+                };
+                let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
+                let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
+                let light = all - hub - block - warp;
+                [
+                    hub * pieces
+                        + block
+                        + warp.div_ceil(cut.warps)
+                        + light.div_ceil(cut.warps * cut.groups_of_warp * cut.rows_of_group),
+                    *slices,
+                    1,
+                ]
+            }
+        };
+        Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lying, Place, Side, inverse};
+
+    #[test]
+    fn rows_are_laid_out_piece_by_piece_as_in_one() {
+        let rows: Vec<f64> = (0..35u8).map(f64::from).collect();
+        for (columns, stride) in [(5, 8), (7, 7), (1, 4), (35, 36)] {
+            let lying =
+                Lying { place: Place { offset: 0, bytes: 0 }, side: Side::Device, columns, stride };
+            let whole = lying.laid_out(&rows);
+            let of_rows: Vec<f64> = rows
+                .chunks(columns)
+                .flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride))
+                .collect();
+            assert_eq!(whole, bytemuck::cast_slice::<f64, u8>(&of_rows));
+            // Pieces end anywhere, also inside of a number.
+            for length in [1, 3, 8, 13, 64, 1000] {
+                let mut pieces = vec![7; whole.len()];
+                pieces
+                    .chunks_mut(length)
+                    .enumerate()
+                    .for_each(|(piece, to)| lying.some_of(&rows, piece * length, to));
+                assert_eq!(pieces, whole, "{columns} columns at {stride}, pieces of {length}");
+            }
+        }
+        let nothing = Lying {
+            place: Place { offset: 0, bytes: 0 },
+            side: Side::Device,
+            columns: 0,
+            stride: 0,
+        };
+        assert_eq!(nothing.laid_out::<f32>(&[]), [0u8; 0]);
+    }
+
+    #[test]
+    fn rows_are_laid_out_at_their_stride_and_taken_back() {
+        let lying = Lying {
+            place: Place { offset: 0, bytes: 32 },
+            side: Side::Device,
+            columns: 3,
+            stride: 4,
+        };
+        let there = lying.laid_out(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(
+            bytemuck::cast_slice::<u8, f32>(&there),
+            [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]
+        );
+        let mut back = [0.0f32; 6];
+        let get = |bytes: &mut [u8]| {
+            bytes.copy_from_slice(&there);
+            Ok(())
+        };
+        lying.taken(&mut back, get).unwrap();
+        assert_eq!(back, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn rows_that_stay_on_the_host_lie_there_as_on_a_device() {
+        let mut all = vec![7.0f32; 16];
+        let rows: Vec<f32> = (1..=6u8).map(f32::from).collect();
+        for (columns, stride) in [(3, 4), (2, 2)] {
+            let lying =
+                Lying { place: Place { offset: 16, bytes: 32 }, side: Side::Host, columns, stride };
+            lying.lay(bytemuck::cast_slice_mut(&mut all), &rows).unwrap();
+            let there = lying.laid_out(&rows);
+            assert_eq!(&bytemuck::cast_slice::<f32, u8>(&all)[16..][..there.len()], &*there);
+        }
+        assert_eq!(
+            (all[..4].to_vec(), all[12..].to_vec()),
+            (vec![7.0; 4], vec![7.0; 4]),
+            "nothing else is written"
+        );
+        let beyond = Lying {
+            place: Place { offset: 40, bytes: 32 },
+            side: Side::Host,
+            columns: 3,
+            stride: 4,
+        };
+        assert!(beyond.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
+        let narrow = Lying {
+            place: Place { offset: 0, bytes: 16 },
+            side: Side::Host,
+            columns: 3,
+            stride: 4,
+        };
+        assert!(narrow.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
+    }
+
+    #[test]
+    fn rows_of_an_index_are_listed_by_what_they_name() {
+        assert_eq!(inverse(&[2, 0, -1, 2, 3, i64::MAX, 2, 0], 3), [0, 2, 2, 5, 1, 7, 0, 3, 6]);
+        assert_eq!(inverse(&[], 2), [0, 0, 0]);
+        assert_eq!(inverse(&[0, 1], 0), [0]);
+    }
+}

@@ -1,0 +1,220 @@
+//! learning_rate: how large the steps of an epoch are, and when enough of them were taken.
+//!
+//! promises  a function of the settings and of the validation qualities seen so far, so that a
+//!           resumed training goes on alike
+//! never     looks at a clock
+use warploom_spec::{EarlyStopSpec, FallSpec, RunSpec, Schedule};
+
+use warploom_vertex::emit::cuda::training_control;
+
+use crate::metrics::Measure;
+
+/// What was seen of the validation nodes, or graphs, epoch by epoch.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    schedule: Schedule,
+    early_stop: EarlyStopSpec,
+    epochs: u64,
+    measure: Measure,
+    best: Option<f64>,
+    /// Epochs since the best.
+    stale: u64,
+    /// Epochs since the best or the last fall of the pace.
+    waited: u64,
+    fallen: f64,
+}
+
+impl Watch {
+    /// Of a run whose quality is this measure.
+    pub fn new(spec: &RunSpec, measure: Measure) -> Self {
+        let (schedule, early_stop) = (spec.schedule.clone(), spec.early_stop.clone());
+        Watch {
+            schedule,
+            early_stop,
+            epochs: spec.epochs,
+            measure,
+            best: None,
+            stale: 0,
+            waited: 0,
+            fallen: 1.0,
+        }
+    }
+
+    /// Whether validation qualities are what decides, and what asks for that.
+    pub fn needs_validation(spec: &RunSpec) -> Option<&'static str> {
+        match spec.schedule {
+            _ if spec.early_stop.patience.is_some() => Some("run.early_stop"),
+            Schedule::Plateau(_) => Some("run.schedule: plateau"),
+            _ => None,
+        }
+    }
+
+    /// The next epoch's validation quality; whether it is the best so far.
+    pub fn see(&mut self, quality: Option<f64>) -> bool {
+        let is_better = quality.is_some_and(|quality| {
+            self.best.is_none_or(|best| self.measure.is_better(quality, best))
+        });
+        if is_better {
+            (self.best, self.stale, self.waited) = (quality, 0, 0);
+            return true;
+        }
+        self.stale += 1;
+        self.waited += 1;
+        if let Schedule::Plateau(plateau) = &self.schedule
+            && self.waited > plateau.patience
+        {
+            self.fallen = (self.fallen * plateau.factor).max(plateau.least);
+            self.waited = 0;
+        }
+        false
+    }
+
+    /// Whether anything but the number of an epoch decides what is done in it.
+    pub fn decides(&self) -> bool {
+        self.early_stop.patience.is_some() || matches!(self.schedule, Schedule::Plateau(_))
+    }
+
+    /// The same as it is told to a device, which goes on with it alone: by which of the measures
+    /// that it counts, over so many rows, and whether it is to keep the best parameters.
+    pub fn told(&self, measure: u32, rows: usize, keeps: bool) -> training_control::Watch {
+        let short = |epochs: u64| u32::try_from(epochs).unwrap_or(u32::MAX - 1);
+        let plateau =
+            if let Schedule::Plateau(plateau) = &self.schedule { Some(plateau) } else { None };
+        training_control::Watch {
+            measure,
+            keeps,
+            patience: self.early_stop.patience.map(short),
+            plateau: plateau.map(|plateau| short(plateau.patience)),
+            rows: rows as u32,
+            best: self.best,
+            stale: short(self.stale),
+            waited: short(self.waited),
+            over: false,
+            kept: 0,
+            factor: plateau.map_or(1.0, |plateau| plateau.factor),
+            least: plateau.map_or(0.0, |plateau| plateau.least),
+            fallen: self.fallen,
+        }
+    }
+
+    /// Whether a device that went on alone saw the same.
+    pub fn agrees(&self, told: &training_control::Watch) -> bool {
+        let seen = self.told(told.measure, told.rows as usize, told.keeps);
+        training_control::Watch { over: told.over, kept: told.kept, ..seen } == *told
+            && (self.is_over() == told.over)
+    }
+
+    /// Whether as many epochs went by without a better one as were to be waited for.
+    pub fn is_over(&self) -> bool {
+        self.early_stop.patience.is_some_and(|patience| self.stale >= patience)
+    }
+
+    /// What the step size is multiplied with in the epoch after so many.
+    pub fn pace(&self, done: u64) -> f64 {
+        match &self.schedule {
+            Schedule::Constant(constant) => warmed(done, constant.warmup),
+            Schedule::Step(step) => step.factor.powf((done / step.every) as f64),
+            Schedule::Exponential(exponential) => exponential.factor.powf(done as f64),
+            Schedule::Linear(fall) => {
+                warmed(done, fall.warmup) * (1.0 - (1.0 - fall.last) * self.gone(done, fall))
+            }
+            Schedule::Cosine(fall) => {
+                let left = 0.5 * (1.0 + (std::f64::consts::PI * self.gone(done, fall)).cos());
+                warmed(done, fall.warmup) * (fall.last + (1.0 - fall.last) * left)
+            }
+            Schedule::Plateau(_) => self.fallen,
+        }
+    }
+
+    /// Which share of the epochs after the warm-up is over.
+    fn gone(&self, done: u64, fall: &FallSpec) -> f64 {
+        let all = self.epochs.saturating_sub(fall.warmup).max(1);
+        done.saturating_sub(fall.warmup) as f64 / all as f64
+    }
+}
+
+fn warmed(done: u64, warmup: u64) -> f64 {
+    if done < warmup { (done + 1) as f64 / warmup as f64 } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use warploom_spec::{ConstantSpec, ExponentialSpec, PlateauSpec, StepSpec};
+
+    use super::*;
+
+    fn watch(schedule: Schedule) -> Watch {
+        Watch::new(&RunSpec { schedule, epochs: 10, ..RunSpec::default() }, Measure::Accuracy)
+    }
+
+    /// The first numbers are those of torch.optim.lr_scheduler with the same settings and a step of
+    /// 1.
+    #[test]
+    fn paces() {
+        let paces = |schedule: Schedule| -> Vec<f64> {
+            (0..4).map(|done| watch(schedule.clone()).pace(done)).collect()
+        };
+        assert_eq!(paces(Schedule::default()), [1.0; 4]);
+        assert_eq!(paces(Schedule::Constant(ConstantSpec { warmup: 2 })), [0.5, 1.0, 1.0, 1.0]);
+        assert_eq!(paces(Schedule::Step(StepSpec { every: 2, factor: 0.5 })), [1.0, 1.0, 0.5, 0.5]);
+        assert_eq!(
+            paces(Schedule::Exponential(ExponentialSpec { factor: 0.5 })),
+            [1.0, 0.5, 0.25, 0.125]
+        );
+        let line = paces(Schedule::Linear(FallSpec { warmup: 0, last: 0.5 }));
+        assert!(
+            line.iter()
+                .zip([1.0, 0.95, 0.9, 0.85])
+                .all(|(pace, expected)| (pace - expected).abs() < 1e-12),
+            "{line:?}"
+        );
+        let cosine = paces(Schedule::Cosine(FallSpec { warmup: 0, last: 0.0 }));
+        let expected =
+            [1.0, 0.975_528_258_147_576_8, 0.904_508_497_187_473_7, 0.793_892_626_146_236_6];
+        assert!(
+            cosine.iter().zip(expected).all(|(pace, expected)| (pace - expected).abs() < 1e-12),
+            "{cosine:?}"
+        );
+        let warmed = paces(Schedule::Cosine(FallSpec { warmup: 2, last: 0.0 }));
+        assert_eq!((warmed[0], warmed[1], warmed[2]), (0.5, 1.0, 1.0));
+        assert!(warmed[3] < 1.0);
+    }
+
+    #[test]
+    fn a_plateau_lowers_the_pace_once_more_after_each_wait() {
+        let mut watch =
+            watch(Schedule::Plateau(PlateauSpec { patience: 1, factor: 0.5, least: 0.2 }));
+        let mut paces = Vec::new();
+        for quality in [
+            Some(0.5),
+            Some(0.5),
+            Some(0.4),
+            Some(0.6),
+            None,
+            Some(0.6),
+            Some(0.6),
+            Some(0.6),
+            Some(0.6),
+            Some(0.6),
+        ] {
+            watch.see(quality);
+            paces.push(watch.pace(0));
+        }
+        assert_eq!(paces, [1.0, 1.0, 0.5, 0.5, 0.5, 0.25, 0.25, 0.2, 0.2, 0.2]);
+    }
+
+    #[test]
+    fn training_is_over_when_nothing_got_better_for_so_long() {
+        let spec =
+            RunSpec { early_stop: EarlyStopSpec { patience: Some(2) }, ..RunSpec::default() };
+        let mut watch = Watch::new(&spec, Measure::SquaredError);
+        let over: Vec<bool> = [3.0, 2.0, 2.5, 1.0, 1.0, 4.0]
+            .map(|quality| {
+                watch.see(Some(quality));
+                watch.is_over()
+            })
+            .into();
+        assert_eq!(over, [false, false, false, false, false, true]);
+        assert_eq!(Watch::needs_validation(&spec), Some("run.early_stop"));
+    }
+}

@@ -1,0 +1,252 @@
+//! metrics: how good a result is, by every measure that fits the loss.
+//!
+//! promises  what is chosen by stands first; the names are those of `run.metric`; what has to sort
+//!           all scores is measured of each epoch only where it is asked for, else once, of what is
+//!           kept
+//! never     measures what does not fit: an area under a curve needs two classes, or labels that
+//!           hold or do not
+use warploom_contract::{ErrorKind, StageError};
+use warploom_ops::{Real, metrics};
+use warploom_spec::Metric;
+use warploom_vertex::emit::cuda::epoch_clock::counts_of_part;
+use warploom_vertex::launch::LossKind;
+
+/// A measure of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The share that is right.
+    Accuracy,
+    /// Of classes the mean over them, of labels over all elements.
+    F1,
+    /// The area under the ROC curve.
+    Auc,
+    /// The mean squared error.
+    SquaredError,
+    /// The mean absolute error.
+    AbsoluteError,
+}
+
+/// What is compared: scores or values and what they should be, so many in a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a, T> {
+    /// What was made.
+    pub result: &'a [T],
+    /// What it should be.
+    pub target: &'a [T],
+    /// Elements of the result in a row.
+    pub columns: usize,
+    /// What training makes small.
+    pub kind: LossKind,
+}
+
+impl Measure {
+    /// As in `run.metric`, and in names of columns.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Accuracy => "accuracy",
+            Measure::F1 => "f1",
+            Measure::Auc => "auc",
+            Measure::SquaredError => "mse",
+            Measure::AbsoluteError => "mae",
+        }
+    }
+
+    /// In a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Measure::Accuracy => "accuracy",
+            Measure::F1 => "F1",
+            Measure::Auc => "AUC",
+            Measure::SquaredError => "MSE",
+            Measure::AbsoluteError => "MAE",
+        }
+    }
+
+    /// Whether `new` is a better quality than `old`.
+    pub fn is_better(self, new: f64, old: f64) -> bool {
+        match self {
+            Measure::Accuracy | Measure::F1 | Measure::Auc => new > old,
+            Measure::SquaredError | Measure::AbsoluteError => new < old,
+        }
+    }
+
+    /// A quality as it is shown.
+    pub fn shown(self, quality: f64) -> String {
+        match self {
+            Measure::Accuracy | Measure::F1 | Measure::Auc => format!("{:.1}%", 100.0 * quality),
+            Measure::SquaredError | Measure::AbsoluteError => format!("{quality:.4}"),
+        }
+    }
+
+    /// Of some rows; none where there are none, or nothing is known of them.
+    pub fn of<T: Real>(self, compared: Compared<T>, rows: &[u32]) -> Option<f64> {
+        let Compared { result, target, columns, kind } = compared;
+        let of_labels = kind == LossKind::Binary;
+        let quality = match self {
+            _ if rows.is_empty() => return None,
+            Measure::Accuracy if of_labels => metrics::right_share(result, target, columns, rows),
+            Measure::Accuracy => metrics::accuracy(result, target, columns, rows),
+            Measure::F1 if of_labels => metrics::micro_f1(result, target, columns, rows),
+            Measure::F1 => metrics::macro_f1(result, target, columns, rows),
+            Measure::Auc if of_labels => metrics::auc_of_labels(result, target, columns, rows),
+            Measure::Auc => metrics::auc_of_classes(result, target, rows),
+            Measure::SquaredError => metrics::mean_squared_error(result, target, columns, rows),
+            Measure::AbsoluteError => metrics::mean_absolute_error(result, target, columns, rows),
+        };
+        Some(quality).filter(|quality| !quality.is_nan())
+    }
+}
+
+impl Measure {
+    /// Whether it follows from what a pass of measuring counts or adds up, without the scores.
+    pub fn is_counted(self) -> bool {
+        self != Measure::Auc
+    }
+
+    /// Which of the measures that are counted it is, of those of its losses: the first or the
+    /// second.
+    pub fn number(self) -> u32 {
+        match self {
+            Measure::Accuracy | Measure::SquaredError => 0,
+            Measure::F1 | Measure::AbsoluteError | Measure::Auc => 1,
+        }
+    }
+
+    /// Of each part, by what was counted as `emit::cuda::learn` lists it; none where there are no
+    /// rows, or nothing is known of them.
+    pub fn of_counts(
+        self,
+        counts: &[u32],
+        (kind, columns): (LossKind, usize),
+        rows: [usize; 3],
+    ) -> [Option<f64>; 3] {
+        let each = counts_of_part(kind, columns as u64);
+        std::array::from_fn(|part| {
+            let words = counts.get(part * each..(part + 1) * each)?;
+            let counts: Vec<u64> = words.iter().map(|&count| u64::from(count)).collect();
+            let score = |right: u64, answered: u64, wanted: u64| {
+                (answered + wanted > 0).then(|| 2.0 * right as f64 / (answered + wanted) as f64)
+            };
+            let sum =
+                |place: usize| f64::from_bits(counts[2 * place] | counts[2 * place + 1] << 32);
+            let quality = match (self, kind) {
+                _ if rows[part] == 0 => None,
+                (Measure::SquaredError, _) => Some(sum(0) / (rows[part] * columns) as f64),
+                (Measure::AbsoluteError, _) => Some(sum(1) / (rows[part] * columns) as f64),
+                (Measure::Accuracy, LossKind::CrossEntropy) => {
+                    Some(counts[0] as f64 / rows[part] as f64)
+                }
+                (_, LossKind::CrossEntropy) => {
+                    let scores: Vec<f64> =
+                        counts[1..].chunks(3).filter_map(|of| score(of[0], of[1], of[2])).collect();
+                    Some(scores.iter().sum::<f64>() / scores.len() as f64)
+                }
+                (Measure::Accuracy, _) => Some(counts[1] as f64 / counts[0] as f64),
+                _ => score(counts[2], counts[3], counts[4]),
+            };
+            quality.filter(|quality| !quality.is_nan())
+        })
+    }
+}
+
+/// All that fit a loss over rows of so many elements.
+fn fitting(kind: LossKind, columns: usize) -> &'static [Measure] {
+    match kind {
+        LossKind::CrossEntropy if columns == 2 => &[Measure::Accuracy, Measure::F1, Measure::Auc],
+        LossKind::CrossEntropy => &[Measure::Accuracy, Measure::F1],
+        LossKind::Binary => &[Measure::Accuracy, Measure::F1, Measure::Auc],
+        LossKind::MeanSquares => &[Measure::SquaredError, Measure::AbsoluteError],
+    }
+}
+
+/// What is measured of each epoch, the asked one first; and what of the one that is kept, beside
+/// that.
+pub fn chosen(
+    asked: Metric,
+    kind: LossKind,
+    columns: usize,
+) -> Result<[Vec<Measure>; 2], StageError> {
+    let fitting = fitting(kind, columns);
+    let wanted = match asked {
+        Metric::Auto => fitting[0],
+        Metric::Accuracy => Measure::Accuracy,
+        Metric::F1 => Measure::F1,
+        Metric::Auc => Measure::Auc,
+        Metric::Mse => Measure::SquaredError,
+        Metric::Mae => Measure::AbsoluteError,
+    };
+    if !fitting.contains(&wanted) {
+        let names: Vec<&str> = fitting.iter().map(|measure| measure.name()).collect();
+        let what = format!(
+            "`run.metric: {}` does not fit what is learned, which is {}",
+            wanted.name(),
+            learned(kind, columns)
+        );
+        return Err(StageError::new(ErrorKind::Specification, what)
+            .hint(format!("what fits:  {}", names.join(", "))));
+    }
+    let (each, last): (Vec<Measure>, Vec<Measure>) = fitting
+        .iter()
+        .filter(|measure| **measure != wanted)
+        .partition(|measure| measure.is_counted());
+    Ok([[vec![wanted], each].concat(), last])
+}
+
+fn learned(kind: LossKind, columns: usize) -> String {
+    match kind {
+        LossKind::CrossEntropy => format!("{columns} classes"),
+        LossKind::Binary => "labels that hold or do not".to_owned(),
+        LossKind::MeanSquares => "numbers".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_stands_first_and_must_fit() {
+        let names = |asked, kind, columns| {
+            chosen(asked, kind, columns)
+                .unwrap()
+                .map(|some| some.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 7), ["accuracy f1", ""]);
+        assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 2), ["accuracy f1", "auc"]);
+        assert_eq!(names(Metric::Auc, LossKind::CrossEntropy, 2), ["auc accuracy f1", ""]);
+        assert_eq!(names(Metric::Mae, LossKind::MeanSquares, 1), ["mae mse", ""]);
+        let error = chosen(Metric::Auc, LossKind::CrossEntropy, 7).unwrap_err();
+        assert!(error.what.contains("7 classes") && error.hint.unwrap().contains("accuracy, f1"));
+    }
+
+    #[test]
+    fn errors_are_sums_over_all_elements() {
+        let words = |sums: [f64; 2]| {
+            sums.iter()
+                .flat_map(|sum| [sum.to_bits() as u32, (sum.to_bits() >> 32) as u32])
+                .collect::<Vec<u32>>()
+        };
+        let counts = [words([6.0, 3.0]), words([1.5, -0.0]), words([0.0, 0.0])].concat();
+        let of =
+            |measure: Measure| measure.of_counts(&counts, (LossKind::MeanSquares, 2), [3, 1, 0]);
+        assert_eq!(
+            [of(Measure::SquaredError), of(Measure::AbsoluteError)],
+            [[Some(1.0), Some(0.75), None], [Some(0.5), Some(-0.0), None]]
+        );
+    }
+
+    #[test]
+    fn nothing_is_known_of_no_rows() {
+        let compared = Compared {
+            result: &[1.0f32, 0.0],
+            target: &[0.0],
+            columns: 2,
+            kind: LossKind::CrossEntropy,
+        };
+        assert_eq!(Measure::Accuracy.of(compared, &[]), None);
+        assert_eq!(
+            (Measure::Accuracy.of(compared, &[0]), Measure::Auc.of(compared, &[0])),
+            (Some(1.0), None)
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! program_inputs: what the data set gives to a compiled program beside features and target.
+//!
+//! promises  rows of nodes stand in the order of the permuted graph, rows of edges in the order of
+//!           edge ids; what a graph does not have is refused by name
+//! never     loads what no launch reads
+use std::collections::BTreeMap;
+
+use arrow_array::{
+    Array, ArrayRef,
+    cast::AsArray,
+    types::{
+        Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+        UInt32Type, UInt64Type,
+    },
+};
+use warploom_contract::{
+    Artifact, ErrorKind, StageError,
+    kinds::{csr::Csr, graph},
+    parquet_file::read_table,
+};
+use warploom_shell::column_names;
+use warploom_vertex::{
+    gir::{EdgeSet, Input, Type},
+    launch::{BufferName, Direction, LaunchList, Lists, Role},
+};
+
+use crate::{
+    buffers::{Aligned, Contents},
+    edge_lists::{self, EDGES_MAX},
+    node_kinds,
+    precision::Precision,
+    upload::{Data, Given},
+};
+
+/// Whatever the buffers of role `given` hold.
+pub fn load<T: Precision>(
+    data: &Data<T>,
+    list: &LaunchList,
+    csr: &Csr,
+    artifact: &Artifact,
+) -> Result<BTreeMap<BufferName, Given<T>>, StageError> {
+    let walked = Lists { graphs: false, ..Lists::of(list) };
+    if walked != Lists::default() && data.edges as u64 > EDGES_MAX {
+        let what = format!(
+            "the graph has {} edges, and compiled programs take at most {EDGES_MAX}",
+            data.edges
+        );
+        return Err(StageError::new(ErrorKind::Data, what)
+            .at(artifact.path.display())
+            .hint("run one of the shipped programs, unedited"));
+    }
+    let mut given = BTreeMap::new();
+    for buffer in &list.buffers {
+        if let Role::Given(input) = &buffer.role {
+            given.insert(buffer.name.clone(), rows(data, input, csr, artifact)?);
+        }
+    }
+    Ok(given)
+}
+
+fn rows<T: Precision>(
+    data: &Data<T>,
+    input: &Input,
+    csr: &Csr,
+    artifact: &Artifact,
+) -> Result<Given<T>, StageError> {
+    match input {
+        Input::Kind => whole(node_kinds::of_rows(data, artifact)?.into_iter()),
+        Input::PlaceAmong(kinds) => {
+            whole(node_kinds::places_among(data, kinds, artifact)?.into_iter())
+        }
+        Input::FeaturesOf(kind) => node_kinds::dense(artifact, *kind),
+        Input::Chosen(setting) => {
+            let rows = data.chosen.get(setting).ok_or_else(|| {
+                StageError::defect(format!(
+                    "the plan reads the nodes that `{setting}` names, and the run knows none"
+                ))
+            })?;
+            whole((0..data.nodes).map(|row| i64::from(rows.contains(&(data.old(row) as u64)))))
+        }
+        Input::Id => whole((0..data.nodes).map(|row| data.old(row) as i64)),
+        Input::Degree(edges) => whole(degrees(csr, *edges).into_iter()),
+        Input::Weight => match csr.weights.as_ref() {
+            None => real((0..data.edges).map(|_| T::rounded(1.0))),
+            Some(weights) => real(edge_lists::by_edge(csr, weights).into_iter().map(T::of_f32)),
+        },
+        Input::EdgeType => match csr.types.as_ref() {
+            None => Err(absent(artifact, "relations")),
+            Some(types) => whole(edge_lists::by_edge(csr, types).into_iter().map(i64::from)),
+        },
+        Input::GraphSize => match &data.lists.graphs {
+            None => whole(std::iter::once(data.nodes as i64)),
+            Some(graphs) => whole(graphs.sizes()),
+        },
+        Input::Column(name) => column(data, name, artifact),
+        Input::EdgeFeatures => match graph::open_edge_features(artifact)? {
+            None => Err(absent(artifact, "edge features")),
+            Some((columns, values)) => {
+                let found = values.len().checked_div(columns).unwrap_or(0);
+                if found != data.edges {
+                    let path = artifact.file(graph::EDGE_FEATURES_FILE);
+                    return Err(StageError::damaged(
+                        &path,
+                        format!(
+                            "expected rows for {} edges, as the csr has, found {found}",
+                            data.edges
+                        ),
+                    ));
+                }
+                Ok(Given::Real(Contents::Shared(T::of_view(&values))))
+            }
+        },
+        Input::Features | Input::Target => {
+            Err(StageError::defect("features and targets have roles of their own"))
+        }
+    }
+}
+
+pub(crate) fn absent(artifact: &Artifact, what: &str) -> StageError {
+    StageError::defect(format!("the plan reads {what}, and the graph it names has none"))
+        .at(artifact.path.display())
+}
+
+fn whole<T: Precision>(values: impl Iterator<Item = i64>) -> Result<Given<T>, StageError> {
+    let values: Vec<i64> = values.collect();
+    let mut kept = Aligned::zeros(values.len())?;
+    kept.copy_from_slice(&values);
+    Ok(Given::Whole(Contents::Owned(kept)))
+}
+
+fn real<T: Precision>(values: impl Iterator<Item = T>) -> Result<Given<T>, StageError> {
+    let values: Vec<T> = values.collect();
+    let mut kept = Aligned::zeros(values.len())?;
+    kept.copy_from_slice(&values);
+    Ok(Given::Real(Contents::Owned(kept)))
+}
+
+/// Number of edges of each vertex.
+fn degrees(csr: &Csr, edges: EdgeSet) -> Vec<i64> {
+    let counted = |offsets: &[u64]| {
+        offsets.windows(2).map(|pair| (pair[1] - pair[0]) as i64).collect::<Vec<_>>()
+    };
+    let (mut incoming, mut outgoing) =
+        (counted(&csr.incoming.offsets), counted(&csr.outgoing.offsets));
+    if let Some(relation) = edges.relation {
+        incoming.fill(0);
+        outgoing.fill(0);
+        let types = csr.types.as_deref().unwrap_or(&[]);
+        for (vertex, pair) in csr.incoming.offsets.windows(2).enumerate() {
+            for slot in pair[0] as usize..pair[1] as usize {
+                if types.get(slot).is_some_and(|found| u32::from(*found) == relation) {
+                    incoming[vertex] += 1;
+                    outgoing[csr.incoming.neighbours[slot] as usize] += 1;
+                }
+            }
+        }
+    }
+    match edges.direction {
+        Direction::In => incoming,
+        Direction::Out => outgoing,
+        Direction::Both => {
+            incoming.into_iter().zip(outgoing).map(|(into, out)| into + out).collect()
+        }
+    }
+}
+
+/// A column of nodes.parquet, in its own order; nothing is not a number, or of whole numbers the
+/// sentinel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Reals.
+    Real(Vec<f64>),
+    /// Bools and ints.
+    Whole(Vec<i64>),
+}
+
+/// Reads a column of nodes.parquet.
+pub fn read_column(artifact: &Artifact, name: &str) -> Result<Column, StageError> {
+    let path = artifact.file(graph::NODES_FILE);
+    let table = read_table(&path, Some(&[name]))?;
+    let column =
+        table.column(name).ok_or_else(|| absent(artifact, &format!("the column `{name}`")))?;
+    match column_names::type_of(column.data_type()) {
+        None => Err(StageError::damaged(
+            &path,
+            format!("column `{name}`: no numbers, but {}", column.data_type()),
+        )),
+        Some(Type::Real) => Ok(Column::Real(reals(column))),
+        Some(_) => Ok(Column::Whole(wholes(column))),
+    }
+}
+
+fn column<T: Precision>(
+    data: &Data<T>,
+    name: &str,
+    artifact: &Artifact,
+) -> Result<Given<T>, StageError> {
+    match read_column(artifact, name)? {
+        Column::Real(values) => real((0..data.nodes).map(|row| T::rounded(values[data.old(row)]))),
+        Column::Whole(values) => whole((0..data.nodes).map(|row| values[data.old(row)])),
+    }
+}
+
+fn reals(column: &ArrayRef) -> Vec<f64> {
+    if let Some(values) = column.as_primitive_opt::<Float32Type>() {
+        return values.iter().map(|value| value.map_or(f64::NAN, f64::from)).collect();
+    }
+    column.as_primitive_opt::<Float64Type>().map_or_else(Vec::new, |values| {
+        values.iter().map(|value| value.unwrap_or(f64::NAN)).collect()
+    })
+}
+
+fn wholes(column: &ArrayRef) -> Vec<i64> {
+    if let Some(bools) = column.as_boolean_opt() {
+        return bools.iter().map(|value| i64::from(value.unwrap_or(false))).collect();
+    }
+    macro_rules! of {
+        ($($kind:ty),*) => {$(
+            if let Some(values) = column.as_primitive_opt::<$kind>() {
+                return values.iter().map(|value| value.map_or(i64::MAX, |value| i64::try_from(value).unwrap_or(i64::MAX))).collect();
+            }
+        )*};
+    }
+    of!(Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type);
+    vec![i64::MAX; column.len()]
+}

@@ -1,0 +1,530 @@
+//! resolved_program: a launch list whose names have become numbers and whose expressions are compiled.
+//!
+//! promises  every name is looked up here, once; steps stand in the order of the list, and the
+//!           parts are ranges of them
+//! never     looks at data; accepts a list that `validate` would refuse (the caller has called it)
+use std::{collections::BTreeMap, ops::Range};
+
+use warploom_contract::StageError;
+use warploom_ops::Scalar;
+use warploom_ops::evaluate::Index;
+use warploom_ops::expression::Compiled;
+use warploom_ops::product::RightLayout;
+use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
+use warploom_vertex::launch::{
+    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression,
+    Half, LaunchList, LossKind, Operand, Operation, Role, Rows, Until, View, gradient_buffer,
+    parameter_buffer,
+};
+
+use crate::{buffers::Epilogue, fused_launch::Fused, precision::Precision};
+
+/// Where a buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Among the reals.
+    Real(usize),
+    /// Among the reals of 16 bits, with what those are.
+    Half(usize, Half),
+    /// Among the ids.
+    Id(usize),
+    /// Among the whole numbers.
+    Whole(usize),
+    /// Sparse features, which are in no bank: of all nodes, or of those of a kind.
+    Sparse(Option<u32>),
+}
+
+/// A sum, minimum or maximum over neighbours.
+#[derive(Debug)]
+pub struct Reduce<E> {
+    /// Written.
+    pub out: usize,
+    /// Read.
+    pub source: Option<usize>,
+    /// Which edges.
+    pub direction: Direction,
+    /// How messages meet.
+    pub combine: Combine,
+    /// What a message is multiplied with.
+    pub factor: EdgeFactor,
+    /// Applied to each element made.
+    pub epilogue: Epilogue<E>,
+}
+
+/// What an evaluated operation reads.
+#[derive(Debug)]
+pub enum Input<T> {
+    /// A number, of either type.
+    Number(Number, [T; 1], [i64; 1]),
+    /// Rows of a buffer.
+    Rows(Place, Vec<u64>, Index),
+    /// The product of two.
+    Times(Box<Input<T>>, Box<Input<T>>),
+}
+
+/// An evaluated operation.
+#[derive(Debug)]
+pub struct Evaluate<T> {
+    /// Written.
+    pub out: Place,
+    /// What a row of it stands for.
+    pub rows: Rows,
+    /// Shape of a row.
+    pub shape: Vec<u64>,
+    /// Type of an element.
+    pub kind: Type,
+    /// What is computed.
+    pub op: Op,
+    /// What it is computed from.
+    pub inputs: Vec<Input<T>>,
+}
+
+/// What a step does, by numbers.
+#[derive(Debug)]
+pub enum Action<T> {
+    /// Over neighbours, of reals.
+    Reduce(Reduce<T>),
+    /// Over neighbours, of ids.
+    ReduceIds(Reduce<u32>),
+    /// Dense product: out, left, right.
+    Product([usize; 3], RightLayout, Epilogue<T>),
+    /// Dense gradient of a weight: out, left, right.
+    ProductOverRows([usize; 3]),
+    /// Sparse features, of all nodes or of a kind, times a weight: out, right.
+    SparseProduct(Option<u32>, [usize; 2], Option<Dropout>, Epilogue<T>),
+    /// Gradient of that weight: out, left.
+    SparseProductOverRows(Option<u32>, [usize; 2], Option<Dropout>),
+    /// Each element of a buffer of reals.
+    Elementwise(usize, Epilogue<T>),
+    /// Each element of a buffer of ids.
+    ElementwiseIds(usize, Epilogue<u32>),
+    /// Sum over rows: out, source.
+    SumOverRows([usize; 2]),
+    /// An operation of the program.
+    Evaluate(Evaluate<T>),
+    /// Several, in one walk.
+    Fused(Fused<T>),
+    /// The loss: result, target, gradient, value.
+    Loss(LossKind, [usize; 4]),
+    /// One step of the optimiser, for the parameter of this number.
+    Optimize(usize),
+}
+
+/// One launch.
+#[derive(Debug)]
+pub struct Step<T> {
+    /// Its name in the list.
+    pub name: String,
+    /// What it does.
+    pub action: Action<T>,
+}
+
+/// Parts of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Once, before the first epoch.
+    Prepare,
+    /// From features to the result.
+    Forward,
+    /// The loss and the gradient of the result.
+    Loss,
+    /// Gradients of parameters.
+    Backward,
+    /// The optimiser.
+    Update,
+    /// Once, before the loop of this number.
+    Before(usize),
+    /// One superstep of the loop of this number.
+    Superstep(usize),
+    /// Once, after the last loop.
+    Finish,
+}
+
+/// A loop, resolved.
+#[derive(Clone, Debug)]
+pub struct Repeated {
+    /// States with their successors.
+    pub commits: Vec<(Place, Place)>,
+    /// Which of them its end is tested on.
+    pub watched: Vec<usize>,
+    /// The bools that must hold nowhere, where that is its end.
+    pub active: Option<Place>,
+    /// When it stops.
+    pub until: Until,
+    /// A shorter way to its end.
+    pub course: Option<Course>,
+    /// The edges along which changes are read, where only what reads one need be made again.
+    pub frontier: Option<Direction>,
+    prepare: Range<usize>,
+    superstep: Range<usize>,
+}
+
+/// A learned tensor.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// Its name.
+    pub name: String,
+    /// Its shape as saved.
+    pub shape: Vec<u64>,
+    /// Its buffer.
+    pub buffer: usize,
+    /// Buffer of its gradient, when training.
+    pub gradient: Option<usize>,
+}
+
+/// A list, resolved.
+#[derive(Debug)]
+pub struct Program<T> {
+    /// All launches in order.
+    pub steps: Vec<Step<T>>,
+    /// Learned tensors.
+    pub parameters: Vec<Learned>,
+    /// Loops of an iteration, in order.
+    pub loops: Vec<Repeated>,
+    /// Running statistics and their next values.
+    pub statistics: Vec<(usize, usize)>,
+    /// What the program returns.
+    pub results: Vec<Returned>,
+    /// Whether a launch draws dropout.
+    pub draws: bool,
+    /// Where each buffer is.
+    pub places: BTreeMap<String, Place>,
+    parts: [Range<usize>; 5],
+    finish: Range<usize>,
+}
+
+/// One returned value.
+#[derive(Clone, Debug)]
+pub struct Returned {
+    /// Name in the table.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// Type of an element.
+    pub kind: Type,
+    /// What a row of it stands for.
+    pub rows: Rows,
+    /// For values of edges: the list that they were made over.
+    pub edges: Option<EdgeSet>,
+}
+
+impl<T> Program<T> {
+    /// The steps of a part; none where the program has no such part.
+    pub fn part(&self, part: Part) -> Range<usize> {
+        let of_loop = |number: usize, range: fn(&Repeated) -> &Range<usize>| {
+            self.loops.get(number).map_or(0..0, |repeated| range(repeated).clone())
+        };
+        match part {
+            Part::Prepare => self.parts[0].clone(),
+            Part::Forward => self.parts[1].clone(),
+            Part::Loss => self.parts[2].clone(),
+            Part::Backward => self.parts[3].clone(),
+            Part::Update => self.parts[4].clone(),
+            Part::Before(number) => of_loop(number, |repeated| &repeated.prepare),
+            Part::Superstep(number) => of_loop(number, |repeated| &repeated.superstep),
+            Part::Finish => self.finish.clone(),
+        }
+    }
+}
+
+impl<T: Precision> Program<T> {
+    /// Resolves a validated list.
+    pub fn resolve(list: &LaunchList) -> Result<Self, StageError> {
+        let names = Names::of(list);
+        let mut start = 0;
+        let mut next = |size: usize| {
+            start += size;
+            start - size..start
+        };
+        let none = || std::array::from_fn(|_| 0..0);
+        let (parts, loops, finish, statistics, draws) = match &list.body {
+            Body::Train(train) => {
+                let sizes = [
+                    train.prepare.len(),
+                    train.forward.len(),
+                    1,
+                    train.backward.len(),
+                    train.update.len(),
+                ];
+                let copies = train
+                    .statistics
+                    .iter()
+                    .map(|Commit { state, next }| (names.real(state), names.real(next)));
+                (sizes.map(&mut next), Vec::new(), 0..0, copies.collect(), train.draws)
+            }
+            Body::Iterate(iterate) => {
+                let loops = iterate
+                    .loops
+                    .iter()
+                    .map(|repeated| names.repeated(repeated, &mut next))
+                    .collect();
+                (none(), loops, next(iterate.finish.len()), Vec::new(), false)
+            }
+        };
+        let learned = |parameter: &warploom_vertex::launch::Parameter| Learned {
+            name: parameter.name.clone(),
+            shape: parameter.shape.clone(),
+            buffer: names.real(&parameter_buffer(&parameter.name)),
+            gradient: names
+                .places
+                .get(&gradient_buffer(&parameter.name))
+                .map(|_| names.real(&gradient_buffer(&parameter.name))),
+        };
+        let steps = list.launches().into_iter().map(|launch| {
+            Ok(Step { name: launch.name.clone(), action: names.action(&launch.operation)? })
+        });
+        Ok(Program {
+            steps: steps.collect::<Result<_, StageError>>()?,
+            parameters: list.parameters.iter().map(learned).collect(),
+            loops,
+            statistics,
+            results: list.results.iter().map(|result| names.returned(result)).collect(),
+            draws,
+            places: names.places,
+            parts,
+            finish,
+        })
+    }
+}
+
+/// Numbers by name.
+pub struct Names<'a> {
+    list: &'a LaunchList,
+    places: BTreeMap<String, Place>,
+}
+
+impl<'a> Names<'a> {
+    /// Each type is counted apart, in the order of the list.
+    fn of(list: &'a LaunchList) -> Self {
+        let (mut reals, mut halves, mut ids, mut wholes) = (0, 0, 0, 0);
+        let count = |counter: &mut usize| {
+            *counter += 1;
+            *counter - 1
+        };
+        let place = |buffer: &Buffer| match (&buffer.role, buffer.element) {
+            (Role::SparseFeatures, _) => Place::Sparse(None),
+            (Role::SparseFeaturesOf { kind, .. }, _) => Place::Sparse(Some(*kind)),
+            (_, Element::Real) => Place::Real(count(&mut reals)),
+            (_, Element::Half(half)) => Place::Half(count(&mut halves), half),
+            (_, Element::Id) => Place::Id(count(&mut ids)),
+            (_, Element::Whole(_)) => Place::Whole(count(&mut wholes)),
+        };
+        let mut place = place;
+        Names {
+            list,
+            places: list
+                .buffers
+                .iter()
+                .map(|buffer| (buffer.name.clone(), place(buffer)))
+                .collect(),
+        }
+    }
+
+    /// Where a buffer is.
+    pub fn place(&self, name: &str) -> Place {
+        *self.places.get(name).expect("a validated list declares every name that it uses")
+    }
+
+    /// What is declared of a buffer.
+    pub fn buffer(&self, name: &str) -> &'a Buffer {
+        self.list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.name == name)
+            .expect("a validated list declares every name that it uses")
+    }
+
+    fn returned(&self, result: &warploom_vertex::launch::ResultColumn) -> Returned {
+        let buffer = self.buffer(&result.buffer);
+        Returned {
+            name: result.name.clone(),
+            place: self.place(&result.buffer),
+            kind: buffer.element.kind(),
+            rows: buffer.rows,
+            edges: result.edges,
+        }
+    }
+
+    fn repeated(
+        &self,
+        repeated: &warploom_vertex::launch::Loop,
+        next: &mut impl FnMut(usize) -> Range<usize>,
+    ) -> Repeated {
+        let is_watched = |commit: &Commit| match &repeated.until {
+            Until::ChangeAtMost(state, _) => commit.state == *state,
+            Until::Unchanged(states) => states.contains(&commit.state),
+            Until::Nowhere(_) => false,
+        };
+        let active = if let Until::Nowhere(buffer) = &repeated.until {
+            Some(self.place(buffer))
+        } else {
+            None
+        };
+        Repeated {
+            commits: repeated
+                .commit
+                .iter()
+                .map(|commit| (self.place(&commit.state), self.place(&commit.next)))
+                .collect(),
+            watched: (0..repeated.commit.len())
+                .filter(|index| is_watched(&repeated.commit[*index]))
+                .collect(),
+            active,
+            until: repeated.until.clone(),
+            course: repeated.course.clone(),
+            frontier: repeated.frontier,
+            prepare: next(repeated.prepare.len()),
+            superstep: next(repeated.superstep.len()),
+        }
+    }
+
+    fn input<T: Precision>(&self, operand: &Operand, out: Rows) -> Input<T> {
+        match operand {
+            Operand::Number(number) => {
+                let whole = match number {
+                    Number::Bool(value) => i64::from(*value),
+                    Number::Int(value) => *value,
+                    Number::Real(value) => *value as i64,
+                };
+                Input::Number(*number, [T::rounded(number.real())], [whole])
+            }
+            Operand::Rows(rows) => {
+                let held = self.buffer(&rows.buffer).rows;
+                let index = match (rows.view, held, out) {
+                    (View::Far(edges), ..) => Index::Far(edges),
+                    (View::Near(edges), ..) => Index::Near(edges),
+                    (View::Own, Rows::Fixed(_), _) => Index::One,
+                    (View::Own, Rows::Graphs(_), Rows::Nodes) => Index::Graph,
+                    _ => Index::Same,
+                };
+                Input::Rows(self.place(&rows.buffer), rows.shape.clone(), index)
+            }
+            Operand::Times(first, second) => {
+                Input::Times(Box::new(self.input(first, out)), Box::new(self.input(second, out)))
+            }
+        }
+    }
+
+    fn real(&self, name: &str) -> usize {
+        match self.place(name) {
+            Place::Real(index) => index,
+            other => unreachable!("`{name}` is real in a validated list, found {other:?}"),
+        }
+    }
+
+    /// Whose sparse features these are.
+    fn sparse(&self, name: &str) -> Option<u32> {
+        match self.place(name) {
+            Place::Sparse(kind) => kind,
+            other => unreachable!("`{name}` is sparse in a validated list, found {other:?}"),
+        }
+    }
+
+    fn id(&self, name: &str) -> usize {
+        match self.place(name) {
+            Place::Id(index) => index,
+            other => unreachable!("`{name}` is an id in a validated list, found {other:?}"),
+        }
+    }
+
+    fn action<T: Precision>(&self, operation: &Operation) -> Result<Action<T>, StageError> {
+        let real = |name: &str| self.real(name);
+        Ok(match operation {
+            Operation::NeighbourReduce { out, .. } => match self.place(out) {
+                Place::Id(_) => Action::ReduceIds(self.reduce(operation, |name| self.id(name))?),
+                _ => Action::Reduce(self.reduce(operation, real)?),
+            },
+            Operation::Product { out, left, right, right_transposed, epilogue } => {
+                let layout =
+                    if *right_transposed { RightLayout::Transposed } else { RightLayout::Plain };
+                Action::Product(
+                    [out, left, right].map(|name| real(name)),
+                    layout,
+                    epilogue_of(epilogue, real)?,
+                )
+            }
+            Operation::ProductOverRows { out, left, right } => {
+                Action::ProductOverRows([out, left, right].map(|name| real(name)))
+            }
+            Operation::SparseProduct { out, left, right, dropout, epilogue } => {
+                Action::SparseProduct(
+                    self.sparse(left),
+                    [out, right].map(|name| real(name)),
+                    *dropout,
+                    epilogue_of(epilogue, real)?,
+                )
+            }
+            Operation::SparseProductOverRows { out, left, right, dropout } => {
+                Action::SparseProductOverRows(
+                    self.sparse(right),
+                    [out, left].map(|name| real(name)),
+                    *dropout,
+                )
+            }
+            Operation::Elementwise { out, expression } => match self.place(out) {
+                Place::Id(index) => {
+                    Action::ElementwiseIds(index, epilogue_of(expression, |name| self.id(name))?)
+                }
+                _ => Action::Elementwise(real(out), epilogue_of(expression, real)?),
+            },
+            Operation::Evaluate { out, shape, op, inputs } => {
+                let buffer = self.buffer(out);
+                Action::Evaluate(Evaluate {
+                    out: self.place(out),
+                    rows: buffer.rows,
+                    shape: shape.clone(),
+                    kind: buffer.element.kind(),
+                    op: op.clone(),
+                    inputs: inputs.iter().map(|input| self.input(input, buffer.rows)).collect(),
+                })
+            }
+            Operation::Fused { .. } => Action::Fused(Fused::resolve(self, operation)?),
+            Operation::SumOverRows { out, source } => {
+                Action::SumOverRows([out, source].map(|name| real(name)))
+            }
+            Operation::Loss { kind, result, target, gradient, value } => {
+                Action::Loss(*kind, [result, target, gradient, value].map(|name| real(name)))
+            }
+            Operation::Optimize { parameter } => {
+                let index = self.list.parameters.iter().position(|known| known.name == *parameter);
+                Action::Optimize(index.expect("a validated list updates its own parameters"))
+            }
+        })
+    }
+
+    fn reduce<E: Scalar>(
+        &self,
+        operation: &Operation,
+        number: impl Fn(&str) -> usize,
+    ) -> Result<Reduce<E>, StageError> {
+        let Operation::NeighbourReduce { out, source, direction, combine, factor, epilogue } =
+            operation
+        else {
+            unreachable!("called for reductions");
+        };
+        Ok(Reduce {
+            out: number(out),
+            source: source.as_deref().map(&number),
+            direction: *direction,
+            combine: *combine,
+            factor: *factor,
+            epilogue: epilogue_of(epilogue, number)?,
+        })
+    }
+}
+
+fn epilogue_of<E: Scalar>(
+    expression: &Expression,
+    number: impl Fn(&str) -> usize,
+) -> Result<Epilogue<E>, StageError> {
+    let program = Compiled::compile(expression).map_err(|error| {
+        StageError::defect(format!("an expression of the plan cannot be compiled: {error}"))
+    })?;
+    let loads = program.loads().iter().map(|name| number(name)).collect();
+    Ok(Epilogue { program, loads })
+}
+
+/// How many rows that is.
+pub fn row_count(rows: Rows, nodes: usize, edges: usize) -> usize {
+    rows.count(nodes as u64, edges as u64) as usize
+}

@@ -1,0 +1,231 @@
+//! shortcuts: a loop gone through by the shorter way that its plan names.
+//!
+//! promises  the states that supersteps end in, to the bit; a course is taken only after what it
+//!           asks of values was looked at
+//! never     is taken where supersteps are bounded: what stands after so many of them is then what
+//!           is asked for
+//! limits    4 to 16 bytes a vertex beside the arena; nothing is saved on the way, and a stop is
+//!           answered between two rounds
+use rayon::prelude::*;
+use warploom_contract::stage::StopFlag;
+use warploom_ops::shortcuts::{
+    GoOn, Lists,
+    bfs::{self, FAR, Search},
+    components,
+    delta_stepping::{self, Lengths, Ways},
+    k_core,
+};
+use warploom_vertex::{
+    gir::Number,
+    launch::{Course, Direction, Step},
+};
+
+use crate::{
+    buffers::Buffers,
+    executor::Executor,
+    precision::Precision,
+    resolved_program::Place,
+    upload::{Data, Neighbours},
+};
+
+/// Elements that one task changes.
+const TASK: usize = 1 << 14;
+
+/// The name of the course and its rounds; nothing where it is not possible here, and nothing inside
+/// where it was stopped.
+pub fn take<T: Precision>(
+    executor: &mut Executor<T>,
+    number: usize,
+    stop: &StopFlag,
+) -> Option<Option<(&'static str, u64)>> {
+    let course = executor.program.loops[number].course.clone()?;
+    let state = executor.program.loops[number].commits.first()?.0;
+    let go_on: GoOn = &|| !stop.is_set();
+    let machine = &mut executor.machine;
+    let sides = Sides::of(&machine.data, course.direction())?;
+    let rounds = match course {
+        Course::Cores { .. } => sides.cores(&mut machine.buffers, state, go_on),
+        Course::Least { step: Step::Nothing, .. } => {
+            sides.parts(&mut machine.buffers, state, go_on)
+        }
+        Course::Least { step: Step::Number(Number::Int(step)), .. } => {
+            sides.levels(&mut machine.buffers, (state, step), go_on)
+        }
+        Course::Least { step: Step::Number(step), .. } => {
+            sides.paths(&mut machine.buffers, state, Some(T::rounded(step.real())), go_on)
+        }
+        Course::Least { step: Step::Weight, .. } => {
+            sides.paths(&mut machine.buffers, state, None, go_on)
+        }
+    }?;
+    Some(rounds.map(|rounds| (course.name(), rounds)))
+}
+
+/// What a course came to: no such course here, or stopped, or rounds.
+type Rounds = Option<Option<u64>>;
+
+/// The edges of a course.
+struct Sides<'a, T: Precision> {
+    /// From a vertex to those that read it.
+    push: Vec<&'a Neighbours<T>>,
+    /// From a vertex to those that it reads.
+    pull: Vec<&'a Neighbours<T>>,
+    /// Whether every edge is read from both ends.
+    both_ways: bool,
+}
+
+impl<'a, T: Precision> Sides<'a, T> {
+    fn of(data: &'a Data<T>, direction: Direction) -> Option<Self> {
+        let [push, pull] = data.ways(direction)?;
+        let both_ways = direction == Direction::Both || push[0].lists().are(&pull[0].lists());
+        Some(Sides { push, pull, both_ways })
+    }
+
+    fn push(&self) -> Vec<Lists<'a>> {
+        self.push.iter().map(|side| side.lists()).collect()
+    }
+
+    fn pull(&self) -> Vec<Lists<'a>> {
+        self.pull.iter().map(|side| side.lists()).collect()
+    }
+
+    fn parts(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
+        if !self.both_ways {
+            return None;
+        }
+        if let Place::Real(state) = state
+            && buffers.reals().get(state).iter().any(|value| is_unordered(value.widened()))
+        {
+            return None;
+        }
+        let Some(parts) = components::parts(&self.pull(), go_on) else { return Some(None) };
+        match state {
+            Place::Real(state) => {
+                let least = components::least(buffers.reals().get(state), &parts);
+                buffers.write_real(state, |values, _| give(values, &least, &parts));
+            }
+            Place::Id(state) => {
+                let least = components::least(buffers.ids().get(state), &parts);
+                buffers.write_id(state, |values, _| give(values, &least, &parts));
+            }
+            Place::Whole(state) => {
+                let least = components::least(buffers.wholes().get(state), &parts);
+                buffers.write_whole(state, |values, _| give(values, &least, &parts));
+            }
+            Place::Half(..) | Place::Sparse(_) => return None,
+        }
+        Some(Some(1))
+    }
+
+    /// Whole numbers of which some are the smallest and all others the largest.
+    fn levels(&self, buffers: &mut Buffers<T>, (state, step): (Place, i64), go_on: GoOn) -> Rounds {
+        let Place::Whole(state) = state else { return None };
+        let values = buffers.wholes().get(state);
+        let ends = values.par_chunks(TASK).map(|values| (values.iter().min(), values.iter().max()));
+        let (least, most) = ends.reduce(
+            || (None, None),
+            |one, other| {
+                (one.0.into_iter().chain(other.0).min(), one.1.into_iter().chain(other.1).max())
+            },
+        );
+        let (Some(&least), Some(&most)) = (least, most) else { return Some(Some(1)) };
+        // The largest plus a step must not come round to the smallest numbers.
+        most.checked_add(step)?;
+        let apart = most.checked_sub(least)?;
+        if apart == 0 {
+            return Some(Some(1));
+        }
+        let mut sources = Vec::new();
+        for (vertex, value) in values.iter().enumerate() {
+            if *value == least {
+                sources.push(vertex as u32);
+            } else if *value != most {
+                return None;
+            }
+        }
+        let last = u32::try_from((apart - 1) / step).unwrap_or(FAR).min(FAR - 1);
+        let (push, pull) = (self.push(), self.pull());
+        let Some((levels, rounds)) =
+            bfs::levels(&Search { push: &push, pull: &pull, sources: &sources, last }, go_on)
+        else {
+            return Some(None);
+        };
+        buffers.write_whole(state, |values, _| {
+            values.par_iter_mut().zip(&levels).with_min_len(TASK).for_each(|(value, level)| {
+                *value = if *level == FAR { most } else { least + i64::from(*level) * step };
+            });
+        });
+        Some(Some(u64::from(rounds)))
+    }
+
+    /// Sums of lengths: of all edges the same, or their weights.
+    fn paths(
+        &self,
+        buffers: &mut Buffers<T>,
+        state: Place,
+        length: Option<T>,
+        go_on: GoOn,
+    ) -> Rounds {
+        let Place::Real(state) = state else { return None };
+        let way = |side: &&'a Neighbours<T>| {
+            let lengths = match (length, &side.weights) {
+                (Some(length), _) => Lengths::Same(length),
+                (None, Some(weights)) => Lengths::Each(weights),
+                (None, None) => Lengths::Same(T::ONE),
+            };
+            Ways { lists: side.lists(), lengths }
+        };
+        let ways: Vec<Ways<T>> = self.push.iter().map(way).collect();
+        let first = buffers.reals().get(state);
+        if !delta_stepping::may_begin(first)
+            || !ways.iter().all(|way| delta_stepping::may_be(way.lengths))
+        {
+            return None;
+        }
+        let Some((sums, rounds)) = delta_stepping::paths(first, &ways, go_on) else {
+            return Some(None);
+        };
+        buffers.write_real(state, |values, _| values.copy_from_slice(&sums));
+        Some(Some(rounds))
+    }
+
+    fn cores(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
+        let Place::Whole(state) = state else { return None };
+        let (push, pull) = (self.push(), self.pull());
+        let degree =
+            |vertex: usize| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as i64;
+        if buffers
+            .wholes()
+            .get(state)
+            .par_iter()
+            .enumerate()
+            .any(|(vertex, value)| *value != degree(vertex))
+        {
+            return None;
+        }
+        let Some(cores) = k_core::cores(&push, &pull, go_on) else { return Some(None) };
+        buffers.write_whole(state, |values, _| {
+            values
+                .par_iter_mut()
+                .zip(&cores)
+                .with_min_len(TASK)
+                .for_each(|(value, core)| *value = i64::from(*core))
+        });
+        Some(Some(1))
+    }
+}
+
+/// Whether the order in which it meets others decides what is left: what is no number, and the zero
+/// that equals another one.
+fn is_unordered(value: f64) -> bool {
+    value.is_nan() || (value == 0.0 && value.is_sign_negative())
+}
+
+/// Every vertex gets the value at the first vertex of its part.
+fn give<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
+    values
+        .par_iter_mut()
+        .zip(parts)
+        .with_min_len(TASK)
+        .for_each(|(value, &part)| *value = least[part as usize]);
+}

@@ -1,0 +1,134 @@
+//! target_and_splits: what is learned, and which rows are in which part: the data set's own, or what
+//! `run.target` and `run.splits` name.
+//!
+//! promises  who trains and who proves a training see the same; rows stand in the order of
+//!           nodes.parquet, or of graphs.parquet where graphs have the labels; a table of parts has
+//!           the bytes that the key speaks of
+//! never     is asked by a plan that trains nothing
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
+
+use warploom_contract::{
+    Artifact, Digest, ErrorKind, StageError,
+    kinds::graph::{self, Ids, Labels, LearnedRows, WholeNumbers},
+};
+use warploom_formats::split_table::{self, Known, Parts};
+use warploom_shell::requests::{RunRequest, read_error};
+
+use crate::upload::shown_id;
+
+/// The data set's own.
+#[derive(Clone, Copy)]
+pub struct Own<'a> {
+    /// Ids of the rows.
+    pub ids: &'a Ids,
+    /// Labels, if it has any.
+    pub labels: Option<&'a Labels>,
+    /// Published splits.
+    pub splits: &'a [Vec<u8>],
+    /// What they are rows of.
+    pub rows: LearnedRows,
+}
+
+/// What is learned, on which rows.
+pub struct Aims<'a> {
+    /// What is to be learned of each row.
+    pub labels: Option<Cow<'a, Labels>>,
+    /// The part of each row; empty: there is no such split.
+    pub parts: Cow<'a, [u8]>,
+    /// The column that is learned, where it is not the data set's label.
+    pub column: Option<Column>,
+    /// What a person should know, if anything.
+    pub warning: Option<String>,
+}
+
+/// A column that is learned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Names of its classes, if they are such.
+    pub classes: Vec<String>,
+}
+
+impl Column {
+    /// As a file of parameters says it: whoever applies them elsewhere knows what the classes are.
+    pub fn facts(&self) -> BTreeMap<String, String> {
+        let classes = (!self.classes.is_empty()).then(|| {
+            ("classes".to_owned(), serde_json::Value::from(self.classes.as_slice()).to_string())
+        });
+        [("target".to_owned(), self.name.clone())].into_iter().chain(classes).collect()
+    }
+}
+
+/// What a request asks for.
+pub fn of<'a>(
+    request: &RunRequest,
+    artifact: &Artifact,
+    own: Own<'a>,
+) -> Result<Aims<'a>, StageError> {
+    let spec = &request.spec;
+    let (parts, warning) = match &spec.splits {
+        None => (
+            Cow::Borrowed(own.splits.get(spec.split as usize).map_or(&[][..], Vec::as_slice)),
+            None,
+        ),
+        Some(path) => {
+            let (parts, warning) = of_table(path, request, own.ids)?;
+            (Cow::Owned(parts), warning)
+        }
+    };
+    if spec.target == graph::LABEL {
+        return Ok(Aims { labels: own.labels.map(Cow::Borrowed), parts, column: None, warning });
+    }
+    let graph::Learned { labels, classes } = graph::read_learned(
+        artifact,
+        own.rows,
+        &spec.target,
+        WholeNumbers::of(spec.loss.fits_numbers()),
+    )?;
+    Ok(Aims {
+        labels: Some(Cow::Owned(labels)),
+        parts,
+        column: Some(Column { name: spec.target.clone(), classes }),
+        warning,
+    })
+}
+
+/// The parts of a table, and what to say of ids that it lacks.
+fn of_table(
+    path: &Path,
+    request: &RunRequest,
+    ids: &Ids,
+) -> Result<(Vec<u8>, Option<String>), StageError> {
+    let known = match ids {
+        Ids::Numbers(ids) => Known::Numbers(ids),
+        Ids::Strings(ids) => Known::Words(ids),
+    };
+    let Parts { mut splits, without } =
+        split_table::read(path, known).map_err(|error| read_error(&error))?;
+    let now = Digest::of_file(path)
+        .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error))?;
+    if request.splits_digest.as_deref() != Some(now.as_str()) {
+        let what = "the table of parts has changed since this run began";
+        return Err(StageError::new(ErrorKind::Input, what)
+            .at(path.display())
+            .hint("start again; with  --verify  its digest is made anew"));
+    }
+    let (split, count) = (request.spec.split, splits.len() as u64);
+    if split >= count {
+        let what = format!("split {split} was asked for, and the table of parts has {count}");
+        return Err(StageError::new(ErrorKind::Data, what)
+            .at(path.display())
+            .hint("splits are counted from 0:  --set run.split=0"));
+    }
+    let warning = without.first().map(|&first| {
+        let first = shown_id(ids, first as usize);
+        format!(
+            "{} has no row for {} of {} ids, which are in no part; the first is `{first}`",
+            path.display(),
+            without.len(),
+            ids.len()
+        )
+    });
+    Ok((splits.swap_remove(split as usize), warning))
+}

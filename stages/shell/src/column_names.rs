@@ -1,0 +1,30 @@
+//! column_names: which columns of a node table a vertex program can read, and what it calls them.
+//!
+//! promises  plan and run agree on the type of a column
+//! never     reads a row
+use arrow_schema::{DataType, Schema};
+use warploom_vertex::gir::Type;
+
+/// What the language calls a column of this type; none: it holds no numbers.
+pub fn type_of(found: &DataType) -> Option<Type> {
+    match found {
+        DataType::Boolean => Some(Type::Bool),
+        DataType::Float32 | DataType::Float64 => Some(Type::Real),
+        whole if whole.is_integer() => Some(Type::Int),
+        _ => None,
+    }
+}
+
+/// Names and types of the columns of a node table that a program can read: not its ids, graphs or
+/// splits, and neither its label nor the column that is learned while anything is.
+pub fn readable(schema: &Schema, learned: Option<&str>) -> impl Iterator<Item = (String, Type)> {
+    let hidden = |name: &str| {
+        matches!(name, "id" | "graph" | "split")
+            || learned.is_some_and(|learned| name == learned || name == "label")
+    };
+    let fields = schema.fields().iter().filter(move |field| !hidden(field.name()));
+    fields
+        .filter_map(|field| Some((field.name().clone(), type_of(field.data_type())?)))
+        .collect::<Vec<_>>()
+        .into_iter()
+}

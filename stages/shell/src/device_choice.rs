@@ -1,0 +1,211 @@
+//! device_choice: whether `--device auto` takes a GPU for a program.
+//!
+//! promises  the decision follows from program, settings and device, never from the graph or the
+//!           store: an order is weighed by the device before there is a graph; it is made by the
+//!           function by which `plan` makes or refuses kernels
+//! never     costs anything where there is no GPU
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use warploom_contract::StageError;
+use warploom_device::{Best, Facts};
+use warploom_spec::{Mode, PlanSpec, RunSpec};
+use warploom_vertex::{emit::cuda::Order, gir::Data};
+
+use crate::{
+    program::{self, OnGpu, Program},
+    requests, sample_data_sets,
+};
+
+/// Whether there is a GPU that `auto` may take, with kernels for all of a pipeline's program. Of a
+/// program that does not parse, whoever plans says why.
+pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError> {
+    let Some(found) = warploom_device::gpu_for_auto() else { return Ok(false) };
+    // Kept facts that do not read are told of by whoever takes the GPU; any GPU has the same
+    // kernels.
+    let Some(device) = found.ok().or_else(|| warploom_device::resolve("h200", Best::Cpu).ok())
+    else {
+        return Ok(false);
+    };
+    let (plan, settings) = (&pipeline.plan, requests::given_settings(&pipeline.plan));
+    let text = requests::program_text(pipeline)?;
+    let program = Program {
+        file: &plan.program.file,
+        text: &text,
+        entry: &plan.program.entry,
+        settings: &settings,
+    };
+    Ok(matches!(verdict(&program, (plan, &pipeline.run), &device), Verdict::Kernels))
+}
+
+/// What samples say of a program on a GPU.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// All of it has kernels.
+    Kernels,
+    /// No data set has kernels for it, and this is why.
+    NoKernels(StageError),
+    /// It fits no sample, or some samples have kernels and others none: the data set decides.
+    Unknown,
+}
+
+/// Whether a program has kernels on a GPU. Several stages of a start ask; it is found once.
+pub fn verdict(program: &Program, (plan, run): (&PlanSpec, &RunSpec), device: &Facts) -> Verdict {
+    static KNOWN: Mutex<BTreeMap<String, Verdict>> = Mutex::new(BTreeMap::new());
+    let asked = (
+        program.file,
+        program.text,
+        program.entry,
+        program.settings,
+        plan.matmul,
+        run.mode,
+        run.dtype,
+    );
+    let key = format!("{asked:?} {:?} {:?}", device.name, device.grid);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(key).or_insert_with(|| of_samples(program, (plan, run), device)).clone()
+}
+
+/// The first sample that a program fits has kernels for it, or all such samples refuse it.
+fn of_samples(program: &Program, (plan, run): (&PlanSpec, &RunSpec), device: &Facts) -> Verdict {
+    let samples = sample_data_sets::of_text(program.text);
+    let mut made =
+        samples.into_iter().filter_map(|sample| emit(program, (plan, run), (sample, device)));
+    match made.next() {
+        None => Verdict::Unknown,
+        Some(Ok(())) => Verdict::Kernels,
+        Some(Err(why)) if made.all(|other| other.is_err()) => Verdict::NoKernels(why),
+        Some(Err(_)) => Verdict::Unknown,
+    }
+}
+
+/// Kernels of what a program becomes on a sample; nothing where it does not fit it.
+fn emit(
+    program: &Program,
+    (plan, run): (&PlanSpec, &RunSpec),
+    (sample, device): (Data, &Facts),
+) -> Option<Result<(), StageError>> {
+    let sample = Data { lanes: true, bytes_per_real: program::bytes_per_real(run.dtype), ..sample };
+    let traced = program.try_trace(&sample).ok()?;
+    if let Err(refused) =
+        program::refuse_on_gpu(!traced.gir.loops.is_empty(), run.dtype, program.entry)
+    {
+        return Some(Err(refused));
+    }
+    let (training, inferring) =
+        (program::is_learned(&traced) && run.mode != Mode::Infer, run.mode == Mode::Infer);
+    let made = program.compile(Data { training, inferring, ..sample }).ok()?;
+    let asked = OnGpu {
+        program: program.entry,
+        dtype: run.dtype,
+        matmul: program::matmul(plan),
+        order: Order::Spread,
+        groups: &[],
+    };
+    Some(program::for_gpu(&made.list, &asked, device).map(drop))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// What a GPU is refused for, if it is.
+    fn refused(name: &str, text: &str, settings: &[&str]) -> Option<String> {
+        let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        let yaml = format!("dataset: karate\nplan: {{program: {name}.py}}\n");
+        let pipeline =
+            warploom_spec::read_text(&yaml, Path::new("check.yaml"), &settings).unwrap().remove(0);
+        let (plan, run, given) =
+            (&pipeline.plan, &pipeline.run, requests::given_settings(&pipeline.plan));
+        let program = Program {
+            file: &plan.program.file,
+            text,
+            entry: &plan.program.entry,
+            settings: &given,
+        };
+        let device = warploom_device::resolve("h200", Best::Cpu).unwrap();
+        match verdict(&program, (plan, run), &device) {
+            Verdict::Kernels => None,
+            Verdict::NoKernels(error) => Some(error.what),
+            Verdict::Unknown => Some("the data set decides".to_owned()),
+        }
+    }
+
+    #[test]
+    fn each_program_of_the_library_goes_where_it_has_kernels() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs");
+        let mut on_cpu = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let (name, text) = (
+                path.file_stem().unwrap().to_str().unwrap().to_owned(),
+                std::fs::read_to_string(&path).unwrap_or_default(),
+            );
+            if let Some(why) = refused(&name, &text, &[]) {
+                assert!(why.contains("supersteps") || why.contains("no kernel"), "{name}: {why}");
+                on_cpu.push(name);
+            }
+        }
+        on_cpu.sort();
+        let loops = [
+            "bfs",
+            "components",
+            "hits",
+            "kcore",
+            "label_propagation",
+            "pagerank",
+            "pagerank_spread",
+            "personalized_pagerank",
+            "sssp",
+        ];
+        assert_eq!(on_cpu, [&loops[..], &["triangles"]].concat());
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_read_is_an_error_and_no_writer_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(dir.path().join("p.py"))
+                .status()
+                .unwrap()
+                .success()
+        );
+        let yaml = "dataset: karate\nplan: {program: p.py}\n";
+        let pipeline =
+            warploom_spec::read_text(yaml, &dir.path().join("check.yaml"), &[]).unwrap().remove(0);
+        let error = requests::program_text(&pipeline).unwrap_err();
+        assert!(
+            error.what.contains("the vertex program") && error.what.contains("FIFO"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_operation_without_a_kernel_is_found_without_a_graph() {
+        for (reduction, has_kernel) in
+            [("sum", true), ("max", true), ("mode", false), ("hindex", false)]
+        {
+            let text = format!("def p(v):\n    return {reduction}(u.indegree for u in v.innbs)\n");
+            assert_eq!(
+                refused("p", &text, &[]).is_none(),
+                has_kernel,
+                "{reduction}: {:?}",
+                refused("p", &text, &[])
+            );
+        }
+        let halves =
+            refused("p", "def p(v):\n    return linear(v.x, v.classes)\n", &["run.dtype=bf16"]);
+        let unfit = refused("p", "def p(v):\n    return v.x @ param((433, 3))\n", &[]);
+        assert_eq!(
+            unfit.as_deref(),
+            Some("the data set decides"),
+            "`auto` takes the CPU, and an explicit GPU is not refused"
+        );
+        assert!(halves.is_some_and(|why| why.contains("`run.dtype: bf16` is for the CPU alone")));
+    }
+}
