@@ -95,18 +95,12 @@ pub(crate) fn expected(device: &Device) -> Option<Facts> {
     // Half as fast on the devices for data centers, 1/64 on the others.
     let f64 = if minor == 0 && (8..=10).contains(&major) { f32 / 2 } else { f32 / 64 };
     Some(Facts {
-        name: plain(&device.name),
+        name: measured_facts::plain(&device.name),
         bytes_per_second,
         flops_per_second: Flops { f32, f64 },
         is_estimated: true,
         ..facts
     })
-}
-
-/// `nvidia-a100-sxm4-80gb` for `NVIDIA A100-SXM4-80GB`.
-pub(crate) fn plain(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]

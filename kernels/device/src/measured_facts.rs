@@ -14,7 +14,6 @@ use std::{
 };
 
 use crate::{
-    detected_gpu::plain,
     facts::{Facts, Grid, Measurement},
     gpu::Device,
     gpu_error::Fault,
@@ -45,6 +44,12 @@ fn name(device: &Device) -> String {
         "{name}.sm_{major}{minor}.{}.{cache}MiB.{clock}MHz.{}bit.yaml",
         device.processors, device.memory_bus_bits
     )
+}
+
+/// `nvidia-a100-sxm4-80gb` for `NVIDIA A100-SXM4-80GB`.
+pub(crate) fn plain(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
 }
 
 /// What was measured on such a device here, if anything.

@@ -4,8 +4,7 @@
 //! never     holds a graph, a device or a path
 use serde::{Deserialize, Serialize};
 
-use crate::gir::Data;
-use crate::launch::{Half, LossKind, Rows};
+use crate::gir::{Data, Half, Loss};
 
 /// What is known of graph, target and run when a list is built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +27,7 @@ pub struct Facts {
     /// Whether parameters are learned; if not, the list measures and predicts only.
     pub training: bool,
     /// Which loss.
-    pub loss: LossKind,
+    pub loss: Loss,
     /// 4 for f32, 8 for f64.
     pub bytes_per_real: u64,
     /// What wide rows are kept as, if not as reals.
@@ -53,16 +52,11 @@ impl Facts {
             // Compiled lists walk every direction that the program names.
             symmetric: false,
             training: data.training,
-            loss: data.target.map_or(LossKind::CrossEntropy, |target| target.loss),
+            loss: data.target.map_or(Loss::CrossEntropy, |target| target.loss),
             bytes_per_real: data.bytes_per_real,
             half: data.half,
             lanes: data.lanes,
         }
-    }
-
-    /// How many rows that is.
-    pub fn count(&self, rows: Rows) -> u64 {
-        rows.count(self.nodes, self.edges)
     }
 
     /// Bytes of the offsets of a CSR with this many rows and entries; 4 each as long as entries fit

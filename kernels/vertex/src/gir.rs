@@ -21,10 +21,7 @@ pub use build::{Builder, Made, Misfit};
 pub use data::{Data, NodeKind, Target};
 pub use print::line_and_column;
 pub use row_shapes::broadcast;
-pub use types::{EdgeRows, EdgeSet, Number, Place, Type};
-
-pub use crate::launch::LossKind as Loss;
-use crate::launch::{Direction, Init};
+pub use types::{Direction, EdgeRows, EdgeSet, Half, Init, LossKind as Loss, Number, Place, Type};
 
 /// Number of a node within a program.
 #[derive(

@@ -12,6 +12,7 @@
 //! counts as changed; the loss over no training rows is 0. An edge that a mask or a relation leaves
 //! out has `Winner` false and `Others` 0. Whole numbers wrap around, but for what lies beyond every
 //! number (`whole`).
+mod call;
 mod dense;
 mod edges;
 mod elementwise;
@@ -23,7 +24,8 @@ mod rows;
 mod run;
 mod scalar;
 
-pub use evaluate::{Context, Draw, evaluate};
+pub use call::{Context, Draw};
+pub use evaluate::evaluate;
 pub use input_data::{Unfit, World};
 pub use rows::{Rows, Scalar, Values};
 pub use run::{Interpreter, change};

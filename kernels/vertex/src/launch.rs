@@ -17,7 +17,7 @@ use crate::gir;
 
 mod arena;
 mod buffer_access;
-mod bytes;
+mod cost;
 mod frontier;
 mod host_memory;
 mod liveness;
@@ -28,12 +28,12 @@ mod render;
 mod shortcut_algorithms;
 mod single_walk_rules;
 mod validate;
-mod work;
 
+pub use crate::gir::{Direction, Half, Init, Loss as LossKind};
 pub use arena::{ALIGNMENT, Arena, Peak, Place};
 pub use buffer_access::{gradient_buffer, parameter_buffer};
-pub use bytes::Lists;
-pub(crate) use bytes::width;
+pub(crate) use cost::width;
+pub use cost::{Gathered, Lists, Seen, Work};
 pub use frontier::frontier;
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
 pub use liveness::{Lifetime, Timeline};
@@ -46,7 +46,6 @@ pub use operand_shapes::fixed;
 pub use shortcut_algorithms::{Course, Step, course};
 pub use single_walk_rules::{is_row_wise, is_total, name_of_again, reduced};
 pub use validate::Flaw;
-pub use work::{Gathered, Seen, Work};
 
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`,
 /// `gradient.<parameter>`.
@@ -161,16 +160,6 @@ pub enum Element {
     Whole(gir::Type),
 }
 
-/// Reals of 16 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Half {
-    /// The upper half of an f32.
-    Bf16,
-    /// IEEE 754 binary16.
-    F16,
-}
-
 /// Where a buffer's contents come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -225,20 +214,6 @@ fn yes() -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_yes(flag: &bool) -> bool {
     *flag
-}
-
-/// How a parameter starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Init {
-    /// Uniform in +-sqrt(6 / (fan in + fan out)), for `[out, in]`.
-    GlorotUniform,
-    /// All zero.
-    Zero,
-    /// All one.
-    One,
-    /// Normal distribution, mean 0, deviation 1.
-    Normal,
 }
 
 /// What is done.
@@ -355,18 +330,6 @@ pub enum Schedule {
     RowBlocks(u64),
     /// One unit.
     Whole,
-}
-
-/// Which edges of a vertex are visited, and which end is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// In-edges u -> v, reading u.
-    In,
-    /// Out-edges v -> u, reading u.
-    Out,
-    /// In-edges, then out-edges.
-    Both,
 }
 
 /// How messages are combined.
@@ -567,19 +530,6 @@ pub enum View {
     Far(gir::EdgeSet),
     /// Rows of vertices: on each edge that of the vertex that owns it.
     Near(gir::EdgeSet),
-}
-
-/// Losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LossKind {
-    /// Mean over training rows of `-log softmax(result)[class]`; natural logarithm.
-    CrossEntropy,
-    /// Mean over training rows and columns of (result - target)^2.
-    MeanSquares,
-    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with
-    /// a target in 0 to 1; elements whose target is not a number are unknown and do not count.
-    Binary,
 }
 
 /// Dropout at one place of the program: drawn from (seed, epoch, site, row or edge id in the graph

@@ -14,6 +14,7 @@ mod elementwise;
 mod expressions;
 mod fold_operator;
 mod implicit_features;
+mod labels;
 mod learned_layers;
 mod loops;
 mod names;

@@ -11,6 +11,7 @@
 //!           and GPFS
 pub(crate) mod digest_cache;
 pub mod drafts;
+mod folders;
 pub mod formats;
 pub mod gc;
 pub mod last_run;
@@ -42,6 +43,9 @@ use crate::{
 
 /// How names begin of what is being removed: files of it may be gone.
 const TRASH: &str = ".trash-";
+/// How names begin of artifacts that are to be removed unless somebody uses them. What has such a
+/// name is whole.
+const ASIDE: &str = ".aside-";
 /// A use is noted unless one was noted so short a time ago.
 const MARK_EVERY: Duration = Duration::from_secs(3600);
 

@@ -3,7 +3,7 @@
 //! promises  a sub-command that this version does not have is named, and says so with exit code 2
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use warploom_contract::StageError;
 use warploom_plan::printed_forms::FORMS;
 use warploom_shell::{
@@ -64,7 +64,7 @@ pub enum Command {
         /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters
         /// as safetensors]
         #[arg(long = "as", value_enum, value_name = "FORM")]
-        form: Option<crate::export::As>,
+        form: Option<As>,
         /// Folder, made if needed; files in it are replaced with `--force` alone
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
@@ -143,6 +143,30 @@ pub enum Command {
 pub struct Ignored {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     rest: Vec<String>,
+}
+
+/// How things are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum As {
+    /// Arrays of a table in one archive; sparse features as scipy's save_npz writes them
+    Npz,
+    /// A file for each array or column
+    Npy,
+    /// Text with the names of its columns in the first line
+    Csv,
+    /// Tables
+    Parquet,
+    /// Arrays in one file; no words
+    Safetensors,
+    /// As the files lie in the store
+    Files,
+}
+
+impl As {
+    /// Whether columns stand side by side in it.
+    pub fn is_table(self) -> bool {
+        matches!(self, As::Csv | As::Parquet)
+    }
 }
 
 /// Of `warploom store`.

@@ -44,6 +44,8 @@ pub(crate) use files::{npy, tensors};
 pub use items::{dense_reals, dense_wholes, lists, scipy_csr};
 
 use crate::{
+    arguments::As,
+    artifacts,
     runs::{self, Run, export_command, export_command_of},
     stand_in, store,
 };
@@ -52,30 +54,6 @@ use items::{Arrays, Item, Table};
 
 /// What drafts of exports are called.
 const DRAFT: &str = "export";
-
-/// How things are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum As {
-    /// Arrays of a table in one archive; sparse features as scipy's save_npz writes them
-    Npz,
-    /// A file for each array or column
-    Npy,
-    /// Text with the names of its columns in the first line
-    Csv,
-    /// Tables
-    Parquet,
-    /// Arrays in one file; no words
-    Safetensors,
-    /// As the files lie in the store
-    Files,
-}
-
-impl As {
-    /// Whether columns stand side by side in it.
-    pub fn is_table(self) -> bool {
-        matches!(self, As::Csv | As::Parquet)
-    }
-}
 
 /// What was asked for.
 pub struct Asked<'a> {
@@ -94,8 +72,8 @@ pub struct Asked<'a> {
 /// What an artifact is of: a run's pipeline, data set, seed and metric; of anything else its data
 /// set.
 fn title(environment: &Environment, artifact: &Artifact) -> String {
-    let all = store::all(environment);
-    let dataset = store::data_sets(&all).get(artifact.manifest.key.as_str()).copied();
+    let all = artifacts::all(environment);
+    let dataset = artifacts::data_sets(&all).get(artifact.manifest.key.as_str()).copied();
     if artifact.kind == Kind::Run
         && let Ok(run) = Run::open(artifact.clone(), dataset)
     {
@@ -224,12 +202,12 @@ fn newest_of(
             format!(
                 "warploom export graph --dataset {} -o DIR{}",
                 shell_word(dataset),
-                store::option(environment)
+                artifacts::option(environment)
             ),
         ));
     };
-    let all = store::all(environment);
-    let sets = store::data_sets(&all);
+    let all = artifacts::all(environment);
+    let sets = artifacts::data_sets(&all);
     let is_of_set = |artifact: &&Artifact| {
         artifact.kind == kind && sets.get(artifact.manifest.key.as_str()).copied() == Some(dataset)
     };
@@ -252,7 +230,7 @@ fn newest_of(
         let all = format!(
             "warploom store ls --dataset {}{}",
             shell_word(dataset),
-            store::option(environment)
+            artifacts::option(environment)
         );
         talk.say(&format!(
             "{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  {all}"
@@ -291,7 +269,7 @@ fn no_such_run(
         format!(
             "list the runs on it:  warploom runs --dataset {}{}",
             shell_word(&pipeline.dataset),
-            store::option(environment)
+            artifacts::option(environment)
         )
     };
     let first = newest.map_or_else(of_set, |key| export_command(environment, &key, &output));
@@ -349,18 +327,18 @@ fn only_one(
 }
 
 fn list_command(environment: &Environment) -> String {
-    format!("list them with  warploom store ls{}", store::option(environment))
+    format!("list them with  warploom store ls{}", artifacts::option(environment))
 }
 
 /// How one of several is named.
 fn which(environment: &Environment, found: &[Artifact], what: &str) -> String {
-    let (key, option) = (found[0].manifest.key.short(), store::option(environment));
+    let (key, option) = (found[0].manifest.key.short(), artifacts::option(environment));
     let by_key = format!(
         "give the first digits of one:  warploom export {what}/{key}{option}  or name a pipeline:  \
          --pipeline FILE"
     );
-    let all = store::all(environment);
-    match store::data_sets(&all).get(found[0].manifest.key.as_str()) {
+    let all = artifacts::all(environment);
+    match artifacts::data_sets(&all).get(found[0].manifest.key.as_str()) {
         Some(_) if what == Kind::Run.name() => {
             format!("{by_key}  or the last run:  warploom export {}{option}", store::LAST)
         }
@@ -385,7 +363,7 @@ fn of_pipeline(
     else {
         return Err(crate::usage(
             format!("no stage of a pipeline leaves a `{}`", kind.name()),
-            format!("list what there is with  warploom store ls{}", store::option(environment)),
+            format!("list what there is with  warploom store ls{}", artifacts::option(environment)),
         ));
     };
     let mut chain = Chain::new(&quiet, pipeline);

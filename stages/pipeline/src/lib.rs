@@ -5,6 +5,7 @@
 //!           ends with a summary table
 //! never     does a stage's work itself; runs a stage after one that failed
 pub mod arguments;
+pub mod artifacts;
 pub mod data;
 pub mod doctor;
 pub mod explain;
@@ -148,7 +149,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             Ok(())
         }
         Command::Man => {
-            print_data(&manual::page());
+            print_data(&manual::page(Arguments::command()));
             Ok(())
         }
         Command::Submit(_)

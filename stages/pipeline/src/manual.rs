@@ -3,14 +3,11 @@
 //!
 //! promises  one page; what the help says is what stands here
 //! never     lists a sub-command that this version does not have
-use clap::CommandFactory;
 use clap_mangen::{
     Man,
     roff::{Roff, bold, roman},
 };
 use warploom_shell::binary::with_short_help;
-
-use crate::arguments::Arguments;
 
 /// Variables that are read.
 const ENVIRONMENT: [(&str, &str); 6] = [
@@ -57,9 +54,9 @@ pub fn below_help() -> String {
     )
 }
 
-/// The page.
-pub fn page() -> String {
-    let mut command = with_short_help(Arguments::command());
+/// The page of the command line.
+pub fn page(command: clap::Command) -> String {
+    let mut command = with_short_help(command);
     command.build();
     let man = Man::new(command.clone());
     let mut text = Vec::new();

@@ -21,7 +21,7 @@ use warploom_shell::{
 };
 use warploom_spec::{Pipeline, shell_word};
 
-use crate::store;
+use crate::artifacts;
 
 /// Which runs, and in which order.
 #[derive(Clone, Debug, Default)]
@@ -211,7 +211,7 @@ pub fn export_command(environment: &Environment, key: &Key, folder: &str) -> Str
 
 /// The same of a run by its first digits, or of `last`.
 pub fn export_command_of(environment: &Environment, run: &str, folder: &str) -> String {
-    format!("warploom export {run} -o {}{}", shell_word(folder), store::option(environment))
+    format!("warploom export {run} -o {}{}", shell_word(folder), artifacts::option(environment))
 }
 
 /// Prints the runs of the store.
@@ -251,8 +251,8 @@ fn all(environment: &Environment) -> Vec<Run> {
         .filter_map(|artifact| Run::open(artifact, None).map_err(told).ok());
     let mut runs: Vec<Run> = runs.collect();
     if runs.iter().any(|run| run.dataset.is_none()) {
-        let artifacts = store::all(environment);
-        let names = store::data_sets(&artifacts);
+        let artifacts = artifacts::all(environment);
+        let names = artifacts::data_sets(&artifacts);
         for run in runs.iter_mut().filter(|run| run.dataset.is_none()) {
             run.dataset =
                 names.get(run.artifact.manifest.key.as_str()).map(|name| (*name).to_owned());

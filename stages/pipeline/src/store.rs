@@ -1,7 +1,7 @@
 //! `warploom store`: list, find, prove, remove, collect.
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use warploom_contract::{
     Artifact, ErrorKind, Key, Kind, StageError,
     store::{
@@ -12,14 +12,13 @@ use warploom_contract::{
 };
 use warploom_shell::{
     Environment,
-    flags::default_store,
     machine_limits::{counted, show_size},
     progress::Talk,
 };
-use warploom_spec::shell_word;
 
 use crate::{
     arguments::StoreAction,
+    artifacts::{all, data_sets, option, programs},
     runs::{Run, local_time},
 };
 
@@ -63,22 +62,6 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
             };
             collect(environment, &request)
         }
-    }
-}
-
-/// Every artifact whose manifest can be read.
-pub fn all(environment: &Environment) -> Vec<Artifact> {
-    Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
-}
-
-/// What a pasted command needs in order to look at this store: ` --store DIR`, or nothing where it
-/// is the default.
-pub fn option(environment: &Environment) -> String {
-    let root = environment.store.root();
-    if root.as_os_str() == default_store() {
-        String::new()
-    } else {
-        format!(" --store {}", shell_word(&root.to_string_lossy()))
     }
 }
 
@@ -191,35 +174,6 @@ pub fn candidates(environment: &Environment, found: &[Artifact]) -> String {
         lines.push(format!("  and {} more", found.len() - CANDIDATES_MOST));
     }
     lines.join("\n")
-}
-
-/// The data set of every key: a graph's own, and that of an input for what was made of it. One
-/// whose graph is gone has none.
-pub fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
-    inherited(all, "dataset")
-}
-
-/// The program of every plan and of what was made of it.
-fn programs(all: &[Artifact]) -> BTreeMap<&str, &str> {
-    inherited(all, "entry")
-}
-
-/// A word of a request for the key that has it, and for every key that was made of that one.
-fn inherited<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str> {
-    let mut names: BTreeMap<&str, &str> = BTreeMap::new();
-    // Each round knows what is one stage farther.
-    for _ in Kind::ALL {
-        for Artifact { manifest, .. } in all {
-            let own = manifest.key_document.request.get(field).and_then(Value::as_str);
-            let name = own.or_else(|| {
-                manifest.inputs.iter().find_map(|input| names.get(input.key.as_str()).copied())
-            });
-            if let Some(name) = name {
-                names.insert(manifest.key.as_str(), name);
-            }
-        }
-    }
-    names
 }
 
 fn list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageError> {

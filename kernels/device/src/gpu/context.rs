@@ -1,5 +1,5 @@
-//! context: what all calls of a device go through: its primary context, two streams, the capture
-//! that is going on, and the driver's errors made ours.
+//! context: what all calls of a device go through: its primary context, two streams, the code that
+//! is loaded, the capture that is going on, and the driver's errors made ours.
 //!
 //! promises  a fault that breaks the context comes back from every later call, with what was
 //!           attempted when it was first seen
@@ -14,12 +14,9 @@ use std::{
     thread::ThreadId,
 };
 
-use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult, CUstream};
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUmodule, CUresult, CUstream};
 
-use super::{
-    driver::{plain, words},
-    kernel::Loaded,
-};
+use super::driver::{plain, words};
 use crate::gpu_error::{Code, Fault};
 
 /// Streams that wait for nobody else's.
@@ -202,6 +199,30 @@ impl Drop for Context {
         }
         // SAFETY: retained once in `open`.
         let _nobody_to_tell = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+/// What unloads the code, once nobody has a kernel or a graph of it.
+pub(super) struct Loaded {
+    pub(super) context: Arc<Context>,
+    pub(super) raw: CUmodule,
+    pub(super) name: String,
+}
+
+// SAFETY: a handle of the driver, which any thread may use.
+unsafe impl Send for Loaded {}
+// SAFETY: as above.
+unsafe impl Sync for Loaded {}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // Launches that still run would lose their code.
+        if self.context.capture().is_none() {
+            let _nobody_to_tell = self.context.wait("wait before unloading code");
+        }
+        let _ = self.context.bind();
+        // SAFETY: loaded once, unloaded once, and nobody has a kernel of it.
+        let _nobody_to_tell = unsafe { sys::cuModuleUnload(self.raw) };
     }
 }
 

@@ -20,8 +20,7 @@ use cudarc::driver::sys::{
 
 use super::{
     Gpu,
-    context::{Capture, Context, held},
-    kernel::Loaded,
+    context::{Capture, Context, Loaded, held},
 };
 use crate::gpu_error::Fault;
 

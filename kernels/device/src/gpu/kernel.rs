@@ -21,7 +21,7 @@ use cudarc::driver::sys::{
 
 use super::{
     Gpu,
-    context::Context,
+    context::{Context, Loaded},
     parameters::{self, Parameter, Value},
 };
 use crate::gpu_error::{Fault, size};
@@ -37,30 +37,6 @@ pub struct Module {
     loaded: Arc<Loaded>,
     /// Shared memory of a block at most.
     shared_most: u32,
-}
-
-/// What unloads the code, once nobody has a kernel or a graph of it.
-pub(super) struct Loaded {
-    context: Arc<Context>,
-    raw: CUmodule,
-    name: String,
-}
-
-// SAFETY: a handle of the driver, which any thread may use.
-unsafe impl Send for Loaded {}
-// SAFETY: as above.
-unsafe impl Sync for Loaded {}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        // Launches that still run would lose their code.
-        if self.context.capture().is_none() {
-            let _nobody_to_tell = self.context.wait("wait before unloading code");
-        }
-        let _ = self.context.bind();
-        // SAFETY: loaded once, unloaded once, and nobody has a kernel of it.
-        let _nobody_to_tell = unsafe { sys::cuModuleUnload(self.raw) };
-    }
 }
 
 /// A kernel that is loaded and whose parameters are known to be right.

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Loss, Place, Type};
-use crate::launch::Half;
+use super::{Half, Loss, Place, Type};
 
 /// Shape of a data set, after ingest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,7 @@
-//! types: places, types, numbers and sets of edges.
+//! types: places, types, numbers, sets of edges, losses and how parameters start.
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::launch::Direction;
 
 /// What a row of a value stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -175,4 +173,53 @@ impl fmt::Display for EdgeSet {
         })?;
         self.relation.map_or(Ok(()), |relation| write!(formatter, "[{relation}]"))
     }
+}
+
+/// Reals of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Half {
+    /// The upper half of an f32.
+    Bf16,
+    /// IEEE 754 binary16.
+    F16,
+}
+
+/// How a parameter starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Init {
+    /// Uniform in +-sqrt(6 / (fan in + fan out)), for `[out, in]`.
+    GlorotUniform,
+    /// All zero.
+    Zero,
+    /// All one.
+    One,
+    /// Normal distribution, mean 0, deviation 1.
+    Normal,
+}
+
+/// Which edges of a vertex are visited, and which end is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// In-edges u -> v, reading u.
+    In,
+    /// Out-edges v -> u, reading u.
+    Out,
+    /// In-edges, then out-edges.
+    Both,
+}
+
+/// Losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossKind {
+    /// Mean over training rows of `-log softmax(result)[class]`; natural logarithm.
+    CrossEntropy,
+    /// Mean over training rows and columns of (result - target)^2.
+    MeanSquares,
+    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with
+    /// a target in 0 to 1; elements whose target is not a number are unknown and do not count.
+    Binary,
 }

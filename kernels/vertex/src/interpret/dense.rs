@@ -2,7 +2,7 @@
 //!
 //! promises  each element is summed in the order of rows, from 0
 //! never     leaves out a product because a factor is 0, so that NaN and infinity spread
-use super::evaluate::Call;
+use super::call::Call;
 use super::rows::{Rows, Scalar, Values};
 use super::scalar;
 use crate::gir::{Binary, Place};

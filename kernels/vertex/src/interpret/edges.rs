@@ -5,7 +5,7 @@
 //! limits    memory of a row number for each edge
 use std::collections::BTreeSet;
 
-use super::evaluate::Call;
+use super::call::{Call, broadcast_columns};
 use super::input_data::World;
 use super::rows::{Rows, Scalar};
 use super::scalar;
@@ -98,8 +98,7 @@ pub(super) fn others(call: &Call, edges: EdgeSet) -> Rows {
 /// The start, then the edges in order.
 pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> Rows {
     let rows_of = rows_of_vertices(call, edges, call.inputs.get(2).copied());
-    let start_of =
-        super::elementwise::broadcast_columns(&call.node.shape, &call.input_nodes[1].shape);
+    let start_of = broadcast_columns(&call.node.shape, &call.input_nodes[1].shape);
     Rows::made(call.node.kind, call.rows(), call.columns(), |vertex, column| {
         let mut made = call.inputs[1].at(0, start_of[column]);
         for row in &rows_of[vertex] {

@@ -1,30 +1,11 @@
-//! elementwise: what happens within a row: broadcasting, dropout, axes.
+//! elementwise: what happens within a row: dropout, axes.
 //!
 //! promises  a row's elements are in the order of its shape, the last axis running fastest
 //! never     mixes rows
-use super::evaluate::Call;
+use super::call::Call;
 use super::rows::{Rows, Scalar};
 use super::scalar;
 use crate::gir::{Place, Pooling};
-
-/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands
-/// there, as numpy broadcasts.
-pub(super) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<usize> {
-    let missing = wide.len().saturating_sub(narrow.len());
-    let count: u64 = wide.iter().product();
-    let column = |wide_column: u64| {
-        let (mut rest, mut stride, mut made) = (wide_column, 1, 0);
-        for axis in (missing..wide.len()).rev() {
-            let (place, length) = (rest % wide[axis], narrow[axis - missing]);
-            if length > 1 {
-                made += place * stride;
-            }
-            (rest, stride) = (rest / wide[axis], stride * length);
-        }
-        made as usize
-    };
-    (0..count).map(column).collect()
-}
 
 /// The identity out of training; in training an element whose factor is 0 is 0, also where it was
 /// infinite.

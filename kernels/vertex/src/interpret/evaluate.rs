@@ -4,32 +4,11 @@
 //!           the order of rows and edge ids
 //! never     panics on numbers, whatever they are; checks a world or a node (`World::check` and
 //!           `Builder` have done that)
+use super::call::{Call, Context};
 use super::input_data::World;
-use super::rows::{Rows, Scalar};
+use super::rows::Rows;
 use super::{dense, edges, elementwise, loss, scalar};
 use crate::gir::{Input, Node, Op};
-
-/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: site, probability,
-/// row in the graph artifact (of values of edges: their row), column.
-pub type Draw<'a> = dyn Fn(u32, f64, u64, u64) -> f64 + 'a;
-
-/// What an operation depends on beside its inputs.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// Whether this is a pass of training: dropout draws, and running statistics are not used.
-    pub training: bool,
-    /// What dropout draws; none: the identity also in training.
-    pub draw: Option<&'a Draw<'a>>,
-}
-
-/// One operation with all that it needs.
-pub(super) struct Call<'a> {
-    pub node: &'a Node,
-    pub inputs: &'a [&'a Rows],
-    pub input_nodes: &'a [&'a Node],
-    pub world: &'a World,
-    pub context: Context<'a>,
-}
 
 /// The value of a node. `input_nodes` say place, type and shape of `inputs`. What a caller holds by
 /// itself, a parameter, a state or an ended state, is given as the one input of its node.
@@ -108,47 +87,5 @@ fn input_rows(call: &Call, input: &Input) -> Rows {
         Input::GraphSize => call.whole_rows(|graph| {
             (0..world.nodes).filter(|vertex| world.graph_of(*vertex) == graph).count() as i64
         }),
-    }
-}
-
-impl Call<'_> {
-    /// Number of rows of the result.
-    pub fn rows(&self) -> usize {
-        self.world.rows(self.node.place)
-    }
-
-    /// Elements of a row of the result.
-    pub fn columns(&self) -> usize {
-        self.node.columns() as usize
-    }
-
-    /// The row of an input that belongs to this row of the result.
-    pub fn input_row(&self, input: usize, row: usize) -> usize {
-        self.world.seen_from(self.input_nodes[input].place, self.node.place, row)
-    }
-
-    /// Rows of one whole number, made by the row.
-    pub fn whole_rows(&self, element: impl Fn(usize) -> i64) -> Rows {
-        Rows::whole(self.rows(), 1, (0..self.rows()).map(element).collect())
-    }
-
-    /// Each element made of those of up to three inputs, which broadcast as in numpy, its row and
-    /// its column.
-    pub fn element_by_element(
-        &self,
-        element: impl Fn([Scalar; 3], usize, usize) -> Scalar,
-    ) -> Rows {
-        let seen: Vec<Vec<usize>> = self
-            .input_nodes
-            .iter()
-            .map(|input| elementwise::broadcast_columns(&self.node.shape, &input.shape))
-            .collect();
-        Rows::made(self.node.kind, self.rows(), self.columns(), |row, column| {
-            let mut parts = [Scalar::Whole(0); 3];
-            for (input, part) in parts.iter_mut().enumerate().take(self.inputs.len()) {
-                *part = self.inputs[input].at(self.input_row(input, row), seen[input][column]);
-            }
-            element(parts, row, column)
-        })
     }
 }

@@ -3,7 +3,7 @@
 //! promises  0 with slope 0 over no training rows; a row that is named twice counts twice; for the
 //!           binary loss an element whose target is not a number does not count
 //! never     looks at a row that does not train
-use super::evaluate::Call;
+use super::call::Call;
 use super::rows::Rows;
 use super::scalar::{sigmoid, softplus};
 use crate::gir::Loss;

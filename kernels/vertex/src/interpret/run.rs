@@ -6,7 +6,8 @@
 //! never     runs what no result, loss, gradient, update or loop needs
 use std::collections::BTreeMap;
 
-use super::evaluate::{Context, Draw, evaluate};
+use super::call::{Context, Draw};
+use super::evaluate::evaluate;
 use super::input_data::{Unfit, World};
 use super::rows::{Rows, Values};
 use crate::gir::{Data, Gir, Input, Loss, Node, NodeId, Op, Place, Until};

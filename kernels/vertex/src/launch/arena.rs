@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bytes::whole;
+use super::cost::whole;
 use super::liveness::{Lifetime, Timeline};
 use super::{BufferName, LaunchList, Role};
 use crate::facts::Facts;

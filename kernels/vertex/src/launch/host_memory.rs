@@ -12,7 +12,7 @@
 //!           more
 use serde::{Deserialize, Serialize};
 
-use super::bytes::{Lists, nonzeros, sum, whole, width};
+use super::cost::{Lists, nonzeros, sum, whole, width};
 use super::{
     Body, Buffer, Course, Direction, EdgeFactor, Element, Launch, LaunchList, Operation, Role,
     Rows, Step,

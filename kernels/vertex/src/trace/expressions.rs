@@ -3,9 +3,8 @@
 //! promises  what is known when compiled is computed as Python does; of a choice by a constant only
 //!           the chosen side is walked
 use super::constants::{self, Wrong};
-use super::implicit_features::Rows;
 use super::tracer::{Step, Tracer};
-use super::value::Value;
+use super::value::{Rows, Value};
 use crate::gir::{Binary, Input, NodeId, Number, Op, Place, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
 

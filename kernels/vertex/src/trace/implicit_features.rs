@@ -10,76 +10,13 @@
 use std::rc::Rc;
 
 use super::tracer::{Step, Tracer};
-use super::value::{End, Value};
+use super::value::{End, KindRows, Matrix, Rows, Unmade, Value};
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Reduction, Span};
 use crate::launch::Init;
 use crate::syntax::{Diagnostic, Operator};
 
 /// Parts of parts of such sums.
 const LEVELS_MOST: usize = 60;
-
-/// Weighted sums of such rows.
-#[derive(Debug)]
-pub(super) struct Unmade {
-    rows: Rows,
-    levels: usize,
-    /// The edges that they are seen from.
-    edges: Option<EdgeSet>,
-}
-
-/// How such rows are made.
-#[derive(Debug)]
-pub(super) enum Rows {
-    /// Of each vertex its own, of the identity matrix.
-    Own,
-    /// Of each vertex its own among those of its kind.
-    OfKinds(Rc<KindRows>),
-    /// Seen from an end of each edge.
-    Seen(Rc<Unmade>, EdgeSet, End),
-    /// Times a number for each row.
-    Scaled(Rc<Unmade>, NodeId),
-    /// One plus another.
-    Sum(Rc<Unmade>, Rc<Unmade>),
-    /// Sum or mean over edges.
-    Reduced { rows: Rc<Unmade>, edges: EdgeSet, mask: Option<NodeId>, mean: bool },
-}
-
-/// Features of each kind.
-#[derive(Debug)]
-pub(super) struct KindRows {
-    /// By the kind's number; none: rows of the identity matrix.
-    tables: Vec<Option<NodeId>>,
-    /// What rows of the identity matrix are scaled with, a number for each vertex.
-    kept: Option<NodeId>,
-}
-
-/// What such rows are multiplied with.
-#[derive(Clone, Copy)]
-pub(super) enum Matrix<'m> {
-    /// Of a data set without features: `[nodes, out]`, or when transposed `[out, nodes]`.
-    Whole(NodeId, bool),
-    /// A weight `[out, in]` for each kind.
-    OfKinds(&'m [NodeId]),
-    /// Nothing: all kinds have features of one width, and the rows are written out.
-    Nothing,
-}
-
-impl Unmade {
-    /// The end of the edges that its rows are of; none: they are of vertices, or mixed.
-    fn owner(&self) -> Option<(EdgeSet, End)> {
-        match &self.rows {
-            Rows::Own | Rows::OfKinds(_) | Rows::Reduced { .. } => None,
-            Rows::Seen(_, edges, end) => Some((*edges, *end)),
-            Rows::Scaled(inner, _) => inner.owner(),
-            Rows::Sum(a, b) => a.owner().filter(|owner| b.owner() == Some(*owner)),
-        }
-    }
-
-    /// Whether there is a row for each edge.
-    pub fn is_of_edges(&self) -> bool {
-        self.edges.is_some()
-    }
-}
 
 impl Tracer<'_> {
     /// Such rows as a value.

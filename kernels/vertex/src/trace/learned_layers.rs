@@ -5,9 +5,8 @@
 //! never     lets a parameter stand inside `while`
 use super::calls::{Arguments, At};
 use super::constants;
-use super::implicit_features::Matrix;
 use super::tracer::{PendingBias, Step, Tracer};
-use super::value::{End, Value};
+use super::value::{End, Matrix, Value};
 use crate::gir::{NodeId, Number, Op, Parameter, Place, Span, Type, Unary};
 use crate::launch::Init;
 use crate::syntax::{Diagnostic, nearest};

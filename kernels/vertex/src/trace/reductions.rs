@@ -5,9 +5,8 @@
 //!           NaN
 use super::calls::{Arguments, At};
 use super::constants;
-use super::implicit_features::Rows;
 use super::tracer::{Step, Tracer};
-use super::value::{List, Value};
+use super::value::{List, Rows, Value};
 use crate::gir::{
     Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary,
 };

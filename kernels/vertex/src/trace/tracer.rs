@@ -5,9 +5,8 @@
 //!           assignment marks it as read
 use std::collections::{BTreeMap, HashMap};
 
-use super::implicit_features::Matrix;
-use super::names::{Body, labels};
-use super::value::Value;
+use super::labels::labels;
+use super::value::{Matrix, Value};
 use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
 use crate::gir::{
     Builder, Data, EdgeSet, Gir, Input, Made, Misfit, NodeId, Number, Op, Place, Span, Type,
@@ -63,6 +62,14 @@ pub(super) struct Tracer<'a> {
     walks_begun: usize,
     steps: usize,
     level: usize,
+}
+
+/// A function that is called.
+pub(super) struct Body {
+    pub function: String,
+    pub prefix: String,
+    pub kinds: HashMap<String, usize>,
+    pub relations: Vec<String>,
 }
 
 /// A column of the vertex.

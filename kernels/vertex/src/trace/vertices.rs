@@ -3,9 +3,8 @@
 //!
 //! promises  what is built in wins, then what the program assigned, then columns of the node table;
 //!           a value read through an edge is the row of the vertex at its end
-use super::implicit_features::Rows;
 use super::tracer::{Step, Tracer};
-use super::value::{End, Value};
+use super::value::{End, Rows, Value};
 use crate::gir::{EdgeSet, Input, NodeId, Op, Place, Span};
 use crate::launch::Direction;
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name, nearest};

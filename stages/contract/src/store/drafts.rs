@@ -22,7 +22,8 @@ use std::{
 };
 
 use super::{
-    lease, removal,
+    folders::age,
+    lease,
     writer::{Life, Writer},
 };
 use crate::{StageError, eintr::retry};
@@ -158,13 +159,13 @@ fn writer(name: &str) -> Option<Writer> {
 /// Whether a name is that of a draft, or of one on its way out, whose writer has ended.
 pub(super) fn is_abandoned(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-    if ![".tmp-", super::TRASH, removal::ASIDE].iter().any(|start| name.starts_with(start)) {
+    if ![".tmp-", super::TRASH, super::ASIDE].iter().any(|start| name.starts_with(start)) {
         return false;
     }
     match writer(name).map_or(Life::Unknown, |writer| writer.life()) {
         Life::Lives => false,
         Life::Ended => true,
-        Life::Unknown => super::gc::age(path).is_some_and(|age| age > LEFTOVER_AGE),
+        Life::Unknown => age(path).is_some_and(|age| age > LEFTOVER_AGE),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::{
     Store,
-    gc::{entries, size_of},
+    folders::{entries, size_of},
 };
 use crate::{Key, Kind, StageError};
 

@@ -8,13 +8,14 @@
 //!           PID name space writes or uses, or anything of a newer format
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
 use super::{
     MARK_EVERY, Store, drafts,
+    folders::{age, entries, present, size_of},
     formats::{Foreign, OtherFormats},
     lease,
     removal::{Removal, is_aside},
@@ -463,18 +464,6 @@ fn prove_writable(root: &Path) -> Result<(), StageError> {
         .map_err(|error| StageError::io("collect garbage in a store", root, &error))
 }
 
-/// What a folder holds, sorted; nothing if it is not there.
-pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>, StageError> {
-    let list = || {
-        fs::read_dir(directory)?
-            .map(|entry| Ok(entry?.path()))
-            .collect::<io::Result<Vec<PathBuf>>>()
-    };
-    let mut paths = present(retry(list), "list", directory)?.unwrap_or_default();
-    paths.sort();
-    Ok(paths)
-}
-
 /// When an artifact was last used: the time of its manifest, or of its folder.
 fn last_used(path: &Path) -> Result<SystemTime, StageError> {
     for place in [&path.join(MANIFEST_FILE), path] {
@@ -483,31 +472,6 @@ fn last_used(path: &Path) -> Result<SystemTime, StageError> {
         }
     }
     Ok(SystemTime::UNIX_EPOCH)
-}
-
-/// How long ago it was changed.
-pub(super) fn age(path: &Path) -> Option<Duration> {
-    retry(|| fs::metadata(path)?.modified()).ok()?.elapsed().ok()
-}
-
-pub(super) fn size_of(path: &Path) -> Result<u64, StageError> {
-    match present(retry(|| fs::symlink_metadata(path)), "look at", path)? {
-        Some(facts) if facts.is_dir() => entries(path)?.iter().map(|path| size_of(path)).sum(),
-        facts => Ok(facts.map_or(0, |facts| facts.len())),
-    }
-}
-
-/// None of what another process removed meanwhile; every other fault goes up.
-fn present<T>(found: io::Result<T>, doing: &str, path: &Path) -> Result<Option<T>, StageError> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(StageError::io(doing, path, &error)),
-    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use std::{
 pub use super::writer::host;
 use super::{
     Store, drafts,
+    folders::{age, entries},
     writer::{Life, Writer},
 };
 use crate::{Key, StageError, eintr::retry};
@@ -71,11 +72,7 @@ pub(super) fn protected_keys(store: &Store) -> Result<BTreeSet<String>, StageErr
     // folder. One that is not there or cannot be written is listed as it is.
     let probe = folder.join(drafts::name(PROBE, "probe"));
     let _unimportant = fs::write(&probe, b"").and_then(|()| retry(|| fs::remove_file(&probe)));
-    Ok(super::gc::entries(&folder)?
-        .iter()
-        .filter_map(|path| protected_key(path))
-        .map(str::to_owned)
-        .collect())
+    Ok(entries(&folder)?.iter().filter_map(|path| protected_key(path)).map(str::to_owned).collect())
 }
 
 /// The key that a file of the folder of leases protects, if it does.
@@ -97,7 +94,7 @@ pub(super) fn is_valid(path: &Path) -> bool {
     {
         Life::Lives => true,
         Life::Ended => false,
-        Life::Unknown => super::gc::age(path).is_none_or(|age| age <= LEASE_VALID),
+        Life::Unknown => age(path).is_none_or(|age| age <= LEASE_VALID),
     }
 }
 

@@ -12,16 +12,12 @@ use std::{
     time::Duration,
 };
 
-use super::{Artifact, Store, TRASH, drafts, gc::entries, lease};
+use super::{ASIDE, Artifact, Store, TRASH, drafts, folders::entries, lease};
 use crate::{Key, Kind, StageError, eintr::retry};
 
 /// How often an artifact is looked for that `gc` has set aside, and the pause between two looks.
 const LOOKS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// How names begin of artifacts that are to be removed unless somebody uses them. What has such a
-/// name is whole.
-pub(super) const ASIDE: &str = ".aside-";
 
 /// What became of an artifact that was to be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

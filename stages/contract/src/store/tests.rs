@@ -320,7 +320,7 @@ fn a_draft_of_a_living_writer_is_spared_however_old_and_touched_as_its_leases_ar
     age(&path, 25);
     assert_eq!(store.collect(&gc::Request::default()).unwrap().removed, []);
     drafts::touch_all();
-    assert!(gc::age(&path).unwrap() < Duration::from_secs(60));
+    assert!(folders::age(&path).unwrap() < Duration::from_secs(60));
     assert!(outputs.publish(&store).is_ok());
 }
 
@@ -623,12 +623,8 @@ fn what_is_withheld_is_in_no_key_and_cannot_be_read() {
 
 /// The artifact under a name of an artifact aside, as a process of this number leaves it.
 fn leave_aside(artifact: &Artifact, process: u32) -> PathBuf {
-    let name = format!(
-        "{}{}-{process}-0@{}",
-        removal::ASIDE,
-        artifact.manifest.key,
-        writer::Writer::own().place()
-    );
+    let name =
+        format!("{}{}-{process}-0@{}", ASIDE, artifact.manifest.key, writer::Writer::own().place());
     let aside = artifact.path.with_file_name(name);
     fs::rename(&artifact.path, &aside).unwrap();
     aside
