@@ -21,8 +21,10 @@ mod fetch;
 mod gather;
 mod inlined_steps;
 mod kernel;
+mod operands;
 mod products;
 mod reduce;
+mod registers;
 #[cfg(test)]
 mod tests;
 mod tile;

@@ -3,12 +3,14 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
-use super::fetch::{Hand, RowsOf, is_real, reals, wholes};
-use super::gather::{Rows, dots};
-use super::inlined_steps::{Compared, choose};
-use super::kernel::{Kernel, Resolved, Way};
+use super::fetch::{Hand, is_real, reals, wholes};
+use super::gather::{Rows, RowsOf, dots};
+use super::inlined_steps::choose;
+use super::kernel::Kernel;
+use super::operands::{Compared, Resolved, Way};
 use super::products::{add_outer, add_rows, rows_times};
 use super::reduce::{self, Scratch};
+use super::registers::{Held, Registers};
 use super::tile::{Cursor, Lists, Tile};
 use super::{Level, StoredMut, Work, arithmetic};
 use crate::Real;
@@ -16,46 +18,6 @@ use crate::evaluate::{Element, around, over_nothing, runs};
 use crate::expression::arithmetic::{Source, copy};
 use crate::half_precision::round;
 use crate::random::dropout::{Draws, Drops, Place};
-
-/// Values of the steps that are at hand.
-#[derive(Debug, Default)]
-pub(super) struct Registers<'o, T> {
-    pub reals: Vec<Held<'o, T>>,
-    pub wholes: Vec<Vec<i64>>,
-}
-
-/// Real elements at hand: in scratch, or where they are stored in the end.
-#[derive(Debug)]
-pub(super) enum Held<'o, T> {
-    Scratch(Vec<T>),
-    Output(&'o mut [T]),
-}
-
-impl<T> Default for Held<'_, T> {
-    fn default() -> Self {
-        Held::Scratch(Vec::new())
-    }
-}
-
-impl<T: Copy + Default> Held<'_, T> {
-    pub fn elements(&self) -> &[T] {
-        match self {
-            Held::Scratch(elements) => elements,
-            Held::Output(elements) => elements,
-        }
-    }
-
-    /// Room for so many.
-    fn room(&mut self, count: usize) -> &mut [T] {
-        match self {
-            Held::Scratch(elements) => {
-                elements.resize(count, T::default());
-                elements
-            }
-            Held::Output(elements) => &mut elements[..count],
-        }
-    }
-}
 
 /// Everything that a task writes down.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::Type;
 
-use super::block::Registers;
-use super::gather::ask_for;
-use super::kernel::{At, Layout, Operand, Source as Origin};
+use super::gather::{RowsOf, ask_for};
+use super::operands::{At, Layout, Operand, Source as Origin};
+use super::registers::Registers;
 use super::tile::Tile;
 use super::{Level, Stored, Work};
 use crate::evaluate::Element;
@@ -311,29 +311,6 @@ fn gathered<A: Element, V: Kept<A>, const COLUMNS: usize>(
         let row = &rows[first + *row as usize];
         for column in 0..COLUMNS {
             join(&mut out[column], row[column].read());
-        }
-    }
-}
-
-/// Rows, one after the other.
-#[derive(Clone, Copy)]
-pub(super) enum RowsOf<'h> {
-    /// The only one, each time.
-    One,
-    /// Neighbours, from this on.
-    From(usize),
-    /// These, counted from the first.
-    By(usize, &'h [u32]),
-}
-
-impl RowsOf<'_> {
-    /// The row at this place.
-    #[inline(always)]
-    pub fn at(&self, place: usize) -> usize {
-        match self {
-            RowsOf::One => 0,
-            RowsOf::From(first) => first + place,
-            RowsOf::By(first, index) => first + index[place] as usize,
         }
     }
 }

@@ -11,7 +11,6 @@
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 
-use super::fetch::RowsOf;
 use crate::Real;
 use crate::half_precision::Kept;
 
@@ -214,6 +213,29 @@ impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
                         .for_each(|(made, read)| *made = *made + *factor * read.read());
                 }
             }
+        }
+    }
+}
+
+/// Rows, one after the other.
+#[derive(Clone, Copy)]
+pub(super) enum RowsOf<'h> {
+    /// The only one, each time.
+    One,
+    /// Neighbours, from this on.
+    From(usize),
+    /// These, counted from the first.
+    By(usize, &'h [u32]),
+}
+
+impl RowsOf<'_> {
+    /// The row at this place.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> usize {
+        match self {
+            RowsOf::One => 0,
+            RowsOf::From(first) => first + place,
+            RowsOf::By(first, index) => first + index[place] as usize,
         }
     }
 }

@@ -8,16 +8,9 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Type};
 
 use super::Level;
-use super::kernel::{At, Layout, Operand, Resolved, Source as Origin, Way};
+use super::operands::{At, Compared, Layout, Operand, Resolved, Source as Origin, Way};
 use crate::Real;
 use crate::expression::arithmetic::Source;
-
-/// What a choice, or a reduction of some edges, compares.
-#[derive(Clone, Debug)]
-pub(super) struct Compared<T> {
-    pub operator: Binary,
-    pub inputs: [Vec<Operand<T>>; 2],
-}
 
 /// Gives choices their comparisons and sums their products; says of each step whether it is left
 /// out.

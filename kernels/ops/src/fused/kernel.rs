@@ -5,7 +5,8 @@
 use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Direction, Over, Rows, reduced};
 
-use super::inlined_steps::{Compared, inline};
+use super::inlined_steps::inline;
+use super::operands::{At, Layout, Operand, Resolved, Source, Way};
 use super::tile::Wanted;
 use super::{From, Input, Level, Read, Step};
 use crate::Real;
@@ -43,84 +44,6 @@ pub(super) struct Pass {
     pub reductions: Vec<usize>,
     /// Steps of rows that only waited for these.
     pub rows: Vec<usize>,
-}
-
-/// A step, resolved.
-#[derive(Clone, Debug)]
-pub(super) struct Resolved<T> {
-    pub op: Op,
-    pub shape: Vec<u64>,
-    pub columns: usize,
-    pub kind: Type,
-    pub level: Level,
-    /// Factors of each input; more than one only where it is a product.
-    pub inputs: Vec<Vec<Operand<T>>>,
-    /// Type of the elements of the first input.
-    pub input_kind: Type,
-    /// Shape of each input, as it is read.
-    pub input_shapes: Vec<Vec<u64>>,
-    pub store: Option<usize>,
-    pub way: Way,
-    /// Of a choice, or of a reduction of some edges: what it compares, where that lies nowhere.
-    pub compared: Option<Compared<T>>,
-}
-
-/// How a step is done.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Way {
-    /// On laid out operands.
-    Plain,
-    /// A sum of far rows, each times a number for each of this many parts of it: the position of
-    /// the rows among the factors.
-    Gathered { far: usize, parts: usize, narrow: Vec<u64> },
-    /// Sums along the last axis of products of two rows.
-    Dot,
-}
-
-/// Rows of one operand, as a step reads them.
-#[derive(Clone, Debug)]
-pub(super) struct Operand<T> {
-    pub from: Source<T>,
-    pub kind: Type,
-    pub columns: usize,
-    pub shape: Vec<u64>,
-    pub layout: Layout,
-    pub at: At,
-}
-
-/// Where elements come from.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Source<T> {
-    Real(T),
-    Whole(i64),
-    Step(usize),
-    Buffer(usize),
-}
-
-/// Which row is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
-    /// The only one.
-    One,
-    /// That of the row or edge at hand.
-    Own,
-    /// That of the vertex's graph.
-    Graph,
-    /// That of the vertex at the far end.
-    Far,
-    /// That of the vertex that owns the edge.
-    Near,
-}
-
-/// How a row is laid out in the step's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
-    Same,
-    /// One element for all.
-    First,
-    /// Each element so often, one after the other.
-    Each(usize),
-    Table(Vec<u32>),
 }
 
 /// Elements of a block's values of rows, and of a tile's values of edges, that stay in the second

@@ -2,10 +2,9 @@
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Reduction, Type};
 
-use super::fetch::{Access, Hand, RowsOf, reals, wholes};
-use super::gather::{Edges, Weights, sums};
-use super::inlined_steps::Compared;
-use super::kernel::{At, Operand, Resolved, Source as Origin, Way};
+use super::fetch::{Access, Hand, reals, wholes};
+use super::gather::{Edges, RowsOf, Weights, sums};
+use super::operands::{At, Compared, Operand, Resolved, Source as Origin, Way};
 use super::tile::Tile;
 use super::{Level, Stored, Work};
 use crate::Real;
