@@ -3,6 +3,7 @@
 //! promises  an unknown field, a wrong type or a value out of range is an error with its line
 //! never     names a path on this machine; decides between real files and the stand-in (`locate`
 //!           does)
+pub use crate::generator::Recipe;
 use crate::{CatalogError, Generator};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -358,53 +359,6 @@ pub enum SplitRule {
     },
     /// No split.
     None,
-}
-
-/// A seeded graph that stands in for one that cannot be had.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recipe {
-    /// Nodes.
-    pub nodes: u32,
-    /// Distinct directed edges, self loops among them; of a symmetric graph two a pair, and one odd
-    /// edge more is a self loop.
-    pub edges: u64,
-    /// Whether each edge has its reverse.
-    pub symmetric: bool,
-    /// The largest degree, in each direction.
-    pub max_degree: u32,
-    /// Edges that are self loops, where the set has them.
-    #[serde(default)]
-    pub loops: u64,
-    /// Graphs of a set of many; 0: it is one graph.
-    #[serde(default)]
-    pub graphs: u32,
-    /// Relations; 0: edges are all alike.
-    #[serde(default)]
-    pub relations: u16,
-    /// Nodes that get a label; 0: all.
-    #[serde(default)]
-    pub labelled: u32,
-    /// Nodes in a community, in the mean.
-    #[serde(default = "community_default")]
-    pub community: u32,
-    /// Share of the edges inside communities.
-    #[serde(default = "inside_default")]
-    pub inside: f64,
-    /// Feature width.
-    pub features: u32,
-    /// Classes.
-    pub classes: u32,
-    /// Everything is drawn from it.
-    pub seed: u64,
-}
-
-fn community_default() -> u32 {
-    128
-}
-
-fn inside_default() -> f64 {
-    0.7
 }
 
 /// The longest text of an entry: a hundred times the longest that there is.

@@ -8,8 +8,7 @@
 use crate::{
     CatalogError, Entry,
     entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
-    generator::Generator,
-    imported_sets, is_closed, is_plain, look_at, open_first,
+    folders_of, imported_sets, look_at,
 };
 use std::{
     fs,
@@ -98,19 +97,6 @@ fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, Catal
         }
     }
     Ok(None)
-}
-
-/// The folders that a set of this name may have, in order. In data folders that cannot be looked
-/// into it has one only where nothing else is of this name: neither a folder nor a graph that is
-/// made.
-pub(crate) fn folders_of(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
-    if !is_plain(name) {
-        return Vec::new();
-    }
-    let needs_no_other = Generator::from_name(name).is_some_and(|made| made.is_ok())
-        || data_dirs.iter().any(|dir| dir.join(name).exists());
-    let dirs = open_first(data_dirs).into_iter().filter(|dir| !(needs_no_other && is_closed(dir)));
-    dirs.map(|dir| dir.join(name)).collect()
 }
 
 /// The hint for a name that is the path of something that is there.

@@ -4,10 +4,7 @@
 //! promises  a name of a known kind is a generator or an error that says what is wrong with which
 //!           number
 //! never     makes an edge (`ingest` does)
-use crate::{
-    CatalogError, Entry,
-    entry::{Expected, Format, Holds, Inherited, MadeUp, Recipe, SplitRule, Task},
-};
+use crate::CatalogError;
 use serde::{Deserialize, Serialize};
 
 /// Most nodes of a graph: row numbers and one spare value fit in `u32`.
@@ -16,9 +13,6 @@ const NODES_MOST: u64 = u32::MAX as u64 - 1;
 const EDGES_MOST: u64 = 1 << 34;
 /// Edges a node of `rmat-<scale>`, as in Graph500.
 const RMAT_EDGES_A_NODE: u64 = 16;
-/// Width of made-up features and number of made-up classes of `clique-batch`.
-const BATCH_MADE_UP: MadeUp = MadeUp { features: 16, classes: 2 };
-
 /// What a generator is told.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -156,7 +150,7 @@ impl Generator {
     }
 
     /// Whether edges have directions that mean something.
-    fn directed(&self) -> bool {
+    pub(crate) fn directed(&self) -> bool {
         match self {
             Generator::Rmat { .. } | Generator::Random { .. } => true,
             Generator::Planted(recipe) => !recipe.symmetric,
@@ -164,45 +158,8 @@ impl Generator {
         }
     }
 
-    /// The entry of a set that is made this way and that no file describes.
-    pub fn entry(self, name: &str) -> Entry {
-        let many = self.graphs().is_some();
-        Entry {
-            name: name.to_owned(),
-            about: self.about(),
-            found_as: Vec::new(),
-            files: Vec::new(),
-            archive: None,
-            format: Format::generated(),
-            read: warploom_formats::Options::default(),
-            directed: self.directed(),
-            symmetrize: !self.directed(),
-            entity_types: None,
-            task: if many { Task::GraphClassification } else { Task::None },
-            licence: "none needed: it is made here".to_owned(),
-            expected: Expected {
-                nodes: Some(self.nodes()),
-                listed: Some(self.edges()),
-                ..Expected::default()
-            },
-            holds: Holds { graphs: self.graphs(), ..Holds::default() },
-            printed: Vec::new(),
-            made_up: if many { BATCH_MADE_UP } else { MadeUp::default() },
-            split: if many {
-                SplitRule::Fractions { train: 0.6, validation: 0.2, test: 0.2 }
-            } else {
-                SplitRule::None
-            },
-            stand_in: None,
-            inherited: Inherited::default(),
-            generator: Some(self),
-            inferred: false,
-            home: None,
-            place: "the generators in the binary".to_owned(),
-        }
-    }
-
-    fn about(&self) -> String {
+    /// What is made, in a sentence.
+    pub(crate) fn about(&self) -> String {
         match self {
             Generator::Rmat { nodes, edges, .. } => {
                 format!(
@@ -228,6 +185,53 @@ impl Generator {
             }
         }
     }
+}
+
+/// A seeded graph that stands in for one that cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Nodes.
+    pub nodes: u32,
+    /// Distinct directed edges, self loops among them; of a symmetric graph two a pair, and one odd
+    /// edge more is a self loop.
+    pub edges: u64,
+    /// Whether each edge has its reverse.
+    pub symmetric: bool,
+    /// The largest degree, in each direction.
+    pub max_degree: u32,
+    /// Edges that are self loops, where the set has them.
+    #[serde(default)]
+    pub loops: u64,
+    /// Graphs of a set of many; 0: it is one graph.
+    #[serde(default)]
+    pub graphs: u32,
+    /// Relations; 0: edges are all alike.
+    #[serde(default)]
+    pub relations: u16,
+    /// Nodes that get a label; 0: all.
+    #[serde(default)]
+    pub labelled: u32,
+    /// Nodes in a community, in the mean.
+    #[serde(default = "community_default")]
+    pub community: u32,
+    /// Share of the edges inside communities.
+    #[serde(default = "inside_default")]
+    pub inside: f64,
+    /// Feature width.
+    pub features: u32,
+    /// Classes.
+    pub classes: u32,
+    /// Everything is drawn from it.
+    pub seed: u64,
+}
+
+fn community_default() -> u32 {
+    128
+}
+
+fn inside_default() -> f64 {
+    0.7
 }
 
 fn rmat(scale: u64, edges_a_node: u64) -> Result<Generator, String> {

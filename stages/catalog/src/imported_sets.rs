@@ -11,8 +11,7 @@ use std::{
 };
 
 use crate::{
-    CatalogError, Entry, digests::RECORD_FILE, folder::folders_of, is_plain, look_at, names_of,
-    own_text,
+    CatalogError, Entry, digests::RECORD_FILE, folders_of, is_plain, look_at, names_of, own_text,
 };
 
 /// The entry in the folder of an imported set.

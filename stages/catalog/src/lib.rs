@@ -13,10 +13,13 @@ mod download_error;
 pub mod entry;
 mod error;
 mod fetch;
+mod file_names;
 mod folder;
+mod generated_entry;
 pub mod generator;
 pub mod imported_sets;
 mod locate;
+mod retrieval;
 mod unpack;
 
 pub use download::Progress;
@@ -262,6 +265,19 @@ fn open_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
         data_dirs.iter().cloned().partition(|dir| is_closed(dir));
     open.extend(closed);
     open
+}
+
+/// The folders that a set of this name may have, in order. In data folders that cannot be looked
+/// into it has one only where nothing else is of this name: neither a folder nor a graph that is
+/// made.
+fn folders_of(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
+    if !is_plain(name) {
+        return Vec::new();
+    }
+    let needs_no_other = Generator::from_name(name).is_some_and(|made| made.is_ok())
+        || data_dirs.iter().any(|dir| dir.join(name).exists());
+    let dirs = open_first(data_dirs).into_iter().filter(|dir| !(needs_no_other && is_closed(dir)));
+    dirs.map(|dir| dir.join(name)).collect()
 }
 
 /// The names in a folder; none where there is no folder.

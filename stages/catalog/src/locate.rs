@@ -9,9 +9,9 @@
 use crate::{
     CatalogError, Entry, digest_cache, digests,
     download::Limits,
-    entry::RawFile,
-    fetch::{Made, get},
+    file_names::{found_file, may_be_there, spelling},
     is_absence, look_at, open_first, own_text,
+    retrieval::{Made, get},
     unpack::unpack,
 };
 use std::{
@@ -153,26 +153,6 @@ fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
         entry.name
     ))
     .hint(hint))
-}
-
-/// The plain, gzip or zstd spelling of a file that is there.
-pub(crate) fn spelling(folder: &Path, file: &str) -> Option<PathBuf> {
-    // A file that cannot be looked at is there: reading it says why it cannot be read, where its
-    // stand-in would hide that.
-    ["", ".gz", ".zst"]
-        .iter()
-        .map(|end| folder.join(format!("{file}{end}")))
-        .find(|path| may_be_there(path))
-}
-
-/// Whether nothing is known to be missing: what cannot be looked at may be there.
-fn may_be_there(path: &Path) -> bool {
-    !fs::metadata(path).is_err_and(|error| is_absence(&error))
-}
-
-/// A file of a set under one of its names.
-pub(crate) fn found_file(folder: &Path, file: &RawFile) -> Option<PathBuf> {
-    std::iter::once(&file.file).chain(&file.also).find_map(|name| spelling(folder, name))
 }
 
 /// What of a set is here.
@@ -458,6 +438,7 @@ fn date(days: i64) -> (i64, i64, i64) {
 mod tests {
     use super::*;
     use crate::download::tests::{answer, quick, serve_once};
+    use crate::entry::RawFile;
 
     #[test]
     fn a_file_that_cannot_be_looked_at_gives_way_to_no_stand_in() {

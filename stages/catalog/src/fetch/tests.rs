@@ -1,7 +1,10 @@
 //! Whole sets from a local server: files, archives, digests, and what is said when nothing helps.
+use std::fs;
+
 use super::*;
 use crate::{
     download::tests::{answer, quick, serve, serve_once},
+    entry::{Archive, RawFile},
     unpack::tests::{tar, zip},
 };
 
