@@ -15,12 +15,11 @@ use std::{
 };
 
 use crate::{
-    Attempt, CatalogError, Entry, Source, digests,
+    Attempt, CatalogError, Entry, Source, digest_cache, digests,
     download::{Limits, Progress},
     file_names::{found_file, kept_as},
     locate::{forget, locate, own_folder, present},
     retrieval::{Made, Missed, get},
-    digest_cache,
 };
 
 /// Tries for one file, when somebody asked for it.

@@ -11,9 +11,9 @@ use std::{
 use crate::{
     Entry, digests,
     download::{Limits, Progress, download},
+    download_error::Trouble,
     entry::{Archive, RawFile},
     file_names::{found_file, kept_as},
-    trouble::Trouble,
     unpack::unpack,
 };
 

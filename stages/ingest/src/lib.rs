@@ -10,8 +10,10 @@
 mod check;
 pub mod fill;
 pub mod generate;
+mod memory_limit;
 pub mod node_kinds;
 mod out_of_core;
+mod reading;
 mod relations;
 mod requested_graph;
 mod source;

@@ -22,18 +22,17 @@ use warploom_contract::{
     parquet_file::ROWS_WRITTEN,
     stage::{Advance, Phase},
 };
-use warploom_formats::{
-    raw::{RawGraph, ReadError},
-    spill::{Edge, FeatureRows, Limit, Spilled},
-};
+use warploom_formats::spill::{Edge, FeatureRows, Limit, Spilled};
 use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::Weights;
 
 use crate::{
-    fill, node_kinds,
+    fill,
+    memory_limit::{MEMORY_LEAST, limit},
+    node_kinds,
+    reading::Read,
     requested_graph::{self, Filled, Narrowed},
-    source::{self, Read},
-    subset,
+    source,
     transform::{
         self, Counts, Duplicates, Listed, NOT_LISTED,
         external_sort::{Runs, Stored},
@@ -41,15 +40,10 @@ use crate::{
     write,
 };
 
-/// What the process takes for itself, for blocks of a file and of the table that is written, on any
-/// number of threads up to 8: 5 M edges of text take 39 MiB with 1 thread under `--memory 1MiB`,
-/// and 46 MiB with 8.
-pub const MEMORY_LEAST: u64 = 48 << 20;
-
 /// The edges, where they do not fit the memory that may be used: those that were read that way, or
 /// that are held and take too much to be sorted.
 pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spilled>, StageError> {
-    let limit = source::limit(context);
+    let limit = limit(context);
     let edges = &narrowed.graph.edges;
     if narrowed.spilled.is_none() && limit.admits(edges.bytes()) {
         return Ok(None);
@@ -118,7 +112,7 @@ pub fn ingest(
     narrowed.in_degrees = in_degrees;
     if let Some(neighbours) = neighbours {
         context.progress.begin("looking for communities", 0, "nodes");
-        let limit = source::limit(context);
+        let limit = limit(context);
         let found = neighbours
             .communities(request.spec.seed, &limit, &|nodes| context.progress.advance(nodes));
         narrowed.community =
@@ -139,41 +133,6 @@ pub fn ingest(
     write::write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))
 }
 
-/// The nodes that are to stay, and the edges between them: these are gone through once for the
-/// components and once to be counted, and for kinds of types some times more.
-pub fn parts_that_stay(
-    request: &IngestRequest,
-    mut graph: RawGraph,
-    mut spilled: Spilled,
-) -> Result<(RawGraph, Spilled), StageError> {
-    let fault = |error: Box<ReadError>| read_error(&error);
-    if let Some(rule) = node_kinds::rule(request) {
-        (graph, spilled) =
-            node_kinds::of_types_in_file(graph, spilled, &rule).map_err(|error| match error {
-                node_kinds::Trouble::Refused(refused) => {
-                    requested_graph::kinds_error(request, refused)
-                }
-                node_kinds::Trouble::Read(error) => read_error(&error),
-            })?;
-    }
-    if let Some(stays) = requested_graph::of_kept_classes(request, &graph)? {
-        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
-        graph = subset::keep(graph, &stays);
-    }
-    if request.spec.largest_component {
-        let mut components = subset::Components::new(graph.nodes());
-        let join = |edge: Edge| {
-            components.join(edge.source, edge.target);
-            Ok(())
-        };
-        spilled.each(join).map_err(fault)?;
-        let stays = components.largest();
-        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
-        graph = subset::keep(graph, &stays);
-    }
-    Ok((graph, spilled))
-}
-
 /// Edges on their way from the file to the artifact.
 struct Sorting<'a> {
     context: &'a Context<'a>,
@@ -187,7 +146,7 @@ struct Sorting<'a> {
 impl Sorting<'_> {
     /// A place for the edges as pairs without a direction.
     fn neighbours(&self) -> Result<Neighbours, StageError> {
-        let limit = source::limit(self.context);
+        let limit = limit(self.context);
         let options = transform::Options { symmetrize: true, ..transform::Options::default() };
         let layout = transform::layout(self.nodes, 0, false, &options)
             .map_err(requested_graph::transform_error)?;
@@ -206,7 +165,7 @@ impl Sorting<'_> {
         carried: impl Fn(&Edge) -> C,
     ) -> Result<Counts, StageError> {
         let Sorting { context, spilled, .. } = self;
-        let limit = source::limit(context);
+        let limit = limit(context);
         let fault = |error: std::io::Error| StageError::io("write beside", &limit.folder, &error);
         let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options)
             .map_err(requested_graph::transform_error)?;

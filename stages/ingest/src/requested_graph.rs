@@ -12,7 +12,7 @@ use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
     stage::{Advance, Phase},
 };
-use warploom_shell::requests::IngestRequest;
+use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::{self as spec, Symmetrize};
 
 use crate::{
@@ -20,14 +20,14 @@ use crate::{
         self,
         split::{Fractions, PerClass},
     },
-    node_kinds, out_of_core, relations,
-    source::Read,
-    subset,
+    node_kinds,
+    reading::Read,
+    relations, subset,
     transform::{self, Counts, Duplicates, SelfLoops},
 };
 use warploom_formats::{
-    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph},
-    spill::Spilled,
+    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph, ReadError},
+    spill::{Edge, Spilled},
 };
 
 /// Width of made-up features when neither catalogue nor data say one.
@@ -75,7 +75,7 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
     let mut inverse = None;
     if let Some(listed) = spilled.take() {
         let stays;
-        (graph, stays) = out_of_core::parts_that_stay(request, graph, listed)?;
+        (graph, stays) = parts_that_stay(request, graph, listed)?;
         let spilled = spilled.insert(stays);
         if request.spec.inverse_relations {
             let named = if spilled.typed {
@@ -103,6 +103,39 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
         listed_nodes,
         listed,
     })
+}
+
+/// The nodes that are to stay, and the edges between them: these are gone through once for the
+/// components and once to be counted, and for kinds of types some times more.
+pub fn parts_that_stay(
+    request: &IngestRequest,
+    mut graph: RawGraph,
+    mut spilled: Spilled,
+) -> Result<(RawGraph, Spilled), StageError> {
+    let fault = |error: Box<ReadError>| read_error(&error);
+    if let Some(rule) = node_kinds::rule(request) {
+        (graph, spilled) =
+            node_kinds::of_types_in_file(graph, spilled, &rule).map_err(|error| match error {
+                node_kinds::Trouble::Refused(refused) => kinds_error(request, refused),
+                node_kinds::Trouble::Read(error) => read_error(&error),
+            })?;
+    }
+    if let Some(stays) = of_kept_classes(request, &graph)? {
+        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        graph = subset::keep(graph, &stays);
+    }
+    if request.spec.largest_component {
+        let mut components = subset::Components::new(graph.nodes());
+        let join = |edge: Edge| {
+            components.join(edge.source, edge.target);
+            Ok(())
+        };
+        spilled.each(join).map_err(fault)?;
+        let stays = components.largest();
+        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        graph = subset::keep(graph, &stays);
+    }
+    Ok((graph, spilled))
 }
 
 impl Narrowed {

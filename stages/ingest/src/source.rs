@@ -10,7 +10,7 @@ use warploom_shell::{
 };
 use warploom_spec::{Ids, Symmetrize, Weights};
 
-use crate::{generate::synthetic_source, node_kinds};
+use crate::{generate::synthetic_source, memory_limit::limit, node_kinds, reading::Read};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -22,27 +22,13 @@ use warploom_formats::{
     decompress::stored_bytes_read,
     ogb,
     raw::{RawGraph, ReadError},
-    spill::{Found, Limit, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
+    spill::{Found, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
 };
 
 /// How often somebody looks how much was read.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How the line about listed edges begins.
 const ONE_WAY: &str = "each edge leads one way; for both:";
-
-/// What was read or made.
-pub struct Read {
-    /// As listed.
-    pub graph: RawGraph,
-    /// Real or stand-in.
-    pub provenance: Provenance,
-    /// Communities that the generator planted.
-    pub community: Option<Vec<u32>>,
-    /// The edges, where they do not fit the memory that may be used: the graph has none then.
-    pub spilled: Option<Spilled>,
-    /// What the files became, a line each.
-    pub report: Vec<String>,
-}
 
 /// Reads the files, or makes the stand-in.
 pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
@@ -279,11 +265,6 @@ pub fn provenance(
             .collect::<Vec<_>>(),
     );
     (found, made_up)
-}
-
-/// What edges may take, and where they go beyond it.
-pub fn limit(context: &Context) -> Limit {
-    Limit { memory: context.memory, folder: context.store.root().to_path_buf() }
 }
 
 fn read_files(

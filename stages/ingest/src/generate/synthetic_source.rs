@@ -16,7 +16,7 @@ use warploom_shell::{
 };
 
 use super::{batch, communities, relations, shapes};
-use crate::{fill::labels, out_of_core::MEMORY_LEAST, source::Read};
+use crate::{fill::labels, memory_limit::MEMORY_LEAST, reading::Read};
 
 /// Bytes that a graph takes for each node, however few edges it has: two numbers of 32 bits (degree
 /// and place in a list).
