@@ -36,6 +36,17 @@ const UNSAFE_ALLOWED: [&str; 13] = [
 ];
 /// What a file may not be called.
 const NAMELESS: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
+/// Prepositions, adverbs, pronouns and participles that say nothing by themselves.
+const NO_NOUNS: &str = "about above across after again against ahead all alone along also among \
+    another any apart around aside away back before behind below beside besides between beyond both \
+    by chosen done down drawn during each else elsewhere ever every everywhere far few found from \
+    given here hidden how in inside into it its kept known least left less lost made many meant more \
+    most much near never next no none not now of off often on once one only other others out outside \
+    over own per read said same seen sent several shared shown since so some soon still such taken \
+    that then there these they this those through thus to together told too toward under unmade until \
+    up upon very what when where which who whole whose why with within without written yet";
+/// What ends like a participle and is a noun, or the name of a thing that users type.
+const NOUNS_IN_ED: [&str; 4] = ["seed", "speed", "embed", "interleaved"];
 /// The documents whose paths are looked up.
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
@@ -215,6 +226,23 @@ fn no_file_is_nameless() {
         })
     };
     none("name the idea", files().into_iter().filter(is_nameless).collect());
+}
+
+/// Whether a file of source is called by a lone word that nobody would search for.
+fn is_no_noun(name: &str) -> bool {
+    let path = Path::new(name);
+    let is_source =
+        path.extension().is_some_and(|end| ["rs", "cu", "cuh"].iter().any(|e| end == *e));
+    let stem = path.file_stem().unwrap().to_str().unwrap();
+    let is_participle = stem.ends_with("ed") && !stem.contains('_') && !NOUNS_IN_ED.contains(&stem);
+    is_source && (is_participle || NO_NOUNS.split_whitespace().any(|word| word == stem))
+}
+
+#[test]
+fn sources_are_called_by_nouns() {
+    let found = files().into_iter().filter(|name| is_no_noun(name)).collect();
+    none("a noun that a stranger would search for", found);
+    assert!(is_no_noun("a/along.rs") && is_no_noun("b/fused.rs") && !is_no_noun("c/heavy_rows.rs"));
 }
 
 #[test]

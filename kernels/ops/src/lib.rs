@@ -13,15 +13,15 @@
 //! Graphs, partitions and buffers are borrowed; outputs come first. An output is never one of the
 //! inputs.
 pub mod convergence;
+mod element_types;
 pub mod elementwise;
 pub mod evaluate;
 pub mod expression;
 pub mod frontier;
-pub mod fused;
+pub mod fused_walk;
 pub mod half_precision;
 pub mod loss;
 pub mod metrics;
-mod monomorphized;
 pub mod neighbour_reduce;
 pub mod optimizer;
 pub mod product;

@@ -9,8 +9,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use warploom_vertex::launch::Element;
 
+use crate::element_types::{OfReals, OfScalars};
 use crate::expression::arithmetic::Arithmetic;
-use crate::monomorphized::{OfReals, OfScalars};
 
 /// An element of a buffer: f32, f64 or u32 (a node id, with `u32::MAX` beyond every id).
 pub trait Scalar:

@@ -5,7 +5,9 @@
 use warploom_contract::StageError;
 use warploom_ops::evaluate::Index;
 use warploom_ops::frontier::Run;
-use warploom_ops::fused::{From, Input, Kernel, Level, Read, Step, Stored, StoredMut, Work, fused};
+use warploom_ops::fused_walk::{
+    From, Input, Kernel, Level, Read, Step, Stored, StoredMut, Work, fused,
+};
 use warploom_vertex::launch::{
     Buffer, BufferName, Direction, Half, Operand, Operation, Over, Rows, View, is_total,
 };

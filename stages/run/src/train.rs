@@ -6,7 +6,7 @@
 //! never     goes on with a loss that is not finite; saves half an epoch
 //! limits    epochs < 2^32; forward passes carry nothing from one epoch to the next but parameters
 //!           and moments
-mod pipelined;
+mod epoch_pipeline;
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
-use pipelined::OnWay;
+use epoch_pipeline::OnWay;
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},

@@ -15,8 +15,8 @@
 //!           communities by bit sets in the cache, only pairs between them sorted        <- this file
 //! limits    2^32 - 2 nodes; edges come out in no order: `transform` sorts them
 mod degrees;
-mod pairs_between;
-mod pairs_within;
+mod inter_community;
+mod intra_community;
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ use warploom_contract::stage::Advance;
 use warploom_formats::raw::{Edges, NODES_MOST};
 
 use super::counter::Counter;
-use pairs_between::shuffled;
+use inter_community::shuffled;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -249,12 +249,12 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
     let communities: Vec<_> = starts.iter().copied().zip(ends).collect();
     let counter = Counter::new(recipe.seed, "inside");
     let share = share_inside(recipe, &degrees, &communities);
-    let pair = |scratch: &mut pairs_within::Scratch, (start, end): (u32, u32)| {
+    let pair = |scratch: &mut intra_community::Scratch, (start, end): (u32, u32)| {
         let degrees = &degrees[start as usize..end as usize];
         let counter = counter.part(u64::from(start));
-        pairs_within::pair(
+        intra_community::pair(
             scratch,
-            &pairs_within::Task {
+            &intra_community::Task {
                 degrees,
                 start,
                 share,
@@ -264,8 +264,8 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
             },
         )
     };
-    let local: Vec<pairs_within::Paired> =
-        communities.into_par_iter().map_init(pairs_within::Scratch::default, pair).collect();
+    let local: Vec<intra_community::Paired> =
+        communities.into_par_iter().map_init(intra_community::Scratch::default, pair).collect();
     let (mut lists, mut heads, mut tails) =
         (Vec::with_capacity(local.len() + 2), Vec::new(), Vec::new());
     for community in local {
@@ -273,8 +273,8 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
         heads.extend(community.heads);
         tails.extend(community.tails);
     }
-    let (mut between, changes) = pairs_between::pair(
-        pairs_between::Task { recipe, community, degrees, inside: &lists },
+    let (mut between, changes) = inter_community::pair(
+        inter_community::Task { recipe, community, degrees, inside: &lists },
         heads,
         tails,
     );

@@ -1,4 +1,4 @@
-//! pipelined: epochs that a GPU goes through alone, a stretch of them asked for while the host still
+//! epoch_pipeline: epochs that a GPU goes through alone, a stretch of them asked for while the host still
 //! looks at those before.
 //!
 //! promises  the rows, the parameters and the end that epochs one by one would give; a state that

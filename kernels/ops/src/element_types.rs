@@ -1,11 +1,11 @@
-//! monomorphized: operations whose code is large, made here for every type of element.
+//! element_types: operations whose code is large, made here for every type of element.
 //!
 //! promises  a crate that calls a generic operation of this one does not compile it again: all that
 //!           is generic about the call is which of these methods is taken
 //! never     does anything else
 use crate::evaluate::{Call, ValuesMut};
 use crate::expression::Bound;
-use crate::fused::{Kernel, StoredMut, Work};
+use crate::fused_walk::{Kernel, StoredMut, Work};
 use crate::loss::Loss;
 use crate::neighbour_reduce::NeighbourReduce;
 use crate::optimizer::{Learned, Optimizer};
@@ -72,7 +72,7 @@ macro_rules! of_reals {
     ($($real:ty),+) => {$(
         impl OfReals for $real {
             fn run_fused(kernel: &Kernel<Self>, outputs: Vec<StoredMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>) {
-                crate::fused::fused_of_type(kernel, outputs, totals, work);
+                crate::fused_walk::fused_of_type(kernel, outputs, totals, work);
             }
 
             fn run_evaluate(out: ValuesMut<Self>, call: &Call<Self>) {
