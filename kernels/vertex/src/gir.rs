@@ -14,13 +14,14 @@
 mod build;
 mod data;
 mod print;
+mod row;
 mod row_shapes;
 mod types;
 
 pub use build::{Builder, Made, Misfit};
 pub use data::{Data, NodeKind, Target};
 pub use print::line_and_column;
-pub use row_shapes::broadcast;
+pub use row::broadcast;
 pub use types::{Direction, EdgeRows, EdgeSet, Half, Init, LossKind as Loss, Number, Place, Type};
 
 /// Number of a node within a program.

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::facts::Facts;
 use crate::gir;
 
 mod arena;
@@ -74,6 +75,37 @@ pub struct LaunchList {
     /// it; kept in no plan, whose bytes a comment above a program does not change.
     #[serde(skip)]
     pub lines: BTreeMap<BufferName, u32>,
+}
+
+impl LaunchList {
+    /// Fills in the bytes and the schedule of every launch, and where what they make lies.
+    pub(crate) fn reckon(&mut self, facts: &Facts) {
+        let buffers = std::mem::take(&mut self.buffers);
+        let index: BTreeMap<&str, &Buffer> =
+            buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
+        let launches: Vec<&mut Launch> = match &mut self.body {
+            Body::Train(train) => {
+                let before = train.prepare.iter_mut().chain(&mut train.forward);
+                before
+                    .chain([&mut train.loss])
+                    .chain(&mut train.backward)
+                    .chain(&mut train.update)
+                    .collect()
+            }
+            Body::Iterate(iterate) => {
+                let loops = iterate.loops.iter_mut().flat_map(|repeated| {
+                    repeated.prepare.iter_mut().chain(&mut repeated.superstep)
+                });
+                loops.chain(&mut iterate.finish).collect()
+            }
+        };
+        for launch in launches {
+            launch.bytes = cost::moved(&launch.operation, &index, facts);
+            launch.schedule = cost::divided(&launch.operation, &index);
+        }
+        self.buffers = buffers;
+        self.arena = Arena::of(self, facts);
+    }
 }
 
 /// One array of the program.

@@ -32,8 +32,7 @@ mod vertices;
 use std::collections::BTreeMap;
 
 pub(crate) use calls::SORTED;
-pub use settings::{SettingOf, settings_of};
-pub use vertex_settings::{VertexSetting, vertex_settings_of};
+pub use settings::{SettingOf, VertexSetting, settings_of, vertex_settings_of};
 
 use crate::gir::{Data, Gir};
 use crate::syntax::{self, Diagnostic};

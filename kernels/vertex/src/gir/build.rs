@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::row_shapes::{Row, broadcast};
+use super::row::{Row, broadcast};
 use super::{
     Binary, Data, EdgeSet, Gir, Input, Node, NodeId, Number, Op, Place, Pooling, Reduction, Span,
     Type, Unary,

@@ -3,35 +3,11 @@
 //! promises  one rule for each operation: place, type and shape follow from the inputs; what does
 //!           not fit is refused with expected, found and a hint
 //! never     makes a node
+use super::row::{Row, broadcast};
 use super::{
     Binary, Builder, Function, Input, Misfit, Node, NodeId, Op, Place, Pooling, Reduction, Type,
     Unary,
 };
-
-/// Place, type and shape of a node to be.
-pub(super) struct Row {
-    pub(super) place: Place,
-    pub(super) kind: Type,
-    pub(super) shape: Vec<u64>,
-}
-
-impl Row {
-    pub(super) fn like(node: &Node) -> Row {
-        Row { place: node.place, kind: node.kind, shape: node.shape.clone() }
-    }
-
-    pub(super) fn at(self, place: Place) -> Row {
-        Row { place, ..self }
-    }
-
-    pub(super) fn of(self, kind: Type) -> Row {
-        Row { kind, ..self }
-    }
-
-    pub(super) fn shaped(self, shape: Vec<u64>) -> Row {
-        Row { shape, ..self }
-    }
-}
 
 impl Builder<'_> {
     /// Place, type and shape that a node would have, or why it does not fit.
@@ -465,21 +441,6 @@ pub(super) fn meet(a: Place, b: Place) -> Option<Place> {
             _ => None,
         },
     }
-}
-
-/// The shape that two rows have together; none: they do not broadcast.
-pub fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
-    let axes = a.len().max(b.len());
-    let at = |shape: &[u64], axis: usize| {
-        if axis + shape.len() < axes { 1 } else { shape[axis + shape.len() - axes] }
-    };
-    (0..axes)
-        .map(|axis| match (at(a, axis), at(b, axis)) {
-            (first, second) if first == second => Some(first),
-            (1, other) | (other, 1) => Some(other),
-            _ => None,
-        })
-        .collect()
 }
 
 fn expect_kind(what: &str, node: &Node, kinds: &[Type]) -> Result<(), Misfit> {

@@ -2,7 +2,7 @@
 //!
 //! promises  every buffer that an executor touches for an operation is in `reads` or `writes`, each
 //!           once
-//! never     looks at shapes (`validate`) or sizes (`bytes`)
+//! never     looks at shapes (`validate`) or sizes (`cost`)
 use std::borrow::Cow;
 
 use super::{Body, BufferName, Expression, Launch, LaunchList, Operation, Schedule};

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Arena, Body, Buffer, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand,
+    Body, Buffer, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand,
     Operation, Over, Role, Rows, Schedule, View,
 };
 use crate::facts::Facts;
@@ -32,35 +32,6 @@ impl LaunchList {
     /// Buffers by name; the last of two that share one.
     pub(crate) fn index(&self) -> BTreeMap<&str, &Buffer> {
         self.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect()
-    }
-
-    /// Fills in the bytes and the schedule of every launch, and where what they make lies.
-    pub(crate) fn reckon(&mut self, facts: &Facts) {
-        let buffers = std::mem::take(&mut self.buffers);
-        let index: BTreeMap<&str, &Buffer> =
-            buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
-        let launches: Vec<&mut Launch> = match &mut self.body {
-            Body::Train(train) => {
-                let before = train.prepare.iter_mut().chain(&mut train.forward);
-                before
-                    .chain([&mut train.loss])
-                    .chain(&mut train.backward)
-                    .chain(&mut train.update)
-                    .collect()
-            }
-            Body::Iterate(iterate) => {
-                let loops = iterate.loops.iter_mut().flat_map(|repeated| {
-                    repeated.prepare.iter_mut().chain(&mut repeated.superstep)
-                });
-                loops.chain(&mut iterate.finish).collect()
-            }
-        };
-        for launch in launches {
-            launch.bytes = moved(&launch.operation, &index, facts);
-            launch.schedule = divided(&launch.operation, &index);
-        }
-        self.buffers = buffers;
-        self.arena = Arena::of(self, facts);
     }
 }
 
@@ -181,7 +152,7 @@ impl Walk {
 }
 
 /// Bytes that an operation reads and writes at least. Names that are not declared count nothing.
-fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) -> u64 {
+pub(super) fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) -> u64 {
     match operation {
         Operation::Evaluate { out, op, inputs, .. } => {
             return evaluated((out, op), inputs, index, facts);
@@ -337,7 +308,7 @@ fn gathered_by_nonzero(columns: u64, features: Option<&Buffer>, facts: &Facts) -
 }
 
 /// How an operation is divided: edges by the partition, rows in blocks, what is small at once.
-fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
+pub(super) fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
     let writes = operation.writes();
     let Some(out) = writes.first().and_then(|name| index.get(&**name)) else {
         return Schedule::Whole;

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::tracer::{Step, Tracer};
 use super::value::Value;
+use super::vertex_settings::several_by_name;
 use crate::gir::{Data, Span};
 use crate::syntax::{self, Definition, Diagnostic, File, nearest};
 
@@ -77,6 +78,31 @@ pub(super) fn entry_of<'a>(file: &'a File, entry: &str) -> Step<&'a Definition> 
     Err(Box::new(Diagnostic::error(span, what, label).hint(hint)))
 }
 
+/// A setting that names vertices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VertexSetting {
+    /// Its name, as in `plan.set.<name>`.
+    pub name: String,
+    /// What it names when nothing is given: rows, counted from 0, or ids as strings.
+    pub default: Json,
+    /// Whether it may name several: it is compared by `in` alone.
+    pub several: bool,
+}
+
+/// The vertex settings of a program, in the order of its parameters; none where the text is no
+/// program.
+pub fn vertex_settings_of(text: &str, entry: &str) -> Vec<VertexSetting> {
+    let (Ok(file), Ok(settings)) = (syntax::parse(text), settings_of(text, entry)) else {
+        return Vec::new();
+    };
+    let found = several_by_name(&file, entry);
+    let of = |setting: SettingOf| {
+        let several = *found.get(&setting.name)?;
+        Some(VertexSetting { name: setting.name, default: setting.default, several })
+    };
+    settings.into_iter().filter_map(of).collect()
+}
+
 impl<'a> Tracer<'a> {
     /// Binds `v` and the settings to the entry's parameters, and gives every setting with its
     /// value.
@@ -110,7 +136,7 @@ impl<'a> Tracer<'a> {
             settings.iter().map(|setting| setting.name.text.as_str()).collect(),
             given,
         )?;
-        let of_vertices = super::vertex_settings::several_by_name(self.file, &name.text);
+        let of_vertices = several_by_name(self.file, &name.text);
         let mut resolved = BTreeMap::new();
         let mut bound = vec![(vertex.name.text.clone(), Value::Vertex)];
         for setting in settings {

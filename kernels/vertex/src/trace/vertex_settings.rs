@@ -6,36 +6,9 @@
 //! never     looks at a setting's value
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
-
 use crate::syntax::{
-    self, Comparison, Definition, Expression, ExpressionKind, File, Statement, StatementKind,
+    Comparison, Definition, Expression, ExpressionKind, File, Statement, StatementKind,
 };
-
-/// A setting that names vertices.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VertexSetting {
-    /// Its name, as in `plan.set.<name>`.
-    pub name: String,
-    /// What it names when nothing is given: rows, counted from 0, or ids as strings.
-    pub default: Json,
-    /// Whether it may name several: it is compared by `in` alone.
-    pub several: bool,
-}
-
-/// The vertex settings of a program, in the order of its parameters; none where the text is no
-/// program.
-pub fn vertex_settings_of(text: &str, entry: &str) -> Vec<VertexSetting> {
-    let (Ok(file), Ok(settings)) = (syntax::parse(text), super::settings_of(text, entry)) else {
-        return Vec::new();
-    };
-    let found = several_by_name(&file, entry);
-    let of = |setting: super::SettingOf| {
-        let several = *found.get(&setting.name)?;
-        Some(VertexSetting { name: setting.name, default: setting.default, several })
-    };
-    settings.into_iter().filter_map(of).collect()
-}
 
 /// The names of the vertex settings, and whether each may name several.
 pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool> {
@@ -325,7 +298,10 @@ impl<'a> Flow<'a> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value as Json;
+
     use super::*;
+    use crate::trace::{VertexSetting, vertex_settings_of};
     use crate::{gir::Data, trace::trace};
 
     fn of(body: &str) -> Vec<String> {
