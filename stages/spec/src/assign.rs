@@ -6,8 +6,9 @@
 use crate::{
     field::{FieldDoc, Shape},
     mistake::{MistakeKind, quoted},
+    node::{Key, Node, Span, Value},
     reader::{Reader, Written, joined},
-    tree::{Key, Node, Origin, Span, Value, parse},
+    tree::{Origin, parse},
 };
 
 /// A value for a path.

@@ -57,7 +57,7 @@ macro_rules! spec {
                 $crate::field::Shape::Section(<Self as $crate::field::Spec>::fields())
             }
 
-            fn decode(node: &$crate::tree::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
+            fn decode(node: &$crate::node::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
                 let fields = at.field.shape.children();
                 let mut _spec = Self::default();
                 for entry in reader.section(node, at, fields)? {
@@ -126,7 +126,7 @@ macro_rules! choices {
                 ])
             }
 
-            fn decode(node: &$crate::tree::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
+            fn decode(node: &$crate::node::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
                 let index = reader.choice(node, at, &[$($name),+])?;
                 Self::ALL.get(index).copied()
             }
@@ -171,7 +171,7 @@ macro_rules! one_of {
                 }, )+ ])
             }
 
-            fn decode(node: &$crate::tree::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
+            fn decode(node: &$crate::node::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
                 let entry = reader.only(node, at)?;
                 let inner = at.inner(entry.field, entry.key);
                 match entry.field.name {

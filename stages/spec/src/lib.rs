@@ -22,6 +22,7 @@ mod field;
 mod matrix;
 mod mistake;
 mod nearest;
+mod node;
 mod reader;
 mod repeat;
 mod scalar;
@@ -44,8 +45,9 @@ use crate::{
     declare::spec,
     field::object,
     matrix::{Steps, Variant},
+    node::{Node, Span, Value},
     reader::{At, Reader, Source, shell},
-    tree::{Node, Origin, Span, Value, parse},
+    tree::{Origin, parse},
     types::{Axes, FieldType},
 };
 pub use crate::{

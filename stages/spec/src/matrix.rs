@@ -7,8 +7,8 @@ use crate::{
     assign::{Assignment, assign, resolve},
     field::Shape,
     mistake::{MistakeKind, quoted},
+    node::{Key, Node, Span, Value},
     reader::{At, Reader, Written, shell},
-    tree::{Key, Node, Span, Value},
 };
 
 /// How many variants one file may ask for.

@@ -9,9 +9,9 @@ use crate::{
     field::{FieldDoc, Shape, listed},
     mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX, quoted},
     nearest::nearest,
+    node::{Key, Node, Span, Value},
     scalar::{Plain, resolve},
     syntax,
-    tree::{Key, Node, Span, Value},
 };
 
 /// Mistakes beyond this number are only counted; more than are shown, because they are sorted

@@ -8,8 +8,8 @@ use crate::{
     Pipeline,
     matrix::VARIANTS_MAX,
     mistake::MistakeKind,
+    node::{Node, Span, Value},
     reader::Reader,
-    tree::{Node, Span, Value},
 };
 
 /// Which of several runs with different seeds a pipeline is.

@@ -14,71 +14,13 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 
 use crate::{
     mistake::{MistakeKind, quoted},
+    node::{Key, Node, Span, Value},
     reader::Reader,
     syntax,
 };
 
 /// How deep lists and mappings may stand inside each other.
 const DEPTH_MAX: usize = 32;
-
-/// A place in one of the texts that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Span {
-    /// 0: the file; from 1: the overrides in their order.
-    pub source: u32,
-    /// From 1.
-    pub line: u32,
-    /// From 1, in characters.
-    pub column: u32,
-    /// In characters, at least 1.
-    pub length: u32,
-}
-
-/// A value and its place.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub value: Value,
-    pub span: Span,
-}
-
-/// What a text can say.
-#[derive(Clone, Debug)]
-pub(crate) enum Value {
-    Scalar { text: String, quoted: bool },
-    Sequence(Vec<Node>),
-    Mapping(Vec<(Key, Node)>),
-}
-
-/// The name before a colon.
-#[derive(Clone, Debug)]
-pub(crate) struct Key {
-    pub text: String,
-    pub span: Span,
-}
-
-impl Node {
-    /// A value that is not there.
-    pub fn nothing(span: Span) -> Self {
-        Self { value: Value::Scalar { text: String::new(), quoted: false }, span }
-    }
-
-    /// The value as a user would write it on one line.
-    pub fn flow(&self) -> String {
-        match &self.value {
-            Value::Scalar { text, .. } => text.clone(),
-            Value::Sequence(items) => {
-                format!("[{}]", items.iter().map(Self::flow).collect::<Vec<_>>().join(", "))
-            }
-            Value::Mapping(entries) => {
-                let entries: Vec<_> = entries
-                    .iter()
-                    .map(|(key, node)| format!("{}: {}", key.text, node.flow()))
-                    .collect();
-                format!("{{{}}}", entries.join(", "))
-            }
-        }
-    }
-}
 
 /// Where a text stands in its source: a whole file, or the value after `KEY=`.
 #[derive(Clone, Copy)]

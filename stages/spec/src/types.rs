@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 use crate::{
     field::{FieldDoc, Shape, object},
     mistake::{MistakeKind, Place, quoted},
+    node::{Node, Value},
     reader::{At, Reader, boolean_meant, found, is_nothing, joined},
     scalar::{Plain, resolve},
-    tree::{Node, Value},
 };
 
 /// A type that a field can have.
