@@ -8,7 +8,10 @@ use warploom_contract::{
     row_order::AesRule,
     stage::Progress,
 };
-use warploom_shell::requests::{Chosen, FoundOrder, ReorderRequest};
+use warploom_shell::{
+    orders::{Chosen, FoundOrder},
+    requests::ReorderRequest,
+};
 use warploom_spec::{Method, ReorderSpec};
 
 use crate::{

@@ -66,7 +66,7 @@ impl Stage for Reorder {
                 row_order::aes_rule(aes_without_loops(&csr), csr.nodes()),
             )?,
         };
-        order_choice_cache::keep(context.store, inputs, (request, &chosen), &digest)?;
+        order_choice_cache::keep(context.store, inputs, (request.weighed(), &chosen), &digest)?;
         request.chosen = Some(chosen);
         Ok(())
     }

@@ -15,9 +15,8 @@ use warploom_vertex::{
 };
 
 use crate::{
-    program,
-    requests::{given_settings, program_text},
-    sample_data_sets,
+    plan_settings::{given_settings, program_text},
+    program, sample_data_sets,
 };
 
 /// What a program learns, judged on sample data sets by what it returns; none if it learns nothing,

@@ -15,8 +15,9 @@ use warploom_spec::{Mode, PlanSpec, RunSpec};
 use warploom_vertex::{emit::cuda::Order, gir::Data};
 
 use crate::{
+    plan_settings,
     program::{self, OnGpu, Program},
-    requests, sample_data_sets,
+    sample_data_sets,
 };
 
 /// Whether there is a GPU that `auto` may take, with kernels for all of a pipeline's program. Of a
@@ -29,8 +30,8 @@ pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError>
     else {
         return Ok(false);
     };
-    let (plan, settings) = (&pipeline.plan, requests::given_settings(&pipeline.plan));
-    let text = requests::program_text(pipeline)?;
+    let (plan, settings) = (&pipeline.plan, plan_settings::given_settings(&pipeline.plan));
+    let text = plan_settings::program_text(pipeline)?;
     let program = Program {
         file: &plan.program.file,
         text: &text,
@@ -120,7 +121,7 @@ mod tests {
         let pipeline =
             warploom_spec::read_text(&yaml, Path::new("check.yaml"), &settings).unwrap().remove(0);
         let (plan, run, given) =
-            (&pipeline.plan, &pipeline.run, requests::given_settings(&pipeline.plan));
+            (&pipeline.plan, &pipeline.run, plan_settings::given_settings(&pipeline.plan));
         let program = Program {
             file: &plan.program.file,
             text,
@@ -178,7 +179,7 @@ mod tests {
         let yaml = "dataset: karate\nplan: {program: p.py}\n";
         let pipeline =
             warploom_spec::read_text(yaml, &dir.path().join("check.yaml"), &[]).unwrap().remove(0);
-        let error = requests::program_text(&pipeline).unwrap_err();
+        let error = plan_settings::program_text(&pipeline).unwrap_err();
         assert!(
             error.what.contains("the vertex program") && error.what.contains("FIFO"),
             "{error}"

@@ -8,43 +8,58 @@
 use serde_json::{Value, json};
 use warploom_contract::{
     Artifact, Inputs, KeyDocument, Kind, Outputs, StageError, Store,
-    kinds::{read_json, write_json},
+    kinds::{profile::CommunityFigures, read_json, write_json},
 };
 use warploom_spec::Method;
 
-use crate::{
-    contracts,
-    requests::{Chosen, ReorderRequest, Request},
-};
+use crate::{contracts, reads};
 
 /// The page of a choice.
 const FILE: &str = "choices.json";
 /// The fact that a graph which differs in nothing that was weighed has too.
 const FACT: &str = "order";
 
-fn document(inputs: &Inputs, request: &ReorderRequest) -> Result<KeyDocument, StageError> {
+/// The order that `auto` chose.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Its method.
+    pub method: Method,
+    /// Why that one, in a sentence.
+    pub why: String,
+    /// All that was weighed.
+    pub weighed: String,
+    /// The order, where it was found to weigh it.
+    pub order: Option<FoundOrder>,
+}
+
+/// An order that was found.
+#[derive(Clone, Debug)]
+pub struct FoundOrder {
+    /// The new number of each node.
+    pub new_of_old: Vec<u32>,
+    /// Communities that the method found beside it.
+    pub communities: Option<CommunityFigures>,
+}
+
+fn document(inputs: &Inputs, weighed: Value) -> Result<KeyDocument, StageError> {
     let mut document = KeyDocument::new(
         contracts::CHOICE.name,
         contracts::CHOICE.version,
         contracts::CHOICE.writes,
-        request.weighed(),
+        weighed,
     );
     for &kind in contracts::CHOICE.reads {
         document.inputs.insert(
             kind.name().to_owned(),
-            inputs.get(kind)?.restricted(&request.reads(kind)).input_facts(),
+            inputs.get(kind)?.restricted(&reads::reorder(kind)).input_facts(),
         );
     }
     Ok(document)
 }
 
-/// What was chosen for these inputs, if it is in the store.
-pub fn find(
-    store: &Store,
-    inputs: &Inputs,
-    request: &ReorderRequest,
-) -> Result<Option<Chosen>, StageError> {
-    let Some(artifact) = store.find(Kind::Tune, &document(inputs, request)?.key())? else {
+/// What was chosen for these inputs by all that is weighed, if it is in the store.
+pub fn find(store: &Store, inputs: &Inputs, weighed: Value) -> Result<Option<Chosen>, StageError> {
+    let Some(artifact) = store.find(Kind::Tune, &document(inputs, weighed)?.key())? else {
         return Ok(None);
     };
     store.mark_used(&artifact);
@@ -85,11 +100,11 @@ fn read(artifact: &Artifact) -> Result<Chosen, StageError> {
 pub fn keep(
     store: &Store,
     inputs: &Inputs,
-    (request, chosen): (&ReorderRequest, &Chosen),
+    (weighed, chosen): (Value, &Chosen),
     digest: &str,
 ) -> Result<(), StageError> {
     let mut outputs =
-        Outputs::begin(store, &contracts::CHOICE, document(inputs, request)?, inputs)?;
+        Outputs::begin(store, &contracts::CHOICE, document(inputs, weighed)?, inputs)?;
     write_json(
         &outputs.file(Kind::Tune, FILE),
         &json!({"method": chosen.method.name(), "why": chosen.why, "weighed": chosen.weighed}),

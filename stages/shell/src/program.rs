@@ -22,7 +22,7 @@ use warploom_vertex::{
     trace::{self, Traced},
 };
 
-use crate::requests::mistake_error;
+use crate::stage_errors::mistake_error;
 
 /// A program's text and what it is compiled with.
 #[derive(Clone, Copy, Debug)]

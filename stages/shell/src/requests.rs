@@ -13,21 +13,23 @@ use warploom_contract::{
     kinds::{
         graph::LearnedRows,
         partition::{STAGED_BYTES, WARP},
-        profile::CommunityFigures,
         run::Asked,
     },
 };
 use warploom_device::Facts;
 use warploom_spec::{
     ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec,
-    RunSpec, Scalar, Scheme, Spec,
+    RunSpec, Scheme, Spec,
 };
 
+pub use crate::stage_errors::{catalog_error, mistake_error, read_error};
 use crate::{
     Environment, contracts,
     data_needs::{DataNeeds, learned_rows},
     flags::Real,
-    order_choice_cache, program_file, stage_inputs, vertices,
+    order_choice_cache::{self, Chosen},
+    plan_settings::{given_settings, program_text},
+    stage_inputs, vertices,
 };
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
@@ -185,51 +187,6 @@ fn holds_graphs(entry: &Entry) -> bool {
         || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
 }
 
-/// A problem with the catalogue or raw data, as a stage's error.
-pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
-    let mut shown = StageError::new(
-        if error.disk_full { ErrorKind::DiskFull } else { ErrorKind::Input },
-        error.what.clone(),
-    );
-    shown.place = error.place.clone();
-    shown.detail = error.detail.clone();
-    shown.hint = error.hint.clone();
-    shown
-}
-
-/// A reader's error as the stage's.
-pub fn read_error(error: &warploom_formats::raw::ReadError) -> StageError {
-    let kind = match error.io {
-        Some(
-            std::io::ErrorKind::StorageFull
-            | std::io::ErrorKind::QuotaExceeded
-            | std::io::ErrorKind::FileTooLarge,
-        ) => ErrorKind::DiskFull,
-        Some(_) => ErrorKind::Input,
-        None => ErrorKind::Data,
-    };
-    let mut converted = StageError::new(kind, error.what.clone()).at(error.location());
-    converted.detail = error.detail();
-    converted.hint = (!error.hint.is_empty()).then(|| error.hint.clone());
-    converted
-}
-
-/// A mistake in the pipeline file that only a stage could find, as the stage's error.
-pub fn mistake_error(mistake: &warploom_spec::Mistake) -> StageError {
-    let text = mistake.to_string();
-    let detail: Vec<&str> = text
-        .lines()
-        .filter(|line| {
-            !(line.starts_with("error:") || line.starts_with("  -->") || line.starts_with("hint:"))
-        })
-        .collect();
-    let mut error = StageError::new(ErrorKind::Specification, mistake.what.clone())
-        .at(mistake.place())
-        .detail(detail.join("\n"));
-    error.hint = mistake.hint.clone();
-    error
-}
-
 /// Stages that are told only what their section says.
 macro_rules! plain_request {
     ($($spec:ty, $section:ident;)*) => {$(
@@ -368,28 +325,6 @@ pub struct ReorderRequest {
     pub chosen: Option<Chosen>,
 }
 
-/// The order that `auto` chose.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// Its method.
-    pub method: Method,
-    /// Why that one, in a sentence.
-    pub why: String,
-    /// All that was weighed.
-    pub weighed: String,
-    /// The order, where it was found to weigh it.
-    pub order: Option<FoundOrder>,
-}
-
-/// An order that was found.
-#[derive(Clone, Debug)]
-pub struct FoundOrder {
-    /// The new number of each node.
-    pub new_of_old: Vec<u32>,
-    /// Communities that the method found beside it.
-    pub communities: Option<CommunityFigures>,
-}
-
 impl ReorderRequest {
     /// The method that is run: `auto` while it is not known.
     pub fn method(&self) -> Method {
@@ -443,7 +378,7 @@ impl Request for ReorderRequest {
 
     fn settle(&mut self, store: &Store, inputs: &Inputs) -> Result<(), StageError> {
         if self.undecided().is_some() {
-            self.chosen = order_choice_cache::find(store, inputs, self)?;
+            self.chosen = order_choice_cache::find(store, inputs, self.weighed())?;
         }
         Ok(())
     }
@@ -562,17 +497,6 @@ impl Request for PlanRequest {
     }
 }
 
-/// Text of the program that a pipeline names.
-pub(crate) fn program_text(pipeline: &Pipeline) -> Result<String, StageError> {
-    let path = &pipeline.plan.program.file;
-    program_file::read(path).map_err(|error| match error.hint {
-        Some(_) => error,
-        None => error.hint(
-            "set  plan.program  to a file of  pipelines/programs , relative to the pipeline file",
-        ),
-    })
-}
-
 impl PlanRequest {
     /// The program's settings with defaults filled in, if program and settings are sound.
     fn resolved_settings(&self) -> Option<Value> {
@@ -602,21 +526,6 @@ impl PlanRequest {
     /// The program's settings as they stand in the pipeline.
     pub fn given_settings(&self) -> BTreeMap<String, Value> {
         given_settings(&self.spec)
-    }
-}
-
-/// A program's settings as they stand in a pipeline.
-pub fn given_settings(spec: &PlanSpec) -> BTreeMap<String, Value> {
-    spec.set.iter().map(|setting| (setting.name.clone(), json_of(&setting.value))).collect()
-}
-
-fn json_of(value: &Scalar) -> Value {
-    match value {
-        Scalar::Bool(value) => json!(value),
-        Scalar::Whole(value) => json!(value),
-        Scalar::Real(value) => json!(value),
-        Scalar::Text(value) => json!(value),
-        Scalar::List(items) => items.iter().map(json_of).collect(),
     }
 }
 

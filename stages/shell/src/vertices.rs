@@ -10,7 +10,8 @@ use warploom_contract::StageError;
 use warploom_spec::{MistakeKind, Pipeline, Place, Scalar, Setting, shell_word};
 use warploom_vertex::trace::{VertexSetting, vertex_settings_of};
 
-use crate::requests::{mistake_error, program_text};
+use crate::plan_settings::program_text;
+use crate::stage_errors::mistake_error;
 
 /// Begins the name of a row.
 pub const ROW: &str = "row:";
