@@ -196,7 +196,7 @@ pub enum TypeEdges {
 impl Default for EntityTypes {
     fn default() -> Self {
         EntityTypes {
-            relation: warploom_formats::ntriples::TYPE.to_owned(),
+            relation: warploom_formats::readers::ntriples::TYPE.to_owned(),
             order: Vec::new(),
             edges: TypeEdges::Keep,
         }

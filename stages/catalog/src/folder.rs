@@ -14,7 +14,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-use warploom_formats::attach;
+use warploom_formats::side_files;
 
 /// Folders below that of the set.
 const DEPTH_MOST: usize = 4;
@@ -50,7 +50,7 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         })
     })?;
     let beside =
-        files.iter().filter(|path| attach::may_stand_beside(path) && !consumed.contains(path));
+        files.iter().filter(|path| side_files::may_stand_beside(path) && !consumed.contains(path));
     let relative = |path: &PathBuf| {
         let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
         RawFile {

@@ -15,8 +15,8 @@ use std::{
 
 use crate::download_error::Trouble;
 use warploom_formats::{
-    raw::{Read, ReadError},
-    tar, zip,
+    containers::{tar, zip},
+    read_error::{Read, ReadError},
 };
 
 /// Says of a file of this name that is whole, and not yet under its path, whether it is the one

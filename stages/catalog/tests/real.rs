@@ -10,7 +10,7 @@ use std::{
 };
 
 use warploom_catalog::{Attempt, Catalog, Entry, Source, locate, present};
-use warploom_formats::raw::{Labels, NodeIds, RawGraph};
+use warploom_formats::raw_graph::{Labels, NodeIds, RawGraph};
 
 /// Folders of files that no reader should take, or of which only some are data sets.
 const NO_DATA_SET: &[&str] = &["planetoid_pubmed_without_allx"];

@@ -9,7 +9,7 @@ use std::{
     path::Path,
     time::Instant,
 };
-use warploom_formats::{Options, edge_list, raw::RawGraph};
+use warploom_formats::{Options, raw_graph::RawGraph, readers::edge_list};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

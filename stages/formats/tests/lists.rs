@@ -2,9 +2,9 @@
 //! where they are not.
 use std::path::{Path, PathBuf};
 use warploom_formats::{
-    Options, communities, detect, edge_list,
-    raw::{Column, Features, Labels, NodeIds, RawGraph, TEST, TRAIN},
-    road, uai,
+    Options, detect,
+    raw_graph::{Column, Features, Labels, NodeIds, RawGraph, TEST, TRAIN},
+    readers::{communities, edge_list, road, uai},
 };
 
 /// A folder of real data; none, with a line that says so, if it is not there.

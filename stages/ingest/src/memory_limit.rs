@@ -1,6 +1,6 @@
 //! memory_limit: how much memory a graph may take, and where its edges go beyond that.
 use warploom_contract::Context;
-use warploom_formats::spill::Limit;
+use warploom_formats::out_of_core::Limit;
 
 /// What the process takes for itself, for blocks of a file and of the table that is written, on any
 /// number of threads up to 8: 5 M edges of text take 39 MiB with 1 thread under `--memory 1MiB`,

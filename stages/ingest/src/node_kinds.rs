@@ -13,9 +13,10 @@ use std::collections::BTreeSet;
 use warploom_catalog::entry;
 use warploom_contract::kinds::graph;
 use warploom_formats::{
-    ntriples::{self, is_literal, last_step},
-    raw::{Kinds, Labels, NO_CLASS, NodeIds, RawGraph, ReadError},
-    spill::{Edge, Spilled},
+    out_of_core::{Edge, Spilled},
+    raw_graph::{Kinds, Labels, NO_CLASS, NodeIds, RawGraph},
+    read_error::ReadError,
+    readers::ntriples::{self, is_literal, last_step},
 };
 use warploom_shell::requests::IngestRequest;
 use warploom_spec as spec;

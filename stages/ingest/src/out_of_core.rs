@@ -22,7 +22,7 @@ use warploom_contract::{
     parquet_file::ROWS_WRITTEN,
     stage::{Advance, Phase},
 };
-use warploom_formats::spill::{Edge, FeatureRows, Limit, Spilled};
+use warploom_formats::out_of_core::{Edge, FeatureRows, Limit, Spilled};
 use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::Weights;
 

@@ -4,7 +4,7 @@
 //!           weights and features are those of the edge
 //! never     reverses a self loop's direction into a repeat: it is an edge of the inverse relation
 //!           as well
-use warploom_formats::raw::{EdgeFeatures, RawGraph};
+use warploom_formats::raw_graph::{EdgeFeatures, RawGraph};
 
 /// Why there are no inverse relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub fn add_inverses(graph: &mut RawGraph) -> Result<(), Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warploom_formats::raw::{Edges, NodeIds};
+    use warploom_formats::raw_graph::{Edges, NodeIds};
 
     #[test]
     fn every_edge_has_its_inverse() {

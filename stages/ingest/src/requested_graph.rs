@@ -26,8 +26,9 @@ use crate::{
     transform::{self, Counts, Duplicates, SelfLoops},
 };
 use warploom_formats::{
-    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph, ReadError},
-    spill::{Edge, Spilled},
+    out_of_core::{Edge, Spilled},
+    raw_graph::{Features, Labels, NO_CLASS, NodeIds, RawGraph},
+    read_error::ReadError,
 };
 
 /// Width of made-up features when neither catalogue nor data say one.

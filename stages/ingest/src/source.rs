@@ -18,11 +18,13 @@ use std::{
     time::Duration,
 };
 use warploom_formats::{
-    Format, Look, attach, columns,
-    decompress::stored_bytes_read,
-    ogb,
-    raw::{RawGraph, ReadError},
-    spill::{Found, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
+    Format, Look, column_report,
+    containers::raw_file::stored_bytes_read,
+    out_of_core::{Found, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
+    raw_graph::RawGraph,
+    read_error::ReadError,
+    readers::ogb,
+    side_files,
 };
 
 /// How often somebody looks how much was read.
@@ -88,7 +90,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             let edge_columns = edge_columns
                 .or(spilled.as_ref().and_then(|spilled| Some(spilled.features.as_ref()?.columns)))
                 .unwrap_or(0);
-            let report = columns::report(&graph, edge_columns);
+            let report = column_report::report(&graph, edge_columns);
             let mut report: Vec<String> = report
                 .into_iter()
                 .map(|(what, text)| format!("{what}: {}", own_words(&text)))
@@ -286,15 +288,15 @@ fn read_files(
     let format = request.entry.format.reader();
     let (own, beside) = apart(format, files)?;
     let mut found = (format.read_within)(&own, &options, &limit(context))?;
-    if let Some(path) = beside.iter().find(|path| attach::has_features_of_edges(path)) {
+    if let Some(path) = beside.iter().find(|path| side_files::has_features_of_edges(path)) {
         let edges = found.1.as_ref().map_or(found.0.edges.len() as u64, |spilled| spilled.edges);
-        let bytes = 4 * edges * attach::columns_of_edges(path)?;
+        let bytes = 4 * edges * side_files::columns_of_edges(path)?;
         if !limit(context).admits(bytes) {
             return Err(features_have_to_fit(path, bytes));
         }
     }
     note_large_weights(format.name, &mut found)?;
-    let used = attach::attach_within(&mut found, &beside)?;
+    let used = side_files::attach_within(&mut found, &beside)?;
     if request.entry.inferred {
         let unused =
             beside.iter().filter(|path| !used.contains(path)).filter_map(|path| path.file_name());
@@ -319,7 +321,7 @@ fn apart(
     Ok(files
         .iter()
         .cloned()
-        .partition(|path| own.contains(path) || !attach::may_stand_beside(path)))
+        .partition(|path| own.contains(path) || !side_files::may_stand_beside(path)))
 }
 
 fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {

@@ -4,7 +4,7 @@
 //!           goes or stays with it
 //! never     changes a value
 use rayon::prelude::*;
-use warploom_formats::raw::{
+use warploom_formats::raw_graph::{
     Column, EdgeFeatures, Edges, Features, Graphs, Kinds, Labels, NodeIds, RawGraph,
 };
 
@@ -269,7 +269,7 @@ pub fn of_classes(labels: Option<&Labels>, wanted: &[String]) -> Result<Vec<bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warploom_formats::raw::NO_CLASS;
+    use warploom_formats::raw_graph::NO_CLASS;
 
     fn graph() -> RawGraph {
         let features = Features::Sparse {

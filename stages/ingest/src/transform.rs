@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use sort::{Carried, Ends, Layout, PIECE_EDGES, Sorted};
 pub(crate) use sort::{Listed, NOT_LISTED};
 use warploom_contract::stage::Advance;
-use warploom_formats::raw::{EdgeFeatures, Edges};
+use warploom_formats::raw_graph::{EdgeFeatures, Edges};
 
 /// What to do with the listed edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

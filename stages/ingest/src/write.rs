@@ -14,7 +14,7 @@ use warploom_contract::{
     },
     stage::{Advance, Phase, Progress},
 };
-use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
+use warploom_formats::raw_graph::{self, Column, NO_CLASS, NodeIds, RawGraph};
 
 /// Features stay sparse below this share of values that are not zero: a sparse product then reads
 /// less than a dense one.
@@ -59,7 +59,7 @@ pub fn write_all_but_edges(
     let nodes = graph.nodes();
     let target =
         graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref()).or(graph.labels.as_ref());
-    let classes = if let Some(raw::Labels::Classes { names, .. }) = target {
+    let classes = if let Some(raw_graph::Labels::Classes { names, .. }) = target {
         names.clone()
     } else {
         Vec::new()
@@ -140,13 +140,15 @@ fn ids(ids: NodeIds) -> Ids {
     }
 }
 
-fn labels(labels: raw::Labels) -> Labels {
+fn labels(labels: raw_graph::Labels) -> Labels {
     match labels {
-        raw::Labels::Classes { class, .. } => Labels::Classes(
+        raw_graph::Labels::Classes { class, .. } => Labels::Classes(
             class.into_iter().map(|class| (class != NO_CLASS).then_some(class)).collect(),
         ),
-        raw::Labels::Values(values) => Labels::Values(values),
-        raw::Labels::Rows { columns, values } => Labels::Rows { columns: columns as usize, values },
+        raw_graph::Labels::Values(values) => Labels::Values(values),
+        raw_graph::Labels::Rows { columns, values } => {
+            Labels::Rows { columns: columns as usize, values }
+        }
     }
 }
 
@@ -162,9 +164,9 @@ fn column(values: Column) -> ArrayRef {
 }
 
 /// As they will be stored, whichever way they were read: sparse where that is less to read.
-fn rows(features: raw::Features, rows: usize) -> FeatureRows {
+fn rows(features: raw_graph::Features, rows: usize) -> FeatureRows {
     match features {
-        raw::Features::Dense { columns, values }
+        raw_graph::Features::Dense { columns, values }
             if is_sparse(values.iter().filter(|value| **value != 0.0).count(), rows, columns) =>
         {
             let (mut offsets, mut index, mut entries) =
@@ -180,10 +182,10 @@ fn rows(features: raw::Features, rows: usize) -> FeatureRows {
             }
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values: entries }
         }
-        raw::Features::Dense { columns, values } => {
+        raw_graph::Features::Dense { columns, values } => {
             FeatureRows::Dense { columns: columns as usize, values }
         }
-        raw::Features::Sparse { columns, offsets, index, values }
+        raw_graph::Features::Sparse { columns, offsets, index, values }
             if is_sparse(index.len(), rows, columns) =>
         {
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values }
@@ -230,7 +232,7 @@ mod tests {
             let index: Vec<u32> = (0..entries as u32).collect();
             let values = vec![2.0; entries as usize];
             rows(
-                raw::Features::Sparse {
+                raw_graph::Features::Sparse {
                     columns: 10,
                     offsets: vec![0, entries, entries],
                     index,
@@ -259,11 +261,11 @@ mod tests {
         let dense = |entries: usize| {
             let mut values = vec![0.0; 20];
             values[..entries].fill(2.0);
-            rows(raw::Features::Dense { columns: 10, values }, 2)
+            rows(raw_graph::Features::Dense { columns: 10, values }, 2)
         };
         assert_eq!((dense(1), dense(2)), (sparse(1), sparse(2)));
         assert_eq!(
-            rows(raw::Features::Dense { columns: 0, values: Vec::new() }, 2),
+            rows(raw_graph::Features::Dense { columns: 0, values: Vec::new() }, 2),
             FeatureRows::Dense { columns: 0, values: Vec::new() }
         );
     }

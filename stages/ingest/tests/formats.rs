@@ -7,8 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 use warploom_formats::{
-    Options, edge_list, gml, planetoid,
-    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN, VALIDATION},
+    Options,
+    raw_graph::{Features, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN, VALIDATION},
+    readers::{edge_list, gml, planetoid},
 };
 use warploom_ingest::transform::{self, Counts};
 

@@ -11,7 +11,7 @@ use warploom_contract::{
     Artifact, Digest, ErrorKind, StageError,
     kinds::graph::{self, Ids, Labels, LearnedRows, WholeNumbers},
 };
-use warploom_formats::split_table::{self, Known, Parts};
+use warploom_formats::side_files::split_table::{self, Known, Parts};
 use warploom_shell::requests::{RunRequest, read_error};
 
 use crate::upload::shown_id;

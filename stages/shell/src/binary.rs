@@ -429,7 +429,7 @@ pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // Readers of foreign files catch what their decoders do, and a stage's panic is told once
         // it is known whether an input is damaged.
-        if !warploom_formats::tables::is_guarded() && !caught_panics::keep(info) {
+        if !warploom_formats::readers::tables::is_guarded() && !caught_panics::keep(info) {
             let _closed =
                 writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));
         }

@@ -8,7 +8,7 @@
 use warploom_catalog::Catalog;
 use warploom_contract::{Contract, StageError};
 use warploom_device::Kind;
-use warploom_formats::split_table;
+use warploom_formats::side_files::split_table;
 use warploom_spec::{Mode, Pipeline};
 use warploom_vertex::{builtin, gir::Data, trace::Traced};
 

@@ -14,7 +14,7 @@ pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
 }
 
 /// A reader's error as the stage's.
-pub fn read_error(error: &warploom_formats::raw::ReadError) -> StageError {
+pub fn read_error(error: &warploom_formats::read_error::ReadError) -> StageError {
     let kind = match error.io {
         Some(
             std::io::ErrorKind::StorageFull

@@ -16,7 +16,7 @@ use std::{
     os::unix::fs::FileExt,
 };
 use warploom_contract::stage::{Advance, advance_by_stride};
-use warploom_formats::{raw::Edges, spill::Limit};
+use warploom_formats::{out_of_core::Limit, raw_graph::Edges};
 
 /// Steps that a cell grows; nodes farther from every centre stay alone.
 const STEPS_MOST: u32 = 64;

@@ -5,7 +5,7 @@
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
 use warploom_contract::stage::{Advance, advance_by_stride};
-use warploom_formats::raw::{Edges, Features, Labels, NO_CLASS};
+use warploom_formats::raw_graph::{Edges, Features, Labels, NO_CLASS};
 
 /// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22
 /// classes of width 96 the nearest centre of one row is right for 0.40 of them, that of the mean of

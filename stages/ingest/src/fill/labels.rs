@@ -6,7 +6,7 @@
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
 use std::{cmp::Reverse, collections::BinaryHeap};
-use warploom_formats::raw::{Labels, NO_CLASS};
+use warploom_formats::raw_graph::{Labels, NO_CLASS};
 
 /// Share of nodes whose label says nothing: a perfect model reaches 0.9 and a little.
 const NOISE: f64 = 0.1;

@@ -4,7 +4,7 @@
 //!           seed
 //! never     changes a published split
 use crate::generate::counter::Counter;
-use warploom_formats::raw::{IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
+use warploom_formats::raw_graph::{IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
 
 /// Sets of at most this many nodes are split per class, as those of Planetoid are.
 const SMALL_NODES: usize = 20_000;

@@ -13,7 +13,7 @@
 //! limits    nodes of a graph are neighbours in number, as in the files of such sets: ids are not
 //!           shuffled
 use rayon::prelude::*;
-use warploom_formats::raw::Edges;
+use warploom_formats::raw_graph::Edges;
 
 use super::{communities::Impossible, counter::Counter, pairs::Pairs};
 

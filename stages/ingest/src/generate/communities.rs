@@ -22,7 +22,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 use warploom_contract::stage::Advance;
-use warploom_formats::raw::{Edges, NODES_MOST};
+use warploom_formats::raw_graph::{Edges, NODES_MOST};
 
 use super::counter::Counter;
 use inter_community::shuffled;

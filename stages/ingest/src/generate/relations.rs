@@ -5,7 +5,7 @@
 //!           threads; O(edges)
 //! never     adds or moves an edge
 use rayon::prelude::*;
-use warploom_formats::raw::Edges;
+use warploom_formats::raw_graph::Edges;
 
 use super::counter::Counter;
 

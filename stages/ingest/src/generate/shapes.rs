@@ -7,7 +7,7 @@
 //!           Graph500, without its noise
 use rayon::prelude::*;
 use warploom_contract::stage::{Advance, advance_by_stride};
-use warploom_formats::raw::Edges;
+use warploom_formats::raw_graph::Edges;
 
 use super::counter::Counter;
 

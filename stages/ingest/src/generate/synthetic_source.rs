@@ -9,7 +9,7 @@ use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
     stage::{Advance, Phase},
 };
-use warploom_formats::raw::{Graphs, NodeIds, RawGraph};
+use warploom_formats::raw_graph::{Graphs, NodeIds, RawGraph};
 use warploom_shell::{
     machine_limits::{memory_option, show_size},
     requests::IngestRequest,
@@ -188,7 +188,7 @@ fn graphs_of(of_node: Vec<u32>, graphs: u32, classes: u32, seed: u64) -> Graphs 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warploom_formats::raw::{Labels, NO_CLASS};
+    use warploom_formats::raw_graph::{Labels, NO_CLASS};
 
     fn recipe() -> entry::Recipe {
         let entry = warploom_catalog::Catalog::default().find("aifb").unwrap();

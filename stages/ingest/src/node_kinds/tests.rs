@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 use warploom_formats::{
-    Options, ntriples,
-    raw::{Edges, Types as Table},
-    triples,
+    Options,
+    raw_graph::{Edges, Types as Table},
+    readers::{ntriples, triples},
 };
 
 /// `a` is b and c, `b` is c, `c` knows a literal, `d` knows a; the third relation is the type.

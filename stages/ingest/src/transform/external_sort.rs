@@ -18,7 +18,7 @@ use std::{
     ops::Range,
     os::unix::fs::FileExt,
 };
-use warploom_formats::spill::{Edge, Limit};
+use warploom_formats::out_of_core::{Edge, Limit};
 
 /// Bytes that sorting a run takes for each edge, weights and all buffers included.
 const SORT_BYTES: u64 = 64;

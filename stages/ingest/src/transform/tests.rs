@@ -2,7 +2,7 @@
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use warploom_formats::spill::{Edge, Limit};
+use warploom_formats::out_of_core::{Edge, Limit};
 
 fn edges(list: &[(u32, u32, f32)]) -> Edges {
     Edges {

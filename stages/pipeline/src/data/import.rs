@@ -27,10 +27,14 @@ use warploom_contract::{
     store::drafts::{self, Beside},
 };
 use warploom_formats::{
-    Options, attach, columns,
-    names::{self, Names},
-    raw::{Features, Labels, RawGraph, ReadError},
-    spill::{are_both_ways, note_large_weights},
+    Options, column_report,
+    out_of_core::{are_both_ways, note_large_weights},
+    raw_graph::{Features, Labels, RawGraph},
+    read_error::ReadError,
+    side_files::{
+        self,
+        names_json::{self, Names},
+    },
 };
 use warploom_shell::{
     Environment, hints,
@@ -334,7 +338,7 @@ fn value_of(text: &str) -> Value {
 /// Fills the folder of the set, under another name.
 fn copy(files: &[Placed], draft: &Path) -> Result<(), StageError> {
     let names = match files.iter().find(|file| file.thing == Thing::Names) {
-        Some(file) => names::read(file.first()).map_err(|error| read_error(&error))?,
+        Some(file) => names_json::read(file.first()).map_err(|error| read_error(&error))?,
         None => Names::default(),
     };
     for file in files {
@@ -372,7 +376,7 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     note_large_weights(format.name, &mut found).map_err(wrong)?;
     let mut graph = found.0;
     let beside: Vec<PathBuf> = paths.iter().filter(|path| !own.contains(path)).cloned().collect();
-    let used = attach::attach(&mut graph, &beside).map_err(wrong)?;
+    let used = side_files::attach(&mut graph, &beside).map_err(wrong)?;
     if let Some(unused) = beside.iter().find(|path| !used.contains(path)) {
         let error = StageError::new(
             ErrorKind::Data,
@@ -420,7 +424,7 @@ fn print(environment: &Environment, asked: &Import, place: &Place, found: &Found
         _ => None,
     });
     let edge_columns = graph.edges.features.as_ref().map_or(0, |features| features.columns);
-    let report: Vec<(&str, String)> = columns::report(graph, edge_columns)
+    let report: Vec<(&str, String)> = column_report::report(graph, edge_columns)
         .into_iter()
         .map(|(what, text)| (what, hints::for_import(&text)))
         .collect();

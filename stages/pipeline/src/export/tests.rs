@@ -2,10 +2,7 @@
 use super::*;
 use arrow_array::{Float32Array, StringArray, UInt32Array, UInt64Array};
 use std::sync::Arc;
-use warploom_formats::{
-    npy,
-    npz::{Npz, sparse},
-};
+use warploom_formats::containers::{npy, npz::Npz, sparse_matrix};
 
 fn sample() -> Table {
     let id: ArrayRef = Arc::new(StringArray::from(vec!["a", "b, \"c\"", "ä"]));
@@ -79,8 +76,10 @@ fn tensors_come_back_and_words_are_refused() {
         usual: As::Safetensors,
     };
     write_arrays(arrays(), None, folder.path()).unwrap();
-    let back =
-        warploom_formats::attach::safetensors_arrays(&folder.path().join("p.safetensors")).unwrap();
+    let back = warploom_formats::containers::safetensors::read_arrays(
+        &folder.path().join("p.safetensors"),
+    )
+    .unwrap();
     assert_eq!((back[1].0.as_str(), back[1].1.f32s().unwrap()), ("w", vec![1.0, 2.0]));
     write_arrays(arrays(), Some(As::Npy), folder.path()).unwrap();
     assert_eq!(npy::read(&folder.path().join("p.a_b.npy")).unwrap().shape, [1, 2]);
@@ -114,7 +113,8 @@ fn sparse_rows_are_what_scipy_writes() {
     )
     .unwrap();
     let entries =
-        sparse::entries(&Npz::open(&folder.path().join("features.npz")).unwrap(), "").unwrap();
+        sparse_matrix::entries(&Npz::open(&folder.path().join("features.npz")).unwrap(), "")
+            .unwrap();
     assert_eq!(
         (entries.rows, entries.columns, entries.row, entries.column),
         (2, 3, vec![0, 1, 1], vec![1, 0, 2])

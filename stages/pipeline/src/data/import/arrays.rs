@@ -29,11 +29,14 @@ use warploom_contract::{
     regular_file,
 };
 use warploom_formats::{
-    attach, edge_arrays,
-    names::Names,
-    npy::{self, Array, Kind},
-    npz::Npz,
-    raw::{Read, ReadError},
+    containers::{
+        npy::{self, Array, Kind},
+        npz::Npz,
+        safetensors,
+    },
+    read_error::{Read, ReadError},
+    readers::edge_arrays,
+    side_files::names_json::Names,
 };
 use warploom_shell::requests::read_error;
 
@@ -126,7 +129,7 @@ fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
             let npz = Npz::open(only)?;
             return npz.names().map(|name| Ok((name.to_owned(), npz.array(name)?))).collect();
         } else if name.ends_with(".safetensors") {
-            return attach::safetensors_arrays(only);
+            return safetensors::read_arrays(only);
         } else if placed.thing == Thing::Edges && own_name(only).is_none() {
             return Ok(vec![("edge_index".to_owned(), npy::read(only)?)]);
         }

@@ -12,7 +12,7 @@ use warploom_catalog::{digest_cache, entry::Inherited, imported_sets::ABOUT};
 use warploom_contract::StageError;
 use warploom_formats::{
     Options,
-    raw::{Labels, RawGraph},
+    raw_graph::{Labels, RawGraph},
 };
 
 use super::Found;

@@ -10,7 +10,11 @@ use std::{
 
 use warploom_catalog::entry::Inherited;
 use warploom_contract::{ErrorKind, StageError, manifest::MANIFEST_FILE};
-use warploom_formats::{Look, edge_arrays, npz, raw::ReadError};
+use warploom_formats::{
+    Look,
+    read_error::ReadError,
+    readers::{edge_arrays, npz},
+};
 use warploom_shell::requests::{catalog_error, read_error};
 
 use crate::arguments::Import;
@@ -348,7 +352,9 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
                 Thing::Nodes => table_beside(first, "nodes", (text, tables), &end)?,
                 Thing::Graphs => table_beside(first, "graphs", (text, tables), &end)?,
                 Thing::Beside(what) => beside(given, what)?,
-                Thing::Names => (warploom_formats::names::FILE.to_owned(), Made::Copied),
+                Thing::Names => {
+                    (warploom_formats::side_files::names_json::FILE.to_owned(), Made::Copied)
+                }
             };
             Ok(Placed { thing: given.thing.clone(), from: given.files.clone(), name, made })
         })

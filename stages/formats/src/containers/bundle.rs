@@ -1,0 +1,231 @@
+//! The texts of a data set: files, and members of the zip and tar archives among them, all by name.
+//!
+//! promises  names are without `.gz` and `.zst`, with `/` between folders, in ascending order of
+//!           the files
+//! never     unpacks anything to a file; sees what systems leave behind in archives (`__MACOSX`,
+//!           names that begin with a dot)
+use super::{decompress::Plain, tar, text_source::Text, zip};
+use crate::read_error::{Read, ReadError};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Members of no use that are named.
+const UNREAD_MOST: usize = 12;
+
+/// Files and members of archives.
+pub(crate) struct Bundle {
+    zips: Vec<zip::Archive>,
+    tars: Vec<tar::Archive>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    /// Path without the packing's end.
+    name: String,
+    /// How errors call it.
+    path: PathBuf,
+    place: Place,
+    /// Whether its text was asked for.
+    is_read: AtomicBool,
+}
+
+enum Place {
+    File,
+    /// Index of the archive, and the member's name there.
+    Zip(usize, String),
+    Tar(usize, String),
+}
+
+impl Bundle {
+    /// Looks into archives; other files are not opened beyond their first bytes.
+    pub fn open(files: &[PathBuf]) -> Read<Bundle> {
+        let mut files = files.to_vec();
+        files.sort();
+        let mut bundle = Bundle { zips: Vec::new(), tars: Vec::new(), entries: Vec::new() };
+        for path in &files {
+            match packing(path)? {
+                Packing::Zip => bundle.add_zip(path)?,
+                Packing::Tar => bundle.add_tar(path)?,
+                Packing::None => bundle.add(path.clone(), &path.to_string_lossy(), Place::File),
+            }
+        }
+        Ok(bundle)
+    }
+
+    fn add_zip(&mut self, path: &Path) -> Read<()> {
+        let archive = zip::Archive::open(path)?;
+        for member in archive.names() {
+            self.add(
+                archive.path_of(member),
+                member,
+                Place::Zip(self.zips.len(), member.to_owned()),
+            );
+        }
+        self.zips.push(archive);
+        Ok(())
+    }
+
+    fn add_tar(&mut self, path: &Path) -> Read<()> {
+        let archive = tar::Archive::open(path)?;
+        for member in archive.names() {
+            self.add(path.join(member), member, Place::Tar(self.tars.len(), member.to_owned()));
+        }
+        self.tars.push(archive);
+        Ok(())
+    }
+
+    fn add(&mut self, path: PathBuf, name: &str, place: Place) {
+        let hidden = |step: &str| step == "__MACOSX" || step.starts_with('.') && step.len() > 1;
+        let in_archive = !matches!(place, Place::File);
+        if in_archive && name.split('/').any(hidden) {
+            return;
+        }
+        let packings: &[&str] = match place {
+            Place::File => &[".gz", ".zst"],
+            Place::Zip(..) | Place::Tar(..) => &[".gz"],
+        };
+        let name = packings
+            .iter()
+            .find_map(|end| name.strip_suffix(end))
+            .unwrap_or(name)
+            .replace('\\', "/");
+        self.entries.push(Entry { name, path, place, is_read: AtomicBool::new(false) });
+    }
+
+    /// The names, by index.
+    pub fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.entries.iter().map(|entry| entry.name.as_str()).enumerate()
+    }
+
+    /// How errors call an entry.
+    pub fn path(&self, index: usize) -> &Path {
+        &self.entries[index].path
+    }
+
+    /// The one entry for which `is` holds; two are an error.
+    pub fn only(&self, what: &str, is: impl Fn(&str) -> bool) -> Read<Option<usize>> {
+        let mut found = self.names().filter(|(_, name)| is(name)).map(|(index, _)| index);
+        let (first, second) = (found.next(), found.next());
+        match second {
+            Some(second) => {
+                let error =
+                    ReadError::new(self.path(second), format!("there are two files of {what}"));
+                let names = first
+                    .into_iter()
+                    .chain([second])
+                    .map(|index| self.path(index).display().to_string())
+                    .collect::<Vec<_>>();
+                Err(Box::new(
+                    error.expected("one", names.join(", ")).hint(
+                        "name the files of one set in the catalogue:  data/catalog/<name>.yaml",
+                    ),
+                ))
+            }
+            None => Ok(first),
+        }
+    }
+
+    /// The plain text of an entry.
+    pub fn text(&self, index: usize) -> Read<Text<'_>> {
+        let entry = &self.entries[index];
+        entry.is_read.store(true, Ordering::Relaxed);
+        match &entry.place {
+            Place::File => Text::open(&entry.path),
+            Place::Zip(archive, member) => {
+                unpacked(member, Text::member(&self.zips[*archive], member)?)
+            }
+            Place::Tar(archive, member) => unpacked(member, self.tars[*archive].text(member)?),
+        }
+    }
+}
+
+/// What is passed over: files and members whose text nobody asked for, but texts about the set and
+/// what `is_told` already.
+pub(crate) fn unread(bundle: &Bundle, is_told: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_left = |entry: &&Entry| {
+        !entry.is_read.load(Ordering::Relaxed)
+            && !entry.name.ends_with('/')
+            && !is_about(Path::new(&entry.name))
+    };
+    let names: Vec<&str> = bundle
+        .entries
+        .iter()
+        .filter(is_left)
+        .map(|entry| &*entry.name)
+        .filter(|name| !is_told(name))
+        .collect();
+    let more = names.len().saturating_sub(UNREAD_MOST);
+    let named = names.iter().take(UNREAD_MOST).map(|name| format!("the file `{}`", last(name)));
+    named.chain((more > 0).then(|| format!("{more} more files"))).collect()
+}
+
+/// Whether a file is a text about the data, by its name.
+pub fn is_about(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    ["source", "readme", "license", "licence", "copying"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
+/// A member whose name says that it is packed once more.
+fn unpacked<'a>(name: &str, text: Text<'a>) -> Read<Text<'a>> {
+    Ok(if name.ends_with(".gz") { text.gunzip() } else { text })
+}
+
+enum Packing {
+    None,
+    Zip,
+    Tar,
+}
+
+fn packing(path: &Path) -> Read<Packing> {
+    if zip::is_zip_file(path)? {
+        return Ok(Packing::Zip);
+    }
+    let mut head = Vec::new();
+    Plain::open(path)?.fill(&mut head, 512)?;
+    Ok(if tar::is_tar(&head) { Packing::Tar } else { Packing::None })
+}
+
+/// The last part of a name.
+pub(crate) fn last(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        detect::detect,
+        text::lines::tests::{files_of, shared},
+    };
+
+    #[test]
+    fn published_sets_are_taken_for_what_they_are() {
+        let own = [
+            ("tu_COLLAB", "adjacency_text"),
+            ("tu_", "tu"),
+            ("ogb", "ogb"),
+            ("rdf_", "ntriples"),
+            ("kg_", "triples"),
+        ];
+        let Some(files) = shared("") else { return };
+        let folders: std::collections::BTreeSet<_> = files
+            .iter()
+            .filter_map(|path| path.parent())
+            .filter(|path| path.parent().is_some_and(|data| data.ends_with("data")))
+            .collect();
+        assert!(!folders.is_empty());
+        for folder in folders {
+            let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+            let expected =
+                own.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, format)| *format);
+            let found = detect(folder, &files_of(folder))
+                .ok()
+                .map(|(format, _)| format.name)
+                .filter(|format| own.iter().any(|(_, own)| own == format));
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+}

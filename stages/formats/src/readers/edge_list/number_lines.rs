@@ -1,0 +1,424 @@
+//! Lines of two whole numbers and perhaps a weight: the fast road.
+//!
+//! promises  a fault carries the byte at which it stands; the fast road takes only what the careful
+//!           one would read alike
+//! never     allocates per line
+//!
+//! ```text
+//! Ladder, two columns of a SNAP file on one core (examples/edge_list.rs):
+//!   byte by byte                      a compare and a multiplication a byte, a branch that is guessed wrong at the end of each number
+//!   eight bytes at a time             finds the end of a number by one mask and reads its digits by three multiplications   <- this file
+//! ```
+use super::parsed_lines::{Ends, Piece};
+use crate::{
+    f32_rounding::Rounded,
+    options::Options,
+    text::{
+        blocks::LINE_MOST,
+        comments::{is_blank, is_comment},
+        field_fault::Fault,
+        numbers::{PADDED_BESIDE_HINT, PADDED_HINT, id, is_padded, whole},
+    },
+};
+
+const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the \
+                       columns, put # before it";
+pub const WEIGHT_HINT: &str = "to read the first two columns alone, add  --set ingest.weights=drop";
+pub const DICTIONARY: &str = "edge list has a dictionary of attributes where a weight should stand";
+/// The same in the second column.
+pub const DICTIONARY_AS_TARGET: &str =
+    "edge list has a dictionary of attributes where the target should stand";
+/// Of what `networkx.write_edgelist` writes behind an edge.
+pub const DICTIONARY_HINT: &str = "write the weights alone:  nx.write_weighted_edgelist(g, \
+    \"g.txt\") ; or no data at all:  nx.write_edgelist(g, \"g.txt\", data=False)";
+/// Of a word where a weight should stand.
+const WORD_HINT: &str = "if a column names relations, say which in a first line:  \
+                         source,target,relation  or  head,relation,tail ; to read the first two \
+                         columns alone, add  --set ingest.weights=drop";
+
+/// How every line is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// 2 or 3; `None`: at least 2, of which two are read.
+    pub columns: Option<u8>,
+    /// Whether a colon separates, too.
+    pub colon: bool,
+    /// Whether `007` is no id.
+    pub exact: bool,
+}
+
+/// Walks over the columns of one line; `text` may go on behind it.
+struct Columns<'a> {
+    text: &'a [u8],
+    at: usize,
+    colon: bool,
+}
+
+impl<'a> Columns<'a> {
+    fn byte(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(b'\n')
+    }
+
+    fn separates(&self, byte: u8) -> bool {
+        matches!(byte, b',' | b';' | b'|') || byte == b':' && self.colon
+    }
+
+    fn ends_column(&self, byte: u8) -> bool {
+        is_blank(byte) || byte == b'\n' || self.separates(byte)
+    }
+
+    fn skip_blanks(&mut self) {
+        while is_blank(self.byte()) {
+            self.at += 1;
+        }
+    }
+
+    /// Skips blanks with at most one separator among them; whether there was one.
+    fn skip_separator(&mut self) -> bool {
+        self.skip_blanks();
+        let separated = self.separates(self.byte());
+        if separated {
+            self.at += 1;
+            self.skip_blanks();
+        }
+        separated
+    }
+
+    fn at_end(&self) -> bool {
+        self.byte() == b'\n'
+    }
+
+    fn skip_line(&mut self) {
+        let rest = &self.text[self.at.min(self.text.len())..];
+        self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+    }
+
+    /// The bytes up to the next separator; empty at the end of the line or between two commas.
+    fn word(&mut self) -> &'a [u8] {
+        let start = self.at;
+        while !self.ends_column(self.byte()) {
+            self.at += 1;
+        }
+        &self.text[start.min(self.text.len())..self.at.min(self.text.len())]
+    }
+
+    /// A whole number, perhaps in quotes; `None` leaves `at` where the column begins.
+    fn number(&mut self, exact: bool) -> Option<u64> {
+        let start = self.at;
+        let word = self.word();
+        let bare =
+            word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
+        let number = id(bare, exact);
+        if number.is_none() {
+            self.at = start;
+        }
+        number
+    }
+}
+
+/// The first two columns of a line, and how many it has, as far as 4.
+pub fn first_columns(line: &[u8], colon: bool) -> ([&[u8]; 2], u8) {
+    let mut columns = Columns { text: line, at: 0, colon };
+    let mut found: [&[u8]; 2] = [b"", b""];
+    let mut count = 0;
+    columns.skip_blanks();
+    while !columns.at_end() && count < 4 {
+        let word = columns.word();
+        if let Some(place) = found.get_mut(usize::from(count)) {
+            *place = word;
+        }
+        count += 1;
+        columns.skip_separator();
+    }
+    (found, count)
+}
+
+/// In the lowest bytes of `word`: the digits up to the first byte that is none, and how many they
+/// are (8: perhaps more).
+#[inline(always)]
+fn leading_digits(word: u64) -> (u64, u32) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let values = word ^ (0x30 * ONES);
+    // The high bit shows a byte above 9; a carry can spoil only bytes behind the first such one.
+    let others = (values.wrapping_add(0x76 * ONES) | values) & (0x80 * ONES);
+    let count = others.trailing_zeros() / 8;
+    (values, count)
+}
+
+/// The number of `count` (1 to 8) digits in the lowest bytes.
+#[inline(always)]
+fn number_of(values: u64, count: u32) -> u64 {
+    // The digits move to the top, zeros take the place of those that are not there; then pairs,
+    // fours and eight are joined.
+    let digits = values << (64 - 8 * count);
+    let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff
+}
+
+#[inline(always)]
+fn eight(text: &[u8], at: usize) -> Option<u64> {
+    let bytes: [u8; 8] = text.get(at..at + 8)?.try_into().ok()?;
+    Some(u64::from_le_bytes(bytes))
+}
+
+/// A number of at most 15 digits with at least one byte behind it, and without zeros before it; its
+/// end.
+#[inline(always)]
+fn fast_number(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let (values, count) = leading_digits(eight(text, at)?);
+    match count {
+        0 => None,
+        // `007` may be another word than `7`.
+        _ if values as u8 == 0 && count > 1 => None,
+        1..8 => Some((number_of(values, count), at + count as usize)),
+        _ => {
+            let high = number_of(values, 8);
+            let (values, count) = leading_digits(eight(text, at + 8)?);
+            match count {
+                0 => Some((high, at + 8)),
+                1..8 => Some((
+                    high * 10u64.pow(count) + number_of(values, count),
+                    at + 8 + count as usize,
+                )),
+                _ => None,
+            }
+        }
+    }
+}
+
+const POWERS: [f32; 8] = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7];
+
+/// A weight whose digits fit into 24 bits, with at most seven behind the point: then one division
+/// rounds as the standard library does.
+#[inline(always)]
+fn fast_weight(text: &[u8], at: usize) -> Option<(f32, usize)> {
+    let negative = text.get(at) == Some(&b'-');
+    let at = at + usize::from(negative);
+    let (values, count) = leading_digits(eight(text, at)?);
+    if count == 0 || count == 8 {
+        return None;
+    }
+    let (mut digits, mut end, mut behind) = (number_of(values, count), at + count as usize, 0);
+    if text.get(end) == Some(&b'.') {
+        let (values, count) = leading_digits(eight(text, end + 1)?);
+        if count == 0 || count == 8 {
+            return None;
+        }
+        (digits, end, behind) =
+            (digits * 10u64.pow(count) + number_of(values, count), end + 1 + count as usize, count);
+    }
+    let weight = digits as f32 / POWERS[behind as usize];
+    (digits < 1 << 24).then_some((if negative { -weight } else { weight }, end))
+}
+
+/// Behind the end of the line that begins here, if it does.
+#[inline(always)]
+fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    match text.get(at)? {
+        b'\n' => Some(at + 1),
+        b'\r' if text.get(at + 1) == Some(&b'\n') => Some(at + 2),
+        _ => None,
+    }
+}
+
+/// A plain line: two numbers, a byte between them, the weight if there is one, and the end of the
+/// line; or whatever else, if it is not read.
+#[inline(always)]
+fn fast_line(text: &[u8], at: usize, columns: Option<u8>) -> Option<([u64; 2], f32, usize)> {
+    let separates = |at: usize| matches!(text.get(at), Some(b'\t' | b' ' | b',' | b';' | b'|'));
+    let (source, end) = fast_number(text, at)?;
+    if !separates(end) {
+        return None;
+    }
+    let (target, end) = fast_number(text, end + 1)?;
+    if columns == Some(2) {
+        return line_end(text, end).map(|next| ([source, target], 0.0, next));
+    }
+    if columns.is_none() {
+        let next = line_end(text, end).or_else(|| {
+            Some(end + text[end..].iter().position(|&byte| byte == b'\n')? + 1)
+                .filter(|_| separates(end))
+        });
+        return next
+            .filter(|next| next - at <= LINE_MOST)
+            .map(|next| ([source, target], 0.0, next));
+    }
+    if !separates(end) {
+        return None;
+    }
+    let (weight, end) = fast_weight(text, end + 1)?;
+    line_end(text, end).map(|next| ([source, target], weight, next))
+}
+
+/// Parses whole lines.
+pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
+    // A line of two short ids takes about 12 bytes; too small a guess costs one more growth.
+    let mut narrow: Vec<[u32; 2]> = Vec::with_capacity(text.len() / 12);
+    let mut wide: Vec<[u64; 2]> = Vec::new();
+    let mut weight: Vec<f32> =
+        Vec::with_capacity(if shape.columns == Some(3) { text.len() / 14 } else { 0 });
+    let (mut lines, mut rounded) = (0, Rounded::default());
+    let mut columns = Columns { text, at: 0, colon: shape.colon };
+    while columns.at < text.len() {
+        lines += 1;
+        let pair = match fast_line(text, columns.at, shape.columns) {
+            Some((pair, number, next)) => {
+                columns.at = next;
+                if shape.columns == Some(3) {
+                    weight.push(number);
+                }
+                pair
+            }
+            None => match careful_line(&mut columns, shape)? {
+                Some((pair, word)) => {
+                    if let (Some(Weight { word, read }), Some(3)) = (word, shape.columns) {
+                        rounded.look(lines, word, read);
+                        weight.push(read);
+                    }
+                    pair
+                }
+                None => continue,
+            },
+        };
+        if (pair[0] | pair[1]) >> 32 == 0 && wide.is_empty() {
+            narrow.push(pair.map(|id| id as u32));
+        } else {
+            wide.extend(narrow.drain(..).map(|pair| pair.map(u64::from)));
+            wide.push(pair);
+        }
+    }
+    let ends = if wide.is_empty() { Ends::Narrow(narrow) } else { Ends::Wide(wide) };
+    Ok(Piece { weight, lines, rounded, ..Piece::new(ends) })
+}
+
+/// A weight and the word for it.
+struct Weight<'a> {
+    word: &'a [u8],
+    read: f32,
+}
+
+/// The ids of an edge, and its weight if it has one.
+type Line<'a> = ([u64; 2], Option<Weight<'a>>);
+
+/// Any line, byte by byte, with its weight if it has one; none: it holds no edge.
+#[cold]
+fn careful_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Line<'a>>, Fault> {
+    let start = columns.at;
+    columns.skip_blanks();
+    let mut pair = None;
+    if is_comment(&columns.text[columns.at.min(columns.text.len())..]) {
+        columns.skip_line();
+    } else if !columns.at_end() {
+        let source = columns.number(shape.exact).ok_or_else(|| bad_id(columns, true))?;
+        columns.skip_separator();
+        let target = columns.number(shape.exact).ok_or_else(|| bad_id(columns, false))?;
+        pair = Some(([source, target], finish_line(columns, shape)?));
+    }
+    if columns.at - start > LINE_MOST {
+        return Err(Fault::too_long(start));
+    }
+    columns.at += 1;
+    Ok(pair)
+}
+
+/// Reads what follows the two ids.
+fn finish_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Weight<'a>>, Fault> {
+    let separated = columns.skip_separator();
+    match shape.columns {
+        Some(2) if columns.at_end() && !separated => {}
+        Some(2) => {
+            return Err(Fault::new(
+                columns.at,
+                "edge list has a line with more columns than its first",
+                WEIGHT_HINT,
+            )
+            .against("2 columns", columns.word()));
+        }
+        Some(_) => {
+            let (start, word) = (columns.at, columns.word());
+            let read = read_weight(start, word)?;
+            if columns.skip_separator() || !columns.at_end() {
+                return Err(Fault::new(
+                    columns.at,
+                    "edge list has more than three columns",
+                    WEIGHT_HINT,
+                )
+                .against("2 or 3 columns", columns.word()));
+            }
+            return Ok(Some(Weight { word, read }));
+        }
+        None => columns.skip_line(),
+    }
+    Ok(None)
+}
+
+/// A weight from the word that begins at this byte.
+pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, Fault> {
+    if word.is_empty() {
+        return Err(Fault::new(
+            start,
+            "edge list has a line without a weight, unlike its first",
+            WEIGHT_HINT,
+        )
+        .against("a number", word));
+    }
+    match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
+        Some(weight) if weight.is_finite() => Ok(weight),
+        Some(_) => Err(Fault::new(start, "edge list has a weight that is not finite", WEIGHT_HINT)
+            .against("a finite number", word)),
+        None if word.starts_with(b"{") => {
+            Err(Fault::new(start, DICTIONARY, DICTIONARY_HINT).against("a weight", word))
+        }
+        None => Err(Fault::new(start, "edge list has a weight that is not a number", WORD_HINT)
+            .against("a number", word)),
+    }
+}
+
+/// The fault of an id with zeros before it as it is where a table of nodes has said what ids are;
+/// any other as it was.
+pub fn beside_table(fault: Fault, options: &Options) -> Fault {
+    if fault.hint != PADDED_HINT || !options.are_numbers_elsewhere() {
+        return fault;
+    }
+    Fault {
+        expected: "a number without them, as those of the table of nodes are".to_owned(),
+        hint: PADDED_BESIDE_HINT.into(),
+        ..fault
+    }
+}
+
+fn bad_id(columns: &mut Columns, source: bool) -> Fault {
+    let start = columns.at;
+    bad_number(start, columns.word(), source)
+}
+
+/// The fault of an id that is not one.
+pub fn bad_number(start: usize, word: &[u8], source: bool) -> Fault {
+    let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    let negative = word.len() > 1 && word[0] == b'-' && word[1..].iter().all(u8::is_ascii_digit);
+    let (what, hint) = match (source, word) {
+        (true, []) => {
+            ("edge list has a line without a source", "write  SOURCE TARGET  on every line")
+        }
+        (false, []) => {
+            ("edge list has a line without a target", "write  SOURCE TARGET  on every line")
+        }
+        _ if digits && is_padded(word) && whole(word).is_some() => {
+            return Fault::new(start, "edge list has an id with zeros before it", PADDED_HINT)
+                .against("a number without them, as the first ids are", word);
+        }
+        _ if digits => (
+            "edge list has an id that is too large",
+            "ids are at most 18446744073709551615; as words they may be longer:  --set \
+             ingest.ids=string",
+        ),
+        _ if negative => (
+            "edge list has a negative id",
+            "ids are whole numbers from 0; as words they may be anything:  --set ingest.ids=string",
+        ),
+        (true, _) => ("edge list has a source that is not a number", ID_HINT),
+        _ => ("edge list has a target that is not a number", ID_HINT),
+    };
+    Fault::new(start, what, hint).against("a node id (0 to 18446744073709551615)", word)
+}

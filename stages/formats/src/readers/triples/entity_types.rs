@@ -1,0 +1,111 @@
+//! A file of types of entities beside triples: `ENTITY TYPE` a line, an entity on several lines or
+//! with several types on one.
+//!
+//! promises  types are numbered by the bytes of their names; an entity's types ascend, each once,
+//!           whatever the order of the lines
+//! promises  an entity that no statement names is passed over and counted, so that a table of a
+//!           larger set serves a smaller one
+//! reads     columns divided by tabs; `entity2type.txt`, `entity_types.tsv` and the like, or the
+//!           file that `read: {types: NAME}` names
+use super::split_files::lacks;
+use crate::{
+    containers::bundle::{Bundle, last},
+    options::Options,
+    raw_graph::{NodeIds, RawGraph, Types},
+    read_error::{Read, ReadError},
+    text::{
+        lines::{Fault, each},
+        tab_cells::cells,
+    },
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names without `_`, `-` and the end, in lower case. The last is the part to train on of sets
+/// where types are to be foretold.
+const STEMS: [&str; 5] =
+    ["entity2type", "entity2types", "entitytype", "entitytypes", "entitytypetrain"];
+
+/// Whether a file has the name of such a table.
+pub(super) fn is(name: &str) -> bool {
+    let name = last(name).to_lowercase();
+    let stem = name.strip_suffix(".txt").or(name.strip_suffix(".tsv"));
+    stem.is_some_and(|stem| STEMS.contains(&stem.replace(['_', '-'], "").as_str()))
+}
+
+/// Whether this file is the table: the one that is named, else one that is called so.
+pub(super) fn is_chosen(name: &str, options: &Options) -> bool {
+    options.types.as_ref().map_or_else(|| is(name), |wanted| last(name) == wanted)
+}
+
+/// Types of entities, some of which may not be there.
+type Table = BTreeMap<String, BTreeSet<String>>;
+
+/// Gives the graph the types of its nodes, if there is a table.
+pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> Read<()> {
+    let Some(index) = bundle.only("types of entities", |name| is_chosen(name, options))? else {
+        return match &options.types {
+            Some(wanted) => Err(lacks(bundle, wanted)),
+            None => Ok(()),
+        };
+    };
+    let mut table = Table::new();
+    bundle.text(index)?.lines()?.pieces(parse, |lines| {
+        lines
+            .into_iter()
+            .for_each(|(entity, types)| table.entry(entity).or_default().extend(types));
+        Ok(())
+    })?;
+    if table.is_empty() {
+        let error = ReadError::new(bundle.path(index), "the table of types names no entity")
+            .expected("at least one line  ENTITY TYPE", "none");
+        return Err(Box::new(error));
+    }
+    let NodeIds::Strings(ids) = &graph.ids else { return Ok(()) };
+    let entities = table.len();
+    let known: Vec<(u32, BTreeSet<String>)> = table
+        .into_iter()
+        .filter_map(|(entity, types)| Some((ids.binary_search(&entity).ok()? as u32, types)))
+        .collect();
+    if known.len() < entities {
+        let name = last(bundle.path(index).to_str().unwrap_or_default()).to_owned();
+        graph.passed_over.push(format!(
+            "{} entities of {name} that the set does not have",
+            entities - known.len()
+        ));
+    }
+    let names: BTreeSet<&String> = known.iter().flat_map(|(_, types)| types).collect();
+    let number: BTreeMap<&String, u32> = names.iter().copied().zip(0..).collect();
+    let of_nodes = known
+        .iter()
+        .flat_map(|(node, types)| types.iter().map(|name| (*node, number[name])))
+        .collect();
+    graph.types = Some(Types { of_nodes, names: names.into_iter().cloned().collect() });
+    Ok(())
+}
+
+/// Parses whole lines: each entity with its types.
+fn parse(text: &[u8]) -> Result<Vec<(String, Vec<String>)>, Fault> {
+    let mut entities = Vec::new();
+    for (start, line) in each(text).filter(|(_, line)| !line.is_empty()) {
+        let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
+            Ok("") => Err(Fault::new(at, "a line of types has an empty column")
+                .expected("ENTITY and TYPE with a tab between", b"")),
+            Ok(word) => Ok(word.to_owned()),
+            Err(_) => Err(Fault::new(at, "a name is not UTF-8")
+                .expected("text in UTF-8", cell)
+                .hint("convert the file with  iconv")),
+        };
+        let mut words = cells(start, line).map(word);
+        let entity = words.next().transpose()?.unwrap_or_default();
+        let types = words.collect::<Result<Vec<String>, Fault>>()?;
+        if types.is_empty() {
+            let fault = Fault::new(start + line.len(), "an entity has no type")
+                .expected("ENTITY and TYPE with a tab between", line);
+            return Err(
+                fault.hint("columns are divided by tabs; leave out entities without a type")
+            );
+        }
+        entities.push((entity, types));
+    }
+    Ok(entities)
+}

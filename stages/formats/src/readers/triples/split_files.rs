@@ -1,0 +1,28 @@
+//! The names of the files of a set of triples, and the error of one that lacks.
+use crate::{
+    containers::bundle::{Bundle, last},
+    options::Part,
+    read_error::ReadError,
+};
+
+pub fn name_of(part: Part) -> &'static str {
+    match part {
+        Part::Train => "train",
+        Part::Valid => "valid",
+        Part::Test => "test",
+    }
+}
+
+pub fn lacks(bundle: &Bundle, file: &str) -> Box<ReadError> {
+    let known = bundle.names().next().map(|(index, _)| bundle.path(index).with_file_name(file));
+    let have: Vec<&str> = bundle.names().map(|(_, name)| last(name)).take(20).collect();
+    let error = ReadError::new(
+        &known.unwrap_or_else(|| file.into()),
+        format!("the set of triples lacks its file `{file}`"),
+    );
+    Box::new(
+        error
+            .expected(format!("`{file}`"), have.join(", "))
+            .hint("download it with  warploom data fetch  or put it there by hand"),
+    )
+}

@@ -1,0 +1,48 @@
+//! Arrays in the file of a graph that are not its edges: features, labels and splits by the names
+//! that their own files would have.
+//!
+//! promises  an array of such a name is read if the graph has nothing of the kind yet; every other
+//!           one is named in `passed_over`
+//! promises  rows beyond the nodes that edges name are nodes, as attach.rs has it, unless the file
+//!           counts its nodes
+//! never     unpacks an array that it passes over, `ids` among them: the edges name their nodes
+use super::node_arrays::{Beside, Role, dense_or_matrix, fill, place, refuse_second, role_of};
+use crate::{
+    containers::npy::Array,
+    raw_graph::RawGraph,
+    read_error::{Read, ReadError},
+};
+use std::{collections::BTreeMap, path::Path};
+
+/// Reads what has a meaning among arrays of these names, which are not those of the edges.
+pub(crate) fn attach(
+    graph: &mut RawGraph,
+    path: &Path,
+    names: &[&str],
+    array: impl Fn(&str) -> Read<Array>,
+) -> Read<()> {
+    let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
+    for name in names {
+        match role_of(name).filter(|role| is_lacking(graph, *role) && !found.contains_key(role)) {
+            Some(role) => drop(found.insert(
+                role,
+                Beside { from: path.join(name), values: dense_or_matrix(array(name)?)? },
+            )),
+            None => graph.passed_over.push(format!("array `{name}`")),
+        }
+    }
+    refuse_second(graph, &found)?;
+    let hint = "write a row for each node, or leave the array out";
+    place(graph, &found)
+        .map_err(|error| Box::new(ReadError { hint: hint.to_owned(), ..*error }))?;
+    fill(graph, found, None)
+}
+
+fn is_lacking(graph: &RawGraph, role: Role) -> bool {
+    match role {
+        Role::Ids => false,
+        Role::Features => graph.features.is_none(),
+        Role::Labels => graph.labels.is_none(),
+        Role::Split | Role::Mask(_) | Role::List(_) => graph.splits.is_empty(),
+    }
+}
