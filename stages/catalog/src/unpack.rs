@@ -102,16 +102,16 @@ fn fault(error: &ReadError) -> Trouble {
 
 /// An archive of either kind, whose list of members was read and found sound.
 enum Archive {
-    Zip(zip::Archive),
-    Tar(tar::Archive),
+    Zip(zip::ZipArchive),
+    Tar(tar::TarArchive),
 }
 
 impl Archive {
     fn open(path: &Path) -> Read<Archive> {
         if zip::is_zip_file(path)? {
-            zip::Archive::open(path).map(Archive::Zip)
+            zip::ZipArchive::open(path).map(Archive::Zip)
         } else {
-            tar::Archive::open(path).map(Archive::Tar)
+            tar::TarArchive::open(path).map(Archive::Tar)
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{
     read_error::{Read, ReadError},
     readers::FORMATS,
 };
-use file_heads::Look;
+use file_heads::FileHeads;
 use std::path::{Path, PathBuf};
 
 /// Files that are named, where no format is recognised.
@@ -23,7 +23,7 @@ const NAMED_MOST: usize = 12;
 
 /// The format of these files, and which of them it reads.
 pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<PathBuf>)> {
-    let look = Look::new(files);
+    let look = FileHeads::new(files);
     for format in FORMATS {
         if let Some(files) = format.recognised(&look)? {
             return Ok((format, files));
@@ -34,10 +34,10 @@ pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<Pa
 
 /// Names each file with what was found in it; the first that something can be done about gives the
 /// hint.
-fn unrecognised(folder: &Path, look: &Look) -> Box<ReadError> {
+fn unrecognised(folder: &Path, look: &FileHeads) -> Box<ReadError> {
     let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let mut error = ReadError::new(folder, "no format was recognised in this folder");
-    let reasons: Vec<(&Path, unrecognised::Strange)> =
+    let reasons: Vec<(&Path, unrecognised::FileReason)> =
         look.files().take(NAMED_MOST).map(|(path, _)| (path, unrecognised::of(path))).collect();
     error.notes = reasons
         .iter()

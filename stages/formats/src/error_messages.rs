@@ -5,7 +5,7 @@
 //! never     asks for the whole text of an error
 use crate::{
     containers::zip::tests::archive_of,
-    detect::{detect, file_heads::Look},
+    detect::{detect, file_heads::FileHeads},
     options::Options,
     raw_graph::RawGraph,
     readers::edge_arrays::tests::wholes as npy,
@@ -234,7 +234,7 @@ fn a_pipe_in_place_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("edges.txt");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    assert_eq!(Look::new(std::slice::from_ref(&path)).head(&path), b"");
+    assert_eq!(FileHeads::new(std::slice::from_ref(&path)).head(&path), b"");
     let said = crate::readers::edge_list::read(&path, &Options::default()).unwrap_err().to_string();
     let wanted = [
         "no file that can be read twice",

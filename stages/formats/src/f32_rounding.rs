@@ -4,14 +4,14 @@
 
 /// Whole numbers that became others because f32 holds 24 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rounded {
+pub struct RoundedIntegers {
     /// How many.
     pub count: u64,
     /// The first one's place, from 1.
     pub first: Option<u64>,
 }
 
-impl Rounded {
+impl RoundedIntegers {
     /// Takes in the number of this place, if the word for it was a whole one that `read` is not.
     pub fn look(&mut self, place: u64, word: &[u8], read: f32) {
         if read.abs() < 16_777_216.0 {
@@ -39,7 +39,7 @@ impl Rounded {
     }
 
     /// Takes in those of a part that begins behind `before` places.
-    pub fn join(&mut self, part: Rounded, before: u64) {
+    pub fn join(&mut self, part: RoundedIntegers, before: u64) {
         self.count += part.count;
         self.first = self.first.or(part.first.map(|place| before + place));
     }

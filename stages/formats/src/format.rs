@@ -1,6 +1,6 @@
 //! What a format is: a name, how it is recognised, how it is read.
 use crate::{
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     options::Options,
     out_of_core::{Found, Limit},
     raw_graph::RawGraph,
@@ -15,7 +15,7 @@ pub struct Format {
     /// One line for people.
     pub about: &'static str,
     /// Which of these files are a data set of this format; none: it is not this one.
-    pub recognise: fn(&Look) -> Option<Vec<PathBuf>>,
+    pub recognise: fn(&FileHeads) -> Option<Vec<PathBuf>>,
     /// Reads the files, given in any order; edges beyond a share of the limit are in a file then.
     /// Readers that cannot know their edges before the last one hold them all.
     pub read_within: fn(&[PathBuf], &Options, &Limit) -> Read<Found>,
@@ -31,7 +31,7 @@ impl Format {
 impl Format {
     /// Which of the files are a data set of this format; none: it is not this one. An error of the
     /// system is no answer.
-    pub fn recognised(&self, look: &Look) -> Read<Option<Vec<PathBuf>>> {
+    pub fn recognised(&self, look: &FileHeads) -> Read<Option<Vec<PathBuf>>> {
         let files = (self.recognise)(look);
         look.failed.get().map_or(Ok(files), |error| Err(error.clone()))
     }

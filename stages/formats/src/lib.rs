@@ -26,7 +26,7 @@ mod test_support;
 mod text;
 
 pub use containers::bundle::is_about;
-pub use detect::{detect, file_heads::Look, signatures::mistaken, unrecognised::what_is};
+pub use detect::{detect, file_heads::FileHeads, signatures::mistaken, unrecognised::what_is};
 pub use format::Format;
-pub use options::{Ids, Literals, Options, Part};
+pub use options::{Ids, Literals, Options, TriplePart};
 pub use readers::{FORMATS, find};

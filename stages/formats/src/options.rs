@@ -56,7 +56,7 @@ pub struct Options {
     pub literals: Literals,
     /// The parts of a set of triples whose statements are edges; none named: those to train on.
     /// Nodes and relations come from all parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TriplePart>,
     /// The file that gives entities their types beside triples; by itself: `entity2type.txt`,
     /// `entity_types.tsv` and the like.
     pub types: Option<String>,
@@ -113,7 +113,7 @@ pub enum Literals {
 /// A part of a set of triples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum TriplePart {
     /// To train on.
     Train,
     /// To choose by.

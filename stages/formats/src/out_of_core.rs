@@ -14,10 +14,10 @@ mod limit;
 mod original_ids;
 
 pub use edge_file::{Edge, FeatureRows, Spilled};
-pub(crate) use edge_sink::Sink;
+pub(crate) use edge_sink::EdgeSink;
 pub(crate) use id_rows::rows_among;
 pub use limit::{Limit, memory_for};
-pub(crate) use original_ids::{OwnIds, Told};
+pub(crate) use original_ids::{EdgeAttributes, OriginalIds};
 
 use crate::{
     raw_graph::{Edges, RawGraph},

@@ -66,11 +66,11 @@ pub struct RawGraph {
     /// Whether options may make features of those (`node_features`).
     pub has_columns: bool,
     /// The columns that became features, labels and splits, as far as files name them.
-    pub roles: Roles,
+    pub roles: ColumnRoles,
     /// Kinds of nodes, where there are several.
     pub kinds: Option<Kinds>,
     /// Types of nodes as a table beside the graph tells them: what kinds may be made of.
-    pub types: Option<Types>,
+    pub types: Option<NodeTypes>,
     /// Names of the relations that `Edges::relation` counts; empty without relations.
     pub relations: Vec<String>,
     /// The graphs of a set of many.
@@ -84,7 +84,7 @@ pub struct RawGraph {
 
 /// The names of the columns that became something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Roles {
+pub struct ColumnRoles {
     /// Features, in their order.
     pub features: Vec<String>,
     /// Labels; several where they are the places of a row.
@@ -108,7 +108,7 @@ pub struct Kinds {
 
 /// Types of nodes, of which a node may have none or several.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Types {
+pub struct NodeTypes {
     /// Node and index into `names`, ascending, each pair once.
     pub of_nodes: Vec<(u32, u32)>,
     /// Names of the types, ascending by bytes.
@@ -387,7 +387,7 @@ impl Kinds {
     }
 }
 
-impl Types {
+impl NodeTypes {
     fn validate(&self, nodes: usize) -> Result<(), String> {
         let in_range = self
             .of_nodes

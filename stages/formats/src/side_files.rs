@@ -30,10 +30,10 @@ use crate::{
     read_error::{Read, ReadError},
 };
 use node_arrays::{
-    Arrays, Beside, Role, arrays_as, fill, name_of, of_file, place, refuse_second, role_of,
-    stem_and_end,
+    ArrayRole, FileArrays, FoundArray, arrays_as, fill, name_of, of_file, place, refuse_second,
+    role_of, stem_and_end,
 };
-use part_features::Parts;
+use part_features::PartFeatures;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -47,19 +47,20 @@ pub fn may_stand_beside(path: &Path) -> bool {
         "json" => stem == "names",
         end => {
             feature_tables::reads(end)
-                && (stem == "features" || part_features::Part::of(&stem).is_some())
+                && (stem == "features" || part_features::FeatureOwner::of(&stem).is_some())
         }
     }
 }
 
 /// Whether a file that may stand beside a graph has features of its edges.
 pub fn has_features_of_edges(path: &Path) -> bool {
-    part_features::Part::of(&stem_and_end(path).0) == Some(part_features::Part::Edges)
+    part_features::FeatureOwner::of(&stem_and_end(path).0)
+        == Some(part_features::FeatureOwner::Edges)
 }
 
 /// How many features of each edge a file has.
 pub fn columns_of_edges(path: &Path) -> Read<u64> {
-    let mut parts = Parts::default();
+    let mut parts = PartFeatures::default();
     parts.take(path)?;
     Ok(parts.columns_of_edges())
 }
@@ -85,8 +86,8 @@ fn attach_to(
 ) -> Read<Vec<PathBuf>> {
     let mut files = files.to_vec();
     files.sort();
-    let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
-    let mut parts = Parts::default();
+    let mut found: BTreeMap<ArrayRole, FoundArray> = BTreeMap::new();
+    let mut parts = PartFeatures::default();
     let mut given = None;
     let (mut used, mut passed_over) = (Vec::new(), Vec::new());
     for path in files {
@@ -99,13 +100,13 @@ fn attach_to(
             used.push(path);
             continue;
         }
-        let Arrays { known, others } = arrays_of(&path)?;
+        let FileArrays { known, others } = arrays_of(&path)?;
         if !known.is_empty() {
             used.push(path.clone());
             passed_over.extend(others.iter().map(|name| of_file(name, &path)));
         }
         for (role, values) in known {
-            if let Some(other) = found.insert(role, Beside { from: path.clone(), values }) {
+            if let Some(other) = found.insert(role, FoundArray { from: path.clone(), values }) {
                 let error = ReadError::new(
                     &path,
                     format!("two files have the {} of the nodes", name_of(role)),
@@ -128,10 +129,11 @@ fn attach_to(
 }
 
 /// What a file holds.
-fn arrays_of(path: &Path) -> Read<Arrays> {
+fn arrays_of(path: &Path) -> Read<FileArrays> {
     let (stem, end) = stem_and_end(path);
     if stem == "features" && feature_tables::reads(&end) {
-        return feature_tables::read(path).map(|values| Arrays::one(Role::Features, values));
+        return feature_tables::read(path)
+            .map(|values| FileArrays::one(ArrayRole::Features, values));
     }
     arrays_as(path, &end, role_of(&stem))
 }

@@ -6,7 +6,7 @@ use crate::{
     raw_graph::{NodeIds, RawGraph},
     read_error::Read,
     readers::edge_list,
-    text::grammar::{SIZES, Sizes},
+    text::grammar::{BlockSizes, SIZES},
 };
 use std::{
     fs,
@@ -14,11 +14,11 @@ use std::{
 };
 
 /// Sizes that cut even the smallest file.
-pub const CUTS: [Sizes; 4] = [
+pub const CUTS: [BlockSizes; 4] = [
     SIZES,
-    Sizes { block: 1, piece: 1 },
-    Sizes { block: 7, piece: 3 },
-    Sizes { block: 64, piece: 9 },
+    BlockSizes { block: 1, piece: 1 },
+    BlockSizes { block: 7, piece: 3 },
+    BlockSizes { block: 64, piece: 9 },
 ];
 
 fn workspace() -> PathBuf {

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 use warploom_formats::{
-    Format, Look, column_report,
+    FileHeads, Format, column_report,
     containers::raw_file::stored_bytes_read,
     out_of_core::{Found, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
     raw_graph::RawGraph,
@@ -315,7 +315,7 @@ fn apart(
     format: &Format,
     files: &[PathBuf],
 ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<ReadError>> {
-    let Some(own) = format.recognised(&Look::new(files))? else {
+    let Some(own) = format.recognised(&FileHeads::new(files))? else {
         return Ok((files.to_vec(), Vec::new()));
     };
     Ok(files

@@ -11,7 +11,7 @@ use warploom_contract::{
     Artifact, Digest, ErrorKind, StageError,
     kinds::graph::{self, Ids, Labels, LearnedRows, WholeNumbers},
 };
-use warploom_formats::side_files::split_table::{self, Known, Parts};
+use warploom_formats::side_files::split_table::{self, KnownIds, SplitParts};
 use warploom_shell::requests::{RunRequest, read_error};
 
 use crate::upload::shown_id;
@@ -101,10 +101,10 @@ fn of_table(
     ids: &Ids,
 ) -> Result<(Vec<u8>, Option<String>), StageError> {
     let known = match ids {
-        Ids::Numbers(ids) => Known::Numbers(ids),
-        Ids::Strings(ids) => Known::Words(ids),
+        Ids::Numbers(ids) => KnownIds::Numbers(ids),
+        Ids::Strings(ids) => KnownIds::Words(ids),
     };
-    let Parts { mut splits, without } =
+    let SplitParts { mut splits, without } =
         split_table::read(path, known).map_err(|error| read_error(&error))?;
     let now = Digest::of_file(path)
         .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error))?;

@@ -17,33 +17,33 @@ use arrow_schema::DataType;
 
 /// What a column is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum ColumnSort {
     Numbers,
     Words,
     Lists,
 }
 
 /// What a column of this type is made of; none: it is not read.
-pub fn sort(data_type: &DataType) -> Option<Sort> {
+pub fn sort(data_type: &DataType) -> Option<ColumnSort> {
     match data_type {
-        DataType::Dictionary(_, values) => sort(values).filter(|sort| *sort != Sort::Lists),
+        DataType::Dictionary(_, values) => sort(values).filter(|sort| *sort != ColumnSort::Lists),
         DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View
         | DataType::Binary
         | DataType::LargeBinary
-        | DataType::BinaryView => Some(Sort::Words),
+        | DataType::BinaryView => Some(ColumnSort::Words),
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            (sort(item.data_type()) == Some(Sort::Numbers)).then_some(Sort::Lists)
+            (sort(item.data_type()) == Some(ColumnSort::Numbers)).then_some(ColumnSort::Lists)
         }
-        DataType::Boolean | DataType::Decimal128(..) => Some(Sort::Numbers),
+        DataType::Boolean | DataType::Decimal128(..) => Some(ColumnSort::Numbers),
         DataType::Date32
         | DataType::Date64
         | DataType::Time32(_)
         | DataType::Time64(_)
         | DataType::Timestamp(..)
-        | DataType::Duration(_) => Some(Sort::Numbers),
-        other => other.is_numeric().then_some(Sort::Numbers).filter(|_| {
+        | DataType::Duration(_) => Some(ColumnSort::Numbers),
+        other => other.is_numeric().then_some(ColumnSort::Numbers).filter(|_| {
             !matches!(
                 other,
                 DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal256(..)
@@ -129,19 +129,22 @@ fn keys(array: &dyn Array) -> Result<Vec<Option<usize>>, String> {
 }
 
 /// Takes the word of a row; none where there is no value.
-pub type Each<'a> = &'a mut dyn FnMut(usize, Option<&str>) -> Result<(), String>;
+pub type WordVisitor<'a> = &'a mut dyn FnMut(usize, Option<&str>) -> Result<(), String>;
 
 /// Where the list of each row begins and ends; none where there is no list.
 pub type Ranges = Vec<Option<(usize, usize)>>;
 
 /// Hands out the words of a column with their rows.
-pub fn each_word(array: &dyn Array, each: Each<'_>) -> Result<(), String> {
-    fn all<'a>(words: impl Iterator<Item = Option<&'a str>>, each: Each<'_>) -> Result<(), String> {
+pub fn each_word(array: &dyn Array, each: WordVisitor<'_>) -> Result<(), String> {
+    fn all<'a>(
+        words: impl Iterator<Item = Option<&'a str>>,
+        each: WordVisitor<'_>,
+    ) -> Result<(), String> {
         words.enumerate().try_for_each(|(row, word)| each(row, word))
     }
     fn utf8<'a>(
         bytes: impl Iterator<Item = Option<&'a [u8]>>,
-        each: Each<'_>,
+        each: WordVisitor<'_>,
     ) -> Result<(), String> {
         bytes.enumerate().try_for_each(|(row, bytes)| {
             let word = bytes

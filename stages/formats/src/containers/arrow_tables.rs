@@ -50,21 +50,21 @@ const AGAIN: &str = "the file may be cut short or damaged: write or download it 
 
 /// A file of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct TableFile {
     pub path: PathBuf,
     /// Columns that its path says: name and value.
     pub constants: Vec<(String, String)>,
 }
 
 /// The column of one of these names, in any case of letters.
-pub fn find(source: &Source, names: &[&str]) -> Option<usize> {
+pub fn find(source: &TableSource, names: &[&str]) -> Option<usize> {
     names.iter().find_map(|name| {
         source.schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))
     })
 }
 
 /// An opened file.
-pub struct Source {
+pub struct TableSource {
     pub path: PathBuf,
     /// Columns that its path says.
     pub constants: Vec<(String, String)>,
@@ -123,7 +123,7 @@ fn unread(path: &Path, error: &ParquetError) -> Box<ReadError> {
 }
 
 /// Opens a file by its first bytes.
-pub fn open(part: &Part) -> Read<Source> {
+pub fn open(part: &TableFile) -> Read<TableSource> {
     let path = &part.path;
     let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
     let (mut file, length) = open_file(path)?;
@@ -161,7 +161,7 @@ pub fn open(part: &Part) -> Read<Source> {
         _ => return refuse(&format!("{length} bytes that begin with {first:02x?}"), AGAIN),
     };
     let ours = matches!(&form, Form::Parquet(metadata, _) if metadata.metadata().file_metadata().created_by() == Some("warploom"));
-    Ok(Source {
+    Ok(TableSource {
         path: path.clone(),
         constants: part.constants.clone(),
         schema,
@@ -430,7 +430,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-impl Source {
+impl TableSource {
     /// Pieces that can be read at the same time.
     pub fn pieces(&self) -> usize {
         match &self.form {

@@ -4,7 +4,7 @@
 //!           the files
 //! never     unpacks anything to a file; sees what systems leave behind in archives (`__MACOSX`,
 //!           names that begin with a dot)
-use super::{decompress::Plain, tar, text_source::Text, zip};
+use super::{decompress::PlainFile, tar, text_source::TextSource, zip};
 use crate::read_error::{Read, ReadError};
 use std::{
     path::{Path, PathBuf},
@@ -16,22 +16,22 @@ const UNREAD_MOST: usize = 12;
 
 /// Files and members of archives.
 pub(crate) struct Bundle {
-    zips: Vec<zip::Archive>,
-    tars: Vec<tar::Archive>,
-    entries: Vec<Entry>,
+    zips: Vec<zip::ZipArchive>,
+    tars: Vec<tar::TarArchive>,
+    entries: Vec<BundleEntry>,
 }
 
-struct Entry {
+struct BundleEntry {
     /// Path without the packing's end.
     name: String,
     /// How errors call it.
     path: PathBuf,
-    place: Place,
+    place: EntryPlace,
     /// Whether its text was asked for.
     is_read: AtomicBool,
 }
 
-enum Place {
+enum EntryPlace {
     File,
     /// Index of the archive, and the member's name there.
     Zip(usize, String),
@@ -46,21 +46,23 @@ impl Bundle {
         let mut bundle = Bundle { zips: Vec::new(), tars: Vec::new(), entries: Vec::new() };
         for path in &files {
             match packing(path)? {
-                Packing::Zip => bundle.add_zip(path)?,
-                Packing::Tar => bundle.add_tar(path)?,
-                Packing::None => bundle.add(path.clone(), &path.to_string_lossy(), Place::File),
+                ArchiveKind::Zip => bundle.add_zip(path)?,
+                ArchiveKind::Tar => bundle.add_tar(path)?,
+                ArchiveKind::None => {
+                    bundle.add(path.clone(), &path.to_string_lossy(), EntryPlace::File)
+                }
             }
         }
         Ok(bundle)
     }
 
     fn add_zip(&mut self, path: &Path) -> Read<()> {
-        let archive = zip::Archive::open(path)?;
+        let archive = zip::ZipArchive::open(path)?;
         for member in archive.names() {
             self.add(
                 archive.path_of(member),
                 member,
-                Place::Zip(self.zips.len(), member.to_owned()),
+                EntryPlace::Zip(self.zips.len(), member.to_owned()),
             );
         }
         self.zips.push(archive);
@@ -68,30 +70,34 @@ impl Bundle {
     }
 
     fn add_tar(&mut self, path: &Path) -> Read<()> {
-        let archive = tar::Archive::open(path)?;
+        let archive = tar::TarArchive::open(path)?;
         for member in archive.names() {
-            self.add(path.join(member), member, Place::Tar(self.tars.len(), member.to_owned()));
+            self.add(
+                path.join(member),
+                member,
+                EntryPlace::Tar(self.tars.len(), member.to_owned()),
+            );
         }
         self.tars.push(archive);
         Ok(())
     }
 
-    fn add(&mut self, path: PathBuf, name: &str, place: Place) {
+    fn add(&mut self, path: PathBuf, name: &str, place: EntryPlace) {
         let hidden = |step: &str| step == "__MACOSX" || step.starts_with('.') && step.len() > 1;
-        let in_archive = !matches!(place, Place::File);
+        let in_archive = !matches!(place, EntryPlace::File);
         if in_archive && name.split('/').any(hidden) {
             return;
         }
         let packings: &[&str] = match place {
-            Place::File => &[".gz", ".zst"],
-            Place::Zip(..) | Place::Tar(..) => &[".gz"],
+            EntryPlace::File => &[".gz", ".zst"],
+            EntryPlace::Zip(..) | EntryPlace::Tar(..) => &[".gz"],
         };
         let name = packings
             .iter()
             .find_map(|end| name.strip_suffix(end))
             .unwrap_or(name)
             .replace('\\', "/");
-        self.entries.push(Entry { name, path, place, is_read: AtomicBool::new(false) });
+        self.entries.push(BundleEntry { name, path, place, is_read: AtomicBool::new(false) });
     }
 
     /// The names, by index.
@@ -128,15 +134,15 @@ impl Bundle {
     }
 
     /// The plain text of an entry.
-    pub fn text(&self, index: usize) -> Read<Text<'_>> {
+    pub fn text(&self, index: usize) -> Read<TextSource<'_>> {
         let entry = &self.entries[index];
         entry.is_read.store(true, Ordering::Relaxed);
         match &entry.place {
-            Place::File => Text::open(&entry.path),
-            Place::Zip(archive, member) => {
-                unpacked(member, Text::member(&self.zips[*archive], member)?)
+            EntryPlace::File => TextSource::open(&entry.path),
+            EntryPlace::Zip(archive, member) => {
+                unpacked(member, TextSource::member(&self.zips[*archive], member)?)
             }
-            Place::Tar(archive, member) => unpacked(member, self.tars[*archive].text(member)?),
+            EntryPlace::Tar(archive, member) => unpacked(member, self.tars[*archive].text(member)?),
         }
     }
 }
@@ -144,7 +150,7 @@ impl Bundle {
 /// What is passed over: files and members whose text nobody asked for, but texts about the set and
 /// what `is_told` already.
 pub(crate) fn unread(bundle: &Bundle, is_told: impl Fn(&str) -> bool) -> Vec<String> {
-    let is_left = |entry: &&Entry| {
+    let is_left = |entry: &&BundleEntry| {
         !entry.is_read.load(Ordering::Relaxed)
             && !entry.name.ends_with('/')
             && !is_about(Path::new(&entry.name))
@@ -170,23 +176,23 @@ pub fn is_about(path: &Path) -> bool {
 }
 
 /// A member whose name says that it is packed once more.
-fn unpacked<'a>(name: &str, text: Text<'a>) -> Read<Text<'a>> {
+fn unpacked<'a>(name: &str, text: TextSource<'a>) -> Read<TextSource<'a>> {
     Ok(if name.ends_with(".gz") { text.gunzip() } else { text })
 }
 
-enum Packing {
+enum ArchiveKind {
     None,
     Zip,
     Tar,
 }
 
-fn packing(path: &Path) -> Read<Packing> {
+fn packing(path: &Path) -> Read<ArchiveKind> {
     if zip::is_zip_file(path)? {
-        return Ok(Packing::Zip);
+        return Ok(ArchiveKind::Zip);
     }
     let mut head = Vec::new();
-    Plain::open(path)?.fill(&mut head, 512)?;
-    Ok(if tar::is_tar(&head) { Packing::Tar } else { Packing::None })
+    PlainFile::open(path)?.fill(&mut head, 512)?;
+    Ok(if tar::is_tar(&head) { ArchiveKind::Tar } else { ArchiveKind::None })
 }
 
 /// The last part of a name.

@@ -7,9 +7,9 @@
 //! never     holds more than a few buffers, unless the whole is asked for; writes a file; maps one
 //!           (a raw file may change under us)
 use super::{
-    gzip::{self, Members, TRAILING_HINT},
-    raw_file::{Counted, first_bytes, open_file},
-    zip::{Archive, is_zip},
+    gzip::{self, GzipMembers, TRAILING_HINT},
+    raw_file::{CountedReader, first_bytes, open_file},
+    zip::{ZipArchive, is_zip},
 };
 use crate::read_error::{Read, ReadError};
 use std::{
@@ -25,12 +25,12 @@ use std::{
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// The plain bytes of a raw file.
-pub struct Plain {
+pub struct PlainFile {
     path: PathBuf,
     reader: Box<dyn io::Read + Send>,
     packing: Packing,
     /// The archive and the name in it, where this is a member.
-    member: Option<(Arc<Archive>, String)>,
+    member: Option<(Arc<ZipArchive>, String)>,
     /// Bytes of the file as stored that were handed to the decoder.
     taken: Arc<AtomicU64>,
     stored: u64,
@@ -44,9 +44,9 @@ enum Packing {
     Zip,
 }
 
-impl Plain {
+impl PlainFile {
     /// Opens a file and looks at its first bytes.
-    pub fn open(path: &Path) -> Read<Plain> {
+    pub fn open(path: &Path) -> Read<PlainFile> {
         let (file, stored) = open_file(path)?;
         let first = first_bytes(&file, path)?;
         let packing = packing_of(&first).map_err(|(name, hint)| {
@@ -57,26 +57,26 @@ impl Plain {
             )
         })?;
         let taken = Arc::new(AtomicU64::new(0));
-        let counted = Counted { inner: Cursor::new(first).chain(file), taken: taken.clone() };
+        let counted = CountedReader { inner: Cursor::new(first).chain(file), taken: taken.clone() };
         let reader: Box<dyn io::Read + Send> = match packing {
             Packing::Plain => Box::new(counted),
             Packing::Gzip => {
-                Box::new(Members::new(BufReader::with_capacity(BUFFER_BYTES, counted)))
+                Box::new(GzipMembers::new(BufReader::with_capacity(BUFFER_BYTES, counted)))
             }
             Packing::Zstd => Box::new(
                 zstd::stream::read::Decoder::new(counted)
                     .map_err(|error| ReadError::from_io(path, &error))?,
             ),
-            Packing::Zip => return Plain::open_only(path),
+            Packing::Zip => return PlainFile::open_only(path),
         };
-        Ok(Plain { path: path.to_path_buf(), reader, packing, member: None, taken, stored })
+        Ok(PlainFile { path: path.to_path_buf(), reader, packing, member: None, taken, stored })
     }
 
     /// Opens the only member of an archive.
-    fn open_only(path: &Path) -> Read<Plain> {
-        let archive = Arc::new(Archive::open(path)?);
+    fn open_only(path: &Path) -> Read<PlainFile> {
+        let archive = Arc::new(ZipArchive::open(path)?);
         match archive.names().take(3).collect::<Vec<_>>()[..] {
-            [name] => Plain::of_member(&archive, name),
+            [name] => PlainFile::of_member(&archive, name),
             ref names => {
                 let error = ReadError::new(path, "the zip archive does not hold one file alone")
                     .expected("one member", names.join(", "));
@@ -88,10 +88,10 @@ impl Plain {
     }
 
     /// Opens a member of an archive; errors name it by the path `archive/member`.
-    pub fn of_member(archive: &Arc<Archive>, name: &str) -> Read<Plain> {
+    pub fn of_member(archive: &Arc<ZipArchive>, name: &str) -> Read<PlainFile> {
         let member = Some((archive.clone(), name.to_owned()));
         let reader = Box::new(archive.reader(name)?);
-        Ok(Plain {
+        Ok(PlainFile {
             path: archive.path_of(name),
             reader,
             packing: Packing::Zip,
@@ -182,7 +182,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, bytes).unwrap();
-        Plain::open(&path)?.read_all()
+        PlainFile::open(&path)?.read_all()
     }
 
     #[test]
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn a_folder_a_missing_file_and_a_zip_are_errors() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Plain::open(dir.path()).err().unwrap().what.contains("folder"));
+        assert!(PlainFile::open(dir.path()).err().unwrap().what.contains("folder"));
         assert_eq!(
-            Plain::open(&dir.path().join("none")).err().unwrap().io,
+            PlainFile::open(&dir.path().join("none")).err().unwrap().io,
             Some(io::ErrorKind::NotFound)
         );
         assert!(read(b"PK\x03\x04....").unwrap_err().what.contains("zip archive is cut short"));

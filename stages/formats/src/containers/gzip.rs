@@ -16,63 +16,63 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Bytes behind the last member that are none of gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trailing {
+pub struct TrailingBytes {
     /// How many of those that were taken from below come at and behind the first of them.
     pub unread: u64,
 }
 
-impl fmt::Display for Trailing {
+impl fmt::Display for TrailingBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("bytes follow behind its end that are no gzip")
     }
 }
 
-impl std::error::Error for Trailing {}
+impl std::error::Error for TrailingBytes {}
 
 /// What to do about them.
 pub const TRAILING_HINT: &str =
     "take them away:  gzip -dc FILE.gz | gzip > NEW.gz ; or download it again";
 
 /// All members of a gzip file.
-pub struct Members<R> {
-    state: State<R>,
+pub struct GzipMembers<R> {
+    state: MemberState<R>,
 }
 
-enum State<R> {
+enum MemberState<R> {
     Member(Box<GzDecoder<R>>),
     Done,
 }
 
-impl<R: BufRead> Members<R> {
+impl<R: BufRead> GzipMembers<R> {
     /// Of a file that begins with a member.
-    pub fn new(stored: R) -> Members<R> {
-        Members { state: State::Member(Box::new(GzDecoder::new(stored))) }
+    pub fn new(stored: R) -> GzipMembers<R> {
+        GzipMembers { state: MemberState::Member(Box::new(GzDecoder::new(stored))) }
     }
 }
 
-impl<R: BufRead> Read for Members<R> {
+impl<R: BufRead> Read for GzipMembers<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let State::Member(decoder) = &mut self.state else { return Ok(0) };
+            let MemberState::Member(decoder) = &mut self.state else { return Ok(0) };
             let got = decoder.read(buffer)?;
             if got > 0 || buffer.is_empty() {
                 return Ok(got);
             }
-            match std::mem::replace(&mut self.state, State::Done) {
-                State::Member(decoder) => self.state = next(decoder.into_inner())?,
-                State::Done => return Ok(0),
+            match std::mem::replace(&mut self.state, MemberState::Done) {
+                MemberState::Member(decoder) => self.state = next(decoder.into_inner())?,
+                MemberState::Done => return Ok(0),
             }
         }
     }
 }
 
 /// What follows behind a member.
-fn next<R: BufRead>(mut stored: R) -> io::Result<State<R>> {
+fn next<R: BufRead>(mut stored: R) -> io::Result<MemberState<R>> {
     let mut is_padded = false;
     loop {
         let bytes = stored.fill_buf()?;
         match bytes.iter().position(|&byte| byte != 0) {
-            None if bytes.is_empty() => return Ok(State::Done),
+            None if bytes.is_empty() => return Ok(MemberState::Done),
             None => {
                 let count = bytes.len();
                 stored.consume(count);
@@ -84,12 +84,12 @@ fn next<R: BufRead>(mut stored: R) -> io::Result<State<R>> {
                     && bytes[0] == MAGIC[0]
                     && bytes.get(1).is_none_or(|&byte| byte == MAGIC[1]) =>
             {
-                return Ok(State::Member(Box::new(GzDecoder::new(stored))));
+                return Ok(MemberState::Member(Box::new(GzDecoder::new(stored))));
             }
             Some(at) => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    Trailing { unread: (bytes.len() - at) as u64 },
+                    TrailingBytes { unread: (bytes.len() - at) as u64 },
                 ));
             }
         }
@@ -97,8 +97,8 @@ fn next<R: BufRead>(mut stored: R) -> io::Result<State<R>> {
 }
 
 /// Whether an error is that of bytes behind the last member.
-pub fn trailing(error: &io::Error) -> Option<Trailing> {
-    error.get_ref().and_then(|inner| inner.downcast_ref::<Trailing>()).copied()
+pub fn trailing(error: &io::Error) -> Option<TrailingBytes> {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<TrailingBytes>()).copied()
 }
 
 #[cfg(test)]
@@ -116,7 +116,9 @@ pub(crate) mod tests {
 
     fn read(stored: &[u8], room: usize) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        Members::new(BufReader::with_capacity(room, stored)).read_to_end(&mut bytes).map(|_| bytes)
+        GzipMembers::new(BufReader::with_capacity(room, stored))
+            .read_to_end(&mut bytes)
+            .map(|_| bytes)
     }
 
     #[test]
@@ -142,7 +144,7 @@ pub(crate) mod tests {
             }
         }
         let error = read(&[&one[..], b"junk"].concat(), 1 << 10).unwrap_err();
-        assert_eq!(trailing(&error), Some(Trailing { unread: 4 }));
+        assert_eq!(trailing(&error), Some(TrailingBytes { unread: 4 }));
         let error = read(&one[..one.len() - 3], 1 << 10).unwrap_err();
         assert_eq!((error.kind(), trailing(&error)), (io::ErrorKind::UnexpectedEof, None));
     }

@@ -13,14 +13,14 @@ pub mod array_parts;
 pub mod node_values;
 
 use super::{
-    decompress::Plain,
+    decompress::PlainFile,
     pickle::{
         self,
-        value::{Matrix, Pickle, Value},
+        value::{CsrMatrix, Pickle, PickleValue},
     },
 };
 use crate::{
-    f32_rounding::Rounded,
+    f32_rounding::RoundedIntegers,
     read_error::{Read, ReadError},
 };
 use rayon::prelude::*;
@@ -65,14 +65,14 @@ pub enum Data {
     /// As stored.
     Bytes(Vec<u8>),
     /// Python objects.
-    Objects(Arc<Pickle>, Vec<Value>),
+    Objects(Arc<Pickle>, Vec<PickleValue>),
 }
 
 /// How one value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dtype {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Bytes of one value.
     pub width: usize,
     /// The byte order of numbers and of `U` texts.
@@ -81,7 +81,7 @@ pub struct Dtype {
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// One byte, 0 or 1.
     Bool,
     /// Whole numbers.
@@ -123,15 +123,15 @@ impl Origin {
 
 /// Reads a file, packed or not.
 pub fn read(path: &Path) -> Read<Array> {
-    parse(Origin::new(path, None), Plain::open(path)?.read_all()?)
+    parse(Origin::new(path, None), PlainFile::open(path)?.read_all()?)
 }
 
 /// Reads the bytes of a file.
 pub fn parse(from: Origin, mut bytes: Vec<u8>) -> Read<Array> {
     let (begin, header) =
         header(&bytes).map_err(|(byte, what)| Box::new(from.error(what).at_byte(byte as u64)))?;
-    let Header { dtype, by_columns, shape } = header;
-    if dtype.kind == Kind::Object {
+    let NpyHeader { dtype, by_columns, shape } = header;
+    if dtype.kind == ValueKind::Object {
         let pickle = pickle::load(&from.path, &bytes[begin..]).map_err(|mut error| {
             error.what = format!(
                 "{}an array of Python objects: {}",
@@ -167,14 +167,14 @@ pub fn parse(from: Origin, mut bytes: Vec<u8>) -> Read<Array> {
     Ok(array)
 }
 
-struct Header {
+struct NpyHeader {
     dtype: Dtype,
     by_columns: bool,
     shape: Vec<u64>,
 }
 
 /// Where the data begin, and what the header says.
-fn header(bytes: &[u8]) -> Result<(usize, Header), (usize, String)> {
+fn header(bytes: &[u8]) -> Result<(usize, NpyHeader), (usize, String)> {
     if !bytes.starts_with(MAGIC) {
         return Err((0, "it does not begin as a `.npy` file does (0x93 NUMPY)".into()));
     }
@@ -190,19 +190,19 @@ fn header(bytes: &[u8]) -> Result<(usize, Header), (usize, String)> {
     };
     let text =
         begin.checked_add(length).and_then(|end| bytes.get(begin..end)).ok_or_else(|| cut(8))?;
-    let mut words = Words { text, at: 0 };
+    let mut words = HeaderScan { text, at: 0 };
     let header = words.header().map_err(|what| (begin + words.at, what))?;
     Ok((begin + length, header))
 }
 
 /// The Python dict of a header, read sign by sign.
-struct Words<'a> {
+struct HeaderScan<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl<'a> Words<'a> {
-    fn header(&mut self) -> Result<Header, String> {
+impl<'a> HeaderScan<'a> {
+    fn header(&mut self) -> Result<NpyHeader, String> {
         let (mut dtype, mut by_columns, mut shape) = (None, None, None);
         self.sign(b'{')?;
         while !self.skip(b'}') {
@@ -228,7 +228,9 @@ impl<'a> Words<'a> {
             }
         }
         match (dtype, by_columns, shape) {
-            (Some(dtype), Some(by_columns), Some(shape)) => Ok(Header { dtype, by_columns, shape }),
+            (Some(dtype), Some(by_columns), Some(shape)) => {
+                Ok(NpyHeader { dtype, by_columns, shape })
+            }
             _ => Err("the header lacks one of `descr`, `fortran_order`, `shape`".into()),
         }
     }
@@ -353,13 +355,13 @@ impl Dtype {
             digits.parse::<usize>().ok()
         };
         let (kind, width) = match (letter, size.ok_or_else(refused)?) {
-            (b'b', 1) => (Kind::Bool, 1),
-            (b'i', width @ (1 | 2 | 4 | 8)) => (Kind::Signed, width),
-            (b'u', width @ (1 | 2 | 4 | 8)) => (Kind::Unsigned, width),
-            (b'f', width @ (2 | 4 | 8)) => (Kind::Real, width),
-            (b'S' | b'a', width) => (Kind::Bytes, width),
-            (b'U', signs) => (Kind::Text, signs.checked_mul(4).ok_or_else(refused)?),
-            (b'O', 4 | 8) => (Kind::Object, 8),
+            (b'b', 1) => (ValueKind::Bool, 1),
+            (b'i', width @ (1 | 2 | 4 | 8)) => (ValueKind::Signed, width),
+            (b'u', width @ (1 | 2 | 4 | 8)) => (ValueKind::Unsigned, width),
+            (b'f', width @ (2 | 4 | 8)) => (ValueKind::Real, width),
+            (b'S' | b'a', width) => (ValueKind::Bytes, width),
+            (b'U', signs) => (ValueKind::Text, signs.checked_mul(4).ok_or_else(refused)?),
+            (b'O', 4 | 8) => (ValueKind::Object, 8),
             _ => return Err(refused()),
         };
         Ok(Dtype { kind, width, big_endian: order == b'>' })
@@ -374,14 +376,14 @@ impl Dtype {
     fn number(self, bytes: &[u8]) -> Option<Number> {
         let bits = self.bits(bytes);
         Some(match (self.kind, self.width) {
-            (Kind::Bool, _) => Number::Unsigned(u64::from(bits != 0)),
-            (Kind::Unsigned, _) => Number::Unsigned(bits),
-            (Kind::Signed, width) => Number::Signed(
+            (ValueKind::Bool, _) => Number::Unsigned(u64::from(bits != 0)),
+            (ValueKind::Unsigned, _) => Number::Unsigned(bits),
+            (ValueKind::Signed, width) => Number::Signed(
                 ((bits << (64 - 8 * width as u32)) as i64) >> (64 - 8 * width as u32),
             ),
-            (Kind::Real, 2) => Number::Real(half(bits as u16)),
-            (Kind::Real, 4) => Number::Real(f64::from(f32::from_bits(bits as u32))),
-            (Kind::Real, _) => Number::Real(f64::from_bits(bits)),
+            (ValueKind::Real, 2) => Number::Real(half(bits as u16)),
+            (ValueKind::Real, 4) => Number::Real(f64::from(f32::from_bits(bits as u32))),
+            (ValueKind::Real, _) => Number::Real(f64::from_bits(bits)),
             _ => return None,
         })
     }
@@ -394,8 +396,8 @@ impl Dtype {
                 .map_or(0, |last| (last + 1) * width)
         };
         match self.kind {
-            Kind::Bytes => String::from_utf8(bytes[..end(1)].to_vec()).ok(),
-            Kind::Text => bytes[..end(4)]
+            ValueKind::Bytes => String::from_utf8(bytes[..end(1)].to_vec()).ok(),
+            ValueKind::Text => bytes[..end(4)]
                 .chunks_exact(4)
                 .map(|sign| char::from_u32(self.bits(sign) as u32))
                 .collect(),
@@ -407,13 +409,13 @@ impl Dtype {
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::Bool => write!(f, "bool"),
-            Kind::Signed => write!(f, "int{}", 8 * self.width),
-            Kind::Unsigned => write!(f, "uint{}", 8 * self.width),
-            Kind::Real => write!(f, "float{}", 8 * self.width),
-            Kind::Bytes => write!(f, "text (S{})", self.width),
-            Kind::Text => write!(f, "text (U{})", self.width / 4),
-            Kind::Object => write!(f, "Python objects"),
+            ValueKind::Bool => write!(f, "bool"),
+            ValueKind::Signed => write!(f, "int{}", 8 * self.width),
+            ValueKind::Unsigned => write!(f, "uint{}", 8 * self.width),
+            ValueKind::Real => write!(f, "float{}", 8 * self.width),
+            ValueKind::Bytes => write!(f, "text (S{})", self.width),
+            ValueKind::Text => write!(f, "text (U{})", self.width / 4),
+            ValueKind::Object => write!(f, "Python objects"),
         }
     }
 }
@@ -428,9 +430,9 @@ fn reordered<T: Copy>(values: &[T], width: usize, order: &[u32]) -> Vec<T> {
 }
 
 /// A shape as numpy prints it.
-struct Shape<'a>(&'a [u64]);
+struct ShapeText<'a>(&'a [u64]);
 
-impl fmt::Display for Shape<'_> {
+impl fmt::Display for ShapeText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let extents: Vec<String> = self.0.iter().map(u64::to_string).collect();
         write!(f, "({}{})", extents.join(", "), if extents.len() == 1 { "," } else { "" })
@@ -519,7 +521,7 @@ impl Array {
         let wanted = wanted.map_or("more than 2^64".to_owned(), |wanted| wanted.to_string());
         let error = from.error("an array's bytes do not fit its shape");
         Err(Box::new(error.expected(
-            format!("{wanted} bytes for {} of shape {}", dtype, Shape(&shape)),
+            format!("{wanted} bytes for {} of shape {}", dtype, ShapeText(&shape)),
             found.to_string(),
         )))
     }
@@ -595,13 +597,12 @@ impl Array {
         // Extents of 0 let the others claim anything: they are no rows that anything stands behind.
         let sizes = width
             .and_then(|width| Some((usize::try_from(rows).ok()?, usize::try_from(width).ok()?)));
-        let claim =
-            || {
-                Box::new(self.error(format!(
-                    "an array of shape {} is empty or too large",
-                    Shape(&self.shape)
-                )))
-            };
+        let claim = || {
+            Box::new(self.error(format!(
+                "an array of shape {} is empty or too large",
+                ShapeText(&self.shape)
+            )))
+        };
         sizes.filter(|&(rows, width)| rows == 0 || width > 0).ok_or_else(claim)
     }
 
@@ -609,7 +610,7 @@ impl Array {
     pub fn is_text(&self) -> bool {
         match &self.data {
             Data::Objects(pickle, items) => items.iter().any(|&item| pickle.text(item).is_some()),
-            Data::Bytes(_) => matches!(self.dtype.kind, Kind::Bytes | Kind::Text),
+            Data::Bytes(_) => matches!(self.dtype.kind, ValueKind::Bytes | ValueKind::Text),
         }
     }
 
@@ -644,10 +645,10 @@ impl Array {
     }
 
     /// Whole numbers among the values that f32 does not hold, by place from 0.
-    pub fn rounded(&self) -> Read<Rounded> {
-        let mut rounded = Rounded::default();
+    pub fn rounded(&self) -> Read<RoundedIntegers> {
+        let mut rounded = RoundedIntegers::default();
         // Reals of 32 bits and fewer are as they are, and so are whole numbers of up to 16.
-        if self.dtype.width < 8 && (self.dtype.kind == Kind::Real || self.dtype.width < 4) {
+        if self.dtype.width < 8 && (self.dtype.kind == ValueKind::Real || self.dtype.width < 4) {
             return Ok(rounded);
         }
         let others = self.convert("numbers", |number| Some(number.is_rounded()))?;
@@ -680,7 +681,7 @@ impl Array {
         };
         match &self.data {
             Data::Objects(pickle, items) => {
-                let word = |(at, &item): (usize, &Value)| {
+                let word = |(at, &item): (usize, &PickleValue)| {
                     pickle
                         .text(item)
                         .map(str::to_owned)
@@ -702,7 +703,7 @@ impl Array {
     }
 
     /// The one CSR matrix of an array of objects.
-    pub fn matrix(&self) -> Option<Read<Matrix>> {
+    pub fn matrix(&self) -> Option<Read<CsrMatrix>> {
         match &self.data {
             Data::Objects(pickle, items) if items.len() == 1 && pickle.text(items[0]).is_none() => {
                 Some(pickle.matrix(items[0]).map_err(|what| Box::new(self.error(what))))
@@ -736,13 +737,13 @@ impl Array {
         };
         match &self.data {
             Data::Objects(_, items) => {
-                let number = |item: &Value| match *item {
-                    Value::Integer(number) => Some(Number::Signed(number)),
-                    Value::Real(number) => Some(Number::Real(number)),
-                    Value::Bool(truth) => Some(Number::Unsigned(u64::from(truth))),
-                    Value::None | Value::Object(_) => None,
+                let number = |item: &PickleValue| match *item {
+                    PickleValue::Integer(number) => Some(Number::Signed(number)),
+                    PickleValue::Real(number) => Some(Number::Real(number)),
+                    PickleValue::Bool(truth) => Some(Number::Unsigned(u64::from(truth))),
+                    PickleValue::None | PickleValue::Object(_) => None,
                 };
-                let one = |(at, item): (usize, &Value)| {
+                let one = |(at, item): (usize, &PickleValue)| {
                     let number = number(item).ok_or_else(|| wrong(at, "another object".into()))?;
                     of(number).ok_or_else(|| wrong(at, number.to_string()))
                 };

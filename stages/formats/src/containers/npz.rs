@@ -5,9 +5,9 @@
 use super::{
     npy::{
         self, Array, Origin,
-        array_parts::{Order, Parts},
+        array_parts::{ArrayParts, ValueOrder},
     },
-    zip::Archive,
+    zip::ZipArchive,
 };
 use crate::read_error::{Read, ReadError};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const COMPRESSED: [&str; 4] = ["adj_indptr", "adj_indices", "adj_data", "adj_sha
 /// An archive of arrays.
 pub struct Npz {
     pub(crate) path: PathBuf,
-    archive: Archive,
+    archive: ZipArchive,
 }
 
 /// What the names of the arrays say.
@@ -40,7 +40,7 @@ pub(crate) enum Family {
 impl Npz {
     /// Reads the names of an archive, or of the one archive in it.
     pub fn open(path: &Path) -> Read<Npz> {
-        let archive = Archive::open(path)?;
+        let archive = ZipArchive::open(path)?;
         let names: Vec<&str> = archive.names().collect();
         let inner = match names[..] {
             [only] if only.ends_with(".npz") => Some(only.to_owned()),
@@ -48,7 +48,7 @@ impl Npz {
         };
         let Some(inner) = inner else { return Ok(Npz { path: path.to_path_buf(), archive }) };
         let path = archive.path_of(&inner);
-        let archive = Archive::inside(&path, archive.read(&inner)?)?;
+        let archive = ZipArchive::inside(&path, archive.read(&inner)?)?;
         Ok(Npz { path, archive })
     }
 
@@ -69,13 +69,13 @@ impl Npz {
     }
 
     /// The array of this name, part by part.
-    pub fn parts(&self, name: &str) -> Read<Parts<'_>> {
-        self.parts_in(name, Order::Rows)
+    pub fn parts(&self, name: &str) -> Read<ArrayParts<'_>> {
+        self.parts_in(name, ValueOrder::Rows)
     }
 
     /// The same in this order.
-    pub fn parts_in(&self, name: &str, order: Order) -> Read<Parts<'_>> {
-        Parts::of_member(
+    pub fn parts_in(&self, name: &str, order: ValueOrder) -> Read<ArrayParts<'_>> {
+        ArrayParts::of_member(
             &self.archive,
             &format!("{name}.npy"),
             Origin::new(&self.path, Some(name)),

@@ -14,11 +14,11 @@ pub(crate) mod value;
 
 use crate::read_error::{Read, ReadError};
 use std::path::Path;
-use value::{Array, Matrix, Object, Pickle, Value};
+use value::{CsrMatrix, NumpyArray, Pickle, PickleObject, PickleValue};
 
 /// Reads a pickle; `path` is what an error calls it.
 pub fn load(path: &Path, bytes: &[u8]) -> Read<Pickle> {
-    let refused = |fault: stack_machine::Fault| {
+    let refused = |fault: stack_machine::PickleFault| {
         let error =
             ReadError::new(path, format!("pickle: {}", fault.what)).at_byte(fault.byte as u64);
         Box::new(error.hint(
@@ -31,62 +31,62 @@ pub fn load(path: &Path, bytes: &[u8]) -> Read<Pickle> {
 
 impl Pickle {
     /// The value of the whole pickle.
-    pub fn root(&self) -> Value {
+    pub fn root(&self) -> PickleValue {
         self.root
     }
 
     /// The items of a list, a tuple or a set.
-    pub fn sequence(&self, value: Value) -> Option<&[Value]> {
+    pub fn sequence(&self, value: PickleValue) -> Option<&[PickleValue]> {
         match self.object(value)? {
-            Object::Sequence(items) => Some(items),
+            PickleObject::Sequence(items) => Some(items),
             _ => None,
         }
     }
 
     /// The pairs of a dict, in its order; a key that is there twice comes twice.
-    pub fn dict(&self, value: Value) -> Option<&[(Value, Value)]> {
+    pub fn dict(&self, value: PickleValue) -> Option<&[(PickleValue, PickleValue)]> {
         match self.object(value)? {
-            Object::Dict(pairs) => Some(pairs),
+            PickleObject::Dict(pairs) => Some(pairs),
             _ => None,
         }
     }
 
     /// A text, or bytes that are one.
-    pub fn text(&self, value: Value) -> Option<&str> {
+    pub fn text(&self, value: PickleValue) -> Option<&str> {
         match self.object(value)? {
-            Object::Text(text) => Some(text),
-            Object::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+            PickleObject::Text(text) => Some(text),
+            PickleObject::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
             _ => None,
         }
     }
 
     /// A whole number.
-    pub fn integer(&self, value: Value) -> Option<i64> {
+    pub fn integer(&self, value: PickleValue) -> Option<i64> {
         match value {
-            Value::Integer(value) => Some(value),
-            Value::Bool(value) => Some(i64::from(value)),
+            PickleValue::Integer(value) => Some(value),
+            PickleValue::Bool(value) => Some(i64::from(value)),
             _ => None,
         }
     }
 
     /// A numpy array of numbers.
-    pub fn array(&self, value: Value) -> Result<Array, String> {
+    pub fn array(&self, value: PickleValue) -> Result<NumpyArray, String> {
         numpy::array(self, value)
     }
 
     /// The shape and the values of a numpy array of Python objects.
-    pub fn objects(&self, value: Value) -> Result<(Vec<u64>, &[Value]), String> {
+    pub fn objects(&self, value: PickleValue) -> Result<(Vec<u64>, &[PickleValue]), String> {
         numpy::objects(self, value)
     }
 
     /// A scipy CSR matrix; columns in a row are sorted, values of equal ones summed.
-    pub fn matrix(&self, value: Value) -> Result<Matrix, String> {
+    pub fn matrix(&self, value: PickleValue) -> Result<CsrMatrix, String> {
         numpy::matrix(self, value)
     }
 
-    pub(crate) fn object(&self, value: Value) -> Option<&Object> {
+    pub(crate) fn object(&self, value: PickleValue) -> Option<&PickleObject> {
         match value {
-            Value::Object(index) => self.objects.get(index as usize),
+            PickleValue::Object(index) => self.objects.get(index as usize),
             _ => None,
         }
     }

@@ -65,19 +65,19 @@ pub(crate) fn begins(path: &Path, is_begin: impl Fn(&[u8]) -> bool) -> Read<bool
 }
 
 /// Counts the bytes that pass.
-pub(crate) struct Counted<R> {
+pub(crate) struct CountedReader<R> {
     pub(super) inner: R,
     pub(super) taken: Arc<AtomicU64>,
 }
 
-impl<R> Counted<R> {
+impl<R> CountedReader<R> {
     /// Of a reader of stored bytes.
     pub(crate) fn new(inner: R) -> Self {
-        Counted { inner, taken: Arc::default() }
+        CountedReader { inner, taken: Arc::default() }
     }
 }
 
-impl<R: io::Read> io::Read for Counted<R> {
+impl<R: io::Read> io::Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.inner.read(buffer)?;
         self.taken.fetch_add(got as u64, Ordering::Relaxed);

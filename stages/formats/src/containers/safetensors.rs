@@ -4,8 +4,8 @@
 //!           its header says, is left to `read_arrays`
 //! bounds    the header, and what is asked for
 use super::{
-    decompress::Plain,
-    npy::{Array, Dtype, Kind, Origin, array_parts::Parts},
+    decompress::PlainFile,
+    npy::{Array, Dtype, Origin, ValueKind, array_parts::ArrayParts},
     sparse_matrix,
 };
 use crate::read_error::{Read, ReadError};
@@ -16,17 +16,17 @@ use std::path::{Path, PathBuf};
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// A file of tensors.
-pub(crate) struct Tensors {
+pub(crate) struct TensorFile {
     path: PathBuf,
     about: Metadata,
     /// Where the values begin.
     begin: u64,
 }
 
-impl Tensors {
+impl TensorFile {
     /// None: it has to be read as a whole, if only to say what is wrong with it.
-    pub fn open(path: &Path) -> Read<Option<Tensors>> {
-        let mut plain = Plain::open(path)?;
+    pub fn open(path: &Path) -> Read<Option<TensorFile>> {
+        let mut plain = PlainFile::open(path)?;
         let Some(size) = plain.size() else { return Ok(None) };
         let mut head = Vec::new();
         plain.fill(&mut head, 8)?;
@@ -52,7 +52,7 @@ impl Tensors {
         let names = about.tensors();
         let fits =
             begin.checked_add(about.data_len() as u64) == Some(size) && names.keys().all(is_sound);
-        Ok(fits.then(|| Tensors { path: path.to_path_buf(), about, begin }))
+        Ok(fits.then(|| TensorFile { path: path.to_path_buf(), about, begin }))
     }
 
     /// Names of the tensors, ascending.
@@ -63,7 +63,7 @@ impl Tensors {
     }
 
     /// A tensor, part by part.
-    pub fn parts(&self, name: &str) -> Read<Parts<'static>> {
+    pub fn parts(&self, name: &str) -> Read<ArrayParts<'static>> {
         let from = Origin::new(&self.path, Some(name));
         let found = self.about.info(name).and_then(|info| Some((info, dtype_of(info.dtype)?)));
         let Some((info, dtype)) = found else {
@@ -72,7 +72,7 @@ impl Tensors {
                 format!("there is no tensor `{name}`"),
             )));
         };
-        let mut plain = Plain::open(&self.path)?;
+        let mut plain = PlainFile::open(&self.path)?;
         let (mut left, mut passed) =
             ((self.begin + info.data_offsets.0 as u64) as usize, Vec::new());
         while left > 0 {
@@ -86,7 +86,7 @@ impl Tensors {
             }
             left -= got;
         }
-        Ok(Parts::that_follow(
+        Ok(ArrayParts::that_follow(
             plain,
             from,
             info.shape.iter().map(|&extent| extent as u64).collect(),
@@ -105,7 +105,7 @@ const TENSOR_NAMES_MOST: u64 = 1 << 24;
 
 /// The tensors of a file, by ascending name.
 pub fn read_arrays(path: &Path) -> Read<Vec<(String, Array)>> {
-    let bytes = Plain::open(path)?.read_all()?;
+    let bytes = PlainFile::open(path)?.read_all()?;
     let wrong = |error: safetensors::SafeTensorError| {
         let start =
             String::from_utf8_lossy(&bytes[..bytes.len().min(16)]).replace(char::is_control, ".");
@@ -127,7 +127,7 @@ pub fn read_arrays(path: &Path) -> Read<Vec<(String, Array)>> {
 /// The names of the tensors of a file, from its header alone.
 pub fn read_names(path: &Path) -> Read<Vec<String>> {
     let mut head = Vec::new();
-    let mut file = Plain::open(path)?;
+    let mut file = PlainFile::open(path)?;
     file.fill(&mut head, 8)?;
     let length =
         <[u8; 8]>::try_from(&head[..]).map_or(0, u64::from_le_bytes).min(TENSOR_NAMES_MOST);
@@ -148,12 +148,12 @@ impl TensorMatrix<'_> {
         let loose = TensorMatrix { path, arrays };
         ["data", "indices", "indptr", "shape"]
             .iter()
-            .all(|name| sparse_matrix::Arrays::has(&loose, name))
+            .all(|name| sparse_matrix::ArraysByName::has(&loose, name))
             .then_some(loose)
     }
 }
 
-impl sparse_matrix::Arrays for TensorMatrix<'_> {
+impl sparse_matrix::ArraysByName for TensorMatrix<'_> {
     fn has(&self, name: &str) -> bool {
         self.arrays.iter().any(|(known, _)| known == name)
     }
@@ -200,18 +200,18 @@ fn tensor(from: Origin, view: &safetensors::tensor::TensorView<'_>) -> Read<Arra
 fn dtype_of(theirs: safetensors::Dtype) -> Option<Dtype> {
     use safetensors::Dtype as Theirs;
     let (kind, width) = match theirs {
-        Theirs::BOOL => (Kind::Bool, 1),
-        Theirs::I8 => (Kind::Signed, 1),
-        Theirs::I16 => (Kind::Signed, 2),
-        Theirs::I32 => (Kind::Signed, 4),
-        Theirs::I64 => (Kind::Signed, 8),
-        Theirs::U8 => (Kind::Unsigned, 1),
-        Theirs::U16 => (Kind::Unsigned, 2),
-        Theirs::U32 => (Kind::Unsigned, 4),
-        Theirs::U64 => (Kind::Unsigned, 8),
-        Theirs::F16 => (Kind::Real, 2),
-        Theirs::F32 | Theirs::BF16 => (Kind::Real, 4),
-        Theirs::F64 => (Kind::Real, 8),
+        Theirs::BOOL => (ValueKind::Bool, 1),
+        Theirs::I8 => (ValueKind::Signed, 1),
+        Theirs::I16 => (ValueKind::Signed, 2),
+        Theirs::I32 => (ValueKind::Signed, 4),
+        Theirs::I64 => (ValueKind::Signed, 8),
+        Theirs::U8 => (ValueKind::Unsigned, 1),
+        Theirs::U16 => (ValueKind::Unsigned, 2),
+        Theirs::U32 => (ValueKind::Unsigned, 4),
+        Theirs::U64 => (ValueKind::Unsigned, 8),
+        Theirs::F16 => (ValueKind::Real, 2),
+        Theirs::F32 | Theirs::BF16 => (ValueKind::Real, 4),
+        Theirs::F64 => (ValueKind::Real, 8),
         _ => return None,
     };
     Some(Dtype { kind, width, big_endian: false })

@@ -7,11 +7,11 @@
 //!           `ROWS_AN_ENTRY` for each entry
 //! never     reads block or diagonal forms
 use super::{
-    npy::{Array, Number, array_parts::Parts, node_values},
+    npy::{Array, Number, array_parts::ArrayParts, node_values},
     npz::Npz,
 };
 use crate::{
-    f32_rounding::Rounded,
+    f32_rounding::RoundedIntegers,
     raw_graph::{self, Features, NODES_MOST},
     read_error::{Read, ReadError},
 };
@@ -25,20 +25,20 @@ const ROWS_AN_ENTRY: u64 = 1 << 10;
 const ENTRIES_AT_ONCE: usize = 1 << 18;
 
 /// Arrays by name.
-pub trait Arrays {
+pub trait ArraysByName {
     /// Whether there is an array of this name.
     fn has(&self, name: &str) -> bool;
     /// The array of this name.
     fn array(&self, name: &str) -> Read<Array>;
     /// The array of this name, part by part.
-    fn parts(&self, name: &str) -> Read<Parts<'_>> {
-        self.array(name).map(Parts::whole)
+    fn parts(&self, name: &str) -> Read<ArrayParts<'_>> {
+        self.array(name).map(ArrayParts::whole)
     }
     /// An error about all of them.
     fn error(&self, what: String) -> ReadError;
 }
 
-impl Arrays for Npz {
+impl ArraysByName for Npz {
     fn has(&self, name: &str) -> bool {
         Npz::has(self, name)
     }
@@ -47,7 +47,7 @@ impl Arrays for Npz {
         Npz::array(self, name)
     }
 
-    fn parts(&self, name: &str) -> Read<Parts<'_>> {
+    fn parts(&self, name: &str) -> Read<ArrayParts<'_>> {
         Npz::parts(self, name)
     }
 
@@ -58,7 +58,7 @@ impl Arrays for Npz {
 
 /// Entries of a matrix in the order of the file.
 #[derive(Default)]
-pub struct Entries {
+pub struct MatrixEntries {
     /// Its rows.
     pub rows: u32,
     /// Its columns.
@@ -70,7 +70,7 @@ pub struct Entries {
     /// The value of each entry.
     pub value: Vec<f32>,
     /// Values that are other whole numbers in the file, by place there.
-    pub rounded: Rounded,
+    pub rounded: RoundedIntegers,
 }
 
 /// Whether an array of this name is part of the matrix of this prefix, or says what it is
@@ -82,7 +82,7 @@ pub fn is_part(prefix: &str, name: &str) -> bool {
 }
 
 /// Rows and columns as the archive claims them.
-pub fn shape(npz: &impl Arrays, prefix: &str) -> Read<(u64, u64)> {
+pub fn shape(npz: &impl ArraysByName, prefix: &str) -> Read<(u64, u64)> {
     let shape = npz.array(&format!("{prefix}shape"))?;
     match shape.u64s()?[..] {
         [rows, columns] => Ok((rows, columns)),
@@ -92,24 +92,24 @@ pub fn shape(npz: &impl Arrays, prefix: &str) -> Read<(u64, u64)> {
 
 /// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or
 /// `<prefix>row` with `<prefix>col`; a value that is NaN or infinite is an error.
-pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
-    let mut all = Entries::default();
+pub fn entries(npz: &impl ArraysByName, prefix: &str) -> Read<MatrixEntries> {
+    let mut all = MatrixEntries::default();
     let (rows, columns) = each(npz, prefix, |part| {
         all.row.extend_from_slice(&part.row);
         all.column.extend_from_slice(&part.column);
         all.value.extend_from_slice(&part.value);
         Ok(())
     })?;
-    let all = Entries { rows, columns, ..all };
+    let all = MatrixEntries { rows, columns, ..all };
     all.refuse_infinite(|what| npz.error(format!("`{prefix}data`: {what}")))?;
     Ok(all)
 }
 
 /// The same part by part, whatever the values; rows and columns come back.
 pub fn each(
-    npz: &impl Arrays,
+    npz: &impl ArraysByName,
     prefix: &str,
-    mut take: impl FnMut(Entries) -> Read<()>,
+    mut take: impl FnMut(MatrixEntries) -> Read<()>,
 ) -> Read<(u32, u32)> {
     let name = |name: &str| format!("{prefix}{name}");
     let (rows, columns) = shape(npz, prefix)?;
@@ -123,9 +123,11 @@ pub fn each(
     let mut values = npz.parts(&name("data"))?;
     let (outer, inner) = if form == "csc" { (columns, rows) } else { (rows, columns) };
     let (mut lines, mut index) = match form.as_str() {
-        "coo" => (Lines::Listed(Box::new(npz.parts(&name("row"))?)), npz.parts(&name("col"))?),
+        "coo" => {
+            (MatrixLines::Listed(Box::new(npz.parts(&name("row"))?)), npz.parts(&name("col"))?)
+        }
         "csr" | "csc" => (
-            Lines::Compressed { offsets: Vec::new(), line: 0, at: 0 },
+            MatrixLines::Compressed { offsets: Vec::new(), line: 0, at: 0 },
             npz.parts(&name("indices"))?,
         ),
         other => {
@@ -137,11 +139,11 @@ pub fn each(
             ));
         }
     };
-    if let Lines::Compressed { offsets, .. } = &mut lines {
+    if let MatrixLines::Compressed { offsets, .. } = &mut lines {
         *offsets = read_offsets(npz, prefix, outer, index.count())?;
     }
     let counts = (
-        if let Lines::Listed(rows) = &lines { rows.count() } else { index.count() },
+        if let MatrixLines::Listed(rows) = &lines { rows.count() } else { index.count() },
         index.count(),
     );
     if counts != (values.count(), values.count()) {
@@ -176,14 +178,14 @@ pub fn each(
         let line = lines.next(value.len(), outer)?;
         let index = index.next(ENTRIES_AT_ONCE)?.rows_below(inner)?;
         let (row, column) = if form == "csc" { (index, line) } else { (line, index) };
-        take(Entries { rows: extents.0, columns: extents.1, row, column, value, rounded })?;
+        take(MatrixEntries { rows: extents.0, columns: extents.1, row, column, value, rounded })?;
     }
     Ok(extents)
 }
 
 /// The rows of entries (of a matrix in compressed columns: the columns).
-enum Lines<'a> {
-    Listed(Box<Parts<'a>>),
+enum MatrixLines<'a> {
+    Listed(Box<ArrayParts<'a>>),
     Compressed {
         offsets: Vec<u64>,
         line: u32,
@@ -192,11 +194,11 @@ enum Lines<'a> {
     },
 }
 
-impl Lines<'_> {
+impl MatrixLines<'_> {
     fn next(&mut self, count: usize, below: u64) -> Read<Vec<u32>> {
         match self {
-            Lines::Listed(rows) => rows.next(count)?.rows_below(below),
-            Lines::Compressed { offsets, line, at } => {
+            MatrixLines::Listed(rows) => rows.next(count)?.rows_below(below),
+            MatrixLines::Compressed { offsets, line, at } => {
                 let mut lines = Vec::with_capacity(count);
                 let end = *at + count as u64;
                 while *at < end {
@@ -212,7 +214,7 @@ impl Lines<'_> {
 }
 
 /// Where each row begins and behind the last, of so many entries.
-fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Read<Vec<u64>> {
+fn read_offsets(npz: &impl ArraysByName, prefix: &str, rows: u64, entries: u64) -> Read<Vec<u64>> {
     let offsets_from = npz.array(&format!("{prefix}indptr"))?;
     let offsets = offsets_from.u64s()?;
     let hint = "write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())  has offsets \
@@ -246,7 +248,7 @@ fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Rea
     Ok(offsets)
 }
 
-impl Entries {
+impl MatrixEntries {
     /// Refuses values that are NaN or infinite.
     pub fn refuse_infinite(&self, error: impl Fn(String) -> ReadError) -> Read<()> {
         raw_graph::refuse_infinite(
@@ -311,8 +313,8 @@ pub(crate) const ENTRIES: [&str; 3] = ["row", "column", "value"];
 pub(crate) fn entries_of_columns(
     path: &std::path::Path,
     table: Vec<[Option<Number>; 3]>,
-) -> Read<Entries> {
-    let mut entries = Entries::default();
+) -> Read<MatrixEntries> {
+    let mut entries = MatrixEntries::default();
     for (at, [row, column, value]) in table.into_iter().enumerate() {
         let place = |number: Option<Number>| {
             number

@@ -7,7 +7,7 @@
 //!           member, or the members of a small archive
 //! limits    links, devices and sparse files are passed over; a long name has at most 64 KiB
 //! format    POSIX.1-2017, pax: ustar Interchange Format
-use super::{decompress::Plain, text_source::Text};
+use super::{decompress::PlainFile, text_source::TextSource};
 use crate::read_error::{Read, ReadError};
 use std::{
     collections::HashSet,
@@ -27,12 +27,12 @@ const HELD_MOST: u64 = 64 << 20;
 const AGAIN: &str = "download it again: remove the file, then  warploom data fetch";
 
 /// An archive whose headers were all read and found sound.
-pub struct Archive {
+pub struct TarArchive {
     path: PathBuf,
-    members: Vec<Member>,
+    members: Vec<TarMember>,
 }
 
-struct Member {
+struct TarMember {
     name: String,
     bytes: u64,
     /// Where its contents begin, in plain bytes.
@@ -46,11 +46,11 @@ pub fn is_tar(first: &[u8]) -> bool {
     first.first_chunk::<BLOCK>().is_some_and(|header| header[0] != 0 && sum_fits(header))
 }
 
-impl Archive {
+impl TarArchive {
     /// Reads all headers.
-    pub fn open(path: &Path) -> Read<Archive> {
-        let mut walk = Walk { path, plain: Plain::open(path)?, at: 0 };
-        let mut members: Vec<Member> = Vec::new();
+    pub fn open(path: &Path) -> Read<TarArchive> {
+        let mut walk = TarWalk { path, plain: PlainFile::open(path)?, at: 0 };
+        let mut members: Vec<TarMember> = Vec::new();
         let mut names = HashSet::new();
         let mut long_name = None;
         let mut room = HELD_MOST;
@@ -99,7 +99,7 @@ impl Archive {
                         walk.skip(bytes, true).map(|()| None)?
                     };
                     room = if held.is_some() { room - bytes } else { 0 };
-                    members.push(Member { name, bytes, at, held });
+                    members.push(TarMember { name, bytes, at, held });
                 }
                 b'g' => walk.skip(bytes, true)?,
                 _ => {
@@ -111,7 +111,7 @@ impl Archive {
         if members.iter().any(|member| member.held.is_none()) {
             members.iter_mut().for_each(|member| member.held = None);
         }
-        Ok(Archive { path: path.to_path_buf(), members })
+        Ok(TarArchive { path: path.to_path_buf(), members })
     }
 
     /// Names of the members that are files, in the order of the archive.
@@ -125,7 +125,7 @@ impl Archive {
     }
 
     /// The text of a member; its errors name it behind the archive's path.
-    pub(crate) fn text(&self, name: &str) -> Read<Text<'_>> {
+    pub(crate) fn text(&self, name: &str) -> Read<TextSource<'_>> {
         let Some(member) = self.members.iter().find(|member| member.name == name) else {
             let names: Vec<&str> = self.names().take(20).collect();
             let error =
@@ -134,11 +134,11 @@ impl Archive {
         };
         let path = self.path.join(name);
         if let Some(held) = &member.held {
-            return Ok(Text::of_reader(path.clone(), &held[..], move |error| {
+            return Ok(TextSource::of_reader(path.clone(), &held[..], move |error| {
                 Box::new(ReadError::from_io(&path, error))
             }));
         }
-        let mut walk = Walk { path: &self.path, plain: Plain::open(&self.path)?, at: 0 };
+        let mut walk = TarWalk { path: &self.path, plain: PlainFile::open(&self.path)?, at: 0 };
         walk.skip(member.at, false)?;
         let (mut plain, mut left, at) = (walk.plain, member.bytes, member.at);
         let fill = move |buffer: &mut Vec<u8>, most: usize| {
@@ -153,18 +153,18 @@ impl Archive {
             }
             Ok(got)
         };
-        Ok(Text::of_fill(path, fill))
+        Ok(TextSource::of_fill(path, fill))
     }
 }
 
 /// A way through the plain bytes.
-struct Walk<'a> {
+struct TarWalk<'a> {
     path: &'a Path,
-    plain: Plain,
+    plain: PlainFile,
     at: u64,
 }
 
-impl Walk<'_> {
+impl TarWalk<'_> {
     fn error(&self, what: &str, at: u64) -> ReadError {
         ReadError::new(self.path, what).at_byte(at)
     }
@@ -336,7 +336,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.tar");
         fs::write(&path, bytes).unwrap();
-        let archive = Archive::open(&path)?;
+        let archive = TarArchive::open(&path)?;
         archive.names().map(|name| Ok((name.to_owned(), archive.text(name)?.read_all()?))).collect()
     }
 

@@ -2,9 +2,9 @@
 //!
 //! promises  an error names the file, or the archive and its member
 use super::{
-    decompress::Plain,
-    gzip::{self, Members, TRAILING_HINT},
-    zip::Archive,
+    decompress::PlainFile,
+    gzip::{self, GzipMembers, TRAILING_HINT},
+    zip::ZipArchive,
 };
 use crate::read_error::{Read, ReadError};
 use std::{
@@ -18,16 +18,16 @@ const COPY_BYTES: usize = 1 << 19;
 type Fill<'a> = Box<dyn FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a>;
 
 /// The plain bytes of a file or of a member of an archive.
-pub(crate) struct Text<'a> {
+pub(crate) struct TextSource<'a> {
     pub(crate) path: PathBuf,
     pub(crate) fill: Fill<'a>,
 }
 
-impl<'a> Text<'a> {
+impl<'a> TextSource<'a> {
     /// A file, packed or not.
-    pub fn open(path: &Path) -> Read<Text<'static>> {
-        let mut plain = Plain::open(path)?;
-        Ok(Text::of_fill(path.to_path_buf(), move |buffer, most| plain.fill(buffer, most)))
+    pub fn open(path: &Path) -> Read<TextSource<'static>> {
+        let mut plain = PlainFile::open(path)?;
+        Ok(TextSource::of_fill(path.to_path_buf(), move |buffer, most| plain.fill(buffer, most)))
     }
 
     /// What `fill` appends, at most as many bytes as asked for and none at the end; shown as
@@ -35,8 +35,8 @@ impl<'a> Text<'a> {
     pub fn of_fill(
         path: PathBuf,
         fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a,
-    ) -> Text<'a> {
-        Text { path, fill: Box::new(fill) }
+    ) -> TextSource<'a> {
+        TextSource { path, fill: Box::new(fill) }
     }
 
     /// A reader whose errors `fault` explains, shown as `path`.
@@ -44,22 +44,22 @@ impl<'a> Text<'a> {
         path: PathBuf,
         mut reader: R,
         fault: impl Fn(&io::Error) -> Box<ReadError> + Send + 'a,
-    ) -> Text<'a> {
-        Text::of_fill(path, move |buffer, most| {
+    ) -> TextSource<'a> {
+        TextSource::of_fill(path, move |buffer, most| {
             reader.by_ref().take(most as u64).read_to_end(buffer).map_err(|error| fault(&error))
         })
     }
 
     /// A member of a zip archive.
-    pub fn member(archive: &'a Archive, name: &str) -> Read<Text<'a>> {
+    pub fn member(archive: &'a ZipArchive, name: &str) -> Read<TextSource<'a>> {
         let (reader, name) = (archive.reader(name)?, name.to_owned());
-        Ok(Text::of_reader(archive.path_of(&name), reader, move |error| {
+        Ok(TextSource::of_reader(archive.path_of(&name), reader, move |error| {
             archive.fault(&name, error)
         }))
     }
 
     /// What a gzip file gives when it is unpacked.
-    pub fn gunzip(self) -> Text<'a> {
+    pub fn gunzip(self) -> TextSource<'a> {
         let path = self.path.clone();
         let own = path.clone();
         let fault = move |error: &io::Error| match error
@@ -83,8 +83,12 @@ impl<'a> Text<'a> {
                 format!("a gzip member of an archive is damaged: {error}"),
             )),
         };
-        let stored = Stored { text: self, bytes: Vec::new() };
-        Text::of_reader(path, Members::new(BufReader::with_capacity(1 << 17, stored)), fault)
+        let stored = StoredText { text: self, bytes: Vec::new() };
+        TextSource::of_reader(
+            path,
+            GzipMembers::new(BufReader::with_capacity(1 << 17, stored)),
+            fault,
+        )
     }
 
     /// How errors name it.
@@ -114,12 +118,12 @@ impl<'a> Text<'a> {
 }
 
 /// A text as a reader; its errors are kept whole inside those of the reader.
-struct Stored<'a> {
-    text: Text<'a>,
+struct StoredText<'a> {
+    text: TextSource<'a>,
     bytes: Vec<u8>,
 }
 
-impl io::Read for Stored<'_> {
+impl io::Read for StoredText<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.bytes.clear();
         let got = (self.text.fill)(&mut self.bytes, buffer.len())

@@ -12,7 +12,7 @@
 //!           MiB or 200 times its packed size, whichever is more, and never to more than the 1032
 //!           times that deflate can reach
 //! format    PKWARE, APPNOTE.TXT 6.3
-use super::raw_file::{Counted, begins, open_file};
+use super::raw_file::{CountedReader, begins, open_file};
 use crate::read_error::{Read, ReadError};
 use flate2::{Crc, read::DeflateDecoder};
 use std::{
@@ -47,15 +47,15 @@ const AGAIN: &str = "download it again: remove the file, then  warploom data fet
 const UNPACK: &str = "unpack it yourself and name the files:  unzip FILE -d FOLDER";
 
 /// An archive whose directory was read and found sound.
-pub struct Archive {
+pub struct ZipArchive {
     path: PathBuf,
     /// Its bytes; none: they are read from the file when asked for.
     held: Option<Arc<[u8]>>,
-    members: BTreeMap<String, Member>,
+    members: BTreeMap<String, ZipMember>,
 }
 
 #[derive(Clone, Copy)]
-struct Member {
+struct ZipMember {
     method: u16,
     crc: u32,
     packed: u64,
@@ -64,7 +64,7 @@ struct Member {
     at: u64,
 }
 
-impl Member {
+impl ZipMember {
     /// Where it ends at the earliest: what its local header has beside the fixed part is not known
     /// here.
     fn end(&self) -> u64 {
@@ -82,19 +82,19 @@ pub fn is_zip_file(path: &Path) -> Read<bool> {
     begins(path, is_zip)
 }
 
-impl Archive {
+impl ZipArchive {
     /// Reads the directory of an archive.
-    pub fn open(path: &Path) -> Read<Archive> {
+    pub fn open(path: &Path) -> Read<ZipArchive> {
         let (file, bytes) = open_file(path)?;
         let members = members(path, file, bytes)?;
-        Ok(Archive { path: path.to_path_buf(), held: None, members })
+        Ok(ZipArchive { path: path.to_path_buf(), held: None, members })
     }
 
     /// Reads the directory of an archive that is a member of another; `path` is what errors call
     /// it.
-    pub fn inside(path: &Path, bytes: Vec<u8>) -> Read<Archive> {
+    pub fn inside(path: &Path, bytes: Vec<u8>) -> Read<ZipArchive> {
         let members = members(path, Cursor::new(&bytes), bytes.len() as u64)?;
-        Ok(Archive { path: path.to_path_buf(), held: Some(bytes.into()), members })
+        Ok(ZipArchive { path: path.to_path_buf(), held: Some(bytes.into()), members })
     }
 
     /// Names of the members that are files, ascending.
@@ -132,7 +132,7 @@ impl Archive {
             return Err(Box::new(error.expected("one of its members", names.join(", "))));
         };
         let fault = |error: io::Error| Box::new(ReadError::from_io(&self.path, &error));
-        let mut file: Box<dyn Bytes> = match &self.held {
+        let mut file: Box<dyn SeekRead> = match &self.held {
             Some(bytes) => Box::new(Cursor::new(bytes.clone())),
             None => Box::new(File::open(&self.path).map_err(fault)?),
         };
@@ -153,7 +153,8 @@ impl Archive {
         }
         let skipped = u64::from(u16_at(&header, 26)) + u64::from(u16_at(&header, 28));
         file.seek(SeekFrom::Start(member.at + LOCAL.1 as u64 + skipped)).map_err(fault)?;
-        let packed = BufReader::with_capacity(1 << 17, Counted::new(file.take(member.packed)));
+        let packed =
+            BufReader::with_capacity(1 << 17, CountedReader::new(file.take(member.packed)));
         let inner: Box<dyn io::Read + Send> = if member.method == STORED {
             Box::new(packed)
         } else {
@@ -179,9 +180,9 @@ impl Archive {
 }
 
 /// Where the bytes of an archive come from.
-trait Bytes: io::Read + Seek + Send {}
+trait SeekRead: io::Read + Seek + Send {}
 
-impl<T: io::Read + Seek + Send> Bytes for T {}
+impl<T: io::Read + Seek + Send> SeekRead for T {}
 
 /// A member being unpacked.
 pub struct Unpacked {
@@ -248,7 +249,7 @@ fn members(
     path: &Path,
     mut file: impl io::Read + Seek,
     stored: u64,
-) -> Read<BTreeMap<String, Member>> {
+) -> Read<BTreeMap<String, ZipMember>> {
     let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
     let directory = find_directory(path, &mut file, stored)?;
     file.seek(SeekFrom::Start(directory.at)).map_err(fault)?;
@@ -361,7 +362,7 @@ fn read_directory(
     path: &Path,
     directory: &Directory,
     bytes: &[u8],
-) -> Read<BTreeMap<String, Member>> {
+) -> Read<BTreeMap<String, ZipMember>> {
     let mut members = BTreeMap::new();
     let (mut at, mut entries) = (0, 0);
     while at < bytes.len() {
@@ -383,8 +384,13 @@ fn read_directory(
         let mut sizes = [24, 20, 42].map(|field| u64::from(u32_at(entry, field)));
         let is_whole = widen(&mut sizes, &entry[CENTRAL.1 + lengths[0]..][..lengths[1]]);
         let [plain, packed, begin] = sizes;
-        let member =
-            Member { method: u16_at(entry, 10), crc: u32_at(entry, 16), packed, plain, at: begin };
+        let member = ZipMember {
+            method: u16_at(entry, 10),
+            crc: u32_at(entry, 16),
+            packed,
+            plain,
+            at: begin,
+        };
         (at, entries) = (at + length, entries + 1);
         let judged = if is_whole {
             judge(&name, &member, u16_at(entry, 8), directory.at)
@@ -443,10 +449,10 @@ fn widen(sizes: &mut [u64; 3], mut extra: &[u8]) -> bool {
 }
 
 /// What is wrong with a member, what was expected, what was found, and what to do.
-type Fault = (&'static str, String, String, &'static str);
-type Verdict = Result<(), Fault>;
+type MemberFault = (&'static str, String, String, &'static str);
+type Verdict = Result<(), MemberFault>;
 
-fn lacks_sizes() -> Fault {
+fn lacks_sizes() -> MemberFault {
     (
         "is in the zip64 form and does not say its size",
         "an extra field with sizes".into(),
@@ -455,7 +461,7 @@ fn lacks_sizes() -> Fault {
     )
 }
 
-fn judge(name: &str, member: &Member, flags: u16, directory_at: u64) -> Verdict {
+fn judge(name: &str, member: &ZipMember, flags: u16, directory_at: u64) -> Verdict {
     let mut steps = name.split(['/', '\\']);
     let drive = name.as_bytes().get(1) == Some(&b':');
     if name.is_empty()
@@ -511,11 +517,11 @@ fn judge(name: &str, member: &Member, flags: u16, directory_at: u64) -> Verdict 
 fn refuse_overlap(
     path: &Path,
     directory: &Directory,
-    members: &BTreeMap<String, Member>,
+    members: &BTreeMap<String, ZipMember>,
 ) -> Read<()> {
-    let mut order: Vec<(&String, &Member)> = members.iter().collect();
+    let mut order: Vec<(&String, &ZipMember)> = members.iter().collect();
     order.sort_by_key(|(_, member)| member.at);
-    let overlaps = |pair: &&[(&String, &Member)]| pair[0].1.end() > pair[1].1.at;
+    let overlaps = |pair: &&[(&String, &ZipMember)]| pair[0].1.end() > pair[1].1.at;
     match order.windows(2).find(overlaps) {
         None => Ok(()),
         Some(pair) => {
@@ -650,12 +656,12 @@ pub(crate) mod tests {
     }
 
     /// An archive whose file goes with it.
-    struct Opened(Archive, #[expect(dead_code, reason = "held for its drop")] tempfile::TempDir);
+    struct Opened(ZipArchive, #[expect(dead_code, reason = "held for its drop")] tempfile::TempDir);
 
     impl std::ops::Deref for Opened {
-        type Target = Archive;
+        type Target = ZipArchive;
 
-        fn deref(&self) -> &Archive {
+        fn deref(&self) -> &ZipArchive {
             &self.0
         }
     }
@@ -664,7 +670,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.zip");
         fs::write(&path, bytes).unwrap();
-        Ok(Opened(Archive::open(&path)?, folder))
+        Ok(Opened(ZipArchive::open(&path)?, folder))
     }
 
     fn shared(name: &str) -> Option<PathBuf> {
@@ -753,7 +759,7 @@ pub(crate) mod tests {
         let lies = Written { method: STORED, edit: |entry| entry[24] += 1, ..member("a", b"xyz") };
         assert!(open(&pack(&[lies])).err().unwrap().what.contains("too much"));
         assert!(open(b"").err().unwrap().what.contains("no directory"));
-        assert!(Archive::open(&std::env::temp_dir()).err().unwrap().what.contains("folder"));
+        assert!(ZipArchive::open(&std::env::temp_dir()).err().unwrap().what.contains("folder"));
     }
 
     #[test]
@@ -813,7 +819,10 @@ pub(crate) mod tests {
         }
         assert_eq!(open(&wide_archive(&[])).unwrap().names().count(), 0);
         assert_eq!(
-            Archive::inside(Path::new("x"), wide_archive(&members())).unwrap().read("b").unwrap(),
+            ZipArchive::inside(Path::new("x"), wide_archive(&members()))
+                .unwrap()
+                .read("b")
+                .unwrap(),
             b"more text"
         );
     }
@@ -847,7 +856,7 @@ pub(crate) mod tests {
         file.seek(SeekFrom::Start(begin)).unwrap();
         file.write_all(&[body, &directory, &end].concat()).unwrap();
         drop(file);
-        let archive = Archive::open(&path).unwrap_or_else(|error| panic!("{error}"));
+        let archive = ZipArchive::open(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(
             (archive.read("a").unwrap(), archive.read("b").unwrap()),
             (b"some text".to_vec(), b"more text".to_vec())
@@ -913,7 +922,7 @@ pub(crate) mod tests {
             ("minesweeper/minesweeper.npz", "edges.npy", 0),
         ] {
             let Some(path) = shared(name) else { continue };
-            let archive = Archive::open(&path).unwrap();
+            let archive = ZipArchive::open(&path).unwrap();
             let plain = archive.read(member).unwrap_or_else(|error| panic!("{error}"));
             assert!(plain.len() == bytes || bytes == 0 && !plain.is_empty());
         }
@@ -925,7 +934,7 @@ pub(crate) mod tests {
             .map(|file| file.unwrap().path())
             .filter(|path| path.extension().is_some_and(|end| end == "zip" || end == "npz"));
         for path in archives {
-            let archive = Archive::open(&path).unwrap_or_else(|error| panic!("{error}"));
+            let archive = ZipArchive::open(&path).unwrap_or_else(|error| panic!("{error}"));
             assert!(
                 archive.names().all(|name| archive.read(name).unwrap().len() as u64
                     == archive.bytes_of(name).unwrap()),

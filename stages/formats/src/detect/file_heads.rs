@@ -4,9 +4,9 @@
 //!           most once
 use crate::{
     containers::{
-        decompress::Plain,
+        decompress::PlainFile,
         tar,
-        zip::{Archive, is_zip_file},
+        zip::{ZipArchive, is_zip_file},
     },
     read_error::{Read, ReadError, if_sound},
 };
@@ -19,30 +19,30 @@ use std::{
 pub(super) const HEAD_BYTES: usize = 1 << 14;
 
 /// Files and their beginnings.
-pub struct Look {
-    pub(super) files: Vec<Seen>,
+pub struct FileHeads {
+    pub(super) files: Vec<FileHead>,
     /// The first error of the system.
     pub(crate) failed: OnceCell<Box<ReadError>>,
 }
 
-pub(super) struct Seen {
+pub(super) struct FileHead {
     path: PathBuf,
     name: String,
     head: OnceCell<Vec<u8>>,
 }
 
-impl Look {
+impl FileHeads {
     /// At these files, by ascending path.
-    pub fn new(files: &[PathBuf]) -> Look {
+    pub fn new(files: &[PathBuf]) -> FileHeads {
         let mut files = files.to_vec();
         files.sort();
         let seen = |path: PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let name =
                 name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned();
-            Seen { path, name, head: OnceCell::new() }
+            FileHead { path, name, head: OnceCell::new() }
         };
-        Look { files: files.into_iter().map(seen).collect(), failed: OnceCell::new() }
+        FileHeads { files: files.into_iter().map(seen).collect(), failed: OnceCell::new() }
     }
 
     /// Each file's path and its name without `.gz` or `.zst`, by ascending path.
@@ -66,7 +66,9 @@ impl Look {
         file.head.get_or_init(|| {
             let mut head = Vec::new();
             // What could be unpacked of a damaged file counts.
-            self.sound(Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)));
+            self.sound(
+                PlainFile::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)),
+            );
             if head.starts_with(b"\xef\xbb\xbf") {
                 head.drain(..3);
             }
@@ -84,19 +86,19 @@ impl Look {
     }
 
     /// The zip archive of this path, if it is a sound one.
-    pub(crate) fn zip(&self, path: &Path) -> Option<Archive> {
+    pub(crate) fn zip(&self, path: &Path) -> Option<ZipArchive> {
         let is_zip = self.sound(is_zip_file(path)).unwrap_or(false);
-        self.sound(is_zip.then(|| Archive::open(path)).transpose()).flatten()
+        self.sound(is_zip.then(|| ZipArchive::open(path)).transpose()).flatten()
     }
 }
 
 /// The names in a zip or tar archive; none if the file is no sound one.
-pub(crate) fn names_in_archive(look: &Look, path: &Path) -> Vec<String> {
+pub(crate) fn names_in_archive(look: &FileHeads, path: &Path) -> Vec<String> {
     let owned =
         |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect::<Vec<String>>();
     // A tar archive is read to its end for its names, but only if it begins as one.
     let names = match tar::is_tar(look.head(path)) {
-        true => look.sound(tar::Archive::open(path)).map(|archive| owned(&mut archive.names())),
+        true => look.sound(tar::TarArchive::open(path)).map(|archive| owned(&mut archive.names())),
         false => look.zip(path).map(|archive| owned(&mut archive.names())),
     };
     names.unwrap_or_default()

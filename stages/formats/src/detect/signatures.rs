@@ -4,7 +4,7 @@
 //!           with what to do
 use super::file_heads::HEAD_BYTES;
 use crate::{
-    containers::{decompress::Plain, raw_file::open_file},
+    containers::{decompress::PlainFile, raw_file::open_file},
     read_error::{Read, ReadError, if_sound},
 };
 use std::{io::Read as _, path::Path};
@@ -145,7 +145,7 @@ pub fn mistaken(name: &str, path: &Path) -> Read<Option<String>> {
         .read_to_end(&mut stored)
         .map_err(|error| ReadError::from_io(path, &error))?;
     // What cannot be unpacked is judged as it is stored.
-    if_sound(Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)))?;
+    if_sound(PlainFile::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)))?;
     let may_be_json = name.ends_with(".json") || name.ends_with(".json.gz");
     for bytes in [&stored, &head] {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();

@@ -4,15 +4,15 @@
 //!           is instead, what is missing beside it
 //! never     reads more than the beginning of a file and the directory of an archive
 use super::{
-    file_heads::{HEAD_BYTES, Look},
+    file_heads::{FileHeads, HEAD_BYTES},
     signatures::{TORCH, beginning, lacks_magic, named, other, python},
 };
 use crate::{
     containers::{
-        decompress::Plain,
+        decompress::PlainFile,
         npz::Npz,
         tar,
-        zip::{Archive, is_zip_file},
+        zip::{ZipArchive, is_zip_file},
     },
     read_error::Place,
     readers::FORMATS,
@@ -30,13 +30,13 @@ const TORCH_MEMBER: &str = "/data.pkl";
 const TAR_MAGIC_AT: usize = 257;
 
 /// What was found in a file, and what helps.
-pub(super) struct Strange {
+pub(super) struct FileReason {
     pub found: String,
     pub hint: Option<String>,
 }
 
-fn strange(found: impl Into<String>, hint: Option<&str>) -> Strange {
-    Strange { found: found.into(), hint: hint.map(str::to_owned) }
+fn strange(found: impl Into<String>, hint: Option<&str>) -> FileReason {
+    FileReason { found: found.into(), hint: hint.map(str::to_owned) }
 }
 
 /// What a file is that no format took, in a few words.
@@ -45,7 +45,7 @@ pub fn what_is(path: &Path) -> String {
 }
 
 /// Why this file was not recognised.
-pub(super) fn of(path: &Path) -> Strange {
+pub(super) fn of(path: &Path) -> FileReason {
     if let (false, Ok(to)) = (path.exists(), fs::read_link(path)) {
         let what = format!("a link to `{}`, which is not there", to.display());
         return strange(
@@ -65,7 +65,9 @@ pub(super) fn of(path: &Path) -> Strange {
         Err(error) => return strange(error.what, None),
     }
     let mut head = Vec::new();
-    if let Err(error) = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)) {
+    if let Err(error) =
+        PlainFile::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES))
+    {
         let at = if let Place::Byte(byte) = error.place {
             format!(", at byte {byte}")
         } else {
@@ -80,7 +82,7 @@ pub(super) fn of(path: &Path) -> Strange {
 }
 
 /// An archive that cannot be opened says why; another one says what it holds.
-fn archive(path: &Path) -> Strange {
+fn archive(path: &Path) -> FileReason {
     if let (true, Some(one)) = (side_files::may_stand_beside(path), by_itself(path)) {
         return one;
     }
@@ -101,7 +103,7 @@ fn archive(path: &Path) -> Strange {
                 strange(format!("no graph in its arrays: {}", listed(&names)), None)
             }
         }
-        Ok(_) => match Archive::open(path)
+        Ok(_) => match ZipArchive::open(path)
             .map(|archive| archive.names().map(str::to_owned).collect::<Vec<_>>())
         {
             Ok(names) if names.is_empty() => {
@@ -127,8 +129,8 @@ fn archive(path: &Path) -> Strange {
 }
 
 /// A tar archive that is no set as a whole.
-fn tar(path: &Path) -> Strange {
-    match tar::Archive::open(path)
+fn tar(path: &Path) -> FileReason {
+    match tar::TarArchive::open(path)
         .map(|archive| archive.names().map(str::to_owned).collect::<Vec<_>>())
     {
         Ok(names) => {
@@ -154,8 +156,8 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// A file that would be a set if it stood alone.
-fn by_itself(path: &Path) -> Option<Strange> {
-    let alone = Look::new(&[path.to_path_buf()]);
+fn by_itself(path: &Path) -> Option<FileReason> {
+    let alone = FileHeads::new(&[path.to_path_buf()]);
     let format = FORMATS.iter().find(|format| (format.recognise)(&alone).is_some())?;
     let hint = "name format and files in a catalogue entry,  data/catalog/<name>.yaml , or give \
                 each graph a folder of its own";
@@ -163,7 +165,7 @@ fn by_itself(path: &Path) -> Option<Strange> {
 }
 
 /// Plain bytes that are no graph by themselves.
-fn plain(path: &Path, head: &[u8]) -> Strange {
+fn plain(path: &Path, head: &[u8]) -> FileReason {
     let utf8 = |from: &str| format!("save it as UTF-8:  iconv -f {from} -t UTF-8 FILE > NEW");
     let nulls =
         |from: usize| head.iter().take(64).skip(from).step_by(2).filter(|&&byte| byte == 0).count();

@@ -3,7 +3,7 @@
 //! promises  edges come back in the order of the file that was read, as rows; the nameless file goes
 //!           with the process
 use super::{
-    id_rows::{GONE, Rows, rows_among},
+    id_rows::{GONE, IdRows, rows_among},
     limit::Limit,
 };
 use crate::{
@@ -39,10 +39,10 @@ pub struct Edge {
 }
 
 /// Edges that are being written.
-pub(super) struct Spill {
+pub(super) struct EdgeWriter {
     pub(super) folder: PathBuf,
     pub(super) file: BufWriter<File>,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<EdgeBlock>,
     pub(super) edges: u64,
     pub(super) features: Option<(u32, BufWriter<File>)>,
 }
@@ -70,7 +70,7 @@ impl FeatureRows {
 
 /// Edges that were written together: their ends, then weights, then relations.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct EdgeBlock {
     /// Ends are of 64 bits rather than 32.
     wide: bool,
     weighted: bool,
@@ -78,11 +78,11 @@ pub(super) struct Block {
     edges: usize,
 }
 
-impl Spill {
-    pub(super) fn new(limit: &Limit) -> Read<Spill> {
+impl EdgeWriter {
+    pub(super) fn new(limit: &Limit) -> Read<EdgeWriter> {
         let file = tempfile::tempfile_in(&limit.folder)
             .map_err(|error| unwritten(&limit.folder, &error))?;
-        Ok(Spill {
+        Ok(EdgeWriter {
             folder: limit.folder.clone(),
             file: BufWriter::with_capacity(BUFFER_BYTES, file),
             blocks: Vec::new(),
@@ -136,7 +136,7 @@ impl Spill {
         let mut at = 0;
         while at < count {
             let end = (at + BLOCK_EDGES).min(count);
-            let block = Block {
+            let block = EdgeBlock {
                 wide,
                 weighted: !weight.is_empty(),
                 typed: !relation.is_empty(),
@@ -155,8 +155,8 @@ impl Spill {
         Ok(())
     }
 
-    pub(super) fn finish(self, rows: Rows) -> Read<Spilled> {
-        let Spill { folder, file, blocks, edges, features } = self;
+    pub(super) fn finish(self, rows: IdRows) -> Read<Spilled> {
+        let EdgeWriter { folder, file, blocks, edges, features } = self;
         let file = file.into_inner().map_err(|error| unwritten(&folder, error.error()))?;
         let rows_of = |(columns, file): (u32, BufWriter<File>)| match file.into_inner() {
             Ok(file) => Ok(FeatureRows { columns, file }),
@@ -221,9 +221,9 @@ pub(super) fn unwritten(folder: &Path, error: &io::Error) -> Box<ReadError> {
 pub struct Spilled {
     folder: PathBuf,
     file: File,
-    blocks: Vec<Block>,
+    blocks: Vec<EdgeBlock>,
     pub(super) skip_first: bool,
-    rows: Rows,
+    rows: IdRows,
     /// Whether some nodes are gone, and their edges with them.
     has_gone: bool,
     /// The relation of each number that stands in the file; none: they are relations.
@@ -243,16 +243,16 @@ pub struct Spilled {
 impl Spilled {
     /// Edges by row that were held so far.
     pub fn of(edges: Edges, limit: &Limit) -> Read<Spilled> {
-        let mut spill = Spill::new(limit)?;
+        let mut spill = EdgeWriter::new(limit)?;
         spill.write_rows(&edges)?;
-        spill.finish(Rows::Same)
+        spill.finish(IdRows::Same)
     }
 
     /// Gives the edges features, a row each in the order of the list.
     pub(crate) fn set_features(&mut self, features: &EdgeFeatures) -> Read<()> {
-        let mut spill = Spill::new(&Limit { memory: 0, folder: self.folder.clone() })?;
+        let mut spill = EdgeWriter::new(&Limit { memory: 0, folder: self.folder.clone() })?;
         spill.write_features(features.columns, &features.values)?;
-        self.features = spill.finish(Rows::Same)?.features;
+        self.features = spill.finish(IdRows::Same)?.features;
         Ok(())
     }
 
@@ -290,7 +290,7 @@ impl Spilled {
 
     /// The same edges; what was row i is `rows[i]`.
     pub(crate) fn moved(mut self, rows: Vec<u32>) -> Spilled {
-        self.rows = Rows::Moved(Box::new(self.rows), rows);
+        self.rows = IdRows::Moved(Box::new(self.rows), rows);
         self
     }
 
@@ -369,7 +369,7 @@ impl Spilled {
 /// All edges as they stand in the file.
 pub(super) fn each_stored(
     mut file: &File,
-    blocks: &[Block],
+    blocks: &[EdgeBlock],
     mut take: impl FnMut(u64, u64, u16, f32) -> io::Result<()>,
 ) -> io::Result<()> {
     file.rewind()?;

@@ -1,23 +1,23 @@
 //! Takes edges by row in their order: in memory while they fit, then in a file.
 use super::{
-    edge_file::{Spill, Spilled},
-    id_rows::Rows,
+    edge_file::{EdgeWriter, Spilled},
+    id_rows::IdRows,
     limit::Limit,
 };
 use crate::{raw_graph::Edges, read_error::Read};
 
 /// Where a reader puts edges by row, in their order: in memory while they fit, then in a file.
-pub(crate) struct Sink<'a> {
+pub(crate) struct EdgeSink<'a> {
     limit: &'a Limit,
     held: Edges,
-    spill: Option<Spill>,
+    spill: Option<EdgeWriter>,
     count: u64,
 }
 
-impl<'a> Sink<'a> {
+impl<'a> EdgeSink<'a> {
     /// No edges yet.
-    pub fn new(limit: &'a Limit) -> Sink<'a> {
-        Sink { limit, held: Edges::default(), spill: None, count: 0 }
+    pub fn new(limit: &'a Limit) -> EdgeSink<'a> {
+        EdgeSink { limit, held: Edges::default(), spill: None, count: 0 }
     }
 
     /// More edges behind the others; they have weights and relations as those do.
@@ -51,7 +51,7 @@ impl<'a> Sink<'a> {
         }
         let spill = match &mut self.spill {
             Some(spill) => spill,
-            none => none.insert(Spill::new(self.limit)?),
+            none => none.insert(EdgeWriter::new(self.limit)?),
         };
         spill.write_rows(&self.held)?;
         self.held.source.clear();
@@ -67,7 +67,7 @@ impl<'a> Sink<'a> {
         self.settle()?;
         match self.spill {
             None => Ok((self.held, None)),
-            Some(spill) => Ok((Edges::default(), Some(spill.finish(Rows::Same)?))),
+            Some(spill) => Ok((Edges::default(), Some(spill.finish(IdRows::Same)?))),
         }
     }
 }

@@ -6,7 +6,7 @@ pub(super) const GONE: u32 = u32::MAX;
 
 /// How what stands in the file becomes rows.
 #[derive(Debug)]
-pub(super) enum Rows {
+pub(super) enum IdRows {
     Same,
     Ranked {
         bits: Vec<u64>,
@@ -15,16 +15,16 @@ pub(super) enum Rows {
         large: Vec<u64>,
     },
     /// Rows by these, and what each of them is now.
-    Moved(Box<Rows>, Vec<u32>),
+    Moved(Box<IdRows>, Vec<u32>),
 }
 
-impl Rows {
+impl IdRows {
     pub fn of(&self, id: u64) -> u32 {
         match self {
-            Rows::Same => id as u32,
+            IdRows::Same => id as u32,
             // What is gone stays so.
-            Rows::Moved(rows, moved) => moved.get(rows.of(id) as usize).copied().unwrap_or(GONE),
-            Rows::Ranked { bits, rank, small, large } => match bits.get((id / 64) as usize) {
+            IdRows::Moved(rows, moved) => moved.get(rows.of(id) as usize).copied().unwrap_or(GONE),
+            IdRows::Ranked { bits, rank, small, large } => match bits.get((id / 64) as usize) {
                 Some(word) if word >> (id % 64) & 1 == 1 => {
                     rank[(id / 64) as usize] + (word & ((1 << (id % 64)) - 1)).count_ones()
                 }

@@ -5,8 +5,8 @@
 //! promises  memory for nodes alone: a bit for each id below `Limit::memory` x 2, 8 to 16 bytes for
 //!           each distinct id above, words once
 use super::{
-    edge_file::{Spill, Spilled, each_stored, unwritten},
-    id_rows::Rows,
+    edge_file::{EdgeWriter, Spilled, each_stored, unwritten},
+    id_rows::IdRows,
     limit::Limit,
 };
 use crate::{
@@ -27,7 +27,7 @@ const PENDING_LEAST: usize = 1 << 16;
 
 /// What edges have beside their ends: one an edge, or none at all.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Told<'a> {
+pub(crate) struct EdgeAttributes<'a> {
     pub weight: &'a [f32],
     /// Relations by their places in `relations`.
     pub relation: &'a [u32],
@@ -35,19 +35,19 @@ pub(crate) struct Told<'a> {
 }
 
 /// Edges that are being written.
-pub(crate) struct OwnIds {
+pub(crate) struct OriginalIds {
     path: PathBuf,
-    spill: Spill,
-    ids: Collected,
-    words: Words,
-    relations: Words,
+    spill: EdgeWriter,
+    ids: IdSet,
+    words: WordPlaces,
+    relations: WordPlaces,
 }
 
 /// Distinct words in the order in which they came.
 #[derive(Default)]
-struct Words(HashMap<String, u32>);
+struct WordPlaces(HashMap<String, u32>);
 
-impl Words {
+impl WordPlaces {
     fn place(&mut self, word: &str) -> u32 {
         if let Some(&place) = self.0.get(word) {
             return place;
@@ -67,16 +67,16 @@ impl Words {
 }
 
 /// Distinct ids: bits for small ones, a sorted list for the others.
-struct Collected {
+struct IdSet {
     bits: Vec<u64>,
     bits_most: u64,
     large: Vec<u64>,
     pending: Vec<u64>,
 }
 
-impl Collected {
-    fn new(bits_most: u64) -> Collected {
-        Collected { bits: Vec::new(), bits_most, large: Vec::new(), pending: Vec::new() }
+impl IdSet {
+    fn new(bits_most: u64) -> IdSet {
+        IdSet { bits: Vec::new(), bits_most, large: Vec::new(), pending: Vec::new() }
     }
 
     fn add(&mut self, id: u64) {
@@ -101,9 +101,9 @@ impl Collected {
     }
 
     /// All ids, and the rows that they are.
-    fn finish(mut self, path: &Path) -> Read<(NodeIds, Rows)> {
+    fn finish(mut self, path: &Path) -> Read<(NodeIds, IdRows)> {
         self.settle();
-        let Collected { bits, large, .. } = self;
+        let IdSet { bits, large, .. } = self;
         let small: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
         let nodes = small + large.len() as u64;
         refuse_too_many(path, nodes)?;
@@ -124,9 +124,9 @@ impl Collected {
             .collect();
         let ids = NodeIds::from_ascending(numbers);
         let rows = if matches!(ids, NodeIds::Count(_)) {
-            Rows::Same
+            IdRows::Same
         } else {
-            Rows::Ranked { bits, rank, small: small as u32, large }
+            IdRows::Ranked { bits, rank, small: small as u32, large }
         };
         Ok((ids, rows))
     }
@@ -142,16 +142,16 @@ fn refuse_too_many(path: &Path, nodes: u64) -> Read<()> {
     ))
 }
 
-impl OwnIds {
+impl OriginalIds {
     /// For edges of this file.
-    pub fn new(path: &Path, limit: &Limit) -> Read<OwnIds> {
-        let ids = Collected::new(BITS_LEAST.max(limit.memory.saturating_mul(2)));
-        Ok(OwnIds {
+    pub fn new(path: &Path, limit: &Limit) -> Read<OriginalIds> {
+        let ids = IdSet::new(BITS_LEAST.max(limit.memory.saturating_mul(2)));
+        Ok(OriginalIds {
             path: path.to_path_buf(),
-            spill: Spill::new(limit)?,
+            spill: EdgeWriter::new(limit)?,
             ids,
-            words: Words::default(),
-            relations: Words::default(),
+            words: WordPlaces::default(),
+            relations: WordPlaces::default(),
         })
     }
 
@@ -160,7 +160,7 @@ impl OwnIds {
         &mut self,
         wide: bool,
         pairs: impl ExactSizeIterator<Item = [u64; 2]>,
-        told: Told,
+        told: EdgeAttributes,
     ) -> Read<()> {
         let relation = self.relation(told);
         let pairs = pairs.inspect(|pair| pair.iter().for_each(|&id| self.ids.add(id)));
@@ -172,7 +172,7 @@ impl OwnIds {
         &mut self,
         words: &[String],
         pairs: impl ExactSizeIterator<Item = [u32; 2]>,
-        told: Told,
+        told: EdgeAttributes,
     ) -> Read<()> {
         let relation = self.relation(told);
         let place: Vec<u64> = words.iter().map(|word| u64::from(self.words.place(word))).collect();
@@ -190,7 +190,7 @@ impl OwnIds {
     }
 
     /// Relations by the order in which they came; too many of them are refused once all are there.
-    fn relation(&mut self, told: Told) -> Vec<u16> {
+    fn relation(&mut self, told: EdgeAttributes) -> Vec<u16> {
         let place: Vec<u16> =
             told.relations.iter().map(|name| self.relations.place(name) as u16).collect();
         told.relation.iter().map(|&relation| place[relation as usize]).collect()
@@ -215,10 +215,10 @@ impl OwnIds {
         Ok((ids, self.relations.into_list(), spilled))
     }
 
-    fn ids_of_all_but_the_first(&mut self) -> Read<Collected> {
-        let mut ids = Collected::new(self.ids.bits_most);
+    fn ids_of_all_but_the_first(&mut self) -> Read<IdSet> {
+        let mut ids = IdSet::new(self.ids.bits_most);
         let mut at = 0;
-        let Spill { folder, file, blocks, .. } = &mut self.spill;
+        let EdgeWriter { folder, file, blocks, .. } = &mut self.spill;
         let fault = |error: io::Error| unwritten(folder, &error);
         file.flush().map_err(fault)?;
         each_stored(file.get_ref(), blocks, |source, target, _, _| {
@@ -236,12 +236,12 @@ impl OwnIds {
 }
 
 /// Words by bytes, and the row of each by the order in which they came.
-fn by_words(path: &Path, words: Words) -> Read<(NodeIds, Rows)> {
+fn by_words(path: &Path, words: WordPlaces) -> Read<(NodeIds, IdRows)> {
     refuse_too_many(path, words.0.len() as u64)?;
     let mut words: Vec<(String, u32)> = words.0.into_iter().collect();
     words.par_sort_unstable();
     let mut rows = vec![0; words.len()];
     words.iter().zip(0..).for_each(|(&(_, place), row)| rows[place as usize] = row);
     let ids = NodeIds::Strings(words.into_iter().map(|(word, _)| word).collect());
-    Ok((ids, Rows::Moved(Box::new(Rows::Same), rows)))
+    Ok((ids, IdRows::Moved(Box::new(IdRows::Same), rows)))
 }

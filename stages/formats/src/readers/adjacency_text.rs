@@ -14,14 +14,14 @@ use crate::{
         bundle::{Bundle, last, unread},
         zip,
     },
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::Format,
     options::Options,
     raw_graph::{Edges, Features, Graphs, IN_NO_PART, NODES_MOST, NodeIds, RawGraph, TEST, TRAIN},
     read_error::{Read, ReadError},
     text::{
-        lines::{Fault, each},
-        number_table::{Number, Table, classes, words},
+        lines::{LineFault, each},
+        number_table::{NumberTable, TableNumber, classes, words},
     },
 };
 use std::{
@@ -42,7 +42,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// The text with the splits beside it, or a zip with one such text.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let texts: Vec<PathBuf> = look
         .files()
         .filter(|(path, _)| is_such(look.head(path)))
@@ -56,7 +56,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
         return Some(folds.chain([text.clone()]).collect());
     }
     let holds = |path: &&Path| {
-        let Some(archive) = look.sound(zip::Archive::open(path)) else { return false };
+        let Some(archive) = look.sound(zip::ZipArchive::open(path)) else { return false };
         archive
             .names()
             .filter(|name| is_text(name))
@@ -66,7 +66,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 /// The first plain bytes of a member.
-fn head_of(archive: &zip::Archive, name: &str) -> Read<Vec<u8>> {
+fn head_of(archive: &zip::ZipArchive, name: &str) -> Read<Vec<u8>> {
     let mut head = Vec::new();
     archive
         .reader(name)?
@@ -146,15 +146,15 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
     let claimed = match u32::read(lines.first().trim_ascii()) {
         Some(claimed) => claimed,
         None => {
-            let fault = Fault::new(0, "the text does not begin with the number of graphs")
+            let fault = LineFault::new(0, "the text does not begin with the number of graphs")
                 .expected(u32::EXPECTED, lines.first());
             return Err(lines.fault(&fault.hint("is this a set of adjacency lists?")));
         }
     };
-    let mut set = Set::default();
+    let mut set = AdjacencySet::default();
     lines.skip_first()?.blocks(|block| {
         each(block).try_for_each(|(start, line)| {
-            set.line(line).map_err(|fault| Fault { byte: fault.byte + start, ..fault })
+            set.line(line).map_err(|fault| LineFault { byte: fault.byte + start, ..fault })
         })
     })?;
     set.check(bundle.path(text), claimed)?;
@@ -164,7 +164,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
 
 /// What was read so far.
 #[derive(Default)]
-struct Set {
+struct AdjacencySet {
     /// Nodes of the graph at hand that are still to come.
     left: u32,
     /// Nodes of the graph at hand, and the row of its first.
@@ -181,15 +181,15 @@ struct Set {
     attributes: Vec<f32>,
 }
 
-impl Set {
-    fn line(&mut self, line: &[u8]) -> Result<(), Fault> {
+impl AdjacencySet {
+    fn line(&mut self, line: &[u8]) -> Result<(), LineFault> {
         let mut words = words(line);
         let Some(first) = words.next() else {
             self.ended = true;
             return Ok(());
         };
         if self.ended {
-            return Err(Fault::new(0, "the text goes on behind an empty line")
+            return Err(LineFault::new(0, "the text goes on behind an empty line")
                 .expected("the end of the text", line)
                 .hint("remove the empty line before this one"));
         }
@@ -198,21 +198,21 @@ impl Set {
         if self.left == 0 {
             let nodes = number.and_then(|nodes| u32::try_from(nodes).ok());
             let nodes = nodes.ok_or_else(|| {
-                Fault::new(at, "a graph does not begin with its number of nodes")
+                LineFault::new(at, "a graph does not begin with its number of nodes")
                     .expected(u32::EXPECTED, word)
             })?;
             let (at, word) = words.next().unwrap_or((line.len(), &[]));
             let label = i64::read(word).ok_or_else(|| {
-                Fault::new(at, "a graph has no label")
+                LineFault::new(at, "a graph has no label")
                     .expected("NODES LABEL, two whole numbers", word)
             })?;
             if let Some((at, word)) = words.next() {
-                return Err(Fault::new(at, "a graph's first line has more than NODES LABEL")
+                return Err(LineFault::new(at, "a graph's first line has more than NODES LABEL")
                     .expected("the end of the line", word));
             }
             self.first = self.of_node.len() as u32;
             if u64::from(self.first) + u64::from(nodes) > NODES_MOST {
-                return Err(Fault::new(0, "the set has too many nodes")
+                return Err(LineFault::new(0, "the set has too many nodes")
                     .expected(format!("at most {NODES_MOST}"), b"more"));
             }
             self.labels.push(Some(label));
@@ -220,7 +220,8 @@ impl Set {
             return Ok(());
         }
         let tag = number.ok_or_else(|| {
-            Fault::new(at, "a node does not begin with its tag").expected("a whole number", word)
+            LineFault::new(at, "a node does not begin with its tag")
+                .expected("a whole number", word)
         })?;
         self.node(tag, line, words)
     }
@@ -231,22 +232,22 @@ impl Set {
         tag: i64,
         line: &[u8],
         mut words: impl Iterator<Item = (usize, &'a [u8])>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), LineFault> {
         let (at, word) = words.next().unwrap_or((line.len(), &[]));
         let degree = u32::read(word).ok_or_else(|| {
-            Fault::new(at, "a node has no number of neighbours").expected(u32::EXPECTED, word)
+            LineFault::new(at, "a node has no number of neighbours").expected(u32::EXPECTED, word)
         })?;
         let row = self.of_node.len() as u32;
         for listed in 0..degree {
             let Some((at, word)) = words.next() else {
-                let fault = Fault::new(line.len(), "a node has fewer neighbours than it says");
+                let fault = LineFault::new(line.len(), "a node has fewer neighbours than it says");
                 return Err(
                     fault.expected(format!("{degree} neighbours"), listed.to_string().as_bytes())
                 );
             };
             let neighbour =
                 u32::read(word).filter(|&neighbour| neighbour < self.nodes).ok_or_else(|| {
-                    let fault = Fault::new(at, "a neighbour is no node of this graph");
+                    let fault = LineFault::new(at, "a neighbour is no node of this graph");
                     fault
                         .expected(format!("a node from 0 to {}", self.nodes - 1), word)
                         .hint("nodes are counted from 0 inside each graph")
@@ -257,13 +258,14 @@ impl Set {
         let before = self.attributes.len();
         for (at, word) in words {
             self.attributes.push(f32::read(word).ok_or_else(|| {
-                Fault::new(at, "an attribute of a node is no number").expected(f32::EXPECTED, word)
+                LineFault::new(at, "an attribute of a node is no number")
+                    .expected(f32::EXPECTED, word)
             })?);
         }
         let found = self.attributes.len() - before;
         let columns = *self.attribute_columns.get_or_insert(found);
         if found != columns {
-            let fault = Fault::new(
+            let fault = LineFault::new(
                 line.len(),
                 "a node has another number of attributes than the first one",
             );
@@ -345,7 +347,8 @@ fn read_folds(bundle: &Bundle, graphs: u32) -> Read<Vec<Vec<u8>>> {
                 if twice { "one twice" } else { "this one alone" },
             )));
         }
-        let table: Table<u32> = Table::read(bundle.text(index)?, "graphs of the split", Some(1))?;
+        let table: NumberTable<u32> =
+            NumberTable::read(bundle.text(index)?, "graphs of the split", Some(1))?;
         if splits.last().is_none_or(|(last, _)| *last != number) {
             splits.push((number, vec![IN_NO_PART; graphs as usize]));
         }

@@ -6,15 +6,15 @@
 //! limits    a line of 64 MiB; 15 bytes an edge at the peak (measured on 5 M edges)
 //! format    P. Boldi, S. Vigna, class ASCIIGraph of WebGraph (files named `.graph-txt`)
 use crate::{
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::{Format, only},
     options::Options,
-    out_of_core::{Found, Limit, Sink},
+    out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Edges, NODES_MOST, RawGraph},
     read_error::{Read, ReadError},
     text::{
-        counted_header::{self, Claim},
-        grammar::{self, Fault, Grammar, SIZES, Scan, Sizes, first_line},
+        counted_header::{self, ClaimedCount},
+        grammar::{self, BlockSizes, Grammar, SIZES, Scan, ScanFault, first_line},
     },
 };
 use std::path::{Path, PathBuf};
@@ -27,14 +27,14 @@ pub const FORMAT: Format = Format {
     read_within: |files, options, limit| read_by(only(files)?, options, limit, SIZES),
 };
 
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let files: Vec<PathBuf> =
         look.ending(".graph-txt").into_iter().map(Path::to_path_buf).collect();
     (!files.is_empty()).then_some(files)
 }
 
-fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
-    let mut lists = Successors { nodes: None, read: 0, sink: Sink::new(limit) };
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
+    let mut lists = Successors { nodes: None, read: 0, sink: EdgeSink::new(limit) };
     grammar::parse(path, &mut lists, sizes)?;
     let Some(nodes) = &lists.nodes else {
         let error = ReadError::new(path, "the ASCII graph is empty")
@@ -52,25 +52,25 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
 }
 
 struct Successors<'a> {
-    nodes: Option<Claim>,
+    nodes: Option<ClaimedCount>,
     /// Lists so far.
     read: u32,
-    sink: Sink<'a>,
+    sink: EdgeSink<'a>,
 }
 
 /// Sources count from the first line of the piece.
 #[derive(Default)]
-struct Piece {
+struct SuccessorLines {
     lists: u32,
     edges: Edges,
 }
 
 impl Grammar for Successors<'_> {
-    type Piece = Piece;
+    type Chunk = SuccessorLines;
 
-    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let mut scan = Scan::new(lines);
-        self.nodes = Some(Claim::read(
+        self.nodes = Some(ClaimedCount::read(
             &mut scan,
             lines,
             before,
@@ -82,7 +82,7 @@ impl Grammar for Successors<'_> {
         Ok(Some(scan.at.min(lines.len())))
     }
 
-    fn body(&self, scan: &mut Scan<'_>, piece: &mut Piece) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut SuccessorLines) -> Result<(), ScanFault> {
         let nodes = self.nodes.as_ref().map_or(0, |nodes| nodes.count as u32);
         while scan.more() {
             while !scan.line_ends() {
@@ -95,13 +95,14 @@ impl Grammar for Successors<'_> {
         Ok(())
     }
 
-    fn accept(&mut self, mut piece: Piece, lines: &[u8]) -> Result<(), Fault> {
+    fn accept(&mut self, mut piece: SuccessorLines, lines: &[u8]) -> Result<(), ScanFault> {
         let claimed = self.nodes.as_ref().map_or(0, |nodes| nodes.count);
         let left = claimed - u64::from(self.read);
         // Empty lines may follow the last node.
         if u64::from(piece.lists) >= left {
             if let Some(byte) = list_behind(lines, left) {
-                let fault = Fault::new(byte, "the file has more lists of successors than nodes");
+                let fault =
+                    ScanFault::new(byte, "the file has more lists of successors than nodes");
                 let fault = fault.expected(
                     format!("the end of the file behind {claimed} of them"),
                     first_line(&lines[byte..]),

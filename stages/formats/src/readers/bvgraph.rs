@@ -17,11 +17,11 @@ mod properties;
 mod successor_lists;
 
 use crate::{
-    containers::decompress::Plain,
-    detect::file_heads::Look,
+    containers::decompress::PlainFile,
+    detect::file_heads::FileHeads,
     format::Format,
     options::Options,
-    out_of_core::{Found, Limit, Sink},
+    out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Edges, RawGraph},
     read_error::{Read, ReadError},
     text::counted_header,
@@ -41,7 +41,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// Pairs `NAME.graph`, `NAME.properties`, of which the second names its class of WebGraph.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
     for (path, name) in look.files() {
         let graph =
@@ -57,7 +57,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 
 /// Reads the pair of files.
 pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
-    let look = Look::new(files);
+    let look = FileHeads::new(files);
     let one = |end: &str| match look.ending(end)[..] {
         [path] => Ok(path.to_path_buf()),
         ref found => {
@@ -75,8 +75,8 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     };
     let (graph, properties) = (one(".graph")?, one(".properties")?);
     let properties = Properties::read(&properties)?;
-    let stream = Plain::open(&graph)?.read_all()?;
-    let (mut sink, mut arcs) = (Sink::new(limit), Edges::default());
+    let stream = PlainFile::open(&graph)?.read_all()?;
+    let (mut sink, mut arcs) = (EdgeSink::new(limit), Edges::default());
     successor_lists::decode(&graph, stream, &properties, |node, list| {
         arcs.target.extend_from_slice(list);
         arcs.source.resize(arcs.target.len(), node);

@@ -13,11 +13,11 @@
 use super::edge_list::{
     header::is_surely,
     read_known,
-    table_edges::{Known, onto},
+    table_edges::{KnownColumns, onto},
 };
 use crate::{
-    containers::decompress::Plain,
-    detect::file_heads::Look,
+    containers::decompress::PlainFile,
+    detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
     out_of_core::{Found, Limit},
@@ -25,7 +25,7 @@ use crate::{
     read_error::{Read, ReadError},
     text::{
         comments::is_blank_or_comment,
-        field_fault::{Fault, fault_at},
+        field_fault::{FieldFault, fault_at},
         numbers::{PADDED_HINT, is_padded},
     },
 };
@@ -47,7 +47,7 @@ fn is_communities(name: &str) -> bool {
 }
 
 /// One file of communities, and one edge list.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let (communities, others): (Vec<_>, Vec<_>) =
         look.files().partition(|(_, name)| is_communities(name));
     let lists: Vec<&Path> =
@@ -61,7 +61,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 /// Reads an edge list with communities.
 pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let name_of = |path: &Path| {
-        Look::new(&[path.to_path_buf()])
+        FileHeads::new(&[path.to_path_buf()])
             .files()
             .map(|(_, name)| name.to_owned())
             .collect::<String>()
@@ -79,9 +79,9 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
                 .hint("name both files"),
         ));
     };
-    let known = Known::default();
-    let found = read_known(Plain::open(list)?, options, &known, limit)?;
-    let plain = Plain::open(communities)?;
+    let known = KnownColumns::default();
+    let found = read_known(PlainFile::open(list)?, options, &known, limit)?;
+    let plain = PlainFile::open(communities)?;
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     let words = options.ids == Ids::String || matches!(found.0.ids, NodeIds::Strings(_));
@@ -94,7 +94,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         ));
     }
     let strangers = strangers(&path, &text, &found.0.ids, &nodes, &members);
-    let (mut graph, spilled) = onto(found, nodes, options, &known, || Plain::open(list))?;
+    let (mut graph, spilled) = onto(found, nodes, options, &known, || PlainFile::open(list))?;
     graph.notes.extend(strangers);
     graph.labels = Some(labels(&path, &text, &graph.ids, &members)?);
     if name_of(list).contains("ungraph") {
@@ -104,7 +104,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
 }
 
 /// A member of a community, with the byte at which it stands.
-struct Member<'a> {
+struct CommunityMember<'a> {
     community: u32,
     at: usize,
     word: &'a str,
@@ -113,7 +113,7 @@ struct Member<'a> {
 }
 
 /// All members; a line that is a comment, or empty, is no community.
-fn members<'a>(path: &Path, text: &'a [u8], ids: Ids) -> Read<Vec<Member<'a>>> {
+fn members<'a>(path: &Path, text: &'a [u8], ids: Ids) -> Read<Vec<CommunityMember<'a>>> {
     let mut members = Vec::new();
     let mut community = 0;
     let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -147,13 +147,13 @@ fn member<'a>(
     word: &'a [u8],
     community: u32,
     ids: Ids,
-) -> Read<Member<'a>> {
+) -> Read<CommunityMember<'a>> {
     let hint = "lines are  NODE NODE ...  with the ids of the edge list";
     let fault_with = |hint, expected: &str| {
         fault_at(
             path,
             text,
-            &Fault::new(at, "a community has a member that is no node id", hint)
+            &FieldFault::new(at, "a community has a member that is no node id", hint)
                 .against(expected, word),
         )
     };
@@ -165,8 +165,10 @@ fn member<'a>(
             PADDED_HINT,
             "a number without zeros before it, as ids of the edge list are",
         )),
-        Some(number) => Ok(Member { community, at, word: text_word, number }),
-        None if ids == Ids::String => Ok(Member { community, at, word: text_word, number: 0 }),
+        Some(number) => Ok(CommunityMember { community, at, word: text_word, number }),
+        None if ids == Ids::String => {
+            Ok(CommunityMember { community, at, word: text_word, number: 0 })
+        }
         None => Err(fault("a number from 0 to 18446744073709551615")),
     }
 }
@@ -178,10 +180,10 @@ fn strangers(
     text: &[u8],
     ids: &NodeIds,
     all: &NodeIds,
-    members: &[Member],
+    members: &[CommunityMember],
 ) -> Option<String> {
     let count = all.len() - ids.len();
-    let is_known = |member: &&Member| match ids {
+    let is_known = |member: &&CommunityMember| match ids {
         NodeIds::Count(count) => member.number < u64::from(*count),
         NodeIds::Numbers(numbers) => numbers.binary_search(&member.number).is_ok(),
         NodeIds::Strings(words) => {
@@ -199,7 +201,7 @@ fn strangers(
 }
 
 /// The ids of the edge list and of all members.
-fn union(ids: &NodeIds, members: &[Member]) -> NodeIds {
+fn union(ids: &NodeIds, members: &[CommunityMember]) -> NodeIds {
     if let NodeIds::Strings(words) = ids {
         let mut all: Vec<&str> = words
             .iter()
@@ -224,8 +226,8 @@ fn union(ids: &NodeIds, members: &[Member]) -> NodeIds {
     NodeIds::from_ascending(numbers)
 }
 
-fn labels(path: &Path, text: &[u8], ids: &NodeIds, members: &[Member]) -> Read<Labels> {
-    let row = |member: &Member| match ids {
+fn labels(path: &Path, text: &[u8], ids: &NodeIds, members: &[CommunityMember]) -> Read<Labels> {
+    let row = |member: &CommunityMember| match ids {
         NodeIds::Count(_) => member.number as usize,
         NodeIds::Numbers(numbers) => numbers.binary_search(&member.number).unwrap_or(0),
         NodeIds::Strings(words) => {
@@ -243,8 +245,9 @@ fn labels(path: &Path, text: &[u8], ids: &NodeIds, members: &[Member]) -> Read<L
             .split(|byte| byte.is_ascii_whitespace() || *byte == b',')
             .next()
             .unwrap_or(b"");
-        let fault = Fault::new(pair[1].2, "a community lists a node twice", "keep one of them")
-            .against("nodes that differ", word);
+        let fault =
+            FieldFault::new(pair[1].2, "a community lists a node twice", "keep one of them")
+                .against("nodes that differ", word);
         return Err(fault_at(path, text, &fault));
     }
     if pairs.windows(2).all(|pair| pair[0].0 != pair[1].0) {

@@ -22,19 +22,19 @@ mod node_table;
 
 use super::edge_list::{
     read_known,
-    table_edges::{Known, onto},
+    table_edges::{KnownColumns, onto},
     with_an_edge,
 };
 use crate::{
-    containers::decompress::Plain,
-    detect::file_heads::Look,
+    containers::decompress::PlainFile,
+    detect::file_heads::FileHeads,
     format::Format,
     options::Options,
     out_of_core::{self, Found, Limit},
     read_error::{Read, ReadError},
-    text::field_table::Table,
+    text::field_table::FieldTable,
 };
-use node_table::Nodes;
+use node_table::CsvNodes;
 use std::path::{Path, PathBuf};
 
 /// Tables of edges and of nodes.
@@ -51,7 +51,7 @@ const GRAPHS: [&str; 2] = ["graphs.csv", "graphs.tsv"];
 
 /// One file whose name ends in `edges.csv`, at most one that ends in `nodes.csv`; beside that
 /// perhaps `graphs.csv`.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let ending = |ends: [&str; 2]| -> Vec<PathBuf> {
         look.files()
             .filter(|(_, name)| ends.iter().any(|end| name.ends_with(end)))
@@ -69,13 +69,13 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 /// Which file is which table.
-struct Roles<'a> {
+struct TablePaths<'a> {
     edges: &'a Path,
     nodes: Option<&'a Path>,
     graphs: Option<&'a Path>,
 }
 
-fn roles(files: &[PathBuf]) -> Read<Roles<'_>> {
+fn roles(files: &[PathBuf]) -> Read<TablePaths<'_>> {
     let named =
         |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let is_nodes = |path: &&PathBuf| named(path).contains("node") || named(path).contains("vert");
@@ -83,10 +83,10 @@ fn roles(files: &[PathBuf]) -> Read<Roles<'_>> {
         files.iter().partition(|path| GRAPHS.iter().any(|name| named(path).starts_with(name)));
     let (nodes, edges): (Vec<&PathBuf>, Vec<&PathBuf>) = others.into_iter().partition(is_nodes);
     match (&edges[..], &nodes[..], &graphs[..]) {
-        ([edges], [], []) => Ok(Roles { edges, nodes: None, graphs: None }),
-        ([edges], [nodes], []) => Ok(Roles { edges, nodes: Some(nodes), graphs: None }),
+        ([edges], [], []) => Ok(TablePaths { edges, nodes: None, graphs: None }),
+        ([edges], [nodes], []) => Ok(TablePaths { edges, nodes: Some(nodes), graphs: None }),
         ([edges], [nodes], [graphs]) => {
-            Ok(Roles { edges, nodes: Some(nodes), graphs: Some(graphs) })
+            Ok(TablePaths { edges, nodes: Some(nodes), graphs: Some(graphs) })
         }
         _ => {
             let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
@@ -105,19 +105,19 @@ fn roles(files: &[PathBuf]) -> Read<Roles<'_>> {
 
 /// Reads tables of edges and of nodes.
 pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
-    let Roles { edges, nodes, graphs: table_of_graphs } = roles(files)?;
-    let known = Known { layout: None, type_is_relation: true };
+    let TablePaths { edges, nodes, graphs: table_of_graphs } = roles(files)?;
+    let known = KnownColumns { layout: None, type_is_relation: true };
     // A table does not count itself.
     let options = &Options { counts: options.counts.or(Some(false)), ..options.clone() };
     let Some(nodes) = nodes else {
-        return with_an_edge(edges, read_known(Plain::open(edges)?, options, &known, limit)?);
+        return with_an_edge(edges, read_known(PlainFile::open(edges)?, options, &known, limit)?);
     };
-    let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None, options)?, options)?;
+    let nodes = CsvNodes::new(FieldTable::read(PlainFile::open(nodes)?, None, options)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.
     let options = options.with_ids(&nodes.ids);
-    let found = read_known(Plain::open(edges)?, &options, &known, limit)?;
+    let found = read_known(PlainFile::open(edges)?, &options, &known, limit)?;
     let (mut graph, spilled) =
-        onto(found, nodes.ids.clone(), &options, &known, || Plain::open(edges))?;
+        onto(found, nodes.ids.clone(), &options, &known, || PlainFile::open(edges))?;
     graph.nodes_told = true;
     nodes.fill(&mut graph, &options)?;
     if let Some(path) = table_of_graphs {
@@ -130,7 +130,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         };
         let (separator, ids_exact) = (options.separator.clone(), options.are_graphs_exact());
         let options = Options { separator, ids_exact, ..Options::default() }.of_ids(&graphs.ids);
-        Nodes::new(Table::read(Plain::open(path)?, None, &options)?, &options)?
+        CsvNodes::new(FieldTable::read(PlainFile::open(path)?, None, &options)?, &options)?
             .fill_graphs(graphs)?;
     }
     if let Some(graphs) = &graph.graphs {

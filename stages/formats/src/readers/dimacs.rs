@@ -14,15 +14,15 @@ mod coordinates;
 mod item_lines;
 
 use crate::{
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::Format,
     options::Options,
-    out_of_core::{Found, Limit, Sink},
+    out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Edges, NODES_MOST, RawGraph},
     read_error::{Read, ReadError},
     text::{
-        counted_header::{self, Claim},
-        grammar::{self, Fault, Grammar, SIZES, Scan, Sizes},
+        counted_header::{self, ClaimedCount},
+        grammar::{self, BlockSizes, Grammar, SIZES, Scan, ScanFault},
     },
 };
 use item_lines::{no_problem, to_item};
@@ -38,10 +38,10 @@ pub const FORMAT: Format = Format {
 
 /// Files whose first line that is no comment is `p sp`, `p edge`, `p col` or `p aux sp co`, or that
 /// are named as such.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let kinds: Vec<(&Path, Option<Kind>)> =
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
+    let kinds: Vec<(&Path, Option<ProblemKind>)> =
         look.files().map(|(path, name)| (path, kind(look.head(path), name))).collect();
-    let graph = kinds.iter().any(|(_, kind)| *kind == Some(Kind::Graph));
+    let graph = kinds.iter().any(|(_, kind)| *kind == Some(ProblemKind::Graph));
     graph.then(|| {
         kinds
             .into_iter()
@@ -52,18 +52,18 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ProblemKind {
     Graph,
     Places,
 }
 
-fn kind(head: &[u8], name: &str) -> Option<Kind> {
+fn kind(head: &[u8], name: &str) -> Option<ProblemKind> {
     let mut scan = Scan::new(head);
     while scan.more() {
         if !scan.line_ends() {
             match (scan.word(), scan.word()) {
-                (b"p", b"sp" | b"edge" | b"col") => return Some(Kind::Graph),
-                (b"p", b"aux") => return Some(Kind::Places),
+                (b"p", b"sp" | b"edge" | b"col") => return Some(ProblemKind::Graph),
+                (b"p", b"aux") => return Some(ProblemKind::Places),
                 (b"c", _) => {}
                 _ => break,
             }
@@ -72,7 +72,7 @@ fn kind(head: &[u8], name: &str) -> Option<Kind> {
     }
     // Comments may be longer than the beginning that is looked at, and a file may be empty.
     (head.is_empty() || head.starts_with(b"c") || head.starts_with(b"p ")).then_some(())?;
-    [(".gr", Kind::Graph), (".col", Kind::Graph), (".co", Kind::Places)]
+    [(".gr", ProblemKind::Graph), (".col", ProblemKind::Graph), (".co", ProblemKind::Places)]
         .into_iter()
         .find(|(end, _)| name.ends_with(end))
         .map(|(_, kind)| kind)
@@ -80,17 +80,18 @@ fn kind(head: &[u8], name: &str) -> Option<Kind> {
 
 /// Reads a graph and its coordinates, if they are among the files. With `weight: none` weights of
 /// arcs are not looked at.
-fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
-    let look = Look::new(files);
-    let of_kind = |wanted: Kind| -> Vec<&Path> {
+fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
+    let look = FileHeads::new(files);
+    let of_kind = |wanted: ProblemKind| -> Vec<&Path> {
         look.files()
             .filter(|(path, name)| {
-                (kind(look.head(path), name) == Some(Kind::Places)) == (wanted == Kind::Places)
+                (kind(look.head(path), name) == Some(ProblemKind::Places))
+                    == (wanted == ProblemKind::Places)
             })
             .map(|(path, _)| path)
             .collect()
     };
-    let graphs = of_kind(Kind::Graph);
+    let graphs = of_kind(ProblemKind::Graph);
     let one =
         |files: &[&Path], what: &str| {
             let names: Vec<_> = files
@@ -107,7 +108,7 @@ fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: Sizes) ->
             ))
         };
     let [graph] = graphs[..] else { return Err(one(&graphs, "graph")) };
-    let places = of_kind(Kind::Places);
+    let places = of_kind(ProblemKind::Places);
     if places.len() > 1 {
         return Err(one(&places, "coordinate"));
     }
@@ -118,11 +119,11 @@ fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: Sizes) ->
     Ok((read, spilled))
 }
 
-fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
+fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
     let mut arcs = Arcs {
         unread: options.weight.as_deref() == Some("none"),
         problem: None,
-        sink: Sink::new(limit),
+        sink: EdgeSink::new(limit),
     };
     let rounded = grammar::parse(path, &mut arcs, sizes)?;
     let Some(problem) = arcs.problem else { return Err(no_problem(path, "p sp NODES ARCS")) };
@@ -149,8 +150,8 @@ fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Re
 
 /// The line that begins with `p`.
 struct Problem {
-    nodes: Claim,
-    items: Claim,
+    nodes: ClaimedCount,
+    items: ClaimedCount,
     /// `a u v w` rather than `e u v`.
     arcs: bool,
 }
@@ -164,13 +165,13 @@ impl Problem {
 struct Arcs<'a> {
     unread: bool,
     problem: Option<Problem>,
-    sink: Sink<'a>,
+    sink: EdgeSink<'a>,
 }
 
 impl Grammar for Arcs<'_> {
-    type Piece = Edges;
+    type Chunk = Edges;
 
-    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let mut scan = Scan::new(lines);
         if !to_item(&mut scan) {
             return Ok(None);
@@ -180,7 +181,7 @@ impl Grammar for Arcs<'_> {
             (b"p", b"sp") => true,
             (b"p", b"edge" | b"col") => false,
             (b"p", _) => {
-                let fault = Fault::new(
+                let fault = ScanFault::new(
                     scan.at - name.len(),
                     "the problem line names a problem that is not read",
                 )
@@ -190,12 +191,12 @@ impl Grammar for Arcs<'_> {
                 );
             }
             _ => {
-                return Err(Fault::new(start, "a line stands before the problem line")
+                return Err(ScanFault::new(start, "a line stands before the problem line")
                     .expected("p sp NODES ARCS", letter));
             }
         };
         let mut claim = |name: &str, most: u64| {
-            Claim::read(
+            ClaimedCount::read(
                 &mut scan,
                 lines,
                 before,
@@ -213,7 +214,7 @@ impl Grammar for Arcs<'_> {
         Ok(Some(scan.at.min(lines.len())))
     }
 
-    fn body(&self, scan: &mut Scan<'_>, edges: &mut Edges) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, edges: &mut Edges) -> Result<(), ScanFault> {
         let Some(problem) = &self.problem else { return Ok(()) };
         let nodes = problem.nodes.count as u32;
         edges.weight = (problem.arcs && !self.unread).then(Vec::new);
@@ -225,7 +226,7 @@ impl Grammar for Arcs<'_> {
         while to_item(scan) {
             let (start, found) = (scan.at, scan.word());
             if found != letter {
-                return Err(Fault::new(
+                return Err(ScanFault::new(
                     start,
                     "a line of a DIMACS graph begins with an unknown letter",
                 )
@@ -247,7 +248,7 @@ impl Grammar for Arcs<'_> {
         Ok(())
     }
 
-    fn accept(&mut self, piece: Edges, lines: &[u8]) -> Result<(), Fault> {
+    fn accept(&mut self, piece: Edges, lines: &[u8]) -> Result<(), ScanFault> {
         if let Some(problem) = &self.problem {
             problem.items.admit(
                 problem.name(),

@@ -19,13 +19,13 @@ use crate::{
     containers::{
         npy::{
             self, Array,
-            array_parts::{Order, Parts},
+            array_parts::{ArrayParts, ValueOrder},
             node_values,
         },
         npz::Npz,
-        safetensors::{self, Tensors},
+        safetensors::{self, TensorFile},
     },
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::{Format, only},
     options::Options,
     out_of_core::{Found, Limit},
@@ -33,7 +33,7 @@ use crate::{
     read_error::{Read, ReadError, if_sound},
     side_files::graph_file_arrays,
 };
-use edge_collector::{Beside, Block, Gather, Ids, NODES, Types};
+use edge_collector::{EdgeArrayTypes, EdgeArrays, EdgeCollector, EndIds, NODES, RelationTypes};
 use std::path::{Path, PathBuf};
 
 /// Edges as arrays.
@@ -56,7 +56,7 @@ const EDGES_AT_ONCE: usize = 1 << 18;
 const EXPECTED: &str = "edge_index or edges, or source and target";
 
 /// The one file that is called after edges, or whose arrays are.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let is_one = |(path, name): &(&Path, &str)| match name.rsplit_once('.') {
         Some((stem, "npy")) => BOTH.contains(&stem),
         Some((stem, "npz" | "safetensors")) => {
@@ -107,15 +107,15 @@ pub fn may_say_ends<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
 }
 
 /// The arrays of a file that are not unpacked before they are asked for.
-enum Store {
+enum ArrayStore {
     One(PathBuf),
     Archive(Npz),
-    Tensors(Tensors),
+    Tensors(TensorFile),
     Held(Vec<(String, Array)>),
 }
 
-impl Store {
-    fn open(path: &Path) -> Read<Store> {
+impl ArrayStore {
+    fn open(path: &Path) -> Read<ArrayStore> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         match name
             .strip_suffix(".gz")
@@ -123,40 +123,40 @@ impl Store {
             .unwrap_or(&name)
             .rsplit_once('.')
         {
-            Some((_, "npz")) => Npz::open(path).map(Store::Archive),
-            Some((_, "safetensors")) => match Tensors::open(path)? {
-                Some(tensors) => Ok(Store::Tensors(tensors)),
-                None => safetensors::read_arrays(path).map(Store::Held),
+            Some((_, "npz")) => Npz::open(path).map(ArrayStore::Archive),
+            Some((_, "safetensors")) => match TensorFile::open(path)? {
+                Some(tensors) => Ok(ArrayStore::Tensors(tensors)),
+                None => safetensors::read_arrays(path).map(ArrayStore::Held),
             },
-            _ => Ok(Store::One(path.to_path_buf())),
+            _ => Ok(ArrayStore::One(path.to_path_buf())),
         }
     }
 
     fn names(&self) -> Vec<String> {
         match self {
-            Store::One(_) => vec![BOTH[0].to_owned()],
-            Store::Archive(npz) => npz.names().map(str::to_owned).collect(),
-            Store::Tensors(tensors) => tensors.names(),
-            Store::Held(arrays) => arrays.iter().map(|(name, _)| name.clone()).collect(),
+            ArrayStore::One(_) => vec![BOTH[0].to_owned()],
+            ArrayStore::Archive(npz) => npz.names().map(str::to_owned).collect(),
+            ArrayStore::Tensors(tensors) => tensors.names(),
+            ArrayStore::Held(arrays) => arrays.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
 
     /// An array part by part.
-    fn parts(&self, name: &str, order: Order) -> Read<Parts<'_>> {
+    fn parts(&self, name: &str, order: ValueOrder) -> Read<ArrayParts<'_>> {
         match self {
-            Store::One(path) => Parts::of_file(path, order),
-            Store::Archive(npz) => npz.parts_in(name, order),
-            Store::Tensors(tensors) => tensors.parts(name),
-            Store::Held(_) => self.array(name).map(Parts::whole),
+            ArrayStore::One(path) => ArrayParts::of_file(path, order),
+            ArrayStore::Archive(npz) => npz.parts_in(name, order),
+            ArrayStore::Tensors(tensors) => tensors.parts(name),
+            ArrayStore::Held(_) => self.array(name).map(ArrayParts::whole),
         }
     }
 
     fn array(&self, name: &str) -> Read<Array> {
         match self {
-            Store::One(path) => npy::read(path),
-            Store::Archive(npz) => npz.array(name),
-            Store::Tensors(tensors) => tensors.array(name),
-            Store::Held(arrays) => {
+            ArrayStore::One(path) => npy::read(path),
+            ArrayStore::Archive(npz) => npz.array(name),
+            ArrayStore::Tensors(tensors) => tensors.array(name),
+            ArrayStore::Held(arrays) => {
                 let found =
                     arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
                 found.ok_or_else(|| {
@@ -168,13 +168,13 @@ impl Store {
 }
 
 /// Arrays by what they are called, and which of them were taken.
-struct Taking<'a> {
-    store: &'a Store,
+struct ArrayTaker<'a> {
+    store: &'a ArrayStore,
     names: Vec<String>,
     taken: Vec<String>,
 }
 
-impl<'a> Taking<'a> {
+impl<'a> ArrayTaker<'a> {
     /// The name that the first of these arrays has that is there; it is no other array's from now
     /// on.
     fn name(&mut self, known: &[&str]) -> Option<String> {
@@ -188,8 +188,8 @@ impl<'a> Taking<'a> {
         self.name(known).map(|name| self.store.array(&name)).transpose()
     }
 
-    fn parts(&mut self, known: &[&str]) -> Read<Option<Parts<'a>>> {
-        self.name(known).map(|name| self.store.parts(&name, Order::Stored)).transpose()
+    fn parts(&mut self, known: &[&str]) -> Read<Option<ArrayParts<'a>>> {
+        self.name(known).map(|name| self.store.parts(&name, ValueOrder::Stored)).transpose()
     }
 }
 
@@ -199,9 +199,9 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
 }
 
 fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
-    let store = Store::open(path)?;
-    let mut arrays = Taking { names: store.names(), store: &store, taken: Vec::new() };
-    let mut ends = Ends::open(path, &mut arrays)?;
+    let store = ArrayStore::open(path)?;
+    let mut arrays = ArrayTaker { names: store.names(), store: &store, taken: Vec::new() };
+    let mut ends = EdgeEnds::open(path, &mut arrays)?;
     let count = ends.count();
     let nodes = arrays.array(&[NODES])?.map(|array| told_nodes(&array)).transpose()?;
     let mut weight = match options.weight.as_deref() == Some("none") {
@@ -212,16 +212,21 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
     let mut kind = arrays.parts(&TYPE)?;
     kind.iter().try_for_each(|kind| a_value_each(kind, count, "types of edges"))?;
     let mut features =
-        arrays.name(&FEATURES).map(|name| store.parts(&name, Order::Rows)).transpose()?;
+        arrays.name(&FEATURES).map(|name| store.parts(&name, ValueOrder::Rows)).transpose()?;
     let width = features.as_ref().map(|features| width_of(features, count)).transpose()?;
-    let types = kind
-        .as_ref()
-        .map_or(Types::None, |kind| if kind.is_text() { Types::Words } else { Types::Numbers });
-    let beside = Beside { weighted: weight.is_some(), types };
-    let mut gather =
-        Gather::new(path, limit, nodes, beside, features.as_ref().map_or(0, Parts::count));
+    let types = kind.as_ref().map_or(RelationTypes::None, |kind| {
+        if kind.is_text() { RelationTypes::Words } else { RelationTypes::Numbers }
+    });
+    let beside = EdgeArrayTypes { weighted: weight.is_some(), types };
+    let mut gather = EdgeCollector::new(
+        path,
+        limit,
+        nodes,
+        beside,
+        features.as_ref().map_or(0, ArrayParts::count),
+    );
     while gather.count() < count {
-        let block = Block {
+        let block = EdgeArrays {
             ends: ends.next()?,
             weight: weight.as_mut().map(|weight| weight.next(EDGES_AT_ONCE)).transpose()?,
             kind: kind.as_mut().map(|kind| kind.next(EDGES_AT_ONCE)).transpose()?,
@@ -255,24 +260,24 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
 }
 
 /// Both ends of edges, part by part.
-enum Ends<'a> {
+enum EdgeEnds<'a> {
     /// A list of each.
-    Apart(Box<[Parts<'a>; 2]>, u64),
+    Apart(Box<[ArrayParts<'a>; 2]>, u64),
     /// Pairs.
-    Together(Box<Parts<'a>>, u64),
+    Together(Box<ArrayParts<'a>>, u64),
 }
 
-impl<'a> Ends<'a> {
-    fn open(path: &Path, arrays: &mut Taking<'a>) -> Read<Ends<'a>> {
+impl<'a> EdgeEnds<'a> {
+    fn open(path: &Path, arrays: &mut ArrayTaker<'a>) -> Read<EdgeEnds<'a>> {
         if let Some(name) = arrays.name(&BOTH) {
-            let parts = arrays.store.parts(&name, Order::Stored)?;
+            let parts = arrays.store.parts(&name, ValueOrder::Stored)?;
             let count = parts.count() / 2;
             if by_rows(&parts.shape, |what| parts.error(what))? == parts.by_columns {
-                return Ok(Ends::Together(Box::new(parts), count));
+                return Ok(EdgeEnds::Together(Box::new(parts), count));
             }
-            let mut target = arrays.store.parts(&name, Order::Stored)?;
+            let mut target = arrays.store.parts(&name, ValueOrder::Stored)?;
             target.skip(count)?;
-            return Ok(Ends::Apart(Box::new([parts, target]), count));
+            return Ok(EdgeEnds::Apart(Box::new([parts, target]), count));
         }
         let (Some(source), Some(target)) = (arrays.parts(&SOURCE)?, arrays.parts(&TARGET)?) else {
             let error = ReadError::new(path, "the arrays do not say both ends of edges")
@@ -297,32 +302,33 @@ impl<'a> Ends<'a> {
                     .expected("numbers or words in both", "one of each");
             return Err(Box::new(error.hint("write both as words:  source.astype(str)")));
         }
-        Ok(Ends::Apart(Box::new([source, target]), count))
+        Ok(EdgeEnds::Apart(Box::new([source, target]), count))
     }
 
     fn count(&self) -> u64 {
-        let (Ends::Apart(_, count) | Ends::Together(_, count)) = self;
+        let (EdgeEnds::Apart(_, count) | EdgeEnds::Together(_, count)) = self;
         *count
     }
 
     /// The ends of the next edges.
-    fn next(&mut self) -> Read<[Ids; 2]> {
+    fn next(&mut self) -> Read<[EndIds; 2]> {
         match self {
-            Ends::Together(both, _) => {
+            EdgeEnds::Together(both, _) => {
                 let all = both.next(2 * EDGES_AT_ONCE)?.u64s()?;
-                Ok([0, 1]
-                    .map(|side| Ids::Numbers(all.iter().skip(side).step_by(2).copied().collect())))
+                Ok([0, 1].map(|side| {
+                    EndIds::Numbers(all.iter().skip(side).step_by(2).copied().collect())
+                }))
             }
-            Ends::Apart(ends, count) => {
+            EdgeEnds::Apart(ends, count) => {
                 // The list of sources may go on with the targets.
                 let most = EDGES_AT_ONCE.min(*count as usize);
                 *count -= most as u64;
                 let is_text = ends[0].is_text() && ends[0].shape.len() == 1;
                 let of = |array: Array| {
                     if is_text {
-                        array.words().map(Ids::Words)
+                        array.words().map(EndIds::Words)
                     } else {
-                        array.u64s().map(Ids::Numbers)
+                        array.u64s().map(EndIds::Numbers)
                     }
                 };
                 let [source, target] = &mut **ends;
@@ -362,7 +368,7 @@ pub fn both_ends(array: &Array) -> Read<[Vec<u64>; 2]> {
     Ok([0, 1].map(|side| all.iter().skip(side).step_by(2).copied().collect()))
 }
 
-fn a_value_each(array: &Parts, edges: u64, what: &str) -> Read<()> {
+fn a_value_each(array: &ArrayParts, edges: u64, what: &str) -> Read<()> {
     if array.count() == edges {
         return Ok(());
     }
@@ -385,7 +391,7 @@ fn told_nodes(array: &Array) -> Read<u32> {
 }
 
 /// Columns of features of edges, which have a row an edge.
-fn width_of(features: &Parts, edges: u64) -> Read<u32> {
+fn width_of(features: &ArrayParts, edges: u64) -> Read<u32> {
     let rows = features.shape.first().copied().unwrap_or(0);
     if rows != edges {
         let error = features

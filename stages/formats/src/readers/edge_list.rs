@@ -27,34 +27,34 @@ pub(crate) mod third_column;
 
 use crate::{
     column_roles::unread_of_edges,
-    containers::{bundle::is_about, decompress::Plain},
+    containers::{bundle::is_about, decompress::PlainFile},
     detect::{
-        file_heads::Look,
+        file_heads::FileHeads,
         signatures::{self, lacks_magic},
     },
-    f32_rounding::Rounded,
+    f32_rounding::RoundedIntegers,
     format::{Format, only},
     options::Options,
-    out_of_core::{Found, Limit, OwnIds, Told},
-    raw_graph::{EdgeFeatures, Edges, RawGraph, Roles},
+    out_of_core::{EdgeAttributes, Found, Limit, OriginalIds},
+    raw_graph::{ColumnRoles, EdgeFeatures, Edges, RawGraph},
     read_error::{Read, ReadError},
     text::{
-        blocks::{Message, count, cut, stream},
+        blocks::{BlockMessage, count, cut, stream},
         comments::{first_lines, leading_comments},
-        field_fault::Fault,
+        field_fault::FieldFault,
     },
 };
-use counts::{Counts, Extremes, First};
-use header::{Head, How, TIME_LEAST, is_surely};
-use number_lines::Shape;
-use parsed_lines::{Ends, Piece};
+use counts::{ClaimedSize, Extremes, FirstLine};
+use header::{LineFormat, ListHeader, TIME_LEAST, is_surely};
+use number_lines::NumberColumns;
+use parsed_lines::{ParsedEnds, ParsedLines};
 use rayon::prelude::*;
 use std::{
     path::{Path, PathBuf},
     sync::mpsc,
     time::{Duration, Instant},
 };
-use table_edges::Known;
+use table_edges::KnownColumns;
 
 /// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks
 /// are there at a time.
@@ -71,7 +71,7 @@ pub const FORMAT: Format = Format {
     recognise,
     read_within: |files, options, limit| {
         let path = only(files)?;
-        read_known(Plain::open(path)?, options, &Known::default(), limit)
+        read_known(PlainFile::open(path)?, options, &KnownColumns::default(), limit)
             .and_then(|found| with_an_edge(path, found))
     },
 };
@@ -91,7 +91,7 @@ pub(crate) fn with_an_edge(path: &Path, found: Found) -> Read<Found> {
 }
 
 /// The one file that is an edge list beyond doubt; else the one file that is text.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let files: Vec<&Path> =
         look.files().filter(|(path, _)| !is_about(path)).map(|(path, _)| path).collect();
     // What is called Parquet and is none is damaged, not a list.
@@ -131,32 +131,32 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
 
 /// Reads an edge list, and says how long the phases took.
 pub fn read_measured(path: &Path, options: &Options) -> Read<(RawGraph, Phases)> {
-    read_by(Plain::open(path)?, options, &Known::default(), SIZES)
+    read_by(PlainFile::open(path)?, options, &KnownColumns::default(), SIZES)
 }
 
 /// Reads the edges of a file, of another format too.
 pub(crate) fn read_known(
-    plain: Plain,
+    plain: PlainFile,
     options: &Options,
-    known: &Known,
+    known: &KnownColumns,
     limit: &Limit,
 ) -> Read<Found> {
     let path = plain.path().to_path_buf();
-    let mut parser = Parser::new(&path, options, known, limit, SIZES);
+    let mut parser = EdgeListParser::new(&path, options, known, limit, SIZES);
     parser.read(plain)?;
     parser.finish()
 }
 
 fn read_by(
-    plain: Plain,
+    plain: PlainFile,
     options: &Options,
-    known: &Known,
+    known: &KnownColumns,
     sizes: Sizes,
 ) -> Read<(RawGraph, Phases)> {
     let path = plain.path().to_path_buf();
     let begun = Instant::now();
     let limit = Limit::none();
-    let mut parser = Parser::new(&path, options, known, &limit, sizes);
+    let mut parser = EdgeListParser::new(&path, options, known, &limit, sizes);
     parser.read(plain)?;
     let parse = begun.elapsed();
     let begun = Instant::now();
@@ -165,18 +165,18 @@ fn read_by(
 }
 
 /// Turns blocks into pieces, in order.
-struct Parser<'a> {
+struct EdgeListParser<'a> {
     path: &'a Path,
     options: &'a Options,
-    known: &'a Known,
+    known: &'a KnownColumns,
     sizes: Sizes,
-    pieces: Vec<Piece>,
+    pieces: Vec<ParsedLines>,
     /// Lines before those that are being parsed.
     lines: u64,
     /// Text from the first line that is no comment, until two such lines are there.
     pending: Vec<u8>,
-    head: Option<Head>,
-    counts: Option<Counts>,
+    head: Option<ListHeader>,
+    counts: Option<ClaimedSize>,
     /// The line of the first edge.
     first_line: u64,
     /// Above a share of this, edges go to a file.
@@ -185,19 +185,19 @@ struct Parser<'a> {
     held: u64,
     /// Of the edges in the file.
     extremes: Extremes,
-    rounded: Rounded,
-    spill: Option<OwnIds>,
+    rounded: RoundedIntegers,
+    spill: Option<OriginalIds>,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> EdgeListParser<'a> {
     fn new(
         path: &'a Path,
         options: &'a Options,
-        known: &'a Known,
+        known: &'a KnownColumns,
         limit: &'a Limit,
         sizes: Sizes,
     ) -> Self {
-        Parser {
+        EdgeListParser {
             path,
             options,
             known,
@@ -211,12 +211,12 @@ impl<'a> Parser<'a> {
             limit,
             held: 0,
             extremes: Extremes::default(),
-            rounded: Rounded::default(),
+            rounded: RoundedIntegers::default(),
             spill: None,
         }
     }
 
-    fn read(&mut self, mut plain: Plain) -> Read<()> {
+    fn read(&mut self, mut plain: PlainFile) -> Read<()> {
         stream(
             self.path,
             Vec::new(),
@@ -233,7 +233,7 @@ impl<'a> Parser<'a> {
         }
         let spill = match &mut self.spill {
             Some(spill) => spill,
-            none => none.insert(OwnIds::new(self.path, self.limit)?),
+            none => none.insert(OriginalIds::new(self.path, self.limit)?),
         };
         for piece in self.pieces.drain(..) {
             self.extremes.add(&piece);
@@ -243,17 +243,17 @@ impl<'a> Parser<'a> {
                     &piece.features,
                 )?;
             }
-            let told = Told {
+            let told = EdgeAttributes {
                 weight: &piece.weight,
                 relation: &piece.relation.index,
                 relations: &piece.relation.words,
             };
             match &piece.ends {
-                Ends::Narrow(pairs) => {
+                ParsedEnds::Narrow(pairs) => {
                     spill.take_numbers(false, pairs.iter().map(|pair| pair.map(u64::from)), told)?
                 }
-                Ends::Wide(pairs) => spill.take_numbers(true, pairs.iter().copied(), told)?,
-                Ends::Words { words, pairs } => {
+                ParsedEnds::Wide(pairs) => spill.take_numbers(true, pairs.iter().copied(), told)?,
+                ParsedEnds::Words { words, pairs } => {
                     spill.take_words(words, pairs.iter().copied(), told)?
                 }
             }
@@ -261,20 +261,20 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn parse_all(&mut self, blocks: mpsc::Receiver<Message>) -> Read<()> {
+    fn parse_all(&mut self, blocks: mpsc::Receiver<BlockMessage>) -> Read<()> {
         let mut first = true;
         for message in blocks {
             let mut block = match message {
-                Message::Block(block) => block,
-                Message::Endless(start) => {
+                BlockMessage::Block(block) => block,
+                BlockMessage::Endless(start) => {
                     return Err(report(
                         self.path,
                         self.lines + count(&self.pending),
                         &start,
-                        &Fault::too_long(0),
+                        &FieldFault::too_long(0),
                     ));
                 }
-                Message::Failed(error) => return Err(error),
+                BlockMessage::Failed(error) => return Err(error),
             };
             if std::mem::take(&mut first) {
                 if block.starts_with(b"\xef\xbb\xbf") {
@@ -336,13 +336,13 @@ impl<'a> Parser<'a> {
         let text = std::mem::take(&mut self.pending);
         self.first_line = self.lines + 1;
         let head = match &self.known.layout {
-            Some(layout) => Head::of(layout.clone()),
+            Some(layout) => ListHeader::of(layout.clone()),
             None => header::decide(&text, self.options, self.known.type_is_relation)
                 .map_err(|fault| report(self.path, self.lines, &text, &fault))?,
         };
         let skip = head.skip;
         if let Some([nodes, edges]) = head.counted {
-            self.counts = Some(Counts {
+            self.counts = Some(ClaimedSize {
                 nodes,
                 edges,
                 line: self.first_line,
@@ -358,8 +358,8 @@ impl<'a> Parser<'a> {
     fn parse(&mut self, text: &[u8], skip: usize) -> Read<()> {
         let Some(head) = &self.head else { return Ok(()) };
         let parse = |piece: &[u8]| match &head.how {
-            How::Numbers(shape) => number_lines::parse(piece, *shape),
-            How::Fields(layout) => field_lines::parse(piece, layout, head.directed),
+            LineFormat::Numbers(shape) => number_lines::parse(piece, *shape),
+            LineFormat::Fields(layout) => field_lines::parse(piece, layout, head.directed),
         };
         let lines = count(&text[..skip]);
         // The line end of the first line goes with it.
@@ -378,7 +378,7 @@ impl<'a> Parser<'a> {
                         self.path,
                         self.lines,
                         text,
-                        &Fault { byte: fault.byte + start + skip, ..fault },
+                        &FieldFault { byte: fault.byte + start + skip, ..fault },
                     )
                 })?;
             self.rounded.join(piece.rounded, self.lines + lines + read);
@@ -391,7 +391,7 @@ impl<'a> Parser<'a> {
     }
 
     fn finish(self) -> Read<Found> {
-        let Parser {
+        let EdgeListParser {
             path,
             options,
             mut pieces,
@@ -409,15 +409,16 @@ impl<'a> Parser<'a> {
         if head.is_pair && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
             let extremes = if spill.is_some() { extremes } else { Extremes::of(&pieces) };
             match counts::first_edge_counts(path, &extremes, (first_line, head.is_narrower))? {
-                First::Edge => {}
-                First::Unusual(note) => notes.push(note),
-                First::Counts(found) => (counts, skip_first) = (Some(found), true),
+                FirstLine::Edge => {}
+                FirstLine::Unusual(note) => notes.push(note),
+                FirstLine::Counts(found) => (counts, skip_first) = (Some(found), true),
             }
         }
         let passed_over = head.passed_over.iter().map(|name| unread_of_edges(name)).collect();
         notes.extend(head.padded.as_deref().map(padded_note));
         notes.extend(rounded.note("weights", "line"));
-        let roles = Roles { edge_features: options.edge_features.clone(), ..Roles::default() };
+        let roles =
+            ColumnRoles { edge_features: options.edge_features.clone(), ..ColumnRoles::default() };
         let mut graph =
             RawGraph { directed: head.directed, passed_over, notes, roles, ..RawGraph::default() };
         let mut spilled = None;
@@ -442,7 +443,8 @@ impl<'a> Parser<'a> {
             third_column::refuse_doubtful(path, first_line, third, &graph, spilled.as_ref())?;
         }
         let is_shaped =
-            matches!(&head.how, How::Numbers(Shape { columns: Some(3), .. })) && head.skip == 0;
+            matches!(&head.how, LineFormat::Numbers(NumberColumns { columns: Some(3), .. }))
+                && head.skip == 0;
         let is_time = |&weight: &f32| weight >= TIME_LEAST && weight.fract() == 0.0;
         if is_shaped
             && graph
@@ -468,7 +470,12 @@ impl<'a> Parser<'a> {
 }
 
 /// Ids, edges and relations of all pieces.
-fn gather(path: &Path, head: &Head, mut pieces: Vec<Piece>, graph: &mut RawGraph) -> Read<()> {
+fn gather(
+    path: &Path,
+    head: &ListHeader,
+    mut pieces: Vec<ParsedLines>,
+    graph: &mut RawGraph,
+) -> Read<()> {
     let relations = compact_ids::relations(path, &mut pieces)?;
     let relation = relations.as_ref().map(|_| {
         pieces
@@ -479,7 +486,7 @@ fn gather(path: &Path, head: &Head, mut pieces: Vec<Piece>, graph: &mut RawGraph
     let weighted = pieces.iter().any(|piece| !piece.weight.is_empty());
     let weight = weighted.then(|| joined(&mut pieces, |piece| std::mem::take(&mut piece.weight)));
     let columns =
-        if let How::Fields(layout) = &head.how { layout.features.len() as u32 } else { 0 };
+        if let LineFormat::Fields(layout) = &head.how { layout.features.len() as u32 } else { 0 };
     let features = (columns > 0).then(|| EdgeFeatures {
         columns,
         values: joined(&mut pieces, |piece| std::mem::take(&mut piece.features)),
@@ -491,7 +498,10 @@ fn gather(path: &Path, head: &Head, mut pieces: Vec<Piece>, graph: &mut RawGraph
 }
 
 /// The numbers of all pieces in order, each piece's let go as soon as they are taken.
-fn joined(pieces: &mut [Piece], mut take: impl FnMut(&mut Piece) -> Vec<f32>) -> Vec<f32> {
+fn joined(
+    pieces: &mut [ParsedLines],
+    mut take: impl FnMut(&mut ParsedLines) -> Vec<f32>,
+) -> Vec<f32> {
     let lists: Vec<Vec<f32>> = pieces.iter_mut().map(&mut take).collect();
     let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
     lists.into_iter().for_each(|list| all.extend_from_slice(&list));
@@ -549,7 +559,7 @@ fn first_line(text: &[u8]) -> &[u8] {
 }
 
 /// The error for a fault in `text`, of which `lines` lines lie before.
-fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError> {
+fn report(path: &Path, lines: u64, text: &[u8], fault: &FieldFault) -> Box<ReadError> {
     let start =
         text[..fault.byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = lines + 1 + count(&text[..start]);

@@ -8,9 +8,9 @@
 //! limits    the whole file in memory; ids from 0 to 2^63 - 1
 //! format    M. Himsolt, GML: A portable Graph File Format (1997)
 use crate::{
-    containers::{decompress::Plain, npy::Number},
-    detect::file_heads::Look,
-    f32_rounding::Rounded,
+    containers::{decompress::PlainFile, npy::Number},
+    detect::file_heads::FileHeads,
+    f32_rounding::RoundedIntegers,
     format::{Format, only},
     options::Options,
     raw_graph::{Column, Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph},
@@ -32,7 +32,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// One file whose name ends in `.gml`.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     match look.ending(".gml")[..] {
         [file] => Some(vec![file.to_path_buf()]),
         _ => None,
@@ -42,35 +42,35 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 /// Reads a GML file. `options.label` is the node attribute that is the class, `options.weight` the
 /// edge attribute that is the weight; otherwise `weight`, else `value`, where every edge has it.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    let text = Plain::open(path)?.read_all()?;
+    let text = PlainFile::open(path)?.read_all()?;
     let mut reader =
-        Reader { path, text: &text, at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 } };
-    let mut file = File::default();
+        GmlScan { path, text: &text, at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 } };
+    let mut file = GmlFile::default();
     reader.list(&mut file, &mut Vec::new())?;
     file.build(&reader, options)
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Value {
+enum GmlValue {
     Whole(i64),
     Real(f64),
     Text(String),
 }
 
-impl Value {
+impl GmlValue {
     fn number(&self) -> Option<f64> {
         match self {
-            Value::Whole(number) => Some(*number as f64),
-            Value::Real(number) => Some(*number),
-            Value::Text(_) => None,
+            GmlValue::Whole(number) => Some(*number as f64),
+            GmlValue::Real(number) => Some(*number),
+            GmlValue::Text(_) => None,
         }
     }
 
     fn text(&self) -> String {
         match self {
-            Value::Whole(number) => number.to_string(),
-            Value::Real(number) => number.to_string(),
-            Value::Text(text) => text.clone(),
+            GmlValue::Whole(number) => number.to_string(),
+            GmlValue::Real(number) => number.to_string(),
+            GmlValue::Text(text) => text.clone(),
         }
     }
 }
@@ -82,28 +82,28 @@ const ID_HINT: &str = "ids are whole numbers: networkx.write_gml writes them so,
 
 /// A `node` or an `edge` with its plain attributes, each with the byte at which its value stands.
 #[derive(Default)]
-struct Item {
+struct GmlItem {
     at: usize,
-    attributes: BTreeMap<String, (Value, usize)>,
+    attributes: BTreeMap<String, (GmlValue, usize)>,
 }
 
 #[derive(Default)]
-struct File {
+struct GmlFile {
     directed: Option<bool>,
     graphs: usize,
-    nodes: Vec<Item>,
-    edges: Vec<Item>,
+    nodes: Vec<GmlItem>,
+    edges: Vec<GmlItem>,
     /// Lists in nodes and edges.
     lists: BTreeSet<String>,
 }
 
-struct Reader<'a> {
+struct GmlScan<'a> {
     path: &'a Path,
     text: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl GmlScan<'_> {
     fn error(&self, what: &str, at: usize) -> ReadError {
         let at = at.min(self.text.len());
         let start = self.text[..at]
@@ -139,7 +139,7 @@ impl Reader<'_> {
 
     /// Reads `key value` pairs up to the end of the list that `open` says we are in, or of the
     /// file.
-    fn list(&mut self, file: &mut File, open: &mut Vec<String>) -> Read<()> {
+    fn list(&mut self, file: &mut GmlFile, open: &mut Vec<String>) -> Read<()> {
         loop {
             self.skip_blank();
             match (self.text.get(self.at), open.is_empty()) {
@@ -169,7 +169,7 @@ impl Reader<'_> {
         }
     }
 
-    fn pair(&mut self, file: &mut File, open: &mut Vec<String>) -> Read<()> {
+    fn pair(&mut self, file: &mut GmlFile, open: &mut Vec<String>) -> Read<()> {
         let key_at = self.at;
         let key = self.key()?;
         self.skip_blank();
@@ -187,8 +187,8 @@ impl Reader<'_> {
             let path: Vec<&str> = open.iter().map(String::as_str).collect();
             match path.as_slice() {
                 ["graph"] => file.graphs += 1,
-                ["graph", "node"] => file.nodes.push(Item { at: key_at, ..Item::default() }),
-                ["graph", "edge"] => file.edges.push(Item { at: key_at, ..Item::default() }),
+                ["graph", "node"] => file.nodes.push(GmlItem { at: key_at, ..GmlItem::default() }),
+                ["graph", "edge"] => file.edges.push(GmlItem { at: key_at, ..GmlItem::default() }),
                 ["graph", item @ ("node" | "edge"), list] => {
                     file.lists.insert(format!("list `{list}` of the {item}s"));
                 }
@@ -200,7 +200,7 @@ impl Reader<'_> {
         let path: Vec<&str> = open.iter().map(String::as_str).collect();
         let item = match path.as_slice() {
             ["graph"] if key == "directed" => {
-                file.directed = Some(value == Value::Whole(1));
+                file.directed = Some(value == GmlValue::Whole(1));
                 None
             }
             ["graph", "node"] => file.nodes.last_mut(),
@@ -233,7 +233,7 @@ impl Reader<'_> {
         Ok(String::from_utf8_lossy(&self.text[start..end]).into_owned())
     }
 
-    fn value(&mut self) -> Read<Value> {
+    fn value(&mut self) -> Read<GmlValue> {
         let start = self.at;
         if self.text.get(start) == Some(&b'"') {
             let Some(length) = self.text[start + 1..].iter().position(|&byte| byte == b'"') else {
@@ -244,7 +244,7 @@ impl Reader<'_> {
                     .into());
             };
             self.at = start + length + 2;
-            return Ok(Value::Text(
+            return Ok(GmlValue::Text(
                 String::from_utf8_lossy(&self.text[start + 1..start + 1 + length]).into_owned(),
             ));
         }
@@ -256,13 +256,13 @@ impl Reader<'_> {
         let word = String::from_utf8_lossy(&self.text[start..end]).into_owned();
         self.at = end;
         if let Ok(whole) = word.parse() {
-            return Ok(Value::Whole(whole));
+            return Ok(GmlValue::Whole(whole));
         }
         let real = word
             .parse::<f64>()
             .ok()
             .filter(|_| word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)));
-        real.map(Value::Real).ok_or_else(|| {
+        real.map(GmlValue::Real).ok_or_else(|| {
             let hint = if word.is_empty() {
                 CUT_SHORT
             } else {
@@ -276,12 +276,15 @@ impl Reader<'_> {
     }
 
     /// A whole number from 0 that an item must have.
-    fn id(&self, item: &Item, kind: &str, key: &str) -> Read<u64> {
+    fn id(&self, item: &GmlItem, kind: &str, key: &str) -> Read<u64> {
         match item.attributes.get(key) {
-            Some((Value::Whole(id), _)) if *id >= 0 => Ok(*id as u64),
+            Some((GmlValue::Whole(id), _)) if *id >= 0 => Ok(*id as u64),
             Some((value, at)) => {
-                let found =
-                    if let Value::Text(text) = value { format!("`{text}`") } else { value.text() };
+                let found = if let GmlValue::Text(text) = value {
+                    format!("`{text}`")
+                } else {
+                    value.text()
+                };
                 Err(self
                     .error(&format!("the `{key}` of a GML {kind} is no id"), *at)
                     .expected("a whole number from 0", found)
@@ -298,8 +301,8 @@ impl Reader<'_> {
     }
 }
 
-impl File {
-    fn build(self, reader: &Reader<'_>, options: &Options) -> Read<RawGraph> {
+impl GmlFile {
+    fn build(self, reader: &GmlScan<'_>, options: &Options) -> Read<RawGraph> {
         if self.graphs != 1 {
             let what = if self.graphs == 0 {
                 "the file has no graph"
@@ -332,7 +335,7 @@ impl File {
                 .expected(format!("at most {NODES_MOST}"), ids.len().to_string())
                 .into());
         }
-        let end = |edge: &Item, key: &str| -> Read<u32> {
+        let end = |edge: &GmlItem, key: &str| -> Read<u32> {
             let id = reader.id(edge, "edge", key)?;
             let row = ids.binary_search_by_key(&id, |(id, _)| *id);
             row.map(|row| row as u32).map_err(|_| {
@@ -400,11 +403,11 @@ impl File {
                     self.nodes[position].attributes.get(name).map(|(value, _)| value)
                 })
             };
-            if values().flatten().all(|value| matches!(value, Value::Whole(_))) {
+            if values().flatten().all(|value| matches!(value, GmlValue::Whole(_))) {
                 return Column::Integers(
                     values()
                         .map(|value| {
-                            if let Some(Value::Whole(number)) = value {
+                            if let Some(GmlValue::Whole(number)) = value {
                                 Some(*number)
                             } else {
                                 None
@@ -413,19 +416,19 @@ impl File {
                         .collect(),
                 );
             }
-            if values().flatten().all(|value| !matches!(value, Value::Text(_))) {
+            if values().flatten().all(|value| !matches!(value, GmlValue::Text(_))) {
                 return Column::Reals(
-                    values().map(|value| value.and_then(Value::number)).collect(),
+                    values().map(|value| value.and_then(GmlValue::number)).collect(),
                 );
             }
-            Column::Texts(values().map(|value| value.map(Value::text)).collect())
+            Column::Texts(values().map(|value| value.map(GmlValue::text)).collect())
         };
         further.map(|name| (name.clone(), column(name))).collect()
     }
 
-    fn weights(&self, reader: &Reader<'_>, name: Option<&str>) -> Read<Option<Vec<f32>>> {
+    fn weights(&self, reader: &GmlScan<'_>, name: Option<&str>) -> Read<Option<Vec<f32>>> {
         let Some(name) = name else { return Ok(None) };
-        let weight = |edge: &Item| -> Read<f32> {
+        let weight = |edge: &GmlItem| -> Read<f32> {
             let found = edge.attributes.get(name);
             let number = found.and_then(|(value, _)| value.number()).unwrap_or(f64::NAN);
             let wrong = || {
@@ -442,28 +445,28 @@ impl File {
     }
 
     /// Weights that f32 does not hold, the first one's place as its line.
-    fn rounded(&self, reader: &Reader<'_>, name: Option<&str>) -> Rounded {
-        let mut rounded = Rounded::default();
+    fn rounded(&self, reader: &GmlScan<'_>, name: Option<&str>) -> RoundedIntegers {
+        let mut rounded = RoundedIntegers::default();
         let weights = self.edges.iter().filter_map(|edge| edge.attributes.get(name?));
         weights.for_each(|(value, at)| {
             let is_other = match *value {
-                Value::Whole(number) => Number::Signed(number).is_rounded(),
-                Value::Real(number) => Number::Real(number).is_rounded(),
-                Value::Text(_) => false,
+                GmlValue::Whole(number) => Number::Signed(number).is_rounded(),
+                GmlValue::Real(number) => Number::Real(number).is_rounded(),
+                GmlValue::Text(_) => false,
             };
             rounded.add(*at as u64, is_other);
         });
         let line = |at: u64| {
             1 + reader.text[..at as usize].iter().filter(|&&byte| byte == b'\n').count() as u64
         };
-        Rounded { first: rounded.first.map(line), ..rounded }
+        RoundedIntegers { first: rounded.first.map(line), ..rounded }
     }
 
-    fn labels(&self, reader: &Reader<'_>, name: &str, ids: &[(u64, usize)]) -> Read<Labels> {
-        let key = |value: &Value| match value {
-            Value::Whole(number) => (0, *number, String::new()),
-            Value::Real(number) => (1, 0, number.to_string()),
-            Value::Text(text) => (1, 0, text.clone()),
+    fn labels(&self, reader: &GmlScan<'_>, name: &str, ids: &[(u64, usize)]) -> Read<Labels> {
+        let key = |value: &GmlValue| match value {
+            GmlValue::Whole(number) => (0, *number, String::new()),
+            GmlValue::Real(number) => (1, 0, number.to_string()),
+            GmlValue::Text(text) => (1, 0, text.clone()),
         };
         let of_row = |&(_, position): &(u64, usize)| {
             self.nodes[position].attributes.get(name).map(|(value, _)| key(value))

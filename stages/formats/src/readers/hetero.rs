@@ -21,7 +21,7 @@ use crate::{
         npz::Npz,
         sparse_matrix,
     },
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
     raw_graph::{
@@ -50,7 +50,7 @@ pub const FORMAT: Format = Format {
 
 /// What a file is, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum HeteroFile {
     Relation(char, char),
     Features(char),
     /// The kind at its ends, and its name.
@@ -66,14 +66,14 @@ fn plain_name(path: &Path) -> String {
     name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned()
 }
 
-fn part_of(name: &str) -> Option<Part> {
+fn part_of(name: &str) -> Option<HeteroFile> {
     let (stem, end) = name.rsplit_once('.')?;
     let letters: Vec<char> = stem.chars().collect();
     let only_letters = letters.iter().all(char::is_ascii_lowercase);
     match (end, &letters[..]) {
-        ("txt", [row, column]) if only_letters => Some(Part::Relation(*row, *column)),
+        ("txt", [row, column]) if only_letters => Some(HeteroFile::Relation(*row, *column)),
         ("npy" | "npz", [kind, ..]) if stem[1..] == *"_feat" && kind.is_ascii_lowercase() => {
-            Some(Part::Features(*kind))
+            Some(HeteroFile::Features(*kind))
         }
         ("npz", [first, .., last])
             if only_letters
@@ -81,12 +81,12 @@ fn part_of(name: &str) -> Option<Part> {
                 && first == last
                 && letters.iter().eq(letters.iter().rev()) =>
         {
-            Some(Part::MetaPath(*first, stem.to_owned()))
+            Some(HeteroFile::MetaPath(*first, stem.to_owned()))
         }
-        ("npy", _) if stem == "labels" => Some(Part::Labels),
+        ("npy", _) if stem == "labels" => Some(HeteroFile::Labels),
         ("npy", _) => {
             let (part, split) = stem.split_once('_')?;
-            Some(Part::List(
+            Some(HeteroFile::List(
                 ["train", "val", "test"].iter().position(|known| *known == part)?,
                 split.parse().ok()?,
             ))
@@ -96,8 +96,8 @@ fn part_of(name: &str) -> Option<Part> {
 }
 
 /// Labels, and at least one relation that begins as a pair of numbers.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let parts: Vec<(&Path, Part)> =
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
+    let parts: Vec<(&Path, HeteroFile)> =
         look.files().filter_map(|(path, name)| Some((path, part_of(name)?))).collect();
     let is_pairs = |path: &Path| {
         look.head(path)
@@ -108,10 +108,12 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let relations = parts
         .iter()
         .filter(|(path, part)| {
-            matches!(part, Part::Relation(..)) && is_pairs(path) && !look.head(path).is_empty()
+            matches!(part, HeteroFile::Relation(..))
+                && is_pairs(path)
+                && !look.head(path).is_empty()
         })
         .count();
-    let enough = relations > 0 && parts.iter().any(|(_, part)| *part == Part::Labels);
+    let enough = relations > 0 && parts.iter().any(|(_, part)| *part == HeteroFile::Labels);
     enough.then(|| parts.into_iter().map(|(path, _)| path.to_path_buf()).collect())
 }
 
@@ -142,12 +144,12 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let mut passed_over = Vec::new();
     for (part, path) in &parts {
         match part {
-            Part::Features(letter) => {
+            HeteroFile::Features(letter) => {
                 let read = read_features(path, &mut passed_over)?;
                 kinds.exactly(*letter, read.0, path)?;
                 features.insert(*letter, read.1);
             }
-            Part::MetaPath(letter, name) => {
+            HeteroFile::MetaPath(letter, name) => {
                 kinds.exactly(*letter, sparse_matrix::shape(&Npz::open(path)?, "")?.0, path)?;
                 passed_over.push(format!(
                     "the graph of paths `{name}.npz`, which follows from the relations"
@@ -156,14 +158,14 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
             _ => {}
         }
     }
-    let labels = parts.get(&Part::Labels).map(|path| npy::read(path)).transpose()?;
+    let labels = parts.get(&HeteroFile::Labels).map(|path| npy::read(path)).transpose()?;
     let labelled = labels.as_ref().map(|labels| kinds.labelled(labels, &parts)).transpose()?;
     let graph = kinds.build(relations, features, labels.zip(labelled), &parts)?;
     Ok(RawGraph { passed_over, notes, ..graph })
 }
 
 /// A relation: its file, its kinds, its pairs by the numbers of the files.
-struct Relation<'a> {
+struct RelationFile<'a> {
     path: &'a Path,
     ends: [char; 2],
     source: Vec<u64>,
@@ -172,12 +174,12 @@ struct Relation<'a> {
 }
 
 fn relations<'a>(
-    parts: &BTreeMap<Part, &'a Path>,
+    parts: &BTreeMap<HeteroFile, &'a Path>,
     notes: &mut Vec<String>,
-) -> Read<Vec<Relation<'a>>> {
+) -> Read<Vec<RelationFile<'a>>> {
     let mut relations = Vec::new();
     for (part, path) in parts {
-        let Part::Relation(row, column) = part else { continue };
+        let HeteroFile::Relation(row, column) = part else { continue };
         let mut graph = edge_list::read(path, &Options { ids: Ids::Number, ..Options::default() })?;
         notes.extend(graph.notes.drain(..).map(|note| format!("`{}`: {note}", plain_name(path))));
         let ids = |rows: Vec<u32>| match &graph.ids {
@@ -185,7 +187,7 @@ fn relations<'a>(
             _ => rows.into_iter().map(u64::from).collect(),
         };
         let (source, target) = (ids(graph.edges.source), ids(graph.edges.target));
-        relations.push(Relation {
+        relations.push(RelationFile {
             path,
             ends: [*row, *column],
             source,
@@ -221,12 +223,12 @@ fn read_features(path: &Path, passed_over: &mut Vec<String>) -> Read<(u64, Featu
 
 /// How many nodes each kind has.
 struct Census {
-    kinds: BTreeMap<char, Kind>,
+    kinds: BTreeMap<char, NodeKind>,
     /// Nodes that stand for themselves in edges allow so many in a kind.
     most: u64,
 }
 
-struct Kind {
+struct NodeKind {
     name: String,
     /// One more than the largest number in a relation, and where.
     seen: u64,
@@ -235,15 +237,15 @@ struct Kind {
     exact: Option<u64>,
 }
 
-impl Kind {
+impl NodeKind {
     fn count(&self) -> u64 {
         self.exact.unwrap_or(self.seen)
     }
 }
 
 impl Census {
-    fn new(relations: &[Relation<'_>], options: &Options) -> Read<Census> {
-        let mut kinds: BTreeMap<char, Kind> = BTreeMap::new();
+    fn new(relations: &[RelationFile<'_>], options: &Options) -> Read<Census> {
+        let mut kinds: BTreeMap<char, NodeKind> = BTreeMap::new();
         for relation in relations {
             for (letter, numbers) in relation.ends.iter().zip([&relation.source, &relation.target])
             {
@@ -253,7 +255,7 @@ impl Census {
                     .cloned()
                     .unwrap_or_else(|| letter.to_string());
                 let seen = numbers.iter().max().map_or(0, |most| most.saturating_add(1));
-                let kind = kinds.entry(*letter).or_insert_with(|| Kind {
+                let kind = kinds.entry(*letter).or_insert_with(|| NodeKind {
                     name,
                     seen: 0,
                     seen_in: PathBuf::new(),
@@ -330,7 +332,7 @@ impl Census {
 
     /// The kind that the labels belong to: the one with as many nodes; of several, the one at the
     /// ends of meta-paths.
-    fn labelled(&self, labels: &Array, parts: &BTreeMap<Part, &Path>) -> Read<char> {
+    fn labelled(&self, labels: &Array, parts: &BTreeMap<HeteroFile, &Path>) -> Read<char> {
         let rows = labels.rows()?.0 as u64;
         let fitting: Vec<char> = self
             .kinds
@@ -339,7 +341,7 @@ impl Census {
             .map(|(letter, _)| *letter)
             .collect();
         let ends_one = |letter: char| {
-            parts.keys().any(|part| matches!(part, Part::MetaPath(end, _) if *end == letter))
+            parts.keys().any(|part| matches!(part, HeteroFile::MetaPath(end, _) if *end == letter))
         };
         let at_ends: Vec<char> = fitting
             .iter()
@@ -371,10 +373,10 @@ impl Census {
 
     fn build(
         self,
-        relations: Vec<Relation<'_>>,
+        relations: Vec<RelationFile<'_>>,
         mut features: BTreeMap<char, Features>,
         labels: Option<(Array, char)>,
-        parts: &BTreeMap<Part, &Path>,
+        parts: &BTreeMap<HeteroFile, &Path>,
     ) -> Read<RawGraph> {
         // `a-b:` comes before `a:` by bytes, so the sign behind a name takes part in the order.
         let mut order: Vec<(String, char)> =
@@ -388,7 +390,7 @@ impl Census {
             );
             return Err(Box::new(error));
         }
-        let total: u64 = self.kinds.values().map(Kind::count).sum();
+        let total: u64 = self.kinds.values().map(NodeKind::count).sum();
         if total > NODES_MOST {
             return Err(Box::new(
                 ReadError::new(first, "the graph has too many nodes")
@@ -468,21 +470,21 @@ fn spread(labels: Labels, first: usize, nodes: usize) -> Labels {
 
 /// The published splits by the numbers in their names.
 fn splits(
-    parts: &BTreeMap<Part, &Path>,
+    parts: &BTreeMap<HeteroFile, &Path>,
     first: usize,
     count: usize,
     nodes: usize,
 ) -> Read<Vec<Vec<u8>>> {
     let mut names: Vec<u64> = parts
         .keys()
-        .filter_map(|part| if let Part::List(_, split) = part { Some(*split) } else { None })
+        .filter_map(|part| if let HeteroFile::List(_, split) = part { Some(*split) } else { None })
         .collect();
     names.sort_unstable();
     names.dedup();
     let mut splits = Vec::new();
     for name in names {
         let list =
-            |part| parts.get(&Part::List(part, name)).map(|path| npy::read(path)).transpose();
+            |part| parts.get(&HeteroFile::List(part, name)).map(|path| npy::read(path)).transpose();
         let (train, validation, test) = (list(0)?, list(1)?, list(2)?);
         let own = node_values::split_of_lists(
             [train.as_ref(), validation.as_ref(), test.as_ref()],

@@ -17,18 +17,18 @@
 mod header;
 
 use crate::{
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::{Format, only},
     options::Options,
-    out_of_core::{Found, Limit, Sink},
+    out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Edges, RawGraph},
     read_error::{Read, ReadError},
     text::{
         counted_header,
-        grammar::{self, Fault, Grammar, SIZES, Scan, Sizes},
+        grammar::{self, BlockSizes, Grammar, SIZES, Scan, ScanFault},
     },
 };
-use header::{Header, Layout, Symmetry, Values};
+use header::{MatrixHeader, MatrixLayout, Symmetry, ValueField};
 use std::path::{Path, PathBuf};
 
 /// Matrix Market.
@@ -40,7 +40,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// Files that begin with the banner, or are named as if they did.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let is_matrix = |&(path, name): &(&Path, &str)| {
         let head = look.head(path);
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -57,12 +57,12 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
     read_by(path, options, &Limit::none(), SIZES).map(|(graph, _)| graph)
 }
 
-fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
     let unread = options.weight.as_deref() == Some("none");
-    let mut matrix = Matrix {
-        reader: header::Reader::new(unread),
+    let mut matrix = MatrixGrammar {
+        reader: header::HeaderReader::new(unread),
         header: None,
-        sink: Sink::new(limit),
+        sink: EdgeSink::new(limit),
         entries: 0,
         next: (0, 0),
     };
@@ -77,7 +77,7 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
     if unread {
         edges.weight = None;
         spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
-    } else if header.values != Values::Pattern {
+    } else if header.values != ValueField::Pattern {
         edges.weight.get_or_insert_default();
     }
     let ids = counted_header::ids(path, &header.nodes, matrix.entries, 1, options)?;
@@ -97,14 +97,14 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
     ))
 }
 
-fn items(layout: Layout) -> &'static str {
-    if layout == Layout::Coordinate { "entries" } else { "values" }
+fn items(layout: MatrixLayout) -> &'static str {
+    if layout == MatrixLayout::Coordinate { "entries" } else { "values" }
 }
 
-struct Matrix<'a> {
-    reader: header::Reader,
-    header: Option<Header>,
-    sink: Sink<'a>,
+struct MatrixGrammar<'a> {
+    reader: header::HeaderReader,
+    header: Option<MatrixHeader>,
+    sink: EdgeSink<'a>,
     /// Entries or values so far, as the header counts them.
     entries: u64,
     /// Row and column of the next value of an array.
@@ -113,15 +113,15 @@ struct Matrix<'a> {
 
 /// Entries of some lines; of an array the values alone.
 #[derive(Default)]
-struct Piece {
+struct EntryLines {
     edges: Edges,
     entries: u64,
 }
 
-impl Grammar for Matrix<'_> {
-    type Piece = Piece;
+impl Grammar for MatrixGrammar<'_> {
+    type Chunk = EntryLines;
 
-    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let read = self.reader.read(lines, before)?;
         Ok(read.map(|(header, begins)| {
             self.next = (u32::from(header.symmetry == Symmetry::Skew), 0);
@@ -130,17 +130,17 @@ impl Grammar for Matrix<'_> {
         }))
     }
 
-    fn body(&self, scan: &mut Scan<'_>, piece: &mut Piece) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut EntryLines) -> Result<(), ScanFault> {
         let Some(header) = &self.header else { return Ok(()) };
-        if !matches!(header.values, Values::Pattern | Values::Unread) {
+        if !matches!(header.values, ValueField::Pattern | ValueField::Unread) {
             piece.edges.weight = Some(Vec::new());
         }
         while scan.more() {
             scan.skip_blanks();
             if !matches!(scan.byte(), b'\n' | b'%') {
                 match header.layout {
-                    Layout::Coordinate => read_entry(scan, header, &mut piece.edges)?,
-                    Layout::Array => read_array_value(scan, header, &mut piece.edges)?,
+                    MatrixLayout::Coordinate => read_entry(scan, header, &mut piece.edges)?,
+                    MatrixLayout::Array => read_array_value(scan, header, &mut piece.edges)?,
                 }
                 piece.entries += 1;
             }
@@ -149,13 +149,13 @@ impl Grammar for Matrix<'_> {
         Ok(())
     }
 
-    fn accept(&mut self, piece: Piece, lines: &[u8]) -> Result<(), Fault> {
+    fn accept(&mut self, piece: EntryLines, lines: &[u8]) -> Result<(), ScanFault> {
         let Some(header) = &self.header else { return Ok(()) };
         let is_entry = |line: &[u8]| !matches!(line.first(), None | Some(b'\n' | b'%'));
         header.entries.admit(items(header.layout), self.entries, piece.entries, lines, is_entry)?;
         match header.layout {
-            Layout::Coordinate => self.sink.take(piece.edges),
-            Layout::Array => self.sink.take(place(&mut self.next, header, &piece.edges)),
+            MatrixLayout::Coordinate => self.sink.take(piece.edges),
+            MatrixLayout::Array => self.sink.take(place(&mut self.next, header, &piece.edges)),
         }
         self.entries += piece.entries;
         Ok(())
@@ -166,7 +166,7 @@ impl Grammar for Matrix<'_> {
     }
 }
 
-fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(), Fault> {
+fn read_entry(scan: &mut Scan, header: &MatrixHeader, edges: &mut Edges) -> Result<(), ScanFault> {
     let nodes = header.nodes.count as u32;
     let start = scan.at;
     let row = scan.row("the row of an entry", 1, nodes)?;
@@ -178,9 +178,9 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
         value = header::read_value(scan, header.values)?;
         weight.push(value);
     }
-    if header.values != Values::Unread {
+    if header.values != ValueField::Unread {
         let expected =
-            if header.values == Values::Pattern { "ROW COLUMN" } else { "ROW COLUMN VALUE" };
+            if header.values == ValueField::Pattern { "ROW COLUMN" } else { "ROW COLUMN VALUE" };
         scan.end(
             "an entry has a column more than the header says",
             expected,
@@ -189,7 +189,7 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
     }
     if header.symmetry == Symmetry::Skew {
         if row == column {
-            let fault = Fault::new(
+            let fault = ScanFault::new(
                 start,
                 "a skew-symmetric matrix has an entry on its diagonal, where every value is 0",
             );
@@ -209,7 +209,11 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
     Ok(())
 }
 
-fn read_array_value(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(), Fault> {
+fn read_array_value(
+    scan: &mut Scan,
+    header: &MatrixHeader,
+    edges: &mut Edges,
+) -> Result<(), ScanFault> {
     let value = header::read_value(scan, header.values)?;
     scan.end(
         "a line of an array has a second value",
@@ -221,7 +225,7 @@ fn read_array_value(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Resu
 }
 
 /// Edges of the values that are not 0, from the row and column `next` on.
-fn place(next: &mut (u32, u32), header: &Header, values: &Edges) -> Edges {
+fn place(next: &mut (u32, u32), header: &MatrixHeader, values: &Edges) -> Edges {
     let nodes = header.nodes.count as u32;
     let mut edges = Edges { weight: Some(Vec::new()), ..Edges::default() };
     let mut push = |row: u32, column: u32, value: f32| {

@@ -15,7 +15,7 @@ mod neighbour_lists;
 mod symmetry;
 
 use crate::{
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::{Format, only},
     options::Options,
     out_of_core::{Found, Limit},
@@ -23,10 +23,10 @@ use crate::{
     read_error::{Place, Read, ReadError},
     text::{
         counted_header,
-        grammar::{SIZES, Scan, Sizes},
+        grammar::{BlockSizes, SIZES, Scan},
     },
 };
-use neighbour_lists::Lists;
+use neighbour_lists::NeighbourLists;
 use std::path::{Path, PathBuf};
 
 /// METIS graphs.
@@ -40,7 +40,7 @@ pub const FORMAT: Format = Format {
 const ENDS: [&str; 4] = [".graph", ".metis", ".mgraph", ".mesh"];
 
 /// Text named as METIS files are, that begins with up to four numbers in a line.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let is_metis = |&(path, name): &(&Path, &str)| {
         ENDS.iter().any(|end| name.ends_with(end)) && begins_with_sizes(look.head(path))
     };
@@ -69,7 +69,7 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
     read_by(path, options, &Limit::none(), SIZES).map(|(graph, _)| graph)
 }
 
-fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
     let directed = options.directed == Some(true);
     let mut lists = read_lists(path, directed, limit, sizes)?;
     if !lists.is_count_of_header(directed) {
@@ -105,13 +105,18 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
 
 /// With the flag 100, the reading whose count of numbers is that of the header: with sizes, as
 /// METIS says, else without.
-fn read_lists(path: &Path, directed: bool, limit: &Limit, sizes: Sizes) -> Read<Lists> {
-    let with_sizes = match Lists::read(path, true, limit, sizes) {
+fn read_lists(
+    path: &Path,
+    directed: bool,
+    limit: &Limit,
+    sizes: BlockSizes,
+) -> Read<NeighbourLists> {
+    let with_sizes = match NeighbourLists::read(path, true, limit, sizes) {
         Ok(lists) if lists.header.flags.sizes && !lists.is_count_of_header(directed) => Ok(lists),
         Err(error) if neighbour_lists::may_be_without_sizes(&error) => Err(error),
         sure => return sure,
     };
-    match (Lists::read(path, false, limit, sizes), with_sizes) {
+    match (NeighbourLists::read(path, false, limit, sizes), with_sizes) {
         (Ok(without), Ok(with)) => {
             Ok(if without.is_count_of_header(directed) { without } else { with })
         }
@@ -119,7 +124,7 @@ fn read_lists(path: &Path, directed: bool, limit: &Limit, sizes: Sizes) -> Read<
     }
 }
 
-fn wrong_count(path: &Path, lists: &Lists, directed: bool) -> Box<ReadError> {
+fn wrong_count(path: &Path, lists: &NeighbourLists, directed: bool) -> Box<ReadError> {
     let edges = &lists.header.edges;
     let error =
         edges.mark.error(path, "the neighbour lists do not hold as many edges as the header says");
@@ -139,7 +144,11 @@ fn wrong_count(path: &Path, lists: &Lists, directed: bool) -> Box<ReadError> {
 }
 
 /// An edge that the lists of its ends do not agree on.
-fn one_way(path: &Path, lists: &Lists, amiss: &symmetry::Amiss) -> Box<ReadError> {
+fn one_way(
+    path: &Path,
+    lists: &NeighbourLists,
+    amiss: &symmetry::MissingReverse,
+) -> Box<ReadError> {
     let (at, other) = if amiss.other.is_empty() {
         (amiss.neighbour, amiss.vertex)
     } else {
@@ -175,7 +184,7 @@ fn one_way(path: &Path, lists: &Lists, amiss: &symmetry::Amiss) -> Box<ReadError
 }
 
 /// Sizes and weights of vertices.
-fn columns(lists: &Lists) -> Vec<(String, Column)> {
+fn columns(lists: &NeighbourLists) -> Vec<(String, Column)> {
     let flags = lists.header.flags;
     let width = flags.numbers();
     if lists.numbers.is_empty() {

@@ -19,15 +19,15 @@
 //!           heterophily (2023)
 use crate::{
     containers::{
-        npy::{array_parts::Parts, node_values},
+        npy::{array_parts::ArrayParts, node_values},
         npz::{Family, Npz},
         sparse_matrix,
     },
-    detect::file_heads::Look,
-    f32_rounding::Rounded,
+    detect::file_heads::FileHeads,
+    f32_rounding::RoundedIntegers,
     format::{Format, only},
     options::Options,
-    out_of_core::{Found, Limit, Sink},
+    out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph},
     read_error::Read,
     side_files::graph_file_arrays,
@@ -50,7 +50,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// One file whose arrays are those of a family; an archive around it gives way to the file itself.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let graphs = |end: &str| -> Vec<PathBuf> {
         // One that lacks an array of its family is recognised too, so that it is said which.
         let is_graph = |npz: Npz, path: &Path| match npz.family() {
@@ -161,7 +161,7 @@ impl Npz {
         let unread = options.weight.as_deref() == Some("none");
         let mut weights =
             self.weights().filter(|_| !unread).map(|name| self.parts(name)).transpose()?;
-        let fits = |list: &Parts<'_>, what: &str| {
+        let fits = |list: &ArrayParts<'_>, what: &str| {
             let error =
                 || list.error(format!("it does not have {what} for each beginning in `src_li`"));
             let error = || {
@@ -173,7 +173,7 @@ impl Npz {
         };
         fits(&targets, "an end")?;
         weights.iter().try_for_each(|weights| fits(weights, "a weight"))?;
-        let (mut sink, mut rounded) = (Sink::new(limit), Rounded::default());
+        let (mut sink, mut rounded) = (EdgeSink::new(limit), RoundedIntegers::default());
         while sink.count() < sources.count() {
             let source = sources.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let target = targets.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
@@ -213,7 +213,7 @@ impl Npz {
 
     /// A graph from the sparse matrix of this prefix.
     fn adjacency(&self, prefix: &str, options: &Options, limit: &Limit) -> Read<Found> {
-        let (mut sink, mut rounded) = (Sink::new(limit), Rounded::default());
+        let (mut sink, mut rounded) = (EdgeSink::new(limit), RoundedIntegers::default());
         let unread = options.weight.as_deref() == Some("none");
         let mut ones = true;
         let (rows, columns) = sparse_matrix::each(self, prefix, |part| {
@@ -328,7 +328,7 @@ impl Npz {
         if ends.shape.len() != 2 || ends.shape[1] != 2 {
             return Err(wrong());
         }
-        let mut sink = Sink::new(limit);
+        let mut sink = EdgeSink::new(limit);
         while 2 * sink.count() < ends.count() {
             let both = ends.next(2 * EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let (source, target) = both.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();

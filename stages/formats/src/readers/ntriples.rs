@@ -22,19 +22,19 @@ mod terms;
 
 use crate::{
     containers::bundle::{Bundle, last, unread},
-    detect::file_heads::{Look, names_in_archive},
+    detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::{Literals, Options},
     out_of_core::{Found, Limit},
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
     text::{
-        lines::{Fault, each},
-        statements::{Piece, Spelled, Statements},
+        lines::{LineFault, each},
+        statements::{Spellings, StatementLines, Statements},
     },
 };
 use std::path::{Path, PathBuf};
-use terms::{Kind, Terms};
+use terms::{TermKind, Terms};
 
 /// The relation that gives a term its type, in RDF.
 pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -49,7 +49,7 @@ pub const FORMAT: Format = Format {
 
 /// All files `.nt` that begin with a statement, and the tables of labels; else an archive with such
 /// a file.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let texts = look
         .ending(".nt")
         .into_iter()
@@ -127,12 +127,12 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
 }
 
 /// Parses whole lines.
-fn parse(text: &[u8], options: &Options) -> Result<Piece, Fault> {
-    let (mut nodes, mut relations) = (Spelled::new(), Spelled::new());
+fn parse(text: &[u8], options: &Options) -> Result<StatementLines, LineFault> {
+    let (mut nodes, mut relations) = (Spellings::new(), Spellings::new());
     let mut dropped: Vec<bool> = Vec::new();
     let mut triples = Vec::new();
     for (start, line) in each(text) {
-        let behind = |fault: Fault| Fault { byte: fault.byte + start, ..fault };
+        let behind = |fault: LineFault| LineFault { byte: fault.byte + start, ..fault };
         let mut terms = Terms::new(line);
         if terms.at_end() {
             continue;
@@ -145,7 +145,7 @@ fn parse(text: &[u8], options: &Options) -> Result<Piece, Fault> {
             dropped.push(is_dropped(&relations.words[relation as usize], &options.drop_relations));
         }
         if dropped[relation as usize]
-            || options.literals == Literals::Drop && object.kind == Kind::Literal
+            || options.literals == Literals::Drop && object.kind == TermKind::Literal
         {
             object.word().map_err(behind)?;
             continue;
@@ -154,7 +154,7 @@ fn parse(text: &[u8], options: &Options) -> Result<Piece, Fault> {
         let target = nodes.number(object.spelling, || object.word()).map_err(behind)?;
         triples.push([source, relation, target]);
     }
-    Ok(without_unused(Piece { nodes: nodes.words, relations: relations.words, triples }))
+    Ok(without_unused(StatementLines { nodes: nodes.words, relations: relations.words, triples }))
 }
 
 /// Whether a relation is named, whole or by its last step.
@@ -173,7 +173,7 @@ pub fn is_literal(word: &str) -> bool {
 }
 
 /// Takes out relations of which no statement is left.
-fn without_unused(mut piece: Piece) -> Piece {
+fn without_unused(mut piece: StatementLines) -> StatementLines {
     let mut used = vec![false; piece.relations.len()];
     piece.triples.iter().for_each(|triple| used[triple[1] as usize] = true);
     if used.iter().all(|&used| used) {

@@ -22,12 +22,12 @@ mod table_names;
 
 use crate::{
     containers::bundle::{Bundle, last, unread},
-    detect::file_heads::{Look, names_in_archive},
+    detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::Options,
     raw_graph::{Column, EdgeFeatures, Edges, Features, Graphs, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
-    text::number_table::{Gap, Number, Table},
+    text::number_table::{NumberOrGap, NumberTable, TableNumber},
 };
 use std::path::PathBuf;
 use table_names::{TABLES, is_table, table_of};
@@ -91,7 +91,7 @@ pub fn passed_over<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
 }
 
 /// Tables where there are edges and numbers of nodes; else an archive with those.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let both = |names: &[String]| {
         ["edge", "num-node-list"].iter().all(|table| names.iter().any(|name| is_table(name, table)))
     };
@@ -112,13 +112,13 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 /// Reads the tables, or the archive.
 pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
     let bundle = Bundle::open(files)?;
-    let set = Set { bundle: &bundle };
+    let set = OgbSet { bundle: &bundle };
     let sizes = set.sizes()?;
     let features = set.maybe::<f32>("node-feat", None)?;
-    let node_labels = set.maybe::<Gap>("node-label", None)?;
+    let node_labels = set.maybe::<NumberOrGap>("node-label", None)?;
     let nodes = set.count_nodes(&sizes, features.as_ref(), node_labels.as_ref())?;
     let (edges, relations) = set.edges(&sizes)?;
-    let graph_labels = set.maybe::<Gap>("graph-label", None)?;
+    let graph_labels = set.maybe::<NumberOrGap>("graph-label", None)?;
     let graph_count = sizes.nodes.rows();
     if let Some(table) = &graph_labels {
         table.expect_rows("labels of graphs", graph_count, "num-node-list")?;
@@ -165,37 +165,37 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
 }
 
 /// How many nodes and edges each graph has.
-struct Sizes {
-    nodes: Table<u32>,
-    edges: Option<Table<u32>>,
+struct GraphSizes {
+    nodes: NumberTable<u32>,
+    edges: Option<NumberTable<u32>>,
     /// Rows of the table of edges.
-    rows: Table<u32>,
+    rows: NumberTable<u32>,
 }
 
-struct Set<'a> {
+struct OgbSet<'a> {
     bundle: &'a Bundle,
 }
 
-impl Set<'_> {
-    fn maybe<T: Number + std::fmt::Debug>(
+impl OgbSet<'_> {
+    fn maybe<T: TableNumber + std::fmt::Debug>(
         &self,
         table: &str,
         columns: Option<usize>,
-    ) -> Read<Option<Table<T>>> {
+    ) -> Read<Option<NumberTable<T>>> {
         let found =
             self.bundle.only(&format!("the table `{table}`"), |name| is_table(name, table))?;
         found
             .map(|index| {
-                Table::read(self.bundle.text(index)?, &format!("rows of `{table}`"), columns)
+                NumberTable::read(self.bundle.text(index)?, &format!("rows of `{table}`"), columns)
             })
             .transpose()
     }
 
-    fn must<T: Number + std::fmt::Debug>(
+    fn must<T: TableNumber + std::fmt::Debug>(
         &self,
         table: &str,
         columns: Option<usize>,
-    ) -> Read<Table<T>> {
+    ) -> Read<NumberTable<T>> {
         self.maybe(table, columns)?.ok_or_else(|| {
             let known = self
                 .bundle
@@ -218,7 +218,7 @@ impl Set<'_> {
         })
     }
 
-    fn sizes(&self) -> Read<Sizes> {
+    fn sizes(&self) -> Read<GraphSizes> {
         let nodes = self.must::<u32>("num-node-list", Some(1))?;
         if nodes.rows() == 0 {
             return Err(Box::new(
@@ -241,15 +241,15 @@ impl Set<'_> {
                 "the sum of num-edge-list",
             )?;
         }
-        Ok(Sizes { nodes, edges, rows })
+        Ok(GraphSizes { nodes, edges, rows })
     }
 
     /// The number of all nodes, which must fit the tables that have a row for each.
     fn count_nodes(
         &self,
-        sizes: &Sizes,
-        features: Option<&Table<f32>>,
-        labels: Option<&Table<Gap>>,
+        sizes: &GraphSizes,
+        features: Option<&NumberTable<f32>>,
+        labels: Option<&NumberTable<NumberOrGap>>,
     ) -> Read<u32> {
         let claimed: u64 = sizes.nodes.values.iter().map(|&count| u64::from(count)).sum();
         let whole = usize::try_from(claimed).unwrap_or(usize::MAX);
@@ -261,8 +261,8 @@ impl Set<'_> {
         }
         let rows = sizes.rows.rows()
             + sizes.nodes.rows()
-            + features.map_or(0, Table::rows)
-            + labels.map_or(0, Table::rows);
+            + features.map_or(0, NumberTable::rows)
+            + labels.map_or(0, NumberTable::rows);
         let most = (CLAIM_ALWAYS + CLAIM_A_ROW * rows as u64).min(NODES_MOST);
         if claimed > most {
             let error = ReadError::new(
@@ -279,7 +279,7 @@ impl Set<'_> {
     }
 
     /// The edges, and the names of their relations.
-    fn edges(&self, sizes: &Sizes) -> Read<(Edges, Vec<String>)> {
+    fn edges(&self, sizes: &GraphSizes) -> Read<(Edges, Vec<String>)> {
         let rows = sizes.rows.rows();
         let (mut source, mut target) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         let (mut row, mut first) = (0, 0);
@@ -334,7 +334,8 @@ impl Set<'_> {
     /// Weights and features of edges.
     fn describe_edges(&self, edges: &mut Edges) -> Read<()> {
         let rows = edges.len();
-        let mut blocks: Vec<Table<f32>> = self.maybe("edge-feat", None)?.into_iter().collect();
+        let mut blocks: Vec<NumberTable<f32>> =
+            self.maybe("edge-feat", None)?.into_iter().collect();
         for name in self.further("edge_").into_iter().filter(|name| name != RELATIONS) {
             let Some(table) = self.maybe::<f32>(&name, None)? else { continue };
             table.expect_rows(&format!("rows of `{name}`"), rows, "the table of edges")?;
@@ -378,7 +379,7 @@ impl Set<'_> {
     fn node_columns(&self, nodes: usize) -> Read<Vec<(String, Column)>> {
         let mut columns = Vec::new();
         for name in self.further("node_") {
-            let Some(table) = self.maybe::<Gap>(&name, None)? else { continue };
+            let Some(table) = self.maybe::<NumberOrGap>(&name, None)? else { continue };
             table.expect_rows(&format!("rows of `{name}`"), nodes, "the number of nodes")?;
             for column in 0..table.columns {
                 let values = (0..nodes).map(|row| table.row(row)[column].0);

@@ -8,13 +8,13 @@
 //!           Embeddings (2016); github.com/kimiyoung/planetoid
 use crate::{
     containers::{
-        decompress::Plain,
+        decompress::PlainFile,
         pickle::{
             self,
-            value::{Matrix, Pickle},
+            value::{CsrMatrix, Pickle},
         },
     },
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::Format,
     raw_graph::{
         self, Edges, Features, IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN,
@@ -40,7 +40,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// Any of the eight files: what lacks is the reader's to say.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let part = |name: &str| {
         name.starts_with("ind.")
             && PARTS
@@ -54,8 +54,8 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 
 /// Reads the eight files, given in any order and packing.
 pub fn read(paths: &[PathBuf]) -> Read<RawGraph> {
-    let files = Files::find(paths)?;
-    let parts = Parts::read(&files)?;
+    let files = PlanetoidFiles::find(paths)?;
+    let parts = PlanetoidArrays::read(&files)?;
     parts.agree(&files)?;
     let neighbours = neighbours(&files)?;
     let nodes = count_nodes(&files, &parts, &neighbours)?;
@@ -77,12 +77,12 @@ pub fn read(paths: &[PathBuf]) -> Read<RawGraph> {
 }
 
 /// Where each part lies.
-struct Files {
+struct PlanetoidFiles {
     paths: [PathBuf; 8],
 }
 
-impl Files {
-    fn find(paths: &[PathBuf]) -> Read<Files> {
+impl PlanetoidFiles {
+    fn find(paths: &[PathBuf]) -> Read<PlanetoidFiles> {
         let name_of = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             name.trim_end_matches(".gz").trim_end_matches(".zst").to_string()
@@ -125,7 +125,7 @@ impl Files {
         for (slot, part) in found.iter_mut().zip(PARTS) {
             *slot = find(part)?;
         }
-        Ok(Files { paths: found })
+        Ok(PlanetoidFiles { paths: found })
     }
 
     fn path(&self, part: &str) -> &Path {
@@ -138,10 +138,10 @@ impl Files {
     }
 
     fn pickle(&self, part: &str) -> Read<Pickle> {
-        pickle::load(self.path(part), &Plain::open(self.path(part))?.read_all()?)
+        pickle::load(self.path(part), &PlainFile::open(self.path(part))?.read_all()?)
     }
 
-    fn matrix(&self, part: &str) -> Read<Matrix> {
+    fn matrix(&self, part: &str) -> Read<CsrMatrix> {
         let pickle = self.pickle(part)?;
         let matrix = pickle.matrix(pickle.root()).map_err(|what| self.error(part, what))?;
         let row = |at: usize| matrix.offsets.partition_point(|&offset| offset <= at as u64) - 1;
@@ -176,10 +176,10 @@ impl Files {
 }
 
 /// What is read, part by part.
-struct Parts {
-    x: Matrix,
-    tx: Matrix,
-    allx: Matrix,
+struct PlanetoidArrays {
+    x: CsrMatrix,
+    tx: CsrMatrix,
+    allx: CsrMatrix,
     ally: Vec<u32>,
     ty: Vec<u32>,
     y: Vec<u32>,
@@ -189,14 +189,14 @@ struct Parts {
     test_lines: Vec<u64>,
 }
 
-impl Parts {
-    fn read(files: &Files) -> Read<Parts> {
+impl PlanetoidArrays {
+    fn read(files: &PlanetoidFiles) -> Read<PlanetoidArrays> {
         let (y, y_classes) = files.classes("y")?;
         let (ty, ty_classes) = files.classes("ty")?;
         let (ally, ally_classes) = files.classes("ally")?;
         let (x, tx, allx) = (files.matrix("x")?, files.matrix("tx")?, files.matrix("allx")?);
         let (test, test_lines) = test_index(files)?;
-        Ok(Parts {
+        Ok(PlanetoidArrays {
             x,
             tx,
             allx,
@@ -210,7 +210,7 @@ impl Parts {
     }
 
     /// Compares the sizes that must be equal.
-    fn agree(&self, files: &Files) -> Read<()> {
+    fn agree(&self, files: &PlanetoidFiles) -> Read<()> {
         let rows = [
             ("y", "x", self.y.len(), self.x.rows()),
             ("ally", "allx", self.ally.len(), self.allx.rows()),
@@ -345,9 +345,9 @@ impl Parts {
 }
 
 /// The node ids of test.index, one a line, and these lines.
-fn test_index(files: &Files) -> Read<(Vec<u32>, Vec<u64>)> {
+fn test_index(files: &PlanetoidFiles) -> Read<(Vec<u32>, Vec<u64>)> {
     let path = files.path("test.index");
-    let text = Plain::open(path)?.read_all()?;
+    let text = PlainFile::open(path)?.read_all()?;
     let (mut ids, mut lines) = (Vec::new(), Vec::new());
     for (line, text) in text.split(|&byte| byte == b'\n').enumerate() {
         let word = String::from_utf8_lossy(text);
@@ -372,7 +372,7 @@ fn test_index(files: &Files) -> Read<(Vec<u32>, Vec<u64>)> {
 }
 
 /// The neighbour lists by ascending node.
-fn neighbours(files: &Files) -> Read<Vec<(u32, Vec<u32>)>> {
+fn neighbours(files: &PlanetoidFiles) -> Read<Vec<(u32, Vec<u32>)>> {
     let pickle = files.pickle("graph")?;
     let error = |what: String| files.error("graph", what);
     let id = |value, of: &dyn Fn() -> String| {
@@ -411,7 +411,11 @@ fn neighbours(files: &Files) -> Read<Vec<(u32, Vec<u32>)>> {
 }
 
 /// Rows, gaps in test.index included; an id beyond them is an error.
-fn count_nodes(files: &Files, parts: &Parts, neighbours: &[(u32, Vec<u32>)]) -> Read<usize> {
+fn count_nodes(
+    files: &PlanetoidFiles,
+    parts: &PlanetoidArrays,
+    neighbours: &[(u32, Vec<u32>)],
+) -> Read<usize> {
     let gaps_most = (parts.allx.rows() + parts.tx.rows()) * 2 + 65_536;
     let test = parts.test.iter().max().map_or(0, |&id| id as usize + 1);
     if test > gaps_most {

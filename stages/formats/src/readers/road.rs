@@ -8,13 +8,13 @@
 //! limits    the node file as a whole in memory
 //! format    F. Li and others, Real Datasets for Spatial Databases (2005)
 use super::edge_list::{
-    field_lines::{Layout, Width},
+    field_lines::{EdgeColumns, Width},
     read_known,
-    table_edges::{Known, onto},
+    table_edges::{KnownColumns, onto},
 };
 use crate::{
-    containers::decompress::Plain,
-    detect::file_heads::Look,
+    containers::decompress::PlainFile,
+    detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
     out_of_core::{Found, Limit},
@@ -23,7 +23,7 @@ use crate::{
     text::{
         comments::is_blank_or_comment,
         field_fault::fault_at,
-        field_table::Table,
+        field_table::FieldTable,
         fields::{Separator, separator_of},
     },
 };
@@ -41,7 +41,7 @@ const NODE_ENDS: [&str; 2] = [".cnode", ".cnode.txt"];
 const EDGE_ENDS: [&str; 2] = [".cedge", ".cedge.txt"];
 
 /// One file of nodes and one of edges.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let ending = |ends: [&str; 2]| -> Vec<PathBuf> {
         ends.iter().flat_map(|end| look.ending(end)).map(PathBuf::from).collect()
     };
@@ -70,12 +70,12 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
                 .hint("name both files"),
         ));
     };
-    let table = Table::read(Plain::open(nodes)?, Some(&["node", "x", "y"]), options)?;
+    let table = FieldTable::read(PlainFile::open(nodes)?, Some(&["node", "x", "y"]), options)?;
     let (ids, order) = ids_of(&table)?;
-    let known = Known { layout: Some(layout(edges, options)?), type_is_relation: false };
+    let known = KnownColumns { layout: Some(layout(edges, options)?), type_is_relation: false };
     let options = Options { ids: Ids::Number, ..options.clone() };
-    let found = read_known(Plain::open(edges)?, &options, &known, limit)?;
-    let (mut graph, spilled) = onto(found, ids, &options, &known, || Plain::open(edges))?;
+    let found = read_known(PlainFile::open(edges)?, &options, &known, limit)?;
+    let (mut graph, spilled) = onto(found, ids, &options, &known, || PlainFile::open(edges))?;
     for (column, name) in [(1, "x"), (2, "y")] {
         let value = |&row: &u32| {
             let hint = "coordinates are two finite numbers";
@@ -100,7 +100,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
 }
 
 /// Ids ascending, and the row of the file for each.
-fn ids_of(table: &Table) -> Read<(NodeIds, Vec<u32>)> {
+fn ids_of(table: &FieldTable) -> Read<(NodeIds, Vec<u32>)> {
     let mut ids: Vec<(u64, u32)> = Vec::with_capacity(table.rows());
     for row in 0..table.rows() {
         let word = table.bytes(row, 0);
@@ -142,12 +142,12 @@ fn ids_of(table: &Table) -> Read<(NodeIds, Vec<u32>)> {
 }
 
 /// Four columns behind the separator of the first line.
-fn layout(edges: &Path, options: &Options) -> Read<Layout> {
+fn layout(edges: &Path, options: &Options) -> Read<EdgeColumns> {
     let mut head = Vec::new();
-    Plain::open(edges)?.fill(&mut head, 1 << 12)?;
+    PlainFile::open(edges)?.fill(&mut head, 1 << 12)?;
     let line =
         head.split(|&byte| byte == b'\n').find(|line| !is_blank_or_comment(line)).unwrap_or(b"");
-    Ok(Layout {
+    Ok(EdgeColumns {
         separator: Separator::told(options)
             .map_err(|fault| fault_at(edges, &head, &fault))?
             .unwrap_or_else(|| separator_of(line)),

@@ -27,18 +27,18 @@ use super::edge_list::with_an_edge;
 use crate::{
     column_roles::{GRAPHS, IDS, KINDS},
     containers::{
-        arrow_tables::{self, Part, Source},
+        arrow_tables::{self, TableFile, TableSource},
         raw_file::begins,
-        sparse_matrix::Entries,
+        sparse_matrix::MatrixEntries,
     },
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::Format,
     options::Options,
     out_of_core::{self, Edge, Found, Limit, Spilled},
     raw_graph::{Features, Graphs, Kinds, NodeIds, RawGraph},
     read_error::{Read, ReadError},
 };
-use node_table::Table;
+use node_table::NodeTable;
 use std::path::{Path, PathBuf};
 
 pub use crate::containers::arrow_tables::is_guarded;
@@ -54,7 +54,7 @@ pub const FORMAT: Format = Format {
 
 /// An edge table by its name, or tables whose columns are all those of edges; with the tables
 /// beside it.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let files: Vec<PathBuf> = look
         .files()
         .flat_map(|(path, _)| look.sound(table_files::below(path)).unwrap_or_default())
@@ -87,7 +87,9 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
             "another name",
         )));
     }
-    let open = |parts: &[Part]| parts.iter().map(arrow_tables::open).collect::<Read<Vec<Source>>>();
+    let open = |parts: &[TableFile]| {
+        parts.iter().map(arrow_tables::open).collect::<Read<Vec<TableSource>>>()
+    };
     let (edge_files, node_files) = (open(&found.edges)?, open(&found.nodes)?);
     let ours =
         edge_files.iter().chain(&node_files).all(|source| source.ours) && !node_files.is_empty();
@@ -97,8 +99,8 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     } else {
         Some(read_nodes(&node_files, options, &mut graph)?)
     };
-    let nodes = nodes.map(|ids| edge_table::Nodes { ids, by_row: ours });
-    let edge_table::Found { ids, edges, spilled, relations, passed_over, notes } =
+    let nodes = nodes.map(|ids| edge_table::KnownNodes { ids, by_row: ours });
+    let edge_table::EdgeTableContents { ids, edges, spilled, relations, passed_over, notes } =
         edge_table::read(&edge_files, options, nodes, limit)?;
     (graph.ids, graph.edges, graph.relations, graph.passed_over) =
         (ids, edges, relations, passed_over);
@@ -116,7 +118,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
 }
 
 /// Reads the node table into the graph; the ids come back.
-fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Read<NodeIds> {
+fn read_nodes(sources: &[TableSource], options: &Options, graph: &mut RawGraph) -> Read<NodeIds> {
     let mut table = node_table::read(sources)?;
     let ids = match options.id.as_deref() {
         None => table.take_ids(IDS)?.unwrap_or(NodeIds::Count(table.rows as u32)),
@@ -162,8 +164,8 @@ fn words_of(names: &NodeIds) -> Vec<String> {
 }
 
 /// Reads the graph table: labels, splits and further columns of the graphs that nodes name.
-fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()> {
-    let mut table: Table = node_table::read(sources)?;
+fn read_graphs(sources: &[TableSource], ours: bool, graph: &mut RawGraph) -> Read<()> {
+    let mut table: NodeTable = node_table::read(sources)?;
     let Some(graphs) = &mut graph.graphs else {
         return Err(Box::new(
             sources[0]
@@ -174,7 +176,7 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
     let ids =
         table.take_ids(&["id", "graph", "graph_id"])?.unwrap_or(NodeIds::Count(table.rows as u32));
     let by_row = NodeIds::Count(ids.len() as u32);
-    let index = node_ids::Index::new(if ours { &by_row } else { &ids });
+    let index = node_ids::NodeIndex::new(if ours { &by_row } else { &ids });
     let row_of: Vec<Option<u32>> = match &graphs.ids {
         NodeIds::Count(count) => (0..u64::from(*count)).map(|id| index.number(id)).collect(),
         NodeIds::Numbers(numbers) => numbers.iter().map(|&id| index.number(id)).collect(),
@@ -213,9 +215,10 @@ pub(crate) fn begins_as_one(path: &Path) -> Read<bool> {
 
 /// A table that says parts of splits: its rows by ascending id, these ids, and each split's parts
 /// in their order.
-pub(crate) fn parts(path: &Path, ids: &[&str]) -> Read<(Table, NodeIds, Vec<Vec<u8>>)> {
-    let source = arrow_tables::open(&Part { path: path.to_path_buf(), constants: Vec::new() })?;
-    let mut table: Table = node_table::read(std::slice::from_ref(&source))?;
+pub(crate) fn parts(path: &Path, ids: &[&str]) -> Read<(NodeTable, NodeIds, Vec<Vec<u8>>)> {
+    let source =
+        arrow_tables::open(&TableFile { path: path.to_path_buf(), constants: Vec::new() })?;
+    let mut table: NodeTable = node_table::read(std::slice::from_ref(&source))?;
     let ids = table.take_ids(ids)?.ok_or_else(|| table.missing("id"))?;
     let splits = table.take_splits()?;
     if splits.is_empty() {
@@ -236,7 +239,8 @@ pub(crate) fn refuse_without_parts(path: &Path, ids: &[&str]) -> Read<()> {
         "validation_mask",
         "test_mask",
     ];
-    let source = arrow_tables::open(&Part { path: path.to_path_buf(), constants: Vec::new() })?;
+    let source =
+        arrow_tables::open(&TableFile { path: path.to_path_buf(), constants: Vec::new() })?;
     for (name, known) in [("id", ids), ("split", PARTS)] {
         if !source
             .schema
@@ -255,7 +259,7 @@ pub(crate) fn refuse_without_parts(path: &Path, ids: &[&str]) -> Read<()> {
 }
 
 /// Features as a table has them.
-pub(crate) enum Tabled {
+pub(crate) enum TableFeatures {
     /// Row by row.
     Rows {
         /// Numbers in a row.
@@ -264,19 +268,20 @@ pub(crate) enum Tabled {
         values: Vec<f32>,
     },
     /// What is not 0, of a matrix that does not say how large it is.
-    Entries(Entries),
+    Entries(MatrixEntries),
 }
 
 /// The features of a table that has nothing else.
-pub(crate) fn features_of(path: &Path) -> Read<Tabled> {
-    let source = arrow_tables::open(&Part { path: path.to_path_buf(), constants: Vec::new() })?;
-    let mut table: Table = node_table::read(std::slice::from_ref(&source))?;
+pub(crate) fn features_of(path: &Path) -> Read<TableFeatures> {
+    let source =
+        arrow_tables::open(&TableFile { path: path.to_path_buf(), constants: Vec::new() })?;
+    let mut table: NodeTable = node_table::read(std::slice::from_ref(&source))?;
     features_in(&mut table, &source)
 }
 
-fn features_in(table: &mut Table, source: &Source) -> Read<Tabled> {
+fn features_in(table: &mut NodeTable, source: &TableSource) -> Read<TableFeatures> {
     if let Some(entries) = table.take_entries(&source.path)? {
-        return Ok(Tabled::Entries(entries));
+        return Ok(TableFeatures::Entries(entries));
     }
     let none = |what: &str| {
         Box::new(
@@ -291,15 +296,15 @@ fn features_in(table: &mut Table, source: &Source) -> Read<Tabled> {
             Err(Box::new(error.hint("columns of other names stand in the table of nodes")))
         }
         Some(Features::Dense { columns, values }) => {
-            Ok(Tabled::Rows { columns: columns as usize, values })
+            Ok(TableFeatures::Rows { columns: columns as usize, values })
         }
         _ => Err(none("the table has no features")),
     }
 }
 
 /// Reads features that stand in a table of their own, in the order of the nodes.
-fn read_features(sources: &[Source], graph: &mut RawGraph) -> Read<()> {
-    let mut table: Table = node_table::read(sources)?;
+fn read_features(sources: &[TableSource], graph: &mut RawGraph) -> Read<()> {
+    let mut table: NodeTable = node_table::read(sources)?;
     let first = &sources[0];
     if graph.features.is_some() {
         return Err(Box::new(
@@ -327,12 +332,16 @@ fn read_features(sources: &[Source], graph: &mut RawGraph) -> Read<()> {
         ))
     };
     graph.features = Some(match features_in(&mut table, first)? {
-        Tabled::Rows { .. } if count != nodes => return too_few(count),
-        Tabled::Rows { columns, values } => Features::Dense { columns: columns as u32, values },
-        Tabled::Entries(entries) if entries.rows as usize > nodes => {
+        TableFeatures::Rows { .. } if count != nodes => return too_few(count),
+        TableFeatures::Rows { columns, values } => {
+            Features::Dense { columns: columns as u32, values }
+        }
+        TableFeatures::Entries(entries) if entries.rows as usize > nodes => {
             return too_few(entries.rows as usize);
         }
-        Tabled::Entries(entries) => Entries { rows: nodes as u32, ..entries }.into_features(),
+        TableFeatures::Entries(entries) => {
+            MatrixEntries { rows: nodes as u32, ..entries }.into_features()
+        }
     });
     Ok(())
 }

@@ -24,17 +24,17 @@ mod split_files;
 use super::edge_list;
 use crate::{
     containers::bundle::{Bundle, last, unread},
-    detect::file_heads::{Look, names_in_archive},
+    detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
-    options::{Options, Part},
+    options::{Options, TriplePart},
     out_of_core::{Found, Limit},
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
     text::{
-        lines::{Fault, each},
-        number_table::{Number, words},
+        lines::{LineFault, each},
+        number_table::{TableNumber, words},
         numbers::looks_like_number,
-        statements::{Piece, Spelled, Statements},
+        statements::{Spellings, StatementLines, Statements},
         tab_cells::cells,
     },
 };
@@ -51,23 +51,23 @@ pub const FORMAT: Format = Format {
 };
 
 /// The part that a file of words is by its name.
-fn part_of(name: &str) -> Option<Part> {
+fn part_of(name: &str) -> Option<TriplePart> {
     let name = last(name);
     let stem = name
         .strip_suffix(".txt")
         .or(name.strip_suffix(".tsv"))
         .filter(|_| !entity_types::is(name))?;
     match stem.rsplit(['-', '_', '.']).next().unwrap_or(stem) {
-        "train" => Some(Part::Train),
-        "valid" | "val" | "dev" => Some(Part::Valid),
-        "test" => Some(Part::Test),
+        "train" => Some(TriplePart::Train),
+        "valid" | "val" | "dev" => Some(TriplePart::Valid),
+        "test" => Some(TriplePart::Test),
         _ => None,
     }
 }
 
 /// The numbered form; else words of at least two parts, each with a table of types; else an archive
 /// with one of these.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let with_types = |files: Vec<PathBuf>| {
         let types = look
             .files()
@@ -91,7 +91,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
         .map(|(path, _)| path.into())
         .collect();
     let has_train = look.files().any(|(path, name)| {
-        part_of(name) == Some(Part::Train) && parts.iter().any(|part| part == path)
+        part_of(name) == Some(TriplePart::Train) && parts.iter().any(|part| part == path)
     });
     let alone = |path: &PathBuf| are_surely_statements(look.head(path));
     if has_train && (parts.len() > 1 || parts.iter().all(alone)) {
@@ -100,7 +100,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let holds = |path: &Path| {
         names_in_archive(look, path)
             .iter()
-            .any(|name| part_of(name) == Some(Part::Train) || id_files::is(name, "train"))
+            .any(|name| part_of(name) == Some(TriplePart::Train) || id_files::is(name, "train"))
     };
     look.files()
         .find(|(path, _)| holds(path) && look.sound(holds_triples(path)) == Some(true))
@@ -112,7 +112,7 @@ fn holds_triples(path: &Path) -> Read<bool> {
     let bundle = Bundle::open(&[path.to_path_buf()])?;
     let parts = bundle.names().filter(|(_, name)| part_of(name).is_some()).count();
     for (index, name) in bundle.names() {
-        let is_train = part_of(name) == Some(Part::Train) && parts > 1;
+        let is_train = part_of(name) == Some(TriplePart::Train) && parts > 1;
         if id_files::is(name, "train") || is_train && is_words(bundle.text(index)?.lines()?.first())
         {
             return Ok(true);
@@ -139,7 +139,8 @@ fn are_surely_statements(head: &[u8]) -> bool {
     let Some(first) = lines().next() else { return false };
     let between_numbers = [first[0], first[2]].iter().all(|word| looks_like_number(word))
         && !looks_like_number(first[1]);
-    let is_tail = edge_list::third_column::Third::of(first) == edge_list::third_column::Third::Tail
+    let is_tail = edge_list::third_column::ThirdColumn::of(first)
+        == edge_list::third_column::ThirdColumn::Tail
         || between_numbers && edge_list::third_column::are_statements(lines());
     is_tail && !edge_list::header::names_statements(head)
 }
@@ -160,18 +161,18 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let bundle = Bundle::open(files)?;
     let wanted =
-        if options.parts.is_empty() { vec![Part::Train] } else { in_order(&options.parts) };
+        if options.parts.is_empty() { vec![TriplePart::Train] } else { in_order(&options.parts) };
     let (mut graph, spilled) = match bundle.names().any(|(_, name)| id_files::belongs(name)) {
         true => id_files::read(&bundle, &wanted, limit)?,
         false => read_words(&bundle, options, &wanted, limit)?,
     };
     entity_types::put(&bundle, options, &mut graph)?;
-    let is_there = |part: Part| {
+    let is_there = |part: TriplePart| {
         bundle
             .names()
             .any(|(_, name)| part_of(name) == Some(part) || id_files::is(name, name_of(part)))
     };
-    let left: Vec<&str> = [Part::Train, Part::Valid, Part::Test]
+    let left: Vec<&str> = [TriplePart::Train, TriplePart::Valid, TriplePart::Test]
         .into_iter()
         .filter(|part| !wanted.contains(part) && is_there(*part))
         .map(name_of)
@@ -187,14 +188,19 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
         graph.passed_over.push(what);
     }
     graph.passed_over.extend(unread(&bundle, |name| {
-        [Part::Train, Part::Valid, Part::Test]
+        [TriplePart::Train, TriplePart::Valid, TriplePart::Test]
             .into_iter()
             .any(|part| part_of(name) == Some(part) || id_files::is(name, name_of(part)))
     }));
     Ok((graph, spilled))
 }
 
-fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part], limit: &Limit) -> Read<Found> {
+fn read_words(
+    bundle: &Bundle,
+    options: &Options,
+    wanted: &[TriplePart],
+    limit: &Limit,
+) -> Read<Found> {
     let mut texts = bundle
         .names()
         .filter(|(_, name)| !entity_types::is_chosen(name, options))
@@ -202,9 +208,9 @@ fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part], limit: &Limit
     let alone = texts.next().filter(|_| texts.next().is_none());
     let path = bundle.names().next().map_or(Path::new(""), |(index, _)| bundle.path(index));
     let mut statements = Statements::new(limit);
-    for part in [Part::Train, Part::Valid, Part::Test] {
+    for part in [TriplePart::Train, TriplePart::Valid, TriplePart::Test] {
         let found = match alone {
-            Some(only) => Some(only).filter(|_| part == Part::Train),
+            Some(only) => Some(only).filter(|_| part == TriplePart::Train),
             None => bundle.only(&format!("the part `{}`", name_of(part)), |name| {
                 part_of(name) == Some(part)
             })?,
@@ -249,7 +255,7 @@ fn refuse_names(path: &Path, first: &[u8]) -> Read<()> {
 }
 
 /// Training first; each part once.
-fn in_order(parts: &[Part]) -> Vec<Part> {
+fn in_order(parts: &[TriplePart]) -> Vec<TriplePart> {
     let mut parts = parts.to_vec();
     parts.sort();
     parts.dedup();
@@ -257,8 +263,8 @@ fn in_order(parts: &[Part]) -> Vec<Part> {
 }
 
 /// Parses whole lines of words.
-fn parse(text: &[u8]) -> Result<Piece, Fault> {
-    let (mut nodes, mut relations) = (Spelled::new(), Spelled::new());
+fn parse(text: &[u8]) -> Result<StatementLines, LineFault> {
+    let (mut nodes, mut relations) = (Spellings::new(), Spellings::new());
     let mut triples = Vec::new();
     for (start, line) in each(text) {
         if line.is_empty() {
@@ -267,11 +273,12 @@ fn parse(text: &[u8]) -> Result<Piece, Fault> {
         let mut cells = cells(start, line);
         let mut next = |what: &str| match cells.next() {
             Some((at, cell)) if !cell.is_empty() => Ok((at, cell)),
-            Some((at, _)) => Err(Fault::new(at, format!("a statement has an empty {what}"))
+            Some((at, _)) => Err(LineFault::new(at, format!("a statement has an empty {what}"))
                 .expected("HEAD, RELATION and TAIL with tabs between", b"")),
             None => {
-                let fault = Fault::new(start + line.len(), format!("a statement has no {what}"))
-                    .expected("HEAD, RELATION and TAIL with tabs between", line);
+                let fault =
+                    LineFault::new(start + line.len(), format!("a statement has no {what}"))
+                        .expected("HEAD, RELATION and TAIL with tabs between", line);
                 Err(fault.hint(
                     "columns are divided by tabs; with blanks between, convert the file:  tr ' ' \
                      '\\t' < FILE > NEW",
@@ -280,12 +287,12 @@ fn parse(text: &[u8]) -> Result<Piece, Fault> {
         };
         let (head, relation, tail) = (next("head")?, next("relation")?, next("tail")?);
         if let Some((at, cell)) = cells.next() {
-            return Err(Fault::new(at, "a statement has more than three columns")
+            return Err(LineFault::new(at, "a statement has more than three columns")
                 .expected("the end of the line", cell));
         }
         let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
             Ok(word) => Ok(word.to_owned()),
-            Err(_) => Err(Fault::new(at, "a name is not UTF-8")
+            Err(_) => Err(LineFault::new(at, "a name is not UTF-8")
                 .expected("text in UTF-8", cell)
                 .hint("convert the file with  iconv")),
         };
@@ -293,7 +300,7 @@ fn parse(text: &[u8]) -> Result<Piece, Fault> {
         let relation = relations.number(relation.1, || word(relation))?;
         triples.push([source, relation, nodes.number(tail.1, || word(tail))?]);
     }
-    Ok(Piece { nodes: nodes.words, relations: relations.words, triples })
+    Ok(StatementLines { nodes: nodes.words, relations: relations.words, triples })
 }
 
 #[cfg(test)]

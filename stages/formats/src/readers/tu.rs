@@ -15,12 +15,12 @@
 //!           graphs (2020); chrsmrrs.github.io/datasets
 use crate::{
     containers::bundle::{Bundle, last, unread},
-    detect::file_heads::{Look, names_in_archive},
+    detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::Options,
     raw_graph::{EdgeFeatures, Edges, Features, Graphs, Labels, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
-    text::number_table::{Gap, Number, Table, classes},
+    text::number_table::{NumberOrGap, NumberTable, TableNumber, classes},
 };
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ fn is_part(name: &str, part: &str) -> bool {
 }
 
 /// The files of the set, if there is an indicator; else an archive with one.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let named: Vec<PathBuf> = look
         .files()
         .filter(|(_, name)| PARTS.iter().any(|part| is_part(name, part)))
@@ -73,7 +73,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 /// Reads the files, or the archive.
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let bundle = Bundle::open(files)?;
-    let set = Set { bundle: &bundle };
+    let set = TuSet { bundle: &bundle };
     let indicator = set.must::<u32>("graph_indicator", Some(1))?;
     let graphs = set.graphs(&indicator, options)?;
     let nodes = indicator.rows();
@@ -110,30 +110,30 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     })
 }
 
-struct Set<'a> {
+struct TuSet<'a> {
     bundle: &'a Bundle,
 }
 
-impl Set<'_> {
-    fn maybe<T: Number + std::fmt::Debug>(
+impl TuSet<'_> {
+    fn maybe<T: TableNumber + std::fmt::Debug>(
         &self,
         part: &str,
         columns: Option<usize>,
-    ) -> Read<Option<Table<T>>> {
+    ) -> Read<Option<NumberTable<T>>> {
         let found = self.bundle.only(&format!("the part `{part}`"), |name| is_part(name, part))?;
         let what = match part {
             "A" => "lines of A".to_owned(),
             "graph_indicator" => "lines of graph_indicator".to_owned(),
             part => part.replace('_', " "),
         };
-        found.map(|index| Table::read(self.bundle.text(index)?, &what, columns)).transpose()
+        found.map(|index| NumberTable::read(self.bundle.text(index)?, &what, columns)).transpose()
     }
 
-    fn must<T: Number + std::fmt::Debug>(
+    fn must<T: TableNumber + std::fmt::Debug>(
         &self,
         part: &str,
         columns: Option<usize>,
-    ) -> Read<Table<T>> {
+    ) -> Read<NumberTable<T>> {
         self.maybe(part, columns)?.ok_or_else(|| {
             let known = self.bundle.names().find_map(|(index, name)| {
                 let known = PARTS.into_iter().find(|part| is_part(name, part))?;
@@ -158,7 +158,7 @@ impl Set<'_> {
     }
 
     /// The graph of each node, and the labels.
-    fn graphs(&self, indicator: &Table<u32>, options: &Options) -> Read<Graphs> {
+    fn graphs(&self, indicator: &NumberTable<u32>, options: &Options) -> Read<Graphs> {
         if indicator.rows() == 0 {
             let error = ReadError::new(indicator.path(), "the set has no node")
                 .expected("a line with its graph for each node", "none");
@@ -212,7 +212,7 @@ impl Set<'_> {
         })
     }
 
-    fn graph_labels(&self, options: &Options) -> Read<Option<(Table<Gap>, Labels)>> {
+    fn graph_labels(&self, options: &Options) -> Read<Option<(NumberTable<NumberOrGap>, Labels)>> {
         let parts = match options.label.as_deref() {
             None => ["graph_labels", "graph_attributes"].to_vec(),
             Some(part @ ("graph_labels" | "graph_attributes")) => vec![part],
@@ -232,7 +232,7 @@ impl Set<'_> {
             }
         };
         for part in &parts {
-            if let Some(table) = self.maybe::<Gap>(part, None)? {
+            if let Some(table) = self.maybe::<NumberOrGap>(part, None)? {
                 let labels = match (*part, table.columns) {
                     // Targets to be computed are numbers, even if all of them happen to be whole.
                     ("graph_attributes", 1) => {
@@ -244,7 +244,7 @@ impl Set<'_> {
             }
         }
         if options.label.is_some() {
-            self.must::<Gap>(parts[0], None).map(|_| None)
+            self.must::<NumberOrGap>(parts[0], None).map(|_| None)
         } else {
             Ok(None)
         }
@@ -313,7 +313,7 @@ impl Set<'_> {
 }
 
 /// One column is classes; several are one-hot side by side.
-fn of_columns(table: &Table<i64>) -> Read<Labels> {
+fn of_columns(table: &NumberTable<i64>) -> Read<Labels> {
     if table.columns == 1 {
         return Ok(classes(table.values.iter().map(|&value| Some(value)).collect()));
     }
@@ -321,7 +321,7 @@ fn of_columns(table: &Table<i64>) -> Read<Labels> {
 }
 
 /// Each column one-hot, its distinct values ascending, all columns side by side.
-fn one_hot(table: &Table<i64>) -> Read<(usize, Vec<f32>)> {
+fn one_hot(table: &NumberTable<i64>) -> Read<(usize, Vec<f32>)> {
     let mut known: Vec<Vec<i64>> = Vec::with_capacity(table.columns);
     for column in 0..table.columns {
         let mut values: Vec<i64> = Vec::new();

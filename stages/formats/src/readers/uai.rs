@@ -11,20 +11,20 @@
 //!           (2020), github.com/zhumeiqiBUPT/AM-GCN
 use super::edge_list::{
     read_known,
-    table_edges::{Known, onto},
+    table_edges::{KnownColumns, onto},
 };
 use crate::{
     containers::{
-        decompress::Plain,
-        zip::{Archive, is_zip_file},
+        decompress::PlainFile,
+        zip::{ZipArchive, is_zip_file},
     },
-    detect::file_heads::Look,
+    detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
     out_of_core::{Found, Limit},
     raw_graph::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, TEST, TRAIN},
     read_error::{Read, ReadError},
-    text::field_fault::{Fault, fault_at},
+    text::field_fault::{FieldFault, fault_at},
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -40,7 +40,7 @@ pub const FORMAT: Format = Format {
 const COLUMNS_MOST: usize = 1 << 16;
 
 /// An archive with such members, or such files.
-fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let has_all = |names: &[&str]| {
         [".edge", ".feature", ".label"]
             .iter()
@@ -64,7 +64,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Role {
+enum UaiRole {
     Edge,
     Feature,
     Label,
@@ -73,66 +73,66 @@ enum Role {
     Test(u32),
 }
 
-fn role(name: &str) -> Option<Role> {
+fn role(name: &str) -> Option<UaiRole> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let number = |start: &str| -> Option<u32> {
         name.strip_prefix(start)?.strip_suffix(".txt")?.parse().ok()
     };
     match name.rsplit_once('.') {
-        Some((_, "edge")) => Some(Role::Edge),
-        Some((_, "feature")) => Some(Role::Feature),
-        Some((_, "label")) => Some(Role::Label),
-        _ => number("train").map(Role::Train).or(number("test").map(Role::Test)),
+        Some((_, "edge")) => Some(UaiRole::Edge),
+        Some((_, "feature")) => Some(UaiRole::Feature),
+        Some((_, "label")) => Some(UaiRole::Label),
+        _ => number("train").map(UaiRole::Train).or(number("test").map(UaiRole::Test)),
     }
 }
 
 /// A file, or a member of the archive.
-enum Source {
+enum UaiSource {
     File(PathBuf),
-    Member(Arc<Archive>, String),
+    Member(Arc<ZipArchive>, String),
 }
 
-impl Source {
-    fn open(&self) -> Read<Plain> {
+impl UaiSource {
+    fn open(&self) -> Read<PlainFile> {
         match self {
-            Source::File(path) => Plain::open(path),
-            Source::Member(archive, name) => Plain::of_member(archive, name),
+            UaiSource::File(path) => PlainFile::open(path),
+            UaiSource::Member(archive, name) => PlainFile::of_member(archive, name),
         }
     }
 }
 
 /// The parts of a set, and what lies beside them.
-struct Parts {
+struct UaiFiles {
     place: PathBuf,
-    sources: BTreeMap<Role, Source>,
+    sources: BTreeMap<UaiRole, UaiSource>,
     beside: Vec<String>,
 }
 
-impl Parts {
-    fn of(files: &[PathBuf]) -> Read<Parts> {
-        let mut parts = Parts {
+impl UaiFiles {
+    fn of(files: &[PathBuf]) -> Read<UaiFiles> {
+        let mut parts = UaiFiles {
             place: files.first().cloned().unwrap_or_default(),
             sources: BTreeMap::new(),
             beside: Vec::new(),
         };
         for path in files {
-            let name = Look::new(std::slice::from_ref(path))
+            let name = FileHeads::new(std::slice::from_ref(path))
                 .files()
                 .map(|(_, name)| name.to_owned())
                 .collect::<String>();
             if is_zip_file(path)? {
-                let archive = Arc::new(Archive::open(path)?);
+                let archive = Arc::new(ZipArchive::open(path)?);
                 for name in archive.names() {
-                    parts.add(name, Source::Member(archive.clone(), name.to_owned()))?;
+                    parts.add(name, UaiSource::Member(archive.clone(), name.to_owned()))?;
                 }
             } else {
-                parts.add(&name, Source::File(path.clone()))?;
+                parts.add(&name, UaiSource::File(path.clone()))?;
             }
         }
         Ok(parts)
     }
 
-    fn add(&mut self, name: &str, source: Source) -> Read<()> {
+    fn add(&mut self, name: &str, source: UaiSource) -> Read<()> {
         let Some(role) = role(name) else {
             self.beside.push(name.to_owned());
             return Ok(());
@@ -147,7 +147,7 @@ impl Parts {
         }
     }
 
-    fn get(&self, role: Role, end: &str) -> Read<&Source> {
+    fn get(&self, role: UaiRole, end: &str) -> Read<&UaiSource> {
         self.sources.get(&role).ok_or_else(|| {
             let error = ReadError::new(&self.place, format!("the set lacks its file `{end}`"))
                 .expected(format!("a file whose name ends in `{end}`"), "none");
@@ -158,23 +158,23 @@ impl Parts {
 
 /// Reads a set.
 pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
-    let parts = Parts::of(files)?;
+    let parts = UaiFiles::of(files)?;
     let options = Options { ids: Ids::Number, counts: Some(false), ..options.clone() };
-    let edges = parts.get(Role::Edge, ".edge")?;
-    let (features, nodes) = read_features(parts.get(Role::Feature, ".feature")?.open()?)?;
-    let found = read_known(edges.open()?, &options, &Known::default(), limit)?;
+    let edges = parts.get(UaiRole::Edge, ".edge")?;
+    let (features, nodes) = read_features(parts.get(UaiRole::Feature, ".feature")?.open()?)?;
+    let found = read_known(edges.open()?, &options, &KnownColumns::default(), limit)?;
     let (mut graph, spilled) =
-        onto(found, NodeIds::Count(nodes), &options, &Known::default(), || edges.open())?;
+        onto(found, NodeIds::Count(nodes), &options, &KnownColumns::default(), || edges.open())?;
     graph.features = Some(features);
-    graph.labels = Some(read_labels(parts.get(Role::Label, ".label")?.open()?, nodes)?);
+    graph.labels = Some(read_labels(parts.get(UaiRole::Label, ".label")?.open()?, nodes)?);
     let numbers = parts
         .sources
         .keys()
-        .filter_map(|role| if let Role::Train(number) = role { Some(*number) } else { None });
+        .filter_map(|role| if let UaiRole::Train(number) = role { Some(*number) } else { None });
     for number in numbers.collect::<Vec<_>>() {
         let mut split = vec![IN_NO_PART; nodes as usize];
-        mark(parts.get(Role::Train(number), "train.txt")?.open()?, TRAIN, &mut split)?;
-        if let Some(test) = parts.sources.get(&Role::Test(number)) {
+        mark(parts.get(UaiRole::Train(number), "train.txt")?.open()?, TRAIN, &mut split)?;
+        if let Some(test) = parts.sources.get(&UaiRole::Test(number)) {
             mark(test.open()?, TEST, &mut split)?;
         }
         graph.splits.push(split);
@@ -204,7 +204,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// Features, and how many rows there are.
-fn read_features(plain: Plain) -> Read<(Features, u32)> {
+fn read_features(plain: PlainFile) -> Read<(Features, u32)> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     let (mut offsets, mut index, mut values) = (vec![0u64], Vec::new(), Vec::new());
@@ -221,7 +221,7 @@ fn read_features(plain: Plain) -> Read<(Features, u32)> {
                 {
                     Some(value) => value,
                     None => {
-                        let fault = Fault::new(
+                        let fault = FieldFault::new(
                             start,
                             "a feature is not a finite number",
                             "a line holds the features of one node",
@@ -238,7 +238,7 @@ fn read_features(plain: Plain) -> Read<(Features, u32)> {
         }
         let expected = *columns.get_or_insert(column);
         if column != expected || column as usize > COLUMNS_MOST {
-            let fault = Fault::new(
+            let fault = FieldFault::new(
                 at + line.trim_ascii_end().len(),
                 "a line has another number of features than the first",
                 "a line holds the features of one node",
@@ -247,7 +247,7 @@ fn read_features(plain: Plain) -> Read<(Features, u32)> {
             return Err(fault_at(
                 &path,
                 &text,
-                &Fault { expected, found: column.to_string(), ..fault },
+                &FieldFault { expected, found: column.to_string(), ..fault },
             ));
         }
         offsets.push(index.len() as u64);
@@ -273,7 +273,7 @@ fn read_features(plain: Plain) -> Read<(Features, u32)> {
 }
 
 /// The class of each node: numbers by value, else words by bytes.
-fn read_labels(plain: Plain, nodes: u32) -> Read<Labels> {
+fn read_labels(plain: PlainFile, nodes: u32) -> Read<Labels> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     let mut found = Vec::new();
@@ -283,7 +283,7 @@ fn read_labels(plain: Plain, nodes: u32) -> Read<Labels> {
             fault_at(
                 &path,
                 &text,
-                &Fault::new(at, "a label is not UTF-8", "a line holds one class")
+                &FieldFault::new(at, "a label is not UTF-8", "a line holds one class")
                     .against("text", word),
             )
         })?;
@@ -307,7 +307,7 @@ fn read_labels(plain: Plain, nodes: u32) -> Read<Labels> {
 }
 
 /// Marks the listed nodes as this part of a split.
-fn mark(plain: Plain, part: u8, split: &mut [u8]) -> Read<()> {
+fn mark(plain: PlainFile, part: u8, split: &mut [u8]) -> Read<()> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     for (start, word) in lines(&text).flat_map(|(at, line)| words(line, at)) {
@@ -315,7 +315,7 @@ fn mark(plain: Plain, part: u8, split: &mut [u8]) -> Read<()> {
             fault_at(
                 &path,
                 &text,
-                &Fault::new(start, what, "a split lists the lines of features, from 0")
+                &FieldFault::new(start, what, "a split lists the lines of features, from 0")
                     .against(expected, word),
             )
         };

@@ -6,17 +6,17 @@
 //! ```
 //! reads     x0, x1, x2, ... (columns.rs) or one column of lists; or the entries of a sparse matrix
 //! never     takes a column of another name for a feature: a table of nodes may have those
-use super::node_arrays::Values;
+use super::node_arrays::ArrayValues;
 use crate::{
     column_roles::is_feature,
     containers::{
-        decompress::Plain,
-        npy::{Array, Dtype, Kind, Number, Origin},
+        decompress::PlainFile,
+        npy::{Array, Dtype, Number, Origin, ValueKind},
         sparse_matrix::{self, ENTRIES},
     },
     options::Options,
     read_error::{Read, ReadError},
-    text::field_table::Table,
+    text::field_table::FieldTable,
 };
 use std::path::Path;
 
@@ -33,17 +33,19 @@ pub(super) fn reads(end: &str) -> bool {
 }
 
 /// Reads a table of features.
-pub(super) fn read(path: &Path) -> Read<Values> {
+pub(super) fn read(path: &Path) -> Read<ArrayValues> {
     #[cfg(feature = "tables")]
     if crate::readers::tables::is_table(path) {
         return match crate::readers::tables::features_of(path)? {
-            crate::readers::tables::Tabled::Rows { columns, values } => {
-                rows(path, columns, &values).map(Values::Array)
+            crate::readers::tables::TableFeatures::Rows { columns, values } => {
+                rows(path, columns, &values).map(ArrayValues::Array)
             }
-            crate::readers::tables::Tabled::Entries(entries) => Ok(Values::Entries(entries)),
+            crate::readers::tables::TableFeatures::Entries(entries) => {
+                Ok(ArrayValues::Entries(entries))
+            }
         };
     }
-    let table = Table::read(Plain::open(path)?, None, &Options::default())?;
+    let table = FieldTable::read(PlainFile::open(path)?, None, &Options::default())?;
     let names: Vec<&str> = table.names().iter().map(String::as_str).collect();
     if names == ENTRIES {
         let whole = |row: usize, column: usize| {
@@ -62,7 +64,7 @@ pub(super) fn read(path: &Path) -> Read<Values> {
         let all =
             (0..table.rows()).map(|row| Ok([whole(row, 0)?, whole(row, 1)?, Some(number(row)?)]));
         return sparse_matrix::entries_of_columns(path, all.collect::<Read<Vec<_>>>()?)
-            .map(Values::Entries);
+            .map(ArrayValues::Entries);
     }
     if names.is_empty() || !names.iter().all(|name| is_feature(name)) {
         let error =
@@ -90,7 +92,7 @@ pub(super) fn read(path: &Path) -> Read<Values> {
             values.push(number.ok_or_else(fault)?);
         }
     }
-    rows(path, names.len(), &values).map(Values::Array)
+    rows(path, names.len(), &values).map(ArrayValues::Array)
 }
 
 /// Rows of numbers as an array.
@@ -100,7 +102,7 @@ fn rows(path: &Path, columns: usize, values: &[f32]) -> Read<Array> {
     Array::new(
         Origin::new(path, None),
         shape,
-        Dtype { kind: Kind::Real, width: 4, big_endian: false },
+        Dtype { kind: ValueKind::Real, width: 4, big_endian: false },
         bytes,
     )
 }

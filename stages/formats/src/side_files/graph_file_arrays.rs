@@ -6,7 +6,9 @@
 //! promises  rows beyond the nodes that edges name are nodes, as attach.rs has it, unless the file
 //!           counts its nodes
 //! never     unpacks an array that it passes over, `ids` among them: the edges name their nodes
-use super::node_arrays::{Beside, Role, dense_or_matrix, fill, place, refuse_second, role_of};
+use super::node_arrays::{
+    ArrayRole, FoundArray, dense_or_matrix, fill, place, refuse_second, role_of,
+};
 use crate::{
     containers::npy::Array,
     raw_graph::RawGraph,
@@ -21,12 +23,12 @@ pub(crate) fn attach(
     names: &[&str],
     array: impl Fn(&str) -> Read<Array>,
 ) -> Read<()> {
-    let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
+    let mut found: BTreeMap<ArrayRole, FoundArray> = BTreeMap::new();
     for name in names {
         match role_of(name).filter(|role| is_lacking(graph, *role) && !found.contains_key(role)) {
             Some(role) => drop(found.insert(
                 role,
-                Beside { from: path.join(name), values: dense_or_matrix(array(name)?)? },
+                FoundArray { from: path.join(name), values: dense_or_matrix(array(name)?)? },
             )),
             None => graph.passed_over.push(format!("array `{name}`")),
         }
@@ -38,11 +40,11 @@ pub(crate) fn attach(
     fill(graph, found, None)
 }
 
-fn is_lacking(graph: &RawGraph, role: Role) -> bool {
+fn is_lacking(graph: &RawGraph, role: ArrayRole) -> bool {
     match role {
-        Role::Ids => false,
-        Role::Features => graph.features.is_none(),
-        Role::Labels => graph.labels.is_none(),
-        Role::Split | Role::Mask(_) | Role::List(_) => graph.splits.is_empty(),
+        ArrayRole::Ids => false,
+        ArrayRole::Features => graph.features.is_none(),
+        ArrayRole::Labels => graph.labels.is_none(),
+        ArrayRole::Split | ArrayRole::Mask(_) | ArrayRole::List(_) => graph.splits.is_empty(),
     }
 }

@@ -10,7 +10,7 @@
 //!           places, others are looked up; what is neither is an error that names it
 //! never     renames what has no names in the file; takes two labels for one
 use crate::{
-    containers::decompress::Plain,
+    containers::decompress::PlainFile,
     out_of_core::Spilled,
     raw_graph::{Column, Labels, NO_CLASS, RawGraph},
     read_error::{Read, ReadError},
@@ -45,7 +45,7 @@ pub fn read(path: &Path) -> Read<Names> {
             .expected(format!("at most {BYTES_MOST} bytes"), bytes.to_string());
         return Err(Box::new(error));
     }
-    let text = Plain::open(path)?.read_all()?;
+    let text = PlainFile::open(path)?.read_all()?;
     let names: Names = serde_json::from_slice(&text).map_err(|error| {
         let line = text
             .split(|&byte| byte == b'\n')

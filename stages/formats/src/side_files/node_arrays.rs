@@ -4,9 +4,9 @@ use crate::{
     containers::{
         npy::{self, Array, node_values},
         npz::Npz,
-        pickle::value::Matrix,
+        pickle::value::CsrMatrix,
         safetensors::{self, TensorMatrix},
-        sparse_matrix::{self, Entries},
+        sparse_matrix::{self, MatrixEntries},
     },
     raw_graph::{Features, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
@@ -18,7 +18,7 @@ use std::{
 
 /// What an array is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
+pub(super) enum ArrayRole {
     Ids,
     Features,
     Labels,
@@ -29,16 +29,16 @@ pub(super) enum Role {
 }
 
 /// An array that was found.
-pub(super) struct Beside {
+pub(super) struct FoundArray {
     pub from: PathBuf,
-    pub values: Values,
+    pub values: ArrayValues,
 }
 
-pub(super) enum Values {
+pub(super) enum ArrayValues {
     Array(Array),
-    Sparse(Entries),
+    Sparse(MatrixEntries),
     /// Entries of a matrix that does not say how many rows it has.
-    Entries(Entries),
+    Entries(MatrixEntries),
 }
 
 /// The name of a file up to its last dot, and what follows, in small letters; without what it is
@@ -55,24 +55,24 @@ pub(super) fn of_file(name: &str, path: &Path) -> String {
     format!("array `{name}` of `{}`", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-pub(super) fn name_of(role: Role) -> &'static str {
+pub(super) fn name_of(role: ArrayRole) -> &'static str {
     match role {
-        Role::Ids => "ids",
-        Role::Features => "features",
-        Role::Labels => "labels",
-        Role::Split => "split",
-        Role::Mask(part) => ["training mask", "validation mask", "test mask"][part],
-        Role::List(part) => ["training list", "validation list", "test list"][part],
+        ArrayRole::Ids => "ids",
+        ArrayRole::Features => "features",
+        ArrayRole::Labels => "labels",
+        ArrayRole::Split => "split",
+        ArrayRole::Mask(part) => ["training mask", "validation mask", "test mask"][part],
+        ArrayRole::List(part) => ["training list", "validation list", "test list"][part],
     }
 }
 
-pub(super) fn role_of(name: &str) -> Option<Role> {
+pub(super) fn role_of(name: &str) -> Option<ArrayRole> {
     let name = name.to_lowercase();
     match name.as_str() {
-        "ids" | "node_ids" => return Some(Role::Ids),
-        list if FEATURE_LISTS.contains(&list) => return Some(Role::Features),
-        "labels" | "label" | "y" | "node_labels" | "node_label" => return Some(Role::Labels),
-        "split" | "splits" => return Some(Role::Split),
+        "ids" | "node_ids" => return Some(ArrayRole::Ids),
+        list if FEATURE_LISTS.contains(&list) => return Some(ArrayRole::Features),
+        "labels" | "label" | "y" | "node_labels" | "node_label" => return Some(ArrayRole::Labels),
+        "split" | "splits" => return Some(ArrayRole::Split),
         _ => {}
     }
     let (part, what) = name.split_once('_')?;
@@ -83,69 +83,69 @@ pub(super) fn role_of(name: &str) -> Option<Role> {
         _ => return None,
     };
     match what {
-        "mask" | "masks" => Some(Role::Mask(part)),
-        "idx" | "index" | "indices" | "ids" | "nodes" => Some(Role::List(part)),
+        "mask" | "masks" => Some(ArrayRole::Mask(part)),
+        "idx" | "index" | "indices" | "ids" | "nodes" => Some(ArrayRole::List(part)),
         _ => None,
     }
 }
 
 /// The arrays of a file.
 #[derive(Default)]
-pub(super) struct Arrays {
+pub(super) struct FileArrays {
     /// Those that have a role.
-    pub known: Vec<(Role, Values)>,
+    pub known: Vec<(ArrayRole, ArrayValues)>,
     /// Names of the others, which are not unpacked.
     pub others: Vec<String>,
 }
 
-impl Arrays {
-    pub fn one(role: Role, values: Values) -> Arrays {
-        Arrays { known: vec![(role, values)], others: Vec::new() }
+impl FileArrays {
+    pub fn one(role: ArrayRole, values: ArrayValues) -> FileArrays {
+        FileArrays { known: vec![(role, values)], others: Vec::new() }
     }
 }
 
 /// The arrays of a file; the only one has the role of the file.
-pub(super) fn arrays_as(path: &Path, end: &str, own: Option<Role>) -> Read<Arrays> {
+pub(super) fn arrays_as(path: &Path, end: &str, own: Option<ArrayRole>) -> Read<FileArrays> {
     match (end, own) {
         ("npy", Some(role)) => {
-            dense_or_matrix(npy::read(path)?).map(|values| Arrays::one(role, values))
+            dense_or_matrix(npy::read(path)?).map(|values| FileArrays::one(role, values))
         }
         ("npz", _) => in_archive(&Npz::open(path)?, own),
         ("safetensors", _) => in_safetensors(path, own),
-        _ => Ok(Arrays::default()),
+        _ => Ok(FileArrays::default()),
     }
 }
 
-pub(super) fn dense_or_matrix(array: Array) -> Read<Values> {
+pub(super) fn dense_or_matrix(array: Array) -> Read<ArrayValues> {
     match array.matrix() {
         Some(matrix) => {
             let entries = entries_of(matrix?);
             entries.refuse_infinite(|what| array.error(what))?;
-            Ok(Values::Sparse(entries))
+            Ok(ArrayValues::Sparse(entries))
         }
-        None => Ok(Values::Array(array)),
+        None => Ok(ArrayValues::Array(array)),
     }
 }
 
-fn entries_of(matrix: Matrix) -> Entries {
+fn entries_of(matrix: CsrMatrix) -> MatrixEntries {
     let row = matrix
         .offsets
         .windows(2)
         .enumerate()
         .flat_map(|(row, ends)| std::iter::repeat_n(row as u32, (ends[1] - ends[0]) as usize));
-    Entries {
+    MatrixEntries {
         rows: matrix.rows() as u32,
         columns: matrix.columns,
         row: row.collect(),
         column: matrix.index,
         value: matrix.values,
-        ..Entries::default()
+        ..MatrixEntries::default()
     }
 }
 
 /// An archive of one array or of one matrix has the role of its own name, else its arrays have
 /// theirs.
-fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Arrays> {
+fn in_archive(npz: &Npz, own: Option<ArrayRole>) -> Read<FileArrays> {
     let names: Vec<&str> = npz.names().collect();
     match (own, &names[..]) {
         (Some(role), _) if npz.is_scipy() => {
@@ -154,16 +154,16 @@ fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Arrays> {
                 .filter(|name| !sparse_matrix::is_part("", name))
                 .map(str::to_owned)
                 .collect();
-            Ok(Arrays {
-                known: vec![(role, Values::Sparse(sparse_matrix::entries(npz, "")?))],
+            Ok(FileArrays {
+                known: vec![(role, ArrayValues::Sparse(sparse_matrix::entries(npz, "")?))],
                 others,
             })
         }
         (Some(role), [only]) => {
-            dense_or_matrix(npz.array(only)?).map(|values| Arrays::one(role, values))
+            dense_or_matrix(npz.array(only)?).map(|values| FileArrays::one(role, values))
         }
         _ => {
-            let mut arrays = Arrays::default();
+            let mut arrays = FileArrays::default();
             for name in names {
                 match role_of(name) {
                     Some(role) => arrays.known.push((role, dense_or_matrix(npz.array(name)?)?)),
@@ -175,22 +175,22 @@ fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Arrays> {
     }
 }
 
-fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Arrays> {
+fn in_safetensors(path: &Path, own: Option<ArrayRole>) -> Read<FileArrays> {
     let arrays = safetensors::read_arrays(path)?;
     if let (Some(role), Some(matrix)) = (own, TensorMatrix::matrix(path, &arrays)) {
-        let values = Values::Sparse(sparse_matrix::entries(&matrix, "")?);
+        let values = ArrayValues::Sparse(sparse_matrix::entries(&matrix, "")?);
         let others = arrays
             .iter()
             .filter(|(name, _)| !sparse_matrix::is_part("", name))
             .map(|(name, _)| name.clone())
             .collect();
-        return Ok(Arrays { known: vec![(role, values)], others });
+        return Ok(FileArrays { known: vec![(role, values)], others });
     }
     let own = own.filter(|_| arrays.len() == 1);
-    let mut found = Arrays::default();
+    let mut found = FileArrays::default();
     for (name, array) in arrays {
         match own.or(role_of(&name)) {
-            Some(role) => found.known.push((role, Values::Array(array))),
+            Some(role) => found.known.push((role, ArrayValues::Array(array))),
             None => found.others.push(name),
         }
     }
@@ -198,13 +198,13 @@ fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Arrays> {
 }
 
 /// Nothing that the graph has is replaced.
-pub(super) fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Beside>) -> Read<()> {
+pub(super) fn refuse_second(graph: &RawGraph, found: &BTreeMap<ArrayRole, FoundArray>) -> Read<()> {
     for (role, array) in found {
         let there = match role {
-            Role::Ids => false,
-            Role::Features => graph.features.is_some(),
-            Role::Labels => graph.labels.is_some(),
-            Role::Split | Role::Mask(_) | Role::List(_) => !graph.splits.is_empty(),
+            ArrayRole::Ids => false,
+            ArrayRole::Features => graph.features.is_some(),
+            ArrayRole::Labels => graph.labels.is_some(),
+            ArrayRole::Split | ArrayRole::Mask(_) | ArrayRole::List(_) => !graph.splits.is_empty(),
         };
         if there {
             let error =
@@ -217,14 +217,14 @@ pub(super) fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Beside>) ->
         }
     }
     let ways = found.keys().map(|role| match role {
-        Role::Split => 1,
-        Role::Mask(_) => 2,
-        Role::List(_) => 4,
+        ArrayRole::Split => 1,
+        ArrayRole::Mask(_) => 2,
+        ArrayRole::List(_) => 4,
         _ => 0,
     });
     if ways.fold(0u8, |all, way| all | way).count_ones() > 1
         && let Some((_, array)) =
-            found.iter().find(|(role, _)| matches!(role, Role::List(_) | Role::Mask(_)))
+            found.iter().find(|(role, _)| matches!(role, ArrayRole::List(_) | ArrayRole::Mask(_)))
     {
         return Err(Box::new(
             ReadError::new(&array.from, "the split is said in two ways")
@@ -234,33 +234,33 @@ pub(super) fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Beside>) ->
     Ok(())
 }
 
-impl Beside {
+impl FoundArray {
     /// Rows, where it has one for each node.
-    pub fn rows(&self, role: Role, nodes: u64) -> Read<Option<u64>> {
+    pub fn rows(&self, role: ArrayRole, nodes: u64) -> Read<Option<u64>> {
         match (&self.values, role) {
-            (Values::Sparse(entries), _) => Ok(Some(u64::from(entries.rows))),
-            (Values::Entries(_), _) => Ok(None),
-            (_, Role::List(_)) => Ok(None),
-            (Values::Array(array), Role::Mask(_)) => match array.shape[..] {
+            (ArrayValues::Sparse(entries), _) => Ok(Some(u64::from(entries.rows))),
+            (ArrayValues::Entries(_), _) => Ok(None),
+            (_, ArrayRole::List(_)) => Ok(None),
+            (ArrayValues::Array(array), ArrayRole::Mask(_)) => match array.shape[..] {
                 // Several splits: either extent may be the nodes.
                 [splits, all] if all == nodes || splits < all => Ok(Some(all)),
                 _ => Ok(Some(array.rows()?.0 as u64)),
             },
-            (Values::Array(array), _) => Ok(Some(array.rows()?.0 as u64)),
+            (ArrayValues::Array(array), _) => Ok(Some(array.rows()?.0 as u64)),
         }
     }
 
     /// Lets entries that do not say how many rows there are have these.
     pub fn expect_rows(&mut self, rows: usize) -> Read<()> {
         match &mut self.values {
-            Values::Entries(entries) if entries.rows as usize > rows => {
+            ArrayValues::Entries(entries) if entries.rows as usize > rows => {
                 let error = ReadError::new(&self.from, "an entry is in a row that there is not");
                 Err(Box::new(error.expected(
                     format!("rows from 0, below {rows}"),
                     format!("row {}", entries.rows - 1),
                 )))
             }
-            Values::Entries(entries) => {
+            ArrayValues::Entries(entries) => {
                 entries.rows = rows as u32;
                 Ok(())
             }
@@ -271,15 +271,17 @@ impl Beside {
     /// As features; a row for each of what they are of.
     pub fn into_features(self) -> Read<Features> {
         match self.values {
-            Values::Sparse(entries) | Values::Entries(entries) => Ok(entries.into_features()),
-            Values::Array(array) => node_values::features(&array),
+            ArrayValues::Sparse(entries) | ArrayValues::Entries(entries) => {
+                Ok(entries.into_features())
+            }
+            ArrayValues::Array(array) => node_values::features(&array),
         }
     }
 
     fn array(&self) -> Read<&Array> {
         match &self.values {
-            Values::Array(array) => Ok(array),
-            Values::Sparse(_) | Values::Entries(_) => Err(Box::new(
+            ArrayValues::Array(array) => Ok(array),
+            ArrayValues::Sparse(_) | ArrayValues::Entries(_) => Err(Box::new(
                 ReadError::new(&self.from, "a sparse matrix is read as features alone")
                     .expected("an array of numbers", "a sparse matrix"),
             )),
@@ -290,7 +292,7 @@ impl Beside {
 /// Lets the graph have a node for each row; gives the node of each row, unless rows are nodes.
 pub(super) fn place(
     graph: &mut RawGraph,
-    found: &BTreeMap<Role, Beside>,
+    found: &BTreeMap<ArrayRole, FoundArray>,
 ) -> Read<Option<Vec<u32>>> {
     let mut rows: Option<(u64, &Path)> = None;
     for (role, array) in found {
@@ -321,7 +323,7 @@ pub(super) fn place(
                 .expected(format!("at most {NODES_MOST}"), rows.to_string()),
         ));
     }
-    if let Some(ids) = found.get(&Role::Ids) {
+    if let Some(ids) = found.get(&ArrayRole::Ids) {
         return place_by_ids(graph, ids).map(Some);
     }
     let nodes = graph.ids.len() as u64;
@@ -353,7 +355,7 @@ pub(super) fn place(
 }
 
 /// The node of each row, which `ids` names.
-fn place_by_ids(graph: &mut RawGraph, found: &Beside) -> Read<Vec<u32>> {
+fn place_by_ids(graph: &mut RawGraph, found: &FoundArray) -> Read<Vec<u32>> {
     let array = found.array()?;
     let twice = |id: String| {
         Box::new(
@@ -471,7 +473,7 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
 /// Puts the arrays into the graph; `order` is the node of each row.
 pub(super) fn fill(
     graph: &mut RawGraph,
-    mut found: BTreeMap<Role, Beside>,
+    mut found: BTreeMap<ArrayRole, FoundArray>,
     order: Option<&[u32]>,
 ) -> Read<()> {
     let nodes = graph.ids.len();
@@ -479,40 +481,42 @@ pub(super) fn fill(
     if let Some(order) = order {
         for (role, array) in &mut found {
             match &mut array.values {
-                Values::Sparse(entries) | Values::Entries(entries) => {
+                ArrayValues::Sparse(entries) | ArrayValues::Entries(entries) => {
                     entries.row.iter_mut().for_each(|row| *row = order[*row as usize])
                 }
-                Values::Array(array)
-                    if matches!(role, Role::Mask(_))
+                ArrayValues::Array(array)
+                    if matches!(role, ArrayRole::Mask(_))
                         && array.shape.first() != Some(&(nodes as u64)) =>
                 {
                     array.reorder_columns(order)
                 }
-                Values::Array(array) if !matches!(role, Role::List(_) | Role::Ids) => {
+                ArrayValues::Array(array)
+                    if !matches!(role, ArrayRole::List(_) | ArrayRole::Ids) =>
+                {
                     array.reorder_rows(order)
                 }
-                Values::Array(_) => {}
+                ArrayValues::Array(_) => {}
             }
         }
     }
-    if let Some(features) = found.remove(&Role::Features) {
+    if let Some(features) = found.remove(&ArrayRole::Features) {
         graph.features = Some(features.into_features()?);
     }
-    graph.labels = match found.get(&Role::Labels) {
+    graph.labels = match found.get(&ArrayRole::Labels) {
         Some(labels) => Some(node_values::labels(labels.array()?)?),
         None => graph.labels.take(),
     };
-    if let Some(split) = found.get(&Role::Split) {
+    if let Some(split) = found.get(&ArrayRole::Split) {
         graph.splits = node_values::splits_of_codes(split.array()?)?;
     }
-    let of = |role: fn(usize) -> Role, part: usize| {
-        found.get(&role(part)).map(Beside::array).transpose()
+    let of = |role: fn(usize) -> ArrayRole, part: usize| {
+        found.get(&role(part)).map(FoundArray::array).transpose()
     };
-    let masks = [of(Role::Mask, 0)?, of(Role::Mask, 1)?, of(Role::Mask, 2)?];
+    let masks = [of(ArrayRole::Mask, 0)?, of(ArrayRole::Mask, 1)?, of(ArrayRole::Mask, 2)?];
     if masks.iter().any(Option::is_some) {
         graph.splits = node_values::splits_of_masks(masks, nodes)?;
     }
-    let lists = [of(Role::List, 0)?, of(Role::List, 1)?, of(Role::List, 2)?];
+    let lists = [of(ArrayRole::List, 0)?, of(ArrayRole::List, 1)?, of(ArrayRole::List, 2)?];
     if lists.iter().any(Option::is_some) {
         let split = node_values::split_of_lists(lists, nodes)?;
         // Lists number the rows of the arrays, as everything else beside the graph does.

@@ -6,7 +6,9 @@
 //! never     replaces features that there are
 use super::{
     feature_tables,
-    node_arrays::{Arrays, Beside, Role, Values, arrays_as, name_of, of_file, stem_and_end},
+    node_arrays::{
+        ArrayRole, ArrayValues, FileArrays, FoundArray, arrays_as, name_of, of_file, stem_and_end,
+    },
 };
 use crate::{
     out_of_core::Spilled,
@@ -21,42 +23,42 @@ const DENSE_AN_ENTRY: usize = 1 << 8;
 
 /// What features are of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum FeatureOwner {
     /// Nodes of this kind.
     Kind(String),
     /// Edges.
     Edges,
 }
 
-impl Part {
+impl FeatureOwner {
     /// By the name of a file.
-    pub(super) fn of(stem: &str) -> Option<Part> {
+    pub(super) fn of(stem: &str) -> Option<FeatureOwner> {
         match stem.strip_prefix("features-") {
-            Some(kind) if !kind.is_empty() => Some(Part::Kind(kind.to_owned())),
-            _ => ["edge-features", "edge_features"].contains(&stem).then_some(Part::Edges),
+            Some(kind) if !kind.is_empty() => Some(FeatureOwner::Kind(kind.to_owned())),
+            _ => ["edge-features", "edge_features"].contains(&stem).then_some(FeatureOwner::Edges),
         }
     }
 }
 
 /// All that were found.
 #[derive(Default)]
-pub(super) struct Parts {
-    found: Vec<(Part, Beside)>,
+pub(super) struct PartFeatures {
+    found: Vec<(FeatureOwner, FoundArray)>,
     /// Arrays of other names in their files.
     passed_over: Vec<String>,
 }
 
-impl Parts {
+impl PartFeatures {
     /// Reads a file if its name says that it is of a part; says whether.
     pub(super) fn take(&mut self, path: &Path) -> Read<bool> {
         let (stem, end) = stem_and_end(path);
-        let Some(part) = Part::of(&stem) else { return Ok(false) };
+        let Some(part) = FeatureOwner::of(&stem) else { return Ok(false) };
         let values = if feature_tables::reads(&end) {
             feature_tables::read(path)?
         } else {
-            let Arrays { known, others } = arrays_as(path, &end, Some(Role::Features))?;
+            let FileArrays { known, others } = arrays_as(path, &end, Some(ArrayRole::Features))?;
             let (features, further): (Vec<_>, Vec<_>) =
-                known.into_iter().partition(|(role, _)| *role == Role::Features);
+                known.into_iter().partition(|(role, _)| *role == ArrayRole::Features);
             let Some((_, values)) = features.into_iter().next() else { return Ok(false) };
             let further = further.iter().map(|(role, _)| of_file(name_of(*role), path));
             self.passed_over.extend(further.chain(others.iter().map(|name| of_file(name, path))));
@@ -69,18 +71,20 @@ impl Parts {
                 error.expected("one of them", format!("{} too", other.from.display())),
             ));
         }
-        self.found.push((part, Beside { from: path.to_path_buf(), values }));
+        self.found.push((part, FoundArray { from: path.to_path_buf(), values }));
         Ok(true)
     }
 
     /// Numbers in a row of the features of edges.
     pub(super) fn columns_of_edges(&self) -> u64 {
-        let of_edges = self.found.iter().find(|(part, _)| *part == Part::Edges);
+        let of_edges = self.found.iter().find(|(part, _)| *part == FeatureOwner::Edges);
         of_edges.map_or(0, |(_, found)| match &found.values {
-            Values::Array(array) => {
+            ArrayValues::Array(array) => {
                 array.shape.get(1..).unwrap_or_default().iter().product::<u64>()
             }
-            Values::Sparse(entries) | Values::Entries(entries) => u64::from(entries.columns),
+            ArrayValues::Sparse(entries) | ArrayValues::Entries(entries) => {
+                u64::from(entries.columns)
+            }
         })
     }
 
@@ -90,7 +94,7 @@ impl Parts {
         for (part, found) in self.found {
             let from = found.from.clone();
             match part {
-                Part::Edges => {
+                FeatureOwner::Edges => {
                     let edges = spilled
                         .as_ref()
                         .map_or(graph.edges.len(), |spilled| spilled.edges as usize);
@@ -114,14 +118,14 @@ impl Parts {
                         None => graph.edges.features = Some(features),
                     }
                 }
-                Part::Kind(name) => fill_kind(graph, &name, found, &from)?,
+                FeatureOwner::Kind(name) => fill_kind(graph, &name, found, &from)?,
             }
         }
         Ok(())
     }
 }
 
-fn fill_kind(graph: &mut RawGraph, name: &str, found: Beside, from: &Path) -> Read<()> {
+fn fill_kind(graph: &mut RawGraph, name: &str, found: FoundArray, from: &Path) -> Read<()> {
     let known = graph
         .kinds
         .as_ref()
@@ -152,13 +156,13 @@ fn fill_kind(graph: &mut RawGraph, name: &str, found: Beside, from: &Path) -> Re
 }
 
 /// Features with so many rows, where there are none yet.
-fn rows_of(mut found: Beside, count: usize, of: &str, are_there: bool) -> Read<Features> {
+fn rows_of(mut found: FoundArray, count: usize, of: &str, are_there: bool) -> Read<Features> {
     if are_there {
         let error = ReadError::new(&found.from, format!("there are features of each {of} already"));
         return Err(Box::new(error.expected("them in one place", "this file too")));
     }
     found.expect_rows(count)?;
-    match found.rows(Role::Features, count as u64)? {
+    match found.rows(ArrayRole::Features, count as u64)? {
         Some(rows) if rows != count as u64 => {
             let error = ReadError::new(&found.from, format!("there is not a row for each {of}"));
             Err(Box::new(error.expected(format!("{count} rows"), rows.to_string())))

@@ -10,11 +10,11 @@
 //! never     takes a row by its place
 //! limits    the table in memory, 16 bytes a field
 use crate::{
-    containers::decompress::Plain,
+    containers::decompress::PlainFile,
     options::Options,
     raw_graph::{IN_NO_PART, part_of},
     read_error::{Read, ReadError},
-    text::{field_table::Table, numbers},
+    text::{field_table::FieldTable, numbers},
 };
 use std::path::Path;
 
@@ -28,7 +28,7 @@ const HINT: &str =
 
 /// The ids that rows may have, ascending: row i is the i-th of them.
 #[derive(Clone, Copy, Debug)]
-pub enum Known<'a> {
+pub enum KnownIds<'a> {
     /// Numbers.
     Numbers(&'a [u64]),
     /// Words.
@@ -37,38 +37,38 @@ pub enum Known<'a> {
 
 /// What the table says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct SplitParts {
     /// For each split the part of each known id, in their order.
     pub splits: Vec<Vec<u8>>,
     /// The places of the ids that have no row.
     pub without: Vec<u32>,
 }
 
-impl Known<'_> {
+impl KnownIds<'_> {
     fn len(&self) -> usize {
         match self {
-            Known::Numbers(ids) => ids.len(),
-            Known::Words(ids) => ids.len(),
+            KnownIds::Numbers(ids) => ids.len(),
+            KnownIds::Words(ids) => ids.len(),
         }
     }
 
     /// The place of an id as a text has it.
     fn place(&self, id: &str) -> Option<usize> {
         match self {
-            Known::Numbers(ids) => {
+            KnownIds::Numbers(ids) => {
                 // Ids are numbers, so `07` can mean 7 alone: `ids: number` reads such tables.
                 let number = numbers::id(id.as_bytes(), false)?;
                 ids.binary_search(&number).ok()
             }
-            Known::Words(ids) => ids.binary_search_by(|known| known.as_str().cmp(id)).ok(),
+            KnownIds::Words(ids) => ids.binary_search_by(|known| known.as_str().cmp(id)).ok(),
         }
     }
 
     /// What an id should have been.
     fn expected(&self) -> String {
         let first = match self {
-            Known::Numbers(ids) => ids.first().map(u64::to_string),
-            Known::Words(ids) => ids.first().cloned(),
+            KnownIds::Numbers(ids) => ids.first().map(u64::to_string),
+            KnownIds::Words(ids) => ids.first().cloned(),
         };
         first.map_or_else(
             || "no row at all, since the data set has no ids".to_owned(),
@@ -78,7 +78,7 @@ impl Known<'_> {
 }
 
 /// Reads a table.
-pub fn read(path: &Path, known: Known<'_>) -> Read<Parts> {
+pub fn read(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
     #[cfg(feature = "tables")]
     if tables::begins_as_one(path)? {
         return of_table(path, known);
@@ -95,7 +95,7 @@ pub fn refuse_other_columns(path: &Path) -> Read<()> {
     if tables::begins_as_one(path)? {
         return tables::refuse_without_parts(path, IDS);
     }
-    let (mut plain, mut head) = (Plain::open(path)?, Vec::new());
+    let (mut plain, mut head) = (PlainFile::open(path)?, Vec::new());
     if plain.fill(&mut head, HEAD_BYTES)? == HEAD_BYTES {
         head.truncate(head.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
     }
@@ -103,7 +103,7 @@ pub fn refuse_other_columns(path: &Path) -> Read<()> {
         // One line longer than that: the run says what is wrong with it.
         true if plain.size() != Some(0) => Ok(()),
         _ => columns_of(
-            &Table::of_text((path.to_path_buf(), head), None, &Options::default())?,
+            &FieldTable::of_text((path.to_path_buf(), head), None, &Options::default())?,
             path,
         )
         .map(drop),
@@ -111,28 +111,28 @@ pub fn refuse_other_columns(path: &Path) -> Read<()> {
 }
 
 /// What was found so far.
-struct Found {
+struct SplitRows {
     splits: Vec<Vec<u8>>,
     seen: Vec<bool>,
 }
 
-impl Found {
-    fn new(known: Known<'_>, splits: usize) -> Found {
-        Found {
+impl SplitRows {
+    fn new(known: KnownIds<'_>, splits: usize) -> SplitRows {
+        SplitRows {
             splits: vec![vec![IN_NO_PART; known.len()]; splits],
             seen: vec![false; known.len()],
         }
     }
 
-    fn parts(self) -> Parts {
+    fn parts(self) -> SplitParts {
         let without =
             self.seen.iter().zip(0..).filter(|(seen, _)| !**seen).map(|(_, place)| place).collect();
-        Parts { splits: self.splits, without }
+        SplitParts { splits: self.splits, without }
     }
 }
 
 /// Which columns have the ids, and the parts of each split.
-fn columns_of(table: &Table, path: &Path) -> Read<(usize, Vec<usize>)> {
+fn columns_of(table: &FieldTable, path: &Path) -> Read<(usize, Vec<usize>)> {
     let column =
         |name: &str| table.names().iter().position(|known| known.trim().eq_ignore_ascii_case(name));
     let missing = |name: &str| {
@@ -151,10 +151,10 @@ fn columns_of(table: &Table, path: &Path) -> Read<(usize, Vec<usize>)> {
     Ok((id, columns))
 }
 
-fn of_text(path: &Path, known: Known<'_>) -> Read<Parts> {
-    let table = Table::read(Plain::open(path)?, None, &Options::default())?;
+fn of_text(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
+    let table = FieldTable::read(PlainFile::open(path)?, None, &Options::default())?;
     let (id, columns) = columns_of(&table, path)?;
-    let mut found = Found::new(known, columns.len());
+    let mut found = SplitRows::new(known, columns.len());
     for row in 0..table.rows() {
         let text = table.text(row, id)?;
         let place = known.place(&text).ok_or_else(|| {
@@ -187,9 +187,9 @@ fn of_text(path: &Path, known: Known<'_>) -> Read<Parts> {
 }
 
 #[cfg(feature = "tables")]
-fn of_table(path: &Path, known: Known<'_>) -> Read<Parts> {
+fn of_table(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
     let (table, ids, splits) = tables::parts(path, IDS)?;
-    let mut found = Found::new(known, splits.len());
+    let mut found = SplitRows::new(known, splits.len());
     for row in 0..ids.len() {
         let id = match &ids {
             NodeIds::Count(_) => row.to_string(),
@@ -233,7 +233,7 @@ mod tests {
         ["a", "b c", "d"].map(str::to_owned).to_vec()
     }
 
-    fn of(text: &str, known: Known<'_>) -> Read<Parts> {
+    fn of(text: &str, known: KnownIds<'_>) -> Read<SplitParts> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("parts.csv");
         fs::write(&path, text).unwrap();
@@ -263,22 +263,22 @@ mod tests {
     #[test]
     fn rows_go_where_their_ids_are() {
         let parts =
-            of("split,id,note\ntest,90,x\nTRAIN,3,\n2,5,y\n", Known::Numbers(&NUMBERS)).unwrap();
+            of("split,id,note\ntest,90,x\nTRAIN,3,\n2,5,y\n", KnownIds::Numbers(&NUMBERS)).unwrap();
         assert_eq!(
             parts,
-            Parts { splits: vec![vec![TRAIN, VALIDATION, 0, TEST]], without: vec![2] }
+            SplitParts { splits: vec![vec![TRAIN, VALIDATION, 0, TEST]], without: vec![2] }
         );
-        let parts = of("id\tsplit\nb c\tval\nd\t\na\tnone\n", Known::Words(&words())).unwrap();
-        assert_eq!(parts, Parts { splits: vec![vec![0, VALIDATION, 0]], without: vec![] });
-        let parts = of("id,split_0,split_1\n8,1,3\n3,0,1\n", Known::Numbers(&NUMBERS)).unwrap();
+        let parts = of("id\tsplit\nb c\tval\nd\t\na\tnone\n", KnownIds::Words(&words())).unwrap();
+        assert_eq!(parts, SplitParts { splits: vec![vec![0, VALIDATION, 0]], without: vec![] });
+        let parts = of("id,split_0,split_1\n8,1,3\n3,0,1\n", KnownIds::Numbers(&NUMBERS)).unwrap();
         assert_eq!(
             parts,
-            Parts {
+            SplitParts {
                 splits: vec![vec![0, 0, TRAIN, 0], vec![TRAIN, 0, TEST, 0]],
                 without: vec![1, 3]
             }
         );
-        assert_eq!(of("id,split\n", Known::Numbers(&[])).unwrap().splits, [vec![0; 0]]);
+        assert_eq!(of("id,split\n", KnownIds::Numbers(&[])).unwrap().splits, [vec![0; 0]]);
     }
 
     #[test]
@@ -299,7 +299,7 @@ mod tests {
             ("id,split\n3\n", (2, 2), "lacks the column `split`", "id, split"),
         ];
         for (text, (line, column), what, detail) in cases {
-            let error = of(text, Known::Numbers(&NUMBERS)).unwrap_err();
+            let error = of(text, KnownIds::Numbers(&NUMBERS)).unwrap_err();
             assert!(
                 error.what.contains(what)
                     && error.place == Place::Line { line, column }
@@ -311,7 +311,7 @@ mod tests {
         for (text, missing) in
             [("node_name,split\n1,train\n", "id"), ("id,part\n1,train\n", "split"), ("", "id")]
         {
-            let error = of(text, Known::Numbers(&NUMBERS)).unwrap_err();
+            let error = of(text, KnownIds::Numbers(&NUMBERS)).unwrap_err();
             assert!(
                 error.what.contains(&format!("no column `{missing}`"))
                     && error.hint.contains("id,split"),
@@ -321,7 +321,7 @@ mod tests {
             assert_eq!((by_head.what, by_head.hint), (error.what, error.hint), "{text}");
         }
         assert!(
-            read(Path::new("/nowhere/parts.csv"), Known::Numbers(&NUMBERS))
+            read(Path::new("/nowhere/parts.csv"), KnownIds::Numbers(&NUMBERS))
                 .unwrap_err()
                 .io
                 .is_some()

@@ -10,7 +10,7 @@ use std::{path::Path, sync::mpsc, thread};
 pub const LINE_MOST: usize = 64 << 20;
 
 /// What the reading thread hands over.
-pub enum Message {
+pub enum BlockMessage {
     /// Whole lines; only the last block may lack the last line's end.
     Block(Vec<u8>),
     /// The beginning of a line without end.
@@ -26,7 +26,7 @@ pub fn stream<R>(
     start: Vec<u8>,
     bytes: usize,
     fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send,
-    parse: impl FnOnce(mpsc::Receiver<Message>) -> R,
+    parse: impl FnOnce(mpsc::Receiver<BlockMessage>) -> R,
 ) -> R {
     thread::scope(|scope| {
         let (send, blocks) = mpsc::sync_channel(1);
@@ -41,7 +41,7 @@ pub fn stream<R>(
             );
             wrong.what = format!("no thread can be started to read it: {error}");
             // There is room for one message, and `parse` has not begun.
-            let _cannot_fail = refusal.try_send(Message::Failed(Box::new(wrong)));
+            let _cannot_fail = refusal.try_send(BlockMessage::Failed(Box::new(wrong)));
         }
         drop(refusal);
         parse(blocks)
@@ -53,22 +53,22 @@ fn read(
     start: Vec<u8>,
     bytes: usize,
     mut fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize>,
-    send: &mpsc::SyncSender<Message>,
+    send: &mpsc::SyncSender<BlockMessage>,
 ) {
     let mut carry = start;
     loop {
         let mut block = std::mem::take(&mut carry);
         block.reserve_exact(bytes);
         let (message, last) = match fill(&mut block, bytes) {
-            Err(error) => (Message::Failed(error), true),
+            Err(error) => (BlockMessage::Failed(error), true),
             Ok(0) if block.is_empty() => return,
-            Ok(0) => (Message::Block(block), true),
+            Ok(0) => (BlockMessage::Block(block), true),
             Ok(_) => match block.iter().rposition(|&byte| byte == b'\n') {
                 Some(end) => {
                     carry = block.split_off(end + 1);
-                    (Message::Block(block), false)
+                    (BlockMessage::Block(block), false)
                 }
-                None if block.len() > LINE_MOST => (Message::Endless(block), true),
+                None if block.len() > LINE_MOST => (BlockMessage::Endless(block), true),
                 None => {
                     carry = block;
                     continue;

@@ -2,7 +2,7 @@
 //!
 //! promises  a header that disagrees with the body is an error; what a header claims costs nothing
 //!           before the body has shown it
-use super::grammar::{Fault, Mark, Scan, first_line, nth_line};
+use super::grammar::{Scan, ScanFault, TextPlace, first_line, nth_line};
 use crate::{
     options::Options,
     raw_graph::{NODES_MOST, NodeIds},
@@ -18,14 +18,14 @@ const NODES_PER_EDGE: u64 = 64;
 
 /// A number that a header claims, and where.
 #[derive(Clone, Debug, Default)]
-pub struct Claim {
+pub struct ClaimedCount {
     /// The number.
     pub count: u64,
     /// Its place.
-    pub mark: Mark,
+    pub mark: TextPlace,
 }
 
-impl Claim {
+impl ClaimedCount {
     /// Reads the next number of a header in `lines`, before which `before` lie; `what` is wrong if
     /// there is none, or one above `most`.
     pub fn read(
@@ -34,14 +34,15 @@ impl Claim {
         before: u64,
         what: &str,
         most: u64,
-    ) -> Result<Claim, Fault> {
+    ) -> Result<ClaimedCount, ScanFault> {
         scan.skip_blanks();
         let start = scan.at;
         if let Some(count) = scan.whole().filter(|&count| count <= most) {
-            return Ok(Claim { count, mark: Mark::new(lines, start, before) });
+            return Ok(ClaimedCount { count, mark: TextPlace::new(lines, start, before) });
         }
         scan.at = start;
-        Err(Fault::new(start, what).expected(format!("a whole number up to {most}"), scan.word()))
+        Err(ScanFault::new(start, what)
+            .expected(format!("a whole number up to {most}"), scan.word()))
     }
 
     /// Of the `found` items in `lines`, `before` of them before: the first that is too many is a
@@ -53,13 +54,13 @@ impl Claim {
         found: u64,
         lines: &[u8],
         counts: impl Fn(&[u8]) -> bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ScanFault> {
         if before + found <= self.count {
             return Ok(());
         }
         let byte = nth_line(lines, self.count - before, counts);
         let what = format!("the file has more {items} than its header says");
-        let fault = Fault::new(byte, what).expected(
+        let fault = ScanFault::new(byte, what).expected(
             format!("no more than {}, as line {} says", self.count, self.mark.line),
             first_line(&lines[byte..]),
         );
@@ -82,7 +83,13 @@ impl Claim {
 
 /// Ids of as many nodes as a header claims, for a body with `edges` edges. `first` is the number of
 /// the first node in the format.
-pub fn ids(path: &Path, nodes: &Claim, edges: u64, first: u64, options: &Options) -> Read<NodeIds> {
+pub fn ids(
+    path: &Path,
+    nodes: &ClaimedCount,
+    edges: u64,
+    first: u64,
+    options: &Options,
+) -> Read<NodeIds> {
     let most = NODES_MOST.min(NODES_FREE.max(edges.saturating_mul(NODES_PER_EDGE)));
     if nodes.count > most {
         let error = nodes

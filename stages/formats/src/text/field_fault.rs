@@ -4,7 +4,7 @@ use crate::read_error::ReadError;
 use std::{borrow::Cow, path::Path};
 
 /// What is wrong and where.
-pub struct Fault {
+pub struct FieldFault {
     pub byte: usize,
     pub what: Cow<'static, str>,
     pub expected: String,
@@ -12,13 +12,13 @@ pub struct Fault {
     pub hint: Cow<'static, str>,
 }
 
-impl Fault {
+impl FieldFault {
     pub fn new(
         byte: usize,
         what: impl Into<Cow<'static, str>>,
         hint: impl Into<Cow<'static, str>>,
-    ) -> Fault {
-        Fault {
+    ) -> FieldFault {
+        FieldFault {
             byte,
             what: what.into(),
             expected: String::new(),
@@ -27,17 +27,17 @@ impl Fault {
         }
     }
 
-    pub fn against(self, expected: impl Into<String>, found: &[u8]) -> Fault {
+    pub fn against(self, expected: impl Into<String>, found: &[u8]) -> FieldFault {
         let clipped = String::from_utf8_lossy(&found[..found.len().min(40)]).into_owned();
         let found =
             if found.is_empty() { "the end of the line".into() } else { format!("`{clipped}`") };
-        Fault { expected: expected.into(), found, ..self }
+        FieldFault { expected: expected.into(), found, ..self }
     }
 
-    pub fn too_long(byte: usize) -> Fault {
+    pub fn too_long(byte: usize) -> FieldFault {
         let fault =
-            Fault::new(byte, "a line is too long", "is this a text file with an edge a line?");
-        Fault {
+            FieldFault::new(byte, "a line is too long", "is this a text file with an edge a line?");
+        FieldFault {
             expected: format!("at most {} MiB", LINE_MOST >> 20),
             found: "more".into(),
             ..fault
@@ -46,7 +46,7 @@ impl Fault {
 }
 
 /// The error for a fault in a text that was read as a whole.
-pub fn fault_at(path: &Path, text: &[u8], fault: &Fault) -> Box<ReadError> {
+pub fn fault_at(path: &Path, text: &[u8], fault: &FieldFault) -> Box<ReadError> {
     let byte = fault.byte.min(text.len());
     let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = text[start..].split(|&byte| byte == b'\n').next().unwrap_or(b"");

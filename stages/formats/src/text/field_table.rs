@@ -5,11 +5,11 @@
 use super::{
     blocks::LINE_MOST,
     comments::is_blank_or_comment,
-    field_fault::{Fault, fault_at},
+    field_fault::{FieldFault, fault_at},
     fields::{Field, Separator, separator_of, split},
 };
 use crate::{
-    containers::decompress::Plain,
+    containers::decompress::PlainFile,
     options::Options,
     raw_graph::Column,
     read_error::{Read, ReadError},
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Rows of fields under names.
-pub struct Table {
+pub struct FieldTable {
     path: PathBuf,
     text: Vec<u8>,
     names: Vec<String>,
@@ -28,12 +28,12 @@ pub struct Table {
     cells: Vec<(usize, u32, bool)>,
 }
 
-impl Table {
+impl FieldTable {
     /// Reads a table; its first line names the columns unless they are given, and shows what
     /// separates them unless the options say it.
-    pub fn read(plain: Plain, names: Option<&[&str]>, options: &Options) -> Read<Table> {
+    pub fn read(plain: PlainFile, names: Option<&[&str]>, options: &Options) -> Read<FieldTable> {
         let path = plain.path().to_path_buf();
-        Table::of_text((path, plain.read_all()?), names, options)
+        FieldTable::of_text((path, plain.read_all()?), names, options)
     }
 
     /// The same of a text that is there.
@@ -41,12 +41,12 @@ impl Table {
         (path, text): (PathBuf, Vec<u8>),
         names: Option<&[&str]>,
         options: &Options,
-    ) -> Read<Table> {
-        let mut table = Table { path, text, names: Vec::new(), cells: Vec::new() };
+    ) -> Read<FieldTable> {
+        let mut table = FieldTable { path, text, names: Vec::new(), cells: Vec::new() };
         if let Some(names) = names {
             table.names = names.iter().map(|&name| name.to_owned()).collect();
         }
-        let Table { path, text, names, cells } = &mut table;
+        let FieldTable { path, text, names, cells } = &mut table;
         let mut separator =
             Separator::told(options).map_err(|fault| fault_at(path, text, &fault))?;
         let mut fields = Vec::new();
@@ -57,7 +57,7 @@ impl Table {
                 .position(|&byte| byte == b'\n')
                 .map_or(text.len(), |length| at + length);
             if end - at > LINE_MOST {
-                return Err(fault_at(path, text, &Fault::too_long(at)));
+                return Err(fault_at(path, text, &FieldFault::too_long(at)));
             }
             if !is_blank_or_comment(&text[at..end]) {
                 let separator: Separator =
@@ -84,7 +84,7 @@ impl Table {
         if let Some(twice) =
             (1..names.len()).find(|&column| names[..column].contains(&names[column]))
         {
-            let fault = Fault::new(
+            let fault = FieldFault::new(
                 0,
                 format!("two columns have the name `{}`", names[twice]),
                 "give each column a name of its own",
@@ -153,7 +153,8 @@ impl Table {
         hint: &'static str,
     ) -> Box<ReadError> {
         let field = self.field(row, column);
-        let mut fault = Fault::new(field.at, what.to_owned(), hint).against(expected, field.bytes);
+        let mut fault =
+            FieldFault::new(field.at, what.to_owned(), hint).against(expected, field.bytes);
         if field.bytes.is_empty() {
             fault.found = "nothing".into();
         }
@@ -190,17 +191,16 @@ impl Table {
     }
 }
 
-fn check_width(names: &[String], end: usize, fields: &[Field]) -> Result<(), Fault> {
+fn check_width(names: &[String], end: usize, fields: &[Field]) -> Result<(), FieldFault> {
     let expected = format!("{} columns: {}", names.len(), names.join(", "));
     if fields.len() < names.len() {
         let what = format!("a line lacks the column `{}`", names[fields.len()]);
-        return Err(
-            Fault::new(end, what, "every line has the columns of the first").against(expected, b"")
-        );
+        return Err(FieldFault::new(end, what, "every line has the columns of the first")
+            .against(expected, b""));
     }
     match fields.get(names.len()) {
         None => Ok(()),
-        Some(further) => Err(Fault::new(
+        Some(further) => Err(FieldFault::new(
             further.at,
             "a line has more columns than there are names",
             "a field that holds the separator stands in quotes",

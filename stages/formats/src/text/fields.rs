@@ -2,7 +2,7 @@
 //!
 //! promises  a fault carries the byte at which it stands
 //! reads     quotes as RFC 4180 has them ("" is one quote), but no line end inside of them
-use super::{comments::is_blank, field_fault::Fault};
+use super::{comments::is_blank, field_fault::FieldFault};
 use crate::options::Options;
 use std::borrow::Cow;
 
@@ -53,12 +53,12 @@ impl Separator {
     }
 
     /// The one that the options name.
-    pub fn told(options: &Options) -> Result<Option<Separator>, Fault> {
+    pub fn told(options: &Options) -> Result<Option<Separator>, FieldFault> {
         let Some(text) = &options.separator else { return Ok(None) };
         let hint = "write it in the catalogue's entry as it stands between columns:  read: \
                     {separator: \"::\"}";
         let fault = || {
-            Fault::new(0, "this is no separator of columns", hint)
+            FieldFault::new(0, "this is no separator of columns", hint)
                 .against(format!("1 to {SIGN_MOST} signs, no quote among them"), text.as_bytes())
         };
         Separator::of(text.as_bytes()).map(Some).ok_or_else(fault)
@@ -208,7 +208,7 @@ pub fn split<'a>(
     end: usize,
     separator: Separator,
     fields: &mut Vec<Field<'a>>,
-) -> Result<(), Fault> {
+) -> Result<(), FieldFault> {
     fields.clear();
     let blank = |at: usize| is_blank(text[at]) && separator != Separator::Byte(text[at]);
     let mut end = end;
@@ -224,7 +224,7 @@ pub fn split<'a>(
             return Ok(());
         }
         if fields.len() == COLUMNS_MOST {
-            let fault = Fault::new(
+            let fault = FieldFault::new(
                 at,
                 "a line has too many columns",
                 "is this a table with an edge or a node a line?",
@@ -237,7 +237,7 @@ pub fn split<'a>(
             fields.push(Field { at: at + 1, bytes: &text[at + 1..quote], quoted: true });
             at = quote + 1;
             if !closes(at) {
-                return Err(Fault::new(
+                return Err(FieldFault::new(
                     at,
                     "edge list has text behind a field in quotes",
                     QUOTE_HINT,
@@ -260,7 +260,7 @@ pub fn split<'a>(
             }
             let length = separator.length_at(&text[at..end]);
             if length == 0 {
-                return Err(Fault::new(
+                return Err(FieldFault::new(
                     at,
                     "edge list has text behind a field in quotes",
                     QUOTE_HINT,
@@ -272,8 +272,8 @@ pub fn split<'a>(
     }
 }
 
-fn unclosed(text: &[u8], at: usize, end: usize) -> Fault {
-    Fault::new(at, "edge list has a field in quotes that does not end on its line", QUOTE_HINT)
+fn unclosed(text: &[u8], at: usize, end: usize) -> FieldFault {
+    FieldFault::new(at, "edge list has a field in quotes that does not end on its line", QUOTE_HINT)
         .against("a closing quote", &text[at..end])
 }
 

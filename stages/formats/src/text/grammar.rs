@@ -7,21 +7,21 @@
 //! never     holds more than a few blocks, beside what the grammar keeps
 //! limits    a line of 64 MiB
 //! to add    a format that has a header and then items: a `Grammar`
-use super::blocks::{LINE_MOST, Message, count, cut, stream};
+use super::blocks::{BlockMessage, LINE_MOST, count, cut, stream};
 use crate::{
-    containers::decompress::Plain,
-    f32_rounding::Rounded,
+    containers::decompress::PlainFile,
+    f32_rounding::RoundedIntegers,
     read_error::{Read, ReadError},
 };
 use rayon::prelude::*;
 use std::{path::Path, sync::mpsc};
 
 /// Bytes that are read at once, and those that one task parses: eight tasks a block.
-pub const SIZES: Sizes = Sizes { block: 8 << 20, piece: 1 << 20 };
+pub const SIZES: BlockSizes = BlockSizes { block: 8 << 20, piece: 1 << 20 };
 
 /// Bytes of blocks and of the pieces they are cut into.
 #[derive(Clone, Copy, Debug)]
-pub struct Sizes {
+pub struct BlockSizes {
     /// Read at once.
     pub block: usize,
     /// Parsed by one task.
@@ -32,15 +32,15 @@ pub struct Sizes {
 /// last may lack its end.
 pub trait Grammar: Sync {
     /// What some lines of the body hold.
-    type Piece: Default + Send;
+    type Chunk: Default + Send;
     /// Reads lines of the header, of which `before` lie before `lines`: the byte at which the body
     /// begins, or none if it begins later.
-    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault>;
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault>;
     /// Reads the lines of the body before a scan into an empty piece, on any thread. What it read
     /// before a fault is accepted before the fault is told.
-    fn body(&self, scan: &mut Scan<'_>, piece: &mut Self::Piece) -> Result<(), Fault>;
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut Self::Chunk) -> Result<(), ScanFault>;
     /// Takes the pieces in the order of the file, each with its lines.
-    fn accept(&mut self, piece: Self::Piece, lines: &[u8]) -> Result<(), Fault>;
+    fn accept(&mut self, piece: Self::Chunk, lines: &[u8]) -> Result<(), ScanFault>;
     /// A block was read: what it left may be put elsewhere.
     fn settle(&mut self) -> Read<()> {
         Ok(())
@@ -49,7 +49,7 @@ pub trait Grammar: Sync {
 
 /// What is wrong at a byte of some lines.
 #[derive(Debug)]
-pub struct Fault {
+pub struct ScanFault {
     /// Where, in the lines that were given.
     pub byte: usize,
     what: String,
@@ -58,10 +58,10 @@ pub struct Fault {
     hint: String,
 }
 
-impl Fault {
+impl ScanFault {
     /// A fault at a byte.
-    pub fn new(byte: usize, what: impl Into<String>) -> Fault {
-        Fault {
+    pub fn new(byte: usize, what: impl Into<String>) -> ScanFault {
+        ScanFault {
             byte,
             what: what.into(),
             expected: String::new(),
@@ -71,7 +71,7 @@ impl Fault {
     }
 
     /// What should stand there, and the word that does; an empty one is the end of the line.
-    pub fn expected(mut self, expected: impl Into<String>, found: &[u8]) -> Fault {
+    pub fn expected(mut self, expected: impl Into<String>, found: &[u8]) -> ScanFault {
         (self.expected, self.found) = (
             expected.into(),
             if found.is_empty() { "the end of the line".into() } else { quote(found) },
@@ -80,7 +80,7 @@ impl Fault {
     }
 
     /// What to type or change.
-    pub fn hint(mut self, hint: impl Into<String>) -> Fault {
+    pub fn hint(mut self, hint: impl Into<String>) -> ScanFault {
         self.hint = hint.into();
         self
     }
@@ -93,21 +93,21 @@ pub fn quote(word: &[u8]) -> String {
 
 /// A place of which a later error may have to speak.
 #[derive(Clone, Debug, Default)]
-pub struct Mark {
+pub struct TextPlace {
     /// From 1.
     pub line: u64,
     column: u64,
     text: Vec<u8>,
 }
 
-impl Mark {
+impl TextPlace {
     /// The place of a byte in `text`, before which `before` lines lie.
-    pub fn new(text: &[u8], byte: usize, before: u64) -> Mark {
+    pub fn new(text: &[u8], byte: usize, before: u64) -> TextPlace {
         let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let line = first_line(&text[start..]);
         // Enough for the excerpt of an error.
         let kept = line.len().min(byte - start + 256);
-        Mark {
+        TextPlace {
             line: before + 1 + count(&text[..start]),
             column: (byte - start) as u64 + 1,
             text: line[..kept].to_vec(),
@@ -122,8 +122,8 @@ impl Mark {
 
 /// Reads a file from its first line to its last; of the numbers read by `finite` or noted in
 /// `Scan::rounded`, those that were rounded come back, the first one's place as its line.
-pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes) -> Read<Rounded> {
-    let mut plain = Plain::open(path)?;
+pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: BlockSizes) -> Read<RoundedIntegers> {
+    let mut plain = PlainFile::open(path)?;
     stream(
         path,
         Vec::new(),
@@ -137,16 +137,16 @@ pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes) -> Read<Rou
 fn parse_blocks<G: Grammar>(
     path: &Path,
     grammar: &mut G,
-    sizes: Sizes,
-    blocks: mpsc::Receiver<Message>,
-) -> Read<Rounded> {
-    let (mut lines, mut rounded) = (0, Rounded::default());
+    sizes: BlockSizes,
+    blocks: mpsc::Receiver<BlockMessage>,
+) -> Read<RoundedIntegers> {
+    let (mut lines, mut rounded) = (0, RoundedIntegers::default());
     let (mut first, mut in_header) = (true, true);
     for message in blocks {
         let block = match message {
-            Message::Block(block) => block,
-            Message::Endless(start) => return Err(report(path, lines, &start, too_long(0))),
-            Message::Failed(error) => return Err(error),
+            BlockMessage::Block(block) => block,
+            BlockMessage::Endless(start) => return Err(report(path, lines, &start, too_long(0))),
+            BlockMessage::Failed(error) => return Err(error),
         };
         let mut text: &[u8] = &block;
         if std::mem::take(&mut first) {
@@ -166,7 +166,7 @@ fn parse_blocks<G: Grammar>(
         let pieces: Vec<_> = cut(&text[body..], sizes.piece)
             .into_par_iter()
             .map(|(start, lines)| {
-                let (mut piece, mut scan) = (G::Piece::default(), Scan::new(lines));
+                let (mut piece, mut scan) = (G::Chunk::default(), Scan::new(lines));
                 let read = grammar.body(&mut scan, &mut piece);
                 (body + start, lines, piece, read.map(|()| scan.rounded))
             })
@@ -174,10 +174,10 @@ fn parse_blocks<G: Grammar>(
         for (start, piece_lines, piece, read) in pieces {
             let accepted = grammar.accept(piece, piece_lines).and(read);
             let part = accepted.map_err(|fault| {
-                report(path, lines, text, Fault { byte: fault.byte + start, ..fault })
+                report(path, lines, text, ScanFault { byte: fault.byte + start, ..fault })
             })?;
             let line = |byte: u64| lines + count(&text[..=start + byte as usize]);
-            rounded.join(Rounded { first: part.first.map(line), ..part }, 0);
+            rounded.join(RoundedIntegers { first: part.first.map(line), ..part }, 0);
         }
         grammar.settle()?;
         lines += count(text);
@@ -195,7 +195,7 @@ fn refuse_wide_text(path: &Path, text: &[u8]) -> Read<()> {
     Err(Box::new(error.hint("convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW")))
 }
 
-fn refuse_long_lines(text: &[u8]) -> Result<(), Fault> {
+fn refuse_long_lines(text: &[u8]) -> Result<(), ScanFault> {
     let mut start = 0;
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         if line.len() > LINE_MOST {
@@ -206,9 +206,14 @@ fn refuse_long_lines(text: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn too_long(byte: usize) -> Fault {
-    let fault = Fault::new(byte, "a line is too long").hint("is this a text file with line ends?");
-    Fault { expected: format!("at most {} MiB", LINE_MOST >> 20), found: "more".into(), ..fault }
+fn too_long(byte: usize) -> ScanFault {
+    let fault =
+        ScanFault::new(byte, "a line is too long").hint("is this a text file with line ends?");
+    ScanFault {
+        expected: format!("at most {} MiB", LINE_MOST >> 20),
+        found: "more".into(),
+        ..fault
+    }
 }
 
 /// The text up to its first line end.
@@ -235,8 +240,8 @@ pub fn nth_line(text: &[u8], index: u64, counts: impl Fn(&[u8]) -> bool) -> usiz
 }
 
 /// The error for a fault in `text`, of which `lines` lines lie before.
-fn report(path: &Path, lines: u64, text: &[u8], fault: Fault) -> Box<ReadError> {
-    let error = Mark::new(text, fault.byte.min(text.len()), lines).error(path, fault.what);
+fn report(path: &Path, lines: u64, text: &[u8], fault: ScanFault) -> Box<ReadError> {
+    let error = TextPlace::new(text, fault.byte.min(text.len()), lines).error(path, fault.what);
     Box::new(error.expected(fault.expected, fault.found).hint(fault.hint))
 }
 
@@ -246,7 +251,7 @@ pub struct Scan<'a> {
     /// The byte that is read next.
     pub at: usize,
     /// Whole numbers that f32 does not hold, by byte.
-    pub rounded: Rounded,
+    pub rounded: RoundedIntegers,
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -256,7 +261,7 @@ fn is_blank(byte: u8) -> bool {
 impl<'a> Scan<'a> {
     /// At the beginning of a text.
     pub fn new(text: &'a [u8]) -> Self {
-        Scan { text, at: 0, rounded: Rounded::default() }
+        Scan { text, at: 0, rounded: RoundedIntegers::default() }
     }
 
     /// Whether a line begins here.
@@ -324,7 +329,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The row of a node that the file counts from `first`: a number from there, of `nodes`.
-    pub fn row(&mut self, name: &str, first: u64, nodes: u32) -> Result<u32, Fault> {
+    pub fn row(&mut self, name: &str, first: u64, nodes: u32) -> Result<u32, ScanFault> {
         self.skip_blanks();
         let start = self.at;
         let value = self.whole();
@@ -356,11 +361,11 @@ impl<'a> Scan<'a> {
                 "a node is its number here: write names as an edge list,  SOURCE TARGET  a line"
             }
         };
-        Err(Fault::new(start, format!("{name} {what}")).expected(range, word).hint(hint))
+        Err(ScanFault::new(start, format!("{name} {what}")).expected(range, word).hint(hint))
     }
 
     /// A number that is finite as an `f32`.
-    pub fn finite(&mut self, name: &str, hint: &str) -> Result<f32, Fault> {
+    pub fn finite(&mut self, name: &str, hint: &str) -> Result<f32, ScanFault> {
         let word = self.word();
         let what = match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
             Some(value) if value.is_finite() => {
@@ -371,18 +376,18 @@ impl<'a> Scan<'a> {
             None if word.is_empty() => "is missing",
             None => "is not a number",
         };
-        Err(Fault::new(self.at - word.len(), format!("{name} {what}"))
+        Err(ScanFault::new(self.at - word.len(), format!("{name} {what}"))
             .expected("a finite number", word)
             .hint(hint))
     }
 
     /// Refuses whatever is left of the line.
-    pub fn end(&mut self, what: &str, expected: &str, hint: &str) -> Result<(), Fault> {
+    pub fn end(&mut self, what: &str, expected: &str, hint: &str) -> Result<(), ScanFault> {
         if self.line_ends() {
             return Ok(());
         }
         let at = self.at;
-        Err(Fault::new(at, what).expected(expected, self.word()).hint(hint))
+        Err(ScanFault::new(at, what).expected(expected, self.word()).hint(hint))
     }
 }
 

@@ -6,9 +6,9 @@
 //! reads     CRLF, a byte-order mark, a last line without end
 //! never     holds more than three blocks of a text
 //! limits    a line of 64 MiB
-use super::blocks::{LINE_MOST, Message, count, cut, stream};
+use super::blocks::{BlockMessage, LINE_MOST, count, cut, stream};
 use crate::{
-    containers::text_source::Text,
+    containers::text_source::TextSource,
     read_error::{Read, ReadError},
 };
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ const PIECE_BYTES: usize = 1 << 19;
 
 /// What is wrong with a line: the byte is counted from the beginning of what the parser was given.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct LineFault {
     pub byte: usize,
     pub what: String,
     pub expected: String,
@@ -28,9 +28,9 @@ pub(crate) struct Fault {
     pub hint: String,
 }
 
-impl Fault {
-    pub fn new(byte: usize, what: impl Into<String>) -> Fault {
-        Fault {
+impl LineFault {
+    pub fn new(byte: usize, what: impl Into<String>) -> LineFault {
+        LineFault {
             byte,
             what: what.into(),
             expected: String::new(),
@@ -40,7 +40,7 @@ impl Fault {
     }
 
     /// What should stand there, and the word that does.
-    pub fn expected(mut self, expected: impl Into<String>, found: &[u8]) -> Fault {
+    pub fn expected(mut self, expected: impl Into<String>, found: &[u8]) -> LineFault {
         self.expected = expected.into();
         self.found = if found.is_empty() {
             "nothing".into()
@@ -51,35 +51,35 @@ impl Fault {
     }
 
     /// What to type or change.
-    pub fn hint(mut self, hint: impl Into<String>) -> Fault {
+    pub fn hint(mut self, hint: impl Into<String>) -> LineFault {
         self.hint = hint.into();
         self
     }
 
-    fn behind(mut self, bytes: usize) -> Fault {
+    fn behind(mut self, bytes: usize) -> LineFault {
         self.byte += bytes;
         self
     }
 }
 
-impl<'a> Text<'a> {
+impl<'a> TextSource<'a> {
     /// The first line.
-    pub fn lines(self) -> Read<Lines<'a>> {
-        Lines::open(self)
+    pub fn lines(self) -> Read<TextLines<'a>> {
+        TextLines::open(self)
     }
 }
 
 /// A text of which the first line was read.
-pub(crate) struct Lines<'a> {
-    text: Text<'a>,
+pub(crate) struct TextLines<'a> {
+    text: TextSource<'a>,
     /// The first bytes, with the whole first line.
     start: Vec<u8>,
     /// Lines that were taken off.
     taken: u64,
 }
 
-impl<'a> Lines<'a> {
-    fn open(mut text: Text<'a>) -> Read<Lines<'a>> {
+impl<'a> TextLines<'a> {
+    fn open(mut text: TextSource<'a>) -> Read<TextLines<'a>> {
         let mut start = Vec::new();
         let (mut searched, mut step) = (0, 1 << 16);
         loop {
@@ -100,7 +100,7 @@ impl<'a> Lines<'a> {
                 .expected("UTF-8", "UTF-16");
             return Err(Box::new(error.hint("convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW")));
         }
-        Ok(Lines { text, start, taken: 0 })
+        Ok(TextLines { text, start, taken: 0 })
     }
 
     /// How errors name the text.
@@ -114,12 +114,12 @@ impl<'a> Lines<'a> {
     }
 
     /// The error for a fault in the first line.
-    pub fn fault(&self, fault: &Fault) -> Box<ReadError> {
+    pub fn fault(&self, fault: &LineFault) -> Box<ReadError> {
         report(self.text.path(), self.taken, &self.start, fault)
     }
 
     /// Takes the first line off.
-    pub fn skip_first(mut self) -> Read<Lines<'a>> {
+    pub fn skip_first(mut self) -> Read<TextLines<'a>> {
         let end = self
             .start
             .iter()
@@ -128,7 +128,7 @@ impl<'a> Lines<'a> {
         self.start.drain(..end);
         let taken = self.taken + 1;
         if self.start.contains(&b'\n') {
-            return Ok(Lines { taken, ..self });
+            return Ok(TextLines { taken, ..self });
         }
         let mut start = std::mem::take(&mut self.start);
         while !start.contains(&b'\n') && start.len() <= LINE_MOST {
@@ -136,12 +136,12 @@ impl<'a> Lines<'a> {
                 break;
             }
         }
-        Ok(Lines { taken, start, ..self })
+        Ok(TextLines { taken, start, ..self })
     }
 
     /// Gives whole lines to `see`, block by block in order; only the last block may lack its last
     /// line's end.
-    pub fn blocks(self, mut see: impl FnMut(&[u8]) -> Result<(), Fault>) -> Read<()> {
+    pub fn blocks(self, mut see: impl FnMut(&[u8]) -> Result<(), LineFault>) -> Read<()> {
         self.blocks_into(&mut (), |(), block| see(block), |()| Ok(()))
     }
 
@@ -149,22 +149,22 @@ impl<'a> Lines<'a> {
     fn blocks_into<S>(
         self,
         state: &mut S,
-        mut see: impl FnMut(&mut S, &[u8]) -> Result<(), Fault>,
+        mut see: impl FnMut(&mut S, &[u8]) -> Result<(), LineFault>,
         mut settle: impl FnMut(&mut S) -> Read<()>,
     ) -> Read<()> {
-        let Lines { mut text, start, taken } = self;
+        let TextLines { mut text, start, taken } = self;
         let path = text.path.clone();
         let mut lines = taken;
         stream(&path, start, BLOCK_BYTES, &mut text.fill, |blocks| {
             for block in blocks {
                 match block {
-                    Message::Block(block) => {
+                    BlockMessage::Block(block) => {
                         see(state, &block).map_err(|fault| report(&path, lines, &block, &fault))?;
                         lines += count(&block);
                         settle(state)?;
                     }
-                    Message::Endless(start) => return Err(endless(&path, lines, &start)),
-                    Message::Failed(error) => return Err(error),
+                    BlockMessage::Endless(start) => return Err(endless(&path, lines, &start)),
+                    BlockMessage::Failed(error) => return Err(error),
                 }
             }
             Ok(())
@@ -174,8 +174,8 @@ impl<'a> Lines<'a> {
     /// Parses pieces of whole lines on all cores; `take` has the results in the order of the text.
     pub fn pieces<T: Send>(
         self,
-        parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send,
-        mut take: impl FnMut(T) -> Result<(), Fault>,
+        parse: impl Fn(&[u8]) -> Result<T, LineFault> + Sync + Send,
+        mut take: impl FnMut(T) -> Result<(), LineFault>,
     ) -> Read<()> {
         self.pieces_into(&mut (), parse, |(), piece| take(piece), |()| Ok(()))
     }
@@ -184,12 +184,12 @@ impl<'a> Lines<'a> {
     pub fn pieces_into<T: Send, S>(
         self,
         state: &mut S,
-        parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send,
-        mut take: impl FnMut(&mut S, T) -> Result<(), Fault>,
+        parse: impl Fn(&[u8]) -> Result<T, LineFault> + Sync + Send,
+        mut take: impl FnMut(&mut S, T) -> Result<(), LineFault>,
         settle: impl FnMut(&mut S) -> Read<()>,
     ) -> Read<()> {
         let see = |state: &mut S, block: &[u8]| {
-            let parsed: Vec<(usize, Result<T, Fault>)> = cut(block, PIECE_BYTES)
+            let parsed: Vec<(usize, Result<T, LineFault>)> = cut(block, PIECE_BYTES)
                 .into_par_iter()
                 .map(|(start, piece)| (start, parse(piece)))
                 .collect();
@@ -231,7 +231,7 @@ fn endless(path: &Path, lines: u64, start: &[u8]) -> Box<ReadError> {
 }
 
 /// The error for a fault in `text`, of which `lines` lines lie before.
-fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError> {
+fn report(path: &Path, lines: u64, text: &[u8], fault: &LineFault) -> Box<ReadError> {
     let byte = fault.byte.min(text.len());
     let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = text[start..].split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -292,14 +292,14 @@ pub(crate) mod tests {
         (folder, paths)
     }
 
-    fn text_of(bytes: Vec<u8>) -> Text<'static> {
-        Text::of_reader("t".into(), io::Cursor::new(bytes), |error| {
+    fn text_of(bytes: Vec<u8>) -> TextSource<'static> {
+        TextSource::of_reader("t".into(), io::Cursor::new(bytes), |error| {
             Box::new(ReadError::from_io(Path::new("t"), error))
         })
     }
 
-    fn endless_text(bytes: u64) -> Text<'static> {
-        Text::of_reader("t".into(), io::repeat(b'1').take(bytes), |error| {
+    fn endless_text(bytes: u64) -> TextSource<'static> {
+        TextSource::of_reader("t".into(), io::repeat(b'1').take(bytes), |error| {
             Box::new(ReadError::from_io(Path::new("t"), error))
         })
     }
@@ -309,7 +309,7 @@ pub(crate) mod tests {
         let bytes: Vec<u8> =
             (0..3_000_000u32).flat_map(|i| format!("{i}\r\n").into_bytes()).collect();
         let mut seen = Vec::new();
-        let parse = |piece: &[u8]| -> Result<Vec<u32>, Fault> {
+        let parse = |piece: &[u8]| -> Result<Vec<u32>, LineFault> {
             Ok(each(piece)
                 .map(|(_, line)| std::str::from_utf8(line).unwrap().parse().unwrap())
                 .collect())
@@ -337,7 +337,7 @@ pub(crate) mod tests {
             piece
                 .iter()
                 .position(|&byte| byte == b'x')
-                .map_or(Ok(()), |at| Err(Fault::new(at, "bad").expected("y", b"x")))
+                .map_or(Ok(()), |at| Err(LineFault::new(at, "bad").expected("y", b"x")))
         };
         let error = text_of(bytes).lines().unwrap().pieces(parse, |()| Ok(())).unwrap_err();
         assert_eq!(
@@ -350,7 +350,7 @@ pub(crate) mod tests {
     #[test]
     fn a_line_without_end_is_refused() {
         assert!(endless_text(1 << 40).lines().err().unwrap().what.contains("too long"));
-        let two = Text::of_reader(
+        let two = TextSource::of_reader(
             "t".into(),
             io::Cursor::new(b"a\n").chain(io::repeat(b'1')),
             |_| unreachable!(),
@@ -374,7 +374,7 @@ pub(crate) mod tests {
         assert_eq!(seen, b"2");
         let empty = text_of(Vec::new()).lines().unwrap();
         assert_eq!(empty.first(), b"");
-        empty.skip_first().unwrap().blocks(|_| Err(Fault::new(0, "called"))).unwrap();
+        empty.skip_first().unwrap().blocks(|_| Err(LineFault::new(0, "called"))).unwrap();
         assert_eq!(
             each(b"a\n\nb\r\n").map(|(at, line)| (at, line.len())).collect::<Vec<_>>(),
             [(0, 1), (2, 0), (3, 1)]

@@ -4,9 +4,9 @@
 //!           that is none has its line and column
 //! reads     empty lines behind the last row; numbers as Rust reads them, whole ones also with `.0`
 //! never     passes over an empty line between rows: rows are counted by their lines
-use super::lines::{Fault, Lines, each};
+use super::lines::{LineFault, TextLines, each};
 use crate::{
-    containers::text_source::Text,
+    containers::text_source::TextSource,
     raw_graph::{Labels, NO_CLASS},
     read_error::{Read, ReadError},
 };
@@ -16,14 +16,14 @@ use std::{
 };
 
 /// A kind of number that a table may hold.
-pub(crate) trait Number: Copy + Send + Sync + PartialEq {
+pub(crate) trait TableNumber: Copy + Send + Sync + PartialEq {
     /// What errors expect.
     const EXPECTED: &'static str;
     /// The number that a word is; a word may be empty between two commas.
     fn read(word: &[u8]) -> Option<Self>;
 }
 
-impl Number for u32 {
+impl TableNumber for u32 {
     const EXPECTED: &'static str = "a whole number from 0 to 4294967295";
 
     fn read(word: &[u8]) -> Option<u32> {
@@ -35,7 +35,7 @@ impl Number for u32 {
     }
 }
 
-impl Number for i64 {
+impl TableNumber for i64 {
     const EXPECTED: &'static str = "a whole number";
 
     fn read(word: &[u8]) -> Option<i64> {
@@ -44,7 +44,7 @@ impl Number for i64 {
     }
 }
 
-impl Number for f32 {
+impl TableNumber for f32 {
     const EXPECTED: &'static str = "a finite number";
 
     fn read(word: &[u8]) -> Option<f32> {
@@ -54,7 +54,7 @@ impl Number for f32 {
     }
 }
 
-impl Number for f64 {
+impl TableNumber for f64 {
     const EXPECTED: &'static str = "a finite number";
 
     fn read(word: &[u8]) -> Option<f64> {
@@ -64,22 +64,22 @@ impl Number for f64 {
 
 /// A number that may be missing: an empty column or `nan`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gap(pub f64);
+pub(crate) struct NumberOrGap(pub f64);
 
-impl PartialEq for Gap {
-    fn eq(&self, other: &Gap) -> bool {
+impl PartialEq for NumberOrGap {
+    fn eq(&self, other: &NumberOrGap) -> bool {
         self.0.to_bits() == other.0.to_bits()
     }
 }
 
-impl Number for Gap {
+impl TableNumber for NumberOrGap {
     const EXPECTED: &'static str = "a number, or `nan` for none";
 
-    fn read(word: &[u8]) -> Option<Gap> {
+    fn read(word: &[u8]) -> Option<NumberOrGap> {
         if word.is_empty() || word.eq_ignore_ascii_case(b"nan") {
-            return Some(Gap(f64::NAN));
+            return Some(NumberOrGap(f64::NAN));
         }
-        f64::read(word).map(Gap)
+        f64::read(word).map(NumberOrGap)
     }
 }
 
@@ -112,7 +112,7 @@ fn short_decimal(word: &[u8]) -> Option<f32> {
 }
 
 /// A table, row by row.
-pub(crate) struct Table<T> {
+pub(crate) struct NumberTable<T> {
     path: PathBuf,
     /// Lines before the first row.
     before: u64,
@@ -121,26 +121,26 @@ pub(crate) struct Table<T> {
     pub values: Vec<T>,
 }
 
-impl<T: Number + std::fmt::Debug> Table<T> {
+impl<T: TableNumber + std::fmt::Debug> NumberTable<T> {
     /// Reads a table; `what` names it in errors.
-    pub fn read(text: Text, what: &str, columns: Option<usize>) -> Read<Table<T>> {
-        Table::read_lines(text.lines()?, 0, what, columns)
+    pub fn read(text: TextSource, what: &str, columns: Option<usize>) -> Read<NumberTable<T>> {
+        NumberTable::read_lines(text.lines()?, 0, what, columns)
     }
 
     /// Reads what follows after `before` lines that were taken off.
     pub fn read_lines(
-        lines: Lines,
+        lines: TextLines,
         before: u64,
         what: &str,
         columns: Option<usize>,
-    ) -> Read<Table<T>> {
+    ) -> Read<NumberTable<T>> {
         let path = lines.path().to_path_buf();
         let columns = columns.unwrap_or_else(|| words(lines.first()).count());
         let mut values = Vec::new();
         let mut blank = false;
         lines.pieces(
             |piece| parse::<T>(piece, what, columns),
-            |piece: Piece<T>| {
+            |piece: TableLines<T>| {
                 if blank && !piece.values.is_empty() {
                     return Err(empty_line(0, what).hint("remove the empty line before this one"));
                 }
@@ -149,7 +149,7 @@ impl<T: Number + std::fmt::Debug> Table<T> {
                 Ok(())
             },
         )?;
-        Ok(Table { path, before, columns, values })
+        Ok(NumberTable { path, before, columns, values })
     }
 
     /// How many rows there are.
@@ -192,7 +192,7 @@ impl<T: Number + std::fmt::Debug> Table<T> {
     }
 }
 
-impl Table<Gap> {
+impl NumberTable<NumberOrGap> {
     /// Rows as labels: one column of whole numbers is classes, one of others is values, several
     /// columns are rows.
     pub fn labels(&self) -> Labels {
@@ -231,13 +231,17 @@ pub(crate) fn classes(numbers: Vec<Option<i64>>) -> Labels {
     Labels::Classes { class: class.collect(), names: index.keys().map(i64::to_string).collect() }
 }
 
-struct Piece<T> {
+struct TableLines<T> {
     values: Vec<T>,
     /// Whether it ends in empty lines.
     blank: bool,
 }
 
-fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>, Fault> {
+fn parse<T: TableNumber>(
+    text: &[u8],
+    what: &str,
+    columns: usize,
+) -> Result<TableLines<T>, LineFault> {
     let mut values = Vec::with_capacity(text.len() / 8);
     let mut blank = None;
     for (start, line) in each(text) {
@@ -249,8 +253,10 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
             let number =
                 T::read(word).ok_or_else(|| not_a_number::<T>(start + at, what, word, columns))?;
             if values.len() - before == columns {
-                let fault =
-                    Fault::new(start + at, format!("the {what} have a line with too many columns"));
+                let fault = LineFault::new(
+                    start + at,
+                    format!("the {what} have a line with too many columns"),
+                );
                 return Err(fault.expected(format!("{columns} columns"), word).hint(COLUMNS_HINT));
             }
             values.push(number);
@@ -259,7 +265,7 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
             (0, None) => blank = Some(start),
             (0, _) => {}
             (found, _) if found < columns => {
-                let fault = Fault::new(
+                let fault = LineFault::new(
                     start + line.len(),
                     format!("the {what} have a line with too few columns"),
                 );
@@ -270,16 +276,17 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
             _ => {}
         }
     }
-    Ok(Piece { values, blank: blank.is_some() })
+    Ok(TableLines { values, blank: blank.is_some() })
 }
 
 /// Of lines that are not as long as the first.
 const COLUMNS_HINT: &str =
     "all lines have as many columns as the first: mend this one, or download the file again";
 
-fn not_a_number<T: Number>(byte: usize, what: &str, word: &[u8], columns: usize) -> Fault {
-    let fault = Fault::new(byte, format!("the {what} have a value that is not {}", T::EXPECTED))
-        .expected(T::EXPECTED, word);
+fn not_a_number<T: TableNumber>(byte: usize, what: &str, word: &[u8], columns: usize) -> LineFault {
+    let fault =
+        LineFault::new(byte, format!("the {what} have a value that is not {}", T::EXPECTED))
+            .expected(T::EXPECTED, word);
     if columns > 0 && byte == 0 {
         return fault.hint("if this line names the columns, remove it");
     }
@@ -293,24 +300,24 @@ fn not_a_number<T: Number>(byte: usize, what: &str, word: &[u8], columns: usize)
     })
 }
 
-fn empty_line(byte: usize, what: &str) -> Fault {
-    Fault::new(byte, format!("the {what} have an empty line between rows"))
+fn empty_line(byte: usize, what: &str) -> LineFault {
+    LineFault::new(byte, format!("the {what} have an empty line between rows"))
 }
 
 /// The words of a line with their first bytes; an empty one between two commas, and at the ends of
 /// a line that has commas.
-pub(crate) fn words(line: &[u8]) -> Words<'_> {
-    Words { line, at: 0, state: State::Start }
+pub(crate) fn words(line: &[u8]) -> RowWords<'_> {
+    RowWords { line, at: 0, state: WordState::Start }
 }
 
-pub(crate) struct Words<'a> {
+pub(crate) struct RowWords<'a> {
     line: &'a [u8],
     at: usize,
-    state: State,
+    state: WordState,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum WordState {
     Start,
     /// A word was read, no comma behind it yet.
     Word,
@@ -318,31 +325,31 @@ enum State {
     Comma,
 }
 
-impl<'a> Iterator for Words<'a> {
+impl<'a> Iterator for RowWords<'a> {
     type Item = (usize, &'a [u8]);
 
     fn next(&mut self) -> Option<(usize, &'a [u8])> {
         self.skip_blanks();
-        if self.state == State::Word && self.is_comma() {
+        if self.state == WordState::Word && self.is_comma() {
             self.at += 1;
-            self.state = State::Comma;
+            self.state = WordState::Comma;
             self.skip_blanks();
         }
         let start = self.at;
         if start == self.line.len() {
-            let owed = self.state == State::Comma;
-            self.state = State::Word;
+            let owed = self.state == WordState::Comma;
+            self.state = WordState::Word;
             return owed.then_some((start, &[]));
         }
         let ends = |byte: &u8| matches!(byte, b' ' | b'\t' | b',' | b';');
         let length = self.line[start..].iter().position(ends).unwrap_or(self.line.len() - start);
         self.at = start + length;
-        self.state = State::Word;
+        self.state = WordState::Word;
         Some((start, &self.line[start..self.at]))
     }
 }
 
-impl Words<'_> {
+impl RowWords<'_> {
     fn skip_blanks(&mut self) {
         while matches!(self.line.get(self.at), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -359,9 +366,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn table<T: Number + std::fmt::Debug>(text: &str, columns: Option<usize>) -> Read<Table<T>> {
+    fn table<T: TableNumber + std::fmt::Debug>(
+        text: &str,
+        columns: Option<usize>,
+    ) -> Read<NumberTable<T>> {
         let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
-        Table::read(Text::of_reader("t".into(), bytes, |_| unreachable!()), "numbers", columns)
+        NumberTable::read(
+            TextSource::of_reader("t".into(), bytes, |_| unreachable!()),
+            "numbers",
+            columns,
+        )
     }
 
     #[test]
@@ -370,9 +384,9 @@ mod tests {
             let found = table::<i64>(text, None).unwrap();
             assert_eq!((found.columns, found.values), (2, vec![1, 2, 3, 4]), "{text:?}");
         }
-        let gaps = table::<Gap>(",1\nnan,\n,,", Some(2));
+        let gaps = table::<NumberOrGap>(",1\nnan,\n,,", Some(2));
         assert!(gaps.err().unwrap().what.contains("too many columns"));
-        let gaps = table::<Gap>(",1\nNaN,\n1 , 2\n", None).unwrap();
+        let gaps = table::<NumberOrGap>(",1\nNaN,\n1 , 2\n", None).unwrap();
         let Labels::Rows { columns: 2, values } = gaps.labels() else { panic!() };
         assert!(
             values[0].is_nan()
@@ -385,7 +399,7 @@ mod tests {
 
     #[test]
     fn labels_are_what_their_numbers_are() {
-        let labels = |text| table::<Gap>(text, Some(1)).unwrap().labels();
+        let labels = |text| table::<NumberOrGap>(text, Some(1)).unwrap().labels();
         assert_eq!(
             labels("5\n-1\n5.0\nnan\n"),
             Labels::Classes {
@@ -432,7 +446,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_a_table_or_an_error(text in "([0-9]{1,3}|[,; \t]|\n|nan|-|\r\n){0,30}") {
-            if let Ok(found) = table::<Gap>(&text, None) {
+            if let Ok(found) = table::<NumberOrGap>(&text, None) {
                 prop_assert_eq!(found.rows() * found.columns, found.values.len());
             }
         }

@@ -5,9 +5,9 @@
 //! promises  edges beyond a share of the limit go to a file (spill.rs)
 //! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as
 //!           the limit goes
-use super::lines::{Fault, Lines};
+use super::lines::{LineFault, TextLines};
 use crate::{
-    out_of_core::{Found, Limit, Sink},
+    out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Edges, NODES_MOST, NodeIds, RawGraph},
     read_error::Read,
 };
@@ -17,14 +17,14 @@ use std::{collections::HashMap, hash::Hash};
 const RELATIONS_MOST: usize = u16::MAX as usize;
 
 /// Words of some lines by their first use; the key is how the text spells them.
-pub(crate) struct Spelled<'a> {
+pub(crate) struct Spellings<'a> {
     known: HashMap<&'a [u8], u32>,
     pub words: Vec<String>,
 }
 
-impl<'a> Spelled<'a> {
-    pub fn new() -> Spelled<'a> {
-        Spelled { known: HashMap::new(), words: Vec::new() }
+impl<'a> Spellings<'a> {
+    pub fn new() -> Spellings<'a> {
+        Spellings { known: HashMap::new(), words: Vec::new() }
     }
 
     /// The number of a spelling; a new one is turned into its word by `word`.
@@ -45,7 +45,7 @@ impl<'a> Spelled<'a> {
 
 /// The statements of some lines, by numbers of their own words.
 #[derive(Default)]
-pub(crate) struct Piece {
+pub(crate) struct StatementLines {
     pub nodes: Vec<String>,
     pub relations: Vec<String>,
     /// Source, relation, target.
@@ -53,11 +53,11 @@ pub(crate) struct Piece {
 }
 
 /// Words by their first use in all pieces.
-struct Words<K> {
+struct WordNumbers<K> {
     known: HashMap<K, u32>,
 }
 
-impl<K: Eq + Hash + Ord> Words<K> {
+impl<K: Eq + Hash + Ord> WordNumbers<K> {
     fn number(&mut self, word: K) -> u32 {
         let next = self.known.len() as u32;
         *self.known.entry(word).or_insert(next)
@@ -75,24 +75,24 @@ impl<K: Eq + Hash + Ord> Words<K> {
 
 /// All statements so far; those that are edges by the numbers of their words.
 pub(crate) struct Statements<'a> {
-    nodes: Words<String>,
-    relations: Words<String>,
-    edges: Sink<'a>,
+    nodes: WordNumbers<String>,
+    relations: WordNumbers<String>,
+    edges: EdgeSink<'a>,
 }
 
 impl<'a> Statements<'a> {
     /// None yet.
     pub fn new(limit: &'a Limit) -> Statements<'a> {
-        let words = || Words { known: HashMap::new() };
-        Statements { nodes: words(), relations: words(), edges: Sink::new(limit) }
+        let words = || WordNumbers { known: HashMap::new() };
+        Statements { nodes: words(), relations: words(), edges: EdgeSink::new(limit) }
     }
 
     /// Adds the statements of a text, as `parse` finds them; they become edges only if `as_edges`.
     pub fn read(
         &mut self,
-        lines: Lines,
+        lines: TextLines,
         as_edges: bool,
-        parse: impl Fn(&[u8]) -> Result<Piece, Fault> + Sync + Send,
+        parse: impl Fn(&[u8]) -> Result<StatementLines, LineFault> + Sync + Send,
     ) -> Read<()> {
         lines.pieces_into(
             self,
@@ -102,16 +102,16 @@ impl<'a> Statements<'a> {
         )
     }
 
-    fn add(&mut self, piece: Piece, as_edges: bool) -> Result<(), Fault> {
+    fn add(&mut self, piece: StatementLines, as_edges: bool) -> Result<(), LineFault> {
         let nodes: Vec<u32> = piece.nodes.into_iter().map(|word| self.nodes.number(word)).collect();
         let relations: Vec<u32> =
             piece.relations.into_iter().map(|word| self.relations.number(word)).collect();
         if self.nodes.known.len() as u64 > NODES_MOST {
-            return Err(Fault::new(0, "the graph has too many nodes")
+            return Err(LineFault::new(0, "the graph has too many nodes")
                 .expected(format!("at most {NODES_MOST}"), b"more"));
         }
         if self.relations.known.len() > RELATIONS_MOST {
-            let fault = Fault::new(0, "here or soon behind, the graph has too many relations")
+            let fault = LineFault::new(0, "here or soon behind, the graph has too many relations")
                 .expected(format!("at most {RELATIONS_MOST}"), b"more");
             return Err(fault.hint("is the relation the second column?"));
         }
@@ -178,15 +178,18 @@ mod tests {
 
     #[test]
     fn too_many_relations_are_refused() {
-        let piece = |count: usize| Piece {
+        let piece = |count: usize| StatementLines {
             relations: (0..count).map(|number| number.to_string()).collect(),
-            ..Piece::default()
+            ..StatementLines::default()
         };
         let limit = Limit::none();
         let mut statements = Statements::new(&limit);
         statements.add(piece(RELATIONS_MOST), true).unwrap();
         let fault = statements
-            .add(Piece { relations: vec!["one more".into()], ..Piece::default() }, true)
+            .add(
+                StatementLines { relations: vec!["one more".into()], ..StatementLines::default() },
+                true,
+            )
             .unwrap_err();
         assert!(fault.what.contains("too many relations") && fault.expected == "at most 65535");
     }
@@ -198,7 +201,7 @@ mod tests {
         let words = |words: [&str; 2]| words.map(String::from).to_vec();
         statements
             .add(
-                Piece {
+                StatementLines {
                     nodes: words(["b", "a"]),
                     relations: words(["s", "r"]),
                     triples: vec![[0, 0, 1], [1, 1, 1]],
@@ -208,7 +211,7 @@ mod tests {
             .unwrap();
         statements
             .add(
-                Piece {
+                StatementLines {
                     nodes: words(["c", "b"]),
                     relations: words(["t", "r"]),
                     triples: vec![[0, 0, 1]],

@@ -8,7 +8,7 @@ use std::{
 };
 use warploom_formats::{
     Options,
-    raw_graph::{Edges, Types as Table},
+    raw_graph::{Edges, NodeTypes as Table},
     readers::{ntriples, triples},
 };
 

@@ -4,11 +4,11 @@
 //! promises  the values and the errors that the array as a whole gives
 //! bounds    one part; arrays that are no plain run of values (Python objects, columns first but
 //!           for `of_file_as_stored`) are held as a whole
-use super::{Array, Data, Dtype, Header, Kind, Origin, Shape, header};
+use super::{Array, Data, Dtype, NpyHeader, Origin, ShapeText, ValueKind, header};
 use crate::{
     containers::{
-        decompress::Plain,
-        zip::{Archive, Unpacked},
+        decompress::PlainFile,
+        zip::{Unpacked, ZipArchive},
     },
     read_error::{Read, ReadError},
 };
@@ -18,7 +18,7 @@ use std::{io::Read as _, path::Path};
 const BEFORE_HEADER: u64 = 12;
 
 /// An array, part by part.
-pub struct Parts<'a> {
+pub struct ArrayParts<'a> {
     /// Its extents.
     pub shape: Vec<u64>,
     /// Whether the values come columns first.
@@ -32,31 +32,31 @@ pub struct Parts<'a> {
 
 /// Where values come from one after the other.
 struct Stream<'a> {
-    bytes: Bytes<'a>,
+    bytes: PartBytes<'a>,
     /// Whether nothing may follow the last value.
     ends: bool,
 }
 
-enum Bytes<'a> {
-    File(Box<Plain>),
-    Member { reader: Unpacked, archive: &'a Archive, name: String },
+enum PartBytes<'a> {
+    File(Box<PlainFile>),
+    Member { reader: Unpacked, archive: &'a ZipArchive, name: String },
 }
 
 /// Which way the values of an array with several extents may come.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum ValueOrder {
     /// Rows first, however they are stored.
     Rows,
     /// As they are stored; `by_columns` says how.
     Stored,
 }
 
-impl Bytes<'_> {
+impl PartBytes<'_> {
     /// Appends up to `most` bytes; fewer only at the end.
     fn fill(&mut self, buffer: &mut Vec<u8>, most: u64) -> Read<()> {
         match self {
-            Bytes::File(plain) => plain.fill(buffer, most as usize).map(|_| ()),
-            Bytes::Member { reader, archive, name } => reader
+            PartBytes::File(plain) => plain.fill(buffer, most as usize).map(|_| ()),
+            PartBytes::Member { reader, archive, name } => reader
                 .by_ref()
                 .take(most)
                 .read_to_end(buffer)
@@ -66,10 +66,10 @@ impl Bytes<'_> {
     }
 }
 
-impl<'a> Parts<'a> {
+impl<'a> ArrayParts<'a> {
     /// An array that is held.
-    pub fn whole(array: Array) -> Parts<'a> {
-        Parts {
+    pub fn whole(array: Array) -> ArrayParts<'a> {
+        ArrayParts {
             shape: array.shape.clone(),
             by_columns: false,
             count: array.len() as u64,
@@ -81,38 +81,43 @@ impl<'a> Parts<'a> {
 
     /// A member of an archive; `from` names it in errors.
     pub fn of_member(
-        archive: &'a Archive,
+        archive: &'a ZipArchive,
         member: &str,
         from: Origin,
-        order: Order,
-    ) -> Read<Parts<'a>> {
+        order: ValueOrder,
+    ) -> Read<ArrayParts<'a>> {
         let bytes =
-            Bytes::Member { reader: archive.reader(member)?, archive, name: member.to_owned() };
-        match Parts::stream(bytes, archive.bytes_of(member), &from, order)? {
+            PartBytes::Member { reader: archive.reader(member)?, archive, name: member.to_owned() };
+        match ArrayParts::stream(bytes, archive.bytes_of(member), &from, order)? {
             Some(parts) => Ok(parts),
-            None => super::parse(from, archive.read(member)?).map(Parts::whole),
+            None => super::parse(from, archive.read(member)?).map(ArrayParts::whole),
         }
     }
 
     /// A file, packed or not.
-    pub fn of_file(path: &Path, order: Order) -> Read<Parts<'a>> {
-        let (from, plain) = (Origin::new(path, None), Plain::open(path)?);
+    pub fn of_file(path: &Path, order: ValueOrder) -> Read<ArrayParts<'a>> {
+        let (from, plain) = (Origin::new(path, None), PlainFile::open(path)?);
         let size = plain.size();
-        match Parts::stream(Bytes::File(Box::new(plain)), size, &from, order)? {
+        match ArrayParts::stream(PartBytes::File(Box::new(plain)), size, &from, order)? {
             Some(parts) => Ok(parts),
-            None => super::read(path).map(Parts::whole),
+            None => super::read(path).map(ArrayParts::whole),
         }
     }
 
     /// Values of this shape that follow in a file.
-    pub fn that_follow(plain: Plain, from: Origin, shape: Vec<u64>, dtype: Dtype) -> Parts<'a> {
+    pub fn that_follow(
+        plain: PlainFile,
+        from: Origin,
+        shape: Vec<u64>,
+        dtype: Dtype,
+    ) -> ArrayParts<'a> {
         let count = shape.iter().product();
         let array = Array { shape: vec![0], dtype, data: Data::Bytes(Vec::new()), from, first: 0 };
-        Parts {
+        ArrayParts {
             shape,
             by_columns: false,
             array,
-            stream: Some(Stream { bytes: Bytes::File(Box::new(plain)), ends: false }),
+            stream: Some(Stream { bytes: PartBytes::File(Box::new(plain)), ends: false }),
             count,
             at: 0,
         }
@@ -121,11 +126,11 @@ impl<'a> Parts<'a> {
     /// None: it has to be read as a whole, if only to say what is wrong with it. `size` is what the
     /// bytes are together, where that is known.
     fn stream(
-        mut bytes: Bytes<'a>,
+        mut bytes: PartBytes<'a>,
         size: Option<u64>,
         from: &Origin,
-        order: Order,
-    ) -> Read<Option<Parts<'a>>> {
+        order: ValueOrder,
+    ) -> Read<Option<ArrayParts<'a>>> {
         let mut start = Vec::new();
         bytes.fill(&mut start, BEFORE_HEADER)?;
         let more = match start[..] {
@@ -139,15 +144,16 @@ impl<'a> Parts<'a> {
         };
         let Some(more) = more else { return Ok(None) };
         bytes.fill(&mut start, more)?;
-        let Ok((begin, Header { dtype, by_columns, shape })) = header(&start) else {
+        let Ok((begin, NpyHeader { dtype, by_columns, shape })) = header(&start) else {
             return Ok(None);
         };
         let count = shape.iter().try_fold(1u64, |count, extent| count.checked_mul(*extent));
         let wanted = count
             .and_then(|count| count.checked_mul(dtype.width as u64)?.checked_add(begin as u64));
         let by_columns = by_columns && shape.len() > 1;
-        let whole =
-            dtype.kind == Kind::Object || dtype.width == 0 || by_columns && order == Order::Rows;
+        let whole = dtype.kind == ValueKind::Object
+            || dtype.width == 0
+            || by_columns && order == ValueOrder::Rows;
         let fits = wanted.is_some() && size.is_none_or(|size| wanted == Some(size));
         let (Some(count), true, false) = (count, fits, whole) else { return Ok(None) };
         let array = Array {
@@ -157,7 +163,7 @@ impl<'a> Parts<'a> {
             from: from.clone(),
             first: 0,
         };
-        Ok(Some(Parts {
+        Ok(Some(ArrayParts {
             shape,
             by_columns,
             array,
@@ -175,7 +181,7 @@ impl<'a> Parts<'a> {
     /// Whether its values are words.
     pub fn is_text(&self) -> bool {
         if self.stream.is_some() {
-            matches!(self.array.dtype.kind, Kind::Bytes | Kind::Text)
+            matches!(self.array.dtype.kind, ValueKind::Bytes | ValueKind::Text)
         } else {
             self.array.is_text()
         }
@@ -217,7 +223,7 @@ impl<'a> Parts<'a> {
         if found != wanted {
             let error = self.array.error("an array's bytes do not fit its shape");
             let shape =
-                format!("values of {} for the shape {}", self.array.dtype, Shape(&self.shape));
+                format!("values of {} for the shape {}", self.array.dtype, ShapeText(&self.shape));
             let found = if found > wanted { "more" } else { "fewer" };
             return Err(Box::new(
                 error

@@ -3,50 +3,53 @@
 //! promises  a name that is not listed here is an error with that name; an array has exactly the
 //!           bytes that its shape asks
 //! never     trusts a shape, an offset or an index
-use super::value::{Array, Dtype, Global, Kind, Matrix, Object, Pickle, StoredArray, Value};
+use super::value::{
+    CsrMatrix, Global, NumpyArray, Pickle, PickleObject, PickleValue, StoredArray, StoredDtype,
+    StoredKind,
+};
 
 /// What a call gives.
-pub enum Made {
-    Value(Value),
-    Object(Object),
+pub enum CallResult {
+    Value(PickleValue),
+    Object(PickleObject),
 }
 
-fn object(objects: &[Object], value: Value) -> Option<&Object> {
+fn object(objects: &[PickleObject], value: PickleValue) -> Option<&PickleObject> {
     match value {
-        Value::Object(index) => objects.get(index as usize),
+        PickleValue::Object(index) => objects.get(index as usize),
         _ => None,
     }
 }
 
-fn sequence(objects: &[Object], value: Value) -> Option<&[Value]> {
+fn sequence(objects: &[PickleObject], value: PickleValue) -> Option<&[PickleValue]> {
     match object(objects, value)? {
-        Object::Sequence(items) => Some(items),
+        PickleObject::Sequence(items) => Some(items),
         _ => None,
     }
 }
 
-fn text(objects: &[Object], value: Value) -> Option<&str> {
+fn text(objects: &[PickleObject], value: PickleValue) -> Option<&str> {
     match object(objects, value)? {
-        Object::Text(text) => Some(text),
-        Object::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+        PickleObject::Text(text) => Some(text),
+        PickleObject::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
         _ => None,
     }
 }
 
-fn dtype_of(objects: &[Object], value: Value) -> Result<Dtype, String> {
+fn dtype_of(objects: &[PickleObject], value: PickleValue) -> Result<StoredDtype, String> {
     match object(objects, value) {
-        Some(Object::Dtype(dtype)) => Ok(*dtype),
+        Some(PickleObject::Dtype(dtype)) => Ok(*dtype),
         _ => Err("the type of an array's numbers is missing".into()),
     }
 }
 
-fn shape_of(objects: &[Object], value: Value) -> Result<Vec<u64>, String> {
-    let extent = |value: &Value| match value {
-        Value::Integer(extent) => u64::try_from(*extent).ok(),
+fn shape_of(objects: &[PickleObject], value: PickleValue) -> Result<Vec<u64>, String> {
+    let extent = |value: &PickleValue| match value {
+        PickleValue::Integer(extent) => u64::try_from(*extent).ok(),
         _ => None,
     };
     let shape = match value {
-        Value::Integer(_) => extent(&value).map(|extent| vec![extent]),
+        PickleValue::Integer(_) => extent(&value).map(|extent| vec![extent]),
         _ => sequence(objects, value).and_then(|items| items.iter().map(extent).collect()),
     };
     shape
@@ -55,8 +58,12 @@ fn shape_of(objects: &[Object], value: Value) -> Result<Vec<u64>, String> {
 }
 
 /// Calls a known class or function.
-pub fn call(objects: &[Object], function: Value, arguments: Value) -> Result<Made, String> {
-    let Some(Object::Global(global)) = object(objects, function) else {
+pub fn call(
+    objects: &[PickleObject],
+    function: PickleValue,
+    arguments: PickleValue,
+) -> Result<CallResult, String> {
+    let Some(PickleObject::Global(global)) = object(objects, function) else {
         return Err("it calls something that is no known function".into());
     };
     let arguments = sequence(objects, arguments).ok_or("the arguments of a call are no tuple")?;
@@ -64,10 +71,10 @@ pub fn call(objects: &[Object], function: Value, arguments: Value) -> Result<Mad
         arguments.get(at).copied().ok_or_else(|| format!("a call lacks its argument {at}"))
     };
     let made = match global {
-        Global::Reconstruct => Object::Array(StoredArray::default()),
+        Global::Reconstruct => PickleObject::Array(StoredArray::default()),
         Global::FromBuffer => {
             let by_columns = arguments.get(3).and_then(|&order| text(objects, order)) == Some("F");
-            Object::Array(StoredArray {
+            PickleObject::Array(StoredArray {
                 shape: shape_of(objects, argument(2)?)?,
                 dtype: Some(dtype_of(objects, argument(1)?)?),
                 by_columns,
@@ -76,20 +83,20 @@ pub fn call(objects: &[Object], function: Value, arguments: Value) -> Result<Mad
         }
         Global::Scalar => {
             let dtype = dtype_of(objects, argument(0)?)?;
-            let Some(Object::Bytes(bytes)) = object(objects, argument(1)?) else {
+            let Some(PickleObject::Bytes(bytes)) = object(objects, argument(1)?) else {
                 return Err("a number has no bytes".into());
             };
             let value = dtype.numbers(bytes)?.first().copied().ok_or("a number has no bytes")?;
-            return Ok(Made::Value(if dtype.kind == Kind::Real {
-                Value::Real(value)
+            return Ok(CallResult::Value(if dtype.kind == StoredKind::Real {
+                PickleValue::Real(value)
             } else {
-                Value::Integer(value as i64)
+                PickleValue::Integer(value as i64)
             }));
         }
-        Global::Dtype => Object::Dtype(Dtype::named(
+        Global::Dtype => PickleObject::Dtype(StoredDtype::named(
             text(objects, argument(0)?).ok_or("a type of numbers has no name")?,
         )?),
-        Global::Csr => Object::Matrix(None),
+        Global::Csr => PickleObject::Matrix(None),
         Global::Reconstructor => return call_class(objects, argument(0)?),
         Global::Encode => {
             let text =
@@ -98,12 +105,12 @@ pub fn call(objects: &[Object], function: Value, arguments: Value) -> Result<Mad
                 u8::try_from(u32::from(sign))
                     .map_err(|_| "bytes are made of a text that is not Latin-1".to_string())
             };
-            Object::Bytes(text.chars().map(byte).collect::<Result<_, _>>()?)
+            PickleObject::Bytes(text.chars().map(byte).collect::<Result<_, _>>()?)
         }
         // Items that come as arguments are refused, for a container that lost them would look like
         // an empty one.
-        Global::Dict if !has_items(objects, arguments) => Object::Dict(Vec::new()),
-        Global::List if !has_items(objects, arguments) => Object::Sequence(Vec::new()),
+        Global::Dict if !has_items(objects, arguments) => PickleObject::Dict(Vec::new()),
+        Global::List if !has_items(objects, arguments) => PickleObject::Sequence(Vec::new()),
         Global::Dict | Global::List => {
             return Err("it makes a container from items in a way that is not read".into());
         }
@@ -111,49 +118,57 @@ pub fn call(objects: &[Object], function: Value, arguments: Value) -> Result<Mad
             return Err("it makes an object in a way that is not read".into());
         }
     };
-    Ok(Made::Object(made))
+    Ok(CallResult::Object(made))
 }
 
 /// Whether any argument is a container that is not empty.
-fn has_items(objects: &[Object], arguments: &[Value]) -> bool {
+fn has_items(objects: &[PickleObject], arguments: &[PickleValue]) -> bool {
     arguments.iter().any(|&argument| match object(objects, argument) {
-        Some(Object::Sequence(items)) => !items.is_empty(),
-        Some(Object::Dict(items)) => !items.is_empty(),
+        Some(PickleObject::Sequence(items)) => !items.is_empty(),
+        Some(PickleObject::Dict(items)) => !items.is_empty(),
         _ => false,
     })
 }
 
-fn call_class(objects: &[Object], class: Value) -> Result<Made, String> {
+fn call_class(objects: &[PickleObject], class: PickleValue) -> Result<CallResult, String> {
     match object(objects, class) {
-        Some(Object::Global(Global::Csr)) => Ok(Made::Object(Object::Matrix(None))),
+        Some(PickleObject::Global(Global::Csr)) => {
+            Ok(CallResult::Object(PickleObject::Matrix(None)))
+        }
         _ => Err("it makes an object of a class that is not read".into()),
     }
 }
 
 /// Sets the state of an object.
-pub fn build(objects: &mut [Object], target: Value, state: Value) -> Result<(), String> {
+pub fn build(
+    objects: &mut [PickleObject],
+    target: PickleValue,
+    state: PickleValue,
+) -> Result<(), String> {
     let items = sequence(objects, state);
     let new = match (object(objects, target), items) {
-        (Some(Object::Array(_)), Some(items)) if items.len() == 5 => Object::Array(StoredArray {
-            shape: shape_of(objects, items[1])?,
-            dtype: Some(dtype_of(objects, items[2])?),
-            by_columns: matches!(items[3], Value::Bool(true) | Value::Integer(1)),
-            data: Some(items[4]),
-        }),
-        (Some(Object::Dtype(dtype)), Some(items)) if items.len() >= 2 => {
+        (Some(PickleObject::Array(_)), Some(items)) if items.len() == 5 => {
+            PickleObject::Array(StoredArray {
+                shape: shape_of(objects, items[1])?,
+                dtype: Some(dtype_of(objects, items[2])?),
+                by_columns: matches!(items[3], PickleValue::Bool(true) | PickleValue::Integer(1)),
+                data: Some(items[4]),
+            })
+        }
+        (Some(PickleObject::Dtype(dtype)), Some(items)) if items.len() >= 2 => {
             let order =
                 text(objects, items[1]).ok_or("the byte order of a type of numbers is no text")?;
-            Object::Dtype(Dtype { big_endian: order == ">", ..*dtype })
+            PickleObject::Dtype(StoredDtype { big_endian: order == ">", ..*dtype })
         }
-        (Some(Object::Matrix(_)), None)
-            if matches!(object(objects, state), Some(Object::Dict(_))) =>
+        (Some(PickleObject::Matrix(_)), None)
+            if matches!(object(objects, state), Some(PickleObject::Dict(_))) =>
         {
-            Object::Matrix(Some(state))
+            PickleObject::Matrix(Some(state))
         }
-        (Some(Object::Dict(_)), None) => return Ok(()),
+        (Some(PickleObject::Dict(_)), None) => return Ok(()),
         _ => return Err("the state of an object is not what its class asks".into()),
     };
-    if let Value::Object(index) = target
+    if let PickleValue::Object(index) = target
         && let Some(slot) = objects.get_mut(index as usize)
     {
         *slot = new;
@@ -161,16 +176,16 @@ pub fn build(objects: &mut [Object], target: Value, state: Value) -> Result<(), 
     Ok(())
 }
 
-impl Dtype {
+impl StoredDtype {
     /// `f4`, `<i8`, `|b1`, ...
-    fn named(name: &str) -> Result<Dtype, String> {
+    fn named(name: &str) -> Result<StoredDtype, String> {
         let plain = name.trim_start_matches(['<', '>', '|', '=']);
         let (kind, bytes) = match plain {
-            "b1" | "bool" | "?" => (Kind::Unsigned, 1),
-            "i1" | "i2" | "i4" | "i8" => (Kind::Signed, plain.as_bytes()[1] - b'0'),
-            "u1" | "u2" | "u4" | "u8" => (Kind::Unsigned, plain.as_bytes()[1] - b'0'),
-            "f4" | "f8" => (Kind::Real, plain.as_bytes()[1] - b'0'),
-            "O" | "O4" | "O8" => (Kind::Object, 8),
+            "b1" | "bool" | "?" => (StoredKind::Unsigned, 1),
+            "i1" | "i2" | "i4" | "i8" => (StoredKind::Signed, plain.as_bytes()[1] - b'0'),
+            "u1" | "u2" | "u4" | "u8" => (StoredKind::Unsigned, plain.as_bytes()[1] - b'0'),
+            "f4" | "f8" => (StoredKind::Real, plain.as_bytes()[1] - b'0'),
+            "O" | "O4" | "O8" => (StoredKind::Object, 8),
             _ => {
                 return Err(format!(
                     "numbers of the type `{}` are not read",
@@ -178,12 +193,12 @@ impl Dtype {
                 ));
             }
         };
-        Ok(Dtype { kind, bytes, big_endian: name.starts_with('>') })
+        Ok(StoredDtype { kind, bytes, big_endian: name.starts_with('>') })
     }
 
     fn numbers(self, bytes: &[u8]) -> Result<Vec<f64>, String> {
         let width = usize::from(self.bytes);
-        if self.kind == Kind::Object {
+        if self.kind == StoredKind::Object {
             return Err("it has Python objects in place of numbers".into());
         }
         if !bytes.len().is_multiple_of(width) {
@@ -198,10 +213,12 @@ impl Dtype {
                 bytes.iter().rev().fold(0, fold)
             };
             match (self.kind, self.bytes) {
-                (Kind::Real, 4) => f64::from(f32::from_bits(bits as u32)),
-                (Kind::Real, _) => f64::from_bits(bits),
-                (Kind::Unsigned, _) => bits as f64,
-                (Kind::Signed | Kind::Object, _) => (((bits << unused) as i64) >> unused) as f64,
+                (StoredKind::Real, 4) => f64::from(f32::from_bits(bits as u32)),
+                (StoredKind::Real, _) => f64::from_bits(bits),
+                (StoredKind::Unsigned, _) => bits as f64,
+                (StoredKind::Signed | StoredKind::Object, _) => {
+                    (((bits << unused) as i64) >> unused) as f64
+                }
             }
         };
         Ok(bytes.chunks_exact(width).map(one).collect())
@@ -209,12 +226,12 @@ impl Dtype {
 }
 
 /// An array of numbers, row by row.
-pub fn array(pickle: &Pickle, value: Value) -> Result<Array, String> {
-    let Some(Object::Array(stored)) = pickle.object(value) else {
+pub fn array(pickle: &Pickle, value: PickleValue) -> Result<NumpyArray, String> {
+    let Some(PickleObject::Array(stored)) = pickle.object(value) else {
         return Err("expected a numpy array".into());
     };
     let data = stored.data.and_then(|data| pickle.object(data));
-    let (Some(dtype), Some(Object::Bytes(bytes))) = (stored.dtype, data) else {
+    let (Some(dtype), Some(PickleObject::Bytes(bytes))) = (stored.dtype, data) else {
         return Err("an array has no numbers".into());
     };
     let wanted = stored
@@ -231,16 +248,17 @@ pub fn array(pickle: &Pickle, value: Value) -> Result<Array, String> {
     } else if stored.by_columns && stored.shape.len() > 2 {
         return Err("an array of more than two extents is stored by columns".into());
     }
-    Ok(Array { shape: stored.shape.clone(), values })
+    Ok(NumpyArray { shape: stored.shape.clone(), values })
 }
 
 /// The shape and the values of an array of Python objects.
-pub fn objects(pickle: &Pickle, value: Value) -> Result<(Vec<u64>, &[Value]), String> {
-    let Some(Object::Array(stored)) = pickle.object(value) else {
+pub fn objects(pickle: &Pickle, value: PickleValue) -> Result<(Vec<u64>, &[PickleValue]), String> {
+    let Some(PickleObject::Array(stored)) = pickle.object(value) else {
         return Err("expected a numpy array".into());
     };
     let items = stored.data.and_then(|data| pickle.sequence(data));
-    let (Some(Dtype { kind: Kind::Object, .. }), Some(items)) = (stored.dtype, items) else {
+    let (Some(StoredDtype { kind: StoredKind::Object, .. }), Some(items)) = (stored.dtype, items)
+    else {
         return Err("expected a numpy array of objects".into());
     };
     if stored.shape.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent))
@@ -255,8 +273,8 @@ pub fn objects(pickle: &Pickle, value: Value) -> Result<(Vec<u64>, &[Value]), St
 }
 
 /// A sparse matrix in rows.
-pub fn matrix(pickle: &Pickle, value: Value) -> Result<Matrix, String> {
-    let Some(Object::Matrix(Some(state))) = pickle.object(value) else {
+pub fn matrix(pickle: &Pickle, value: PickleValue) -> Result<CsrMatrix, String> {
+    let Some(PickleObject::Matrix(Some(state))) = pickle.object(value) else {
         return Err("expected a scipy CSR matrix".into());
     };
     let attributes = pickle.dict(*state).ok_or("a CSR matrix has no attributes")?;
@@ -287,7 +305,7 @@ pub fn matrix(pickle: &Pickle, value: Value) -> Result<Matrix, String> {
     {
         return Err(format!("a CSR matrix of {columns} columns has an entry in column {bad}"));
     }
-    let mut matrix = Matrix {
+    let mut matrix = CsrMatrix {
         columns,
         offsets: vec![0],
         index: Vec::with_capacity(index.len()),

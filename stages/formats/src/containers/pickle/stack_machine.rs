@@ -5,19 +5,19 @@
 //!           buffers outside the file
 use super::{
     numpy,
-    value::{Global, Object, Value},
+    value::{Global, PickleObject, PickleValue},
 };
 use std::collections::HashMap;
 
 /// What is wrong and at which byte.
-pub struct Fault {
+pub struct PickleFault {
     pub byte: usize,
     pub what: String,
 }
 
 /// Objects and the value of the whole.
-pub fn run(bytes: &[u8]) -> Result<(Vec<Object>, Value), Fault> {
-    let mut machine = Machine {
+pub fn run(bytes: &[u8]) -> Result<(Vec<PickleObject>, PickleValue), PickleFault> {
+    let mut machine = StackMachine {
         bytes,
         at: 0,
         stack: Vec::new(),
@@ -31,27 +31,27 @@ pub fn run(bytes: &[u8]) -> Result<(Vec<Object>, Value), Fault> {
         match machine.step() {
             Ok(None) => {}
             Ok(Some(root)) => return Ok((machine.objects, root)),
-            Err(what) => return Err(Fault { byte, what }),
+            Err(what) => return Err(PickleFault { byte, what }),
         }
     }
 }
 
-pub struct Machine<'a> {
+pub struct StackMachine<'a> {
     bytes: &'a [u8],
     at: usize,
-    stack: Vec<Value>,
+    stack: Vec<PickleValue>,
     marks: Vec<usize>,
-    memo: HashMap<u32, Value>,
-    pub objects: Vec<Object>,
+    memo: HashMap<u32, PickleValue>,
+    pub objects: Vec<PickleObject>,
     /// Bytes made of texts: at most as many as the pickle has, for each text is there once.
     encoded: usize,
 }
 
-type Step<T> = Result<T, String>;
+type MachineResult<T> = Result<T, String>;
 
-impl<'a> Machine<'a> {
+impl<'a> StackMachine<'a> {
     /// One opcode; the value of the whole at `STOP`.
-    fn step(&mut self) -> Step<Option<Value>> {
+    fn step(&mut self) -> MachineResult<Option<PickleValue>> {
         let code = self.take(1)?[0];
         match code {
             b'.' => return self.pop().map(Some),
@@ -62,29 +62,29 @@ impl<'a> Machine<'a> {
                 let top = self.pop()?;
                 self.stack.extend([top, top]);
             }
-            b'N' => self.stack.push(Value::None),
-            0x88 | 0x89 => self.stack.push(Value::Bool(code == 0x88)),
+            b'N' => self.stack.push(PickleValue::None),
+            0x88 | 0x89 => self.stack.push(PickleValue::Bool(code == 0x88)),
             b'I' | b'L' | b'F' | b'J' | b'K' | b'M' | b'G' | 0x8a | 0x8b => {
                 let number = self.number(code)?;
                 self.stack.push(number);
             }
             b'S' | b'T' | b'U' | b'B' | b'C' | 0x8e | 0x96 => {
                 let bytes = self.string(code)?;
-                self.push(Object::Bytes(bytes));
+                self.push(PickleObject::Bytes(bytes));
             }
             b'V' | b'X' | 0x8c | 0x8d => {
                 let text = self.text(code)?;
-                self.push(Object::Text(text));
+                self.push(PickleObject::Text(text));
             }
-            b']' | b')' | 0x8f => self.push(Object::Sequence(Vec::new())),
-            b'}' => self.push(Object::Dict(Vec::new())),
+            b']' | b')' | 0x8f => self.push(PickleObject::Sequence(Vec::new())),
+            b'}' => self.push(PickleObject::Dict(Vec::new())),
             b'l' | b't' | 0x91 => {
                 let items = self.pop_mark()?;
-                self.push(Object::Sequence(items));
+                self.push(PickleObject::Sequence(items));
             }
             0x85..=0x87 => {
                 let items = self.pop_many(usize::from(code) - 0x84)?;
-                self.push(Object::Sequence(items));
+                self.push(PickleObject::Sequence(items));
             }
             b'a' | b'e' | 0x90 | b's' | b'u' | b'd' => self.collect(code)?,
             b'p' | b'q' | b'r' | 0x94 | b'g' | b'h' | b'j' => self.remember(code)?,
@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
         Ok(None)
     }
 
-    fn take(&mut self, count: usize) -> Step<&'a [u8]> {
+    fn take(&mut self, count: usize) -> MachineResult<&'a [u8]> {
         let rest = &self.bytes[self.at..];
         if count > rest.len() {
             return Err(format!(
@@ -123,14 +123,14 @@ impl<'a> Machine<'a> {
     }
 
     /// A length in little-endian bytes.
-    fn length(&mut self, width: usize) -> Step<usize> {
+    fn length(&mut self, width: usize) -> MachineResult<usize> {
         let length =
             self.take(width)?.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
         usize::try_from(length).map_err(|_| format!("a length of {length} is too large"))
     }
 
     /// A line without its end, as protocol 0 has them.
-    fn raw_line(&mut self) -> Step<&'a [u8]> {
+    fn raw_line(&mut self) -> MachineResult<&'a [u8]> {
         let length = self.bytes[self.at..]
             .iter()
             .position(|&byte| byte == b'\n')
@@ -139,43 +139,44 @@ impl<'a> Machine<'a> {
     }
 
     /// A line that is ASCII or UTF-8.
-    fn line(&mut self) -> Step<&'a str> {
+    fn line(&mut self) -> MachineResult<&'a str> {
         let line = std::str::from_utf8(self.raw_line()?).map_err(|_| "a line is not text")?;
         Ok(line.trim_end_matches('\r'))
     }
 
-    fn push(&mut self, object: Object) {
-        self.stack.push(Value::Object(self.objects.len() as u32));
+    fn push(&mut self, object: PickleObject) {
+        self.stack.push(PickleValue::Object(self.objects.len() as u32));
         self.objects.push(object);
     }
 
-    fn pop(&mut self) -> Step<Value> {
+    fn pop(&mut self) -> MachineResult<PickleValue> {
         if self.stack.len() <= self.marks.last().copied().unwrap_or(0) {
             return Err("the stack is empty".into());
         }
         self.stack.pop().ok_or_else(|| "the stack is empty".into())
     }
 
-    fn pop_many(&mut self, count: usize) -> Step<Vec<Value>> {
-        let mut items: Vec<Value> = (0..count).map(|_| self.pop()).collect::<Step<_>>()?;
+    fn pop_many(&mut self, count: usize) -> MachineResult<Vec<PickleValue>> {
+        let mut items: Vec<PickleValue> =
+            (0..count).map(|_| self.pop()).collect::<MachineResult<_>>()?;
         items.reverse();
         Ok(items)
     }
 
-    fn pop_mark(&mut self) -> Step<Vec<Value>> {
+    fn pop_mark(&mut self) -> MachineResult<Vec<PickleValue>> {
         let mark = self.marks.pop().ok_or("there is no mark on the stack")?;
         Ok(self.stack.split_off(mark.min(self.stack.len())))
     }
 
-    fn number(&mut self, code: u8) -> Step<Value> {
+    fn number(&mut self, code: u8) -> MachineResult<PickleValue> {
         let little = |bytes: &[u8]| {
             bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte))
         };
         Ok(match code {
-            b'K' => Value::Integer(i64::from(self.take(1)?[0])),
-            b'M' => Value::Integer(little(self.take(2)?) as i64),
-            b'J' => Value::Integer(i64::from(little(self.take(4)?) as u32 as i32)),
-            b'G' => Value::Real(f64::from_bits(little(self.take(8)?).swap_bytes())),
+            b'K' => PickleValue::Integer(i64::from(self.take(1)?[0])),
+            b'M' => PickleValue::Integer(little(self.take(2)?) as i64),
+            b'J' => PickleValue::Integer(i64::from(little(self.take(4)?) as u32 as i32)),
+            b'G' => PickleValue::Real(f64::from_bits(little(self.take(8)?).swap_bytes())),
             0x8a | 0x8b => {
                 let length = self.length(if code == 0x8a { 1 } else { 4 })?;
                 let bytes = self.take(length)?;
@@ -183,17 +184,17 @@ impl<'a> Machine<'a> {
                     return Err("a whole number is larger than 64 bits".into());
                 }
                 let unused = 64 - 8 * length as u32;
-                Value::Integer(if length == 0 {
+                PickleValue::Integer(if length == 0 {
                     0
                 } else {
                     ((little(bytes) << unused) as i64) >> unused
                 })
             }
-            b'F' => Value::Real(self.line()?.trim().parse().map_err(|_| "a number is none")?),
+            b'F' => PickleValue::Real(self.line()?.trim().parse().map_err(|_| "a number is none")?),
             _ => match self.line()?.trim() {
-                "01" => Value::Bool(true),
-                "00" => Value::Bool(false),
-                line => Value::Integer(
+                "01" => PickleValue::Bool(true),
+                "00" => PickleValue::Bool(false),
+                line => PickleValue::Integer(
                     line.trim_end_matches('L')
                         .parse()
                         .map_err(|_| "a whole number is none, or larger than 64 bits")?,
@@ -202,7 +203,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn string(&mut self, code: u8) -> Step<Vec<u8>> {
+    fn string(&mut self, code: u8) -> MachineResult<Vec<u8>> {
         let width = match code {
             b'S' => return unquote(self.line()?),
             b'U' | b'C' => 1,
@@ -213,7 +214,7 @@ impl<'a> Machine<'a> {
         Ok(self.take(length)?.to_vec())
     }
 
-    fn text(&mut self, code: u8) -> Step<String> {
+    fn text(&mut self, code: u8) -> MachineResult<String> {
         let width = match code {
             b'V' => return unescape_unicode(self.raw_line()?),
             0x8c => 1,
@@ -225,7 +226,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Puts items into a list or pairs into a dict.
-    fn collect(&mut self, code: u8) -> Step<()> {
+    fn collect(&mut self, code: u8) -> MachineResult<()> {
         let items = match code {
             b'a' => self.pop_many(1)?,
             b's' => self.pop_many(2)?,
@@ -233,7 +234,7 @@ impl<'a> Machine<'a> {
         };
         if matches!(code, b'a' | b'e' | 0x90) {
             return match self.top()? {
-                Object::Sequence(list) => {
+                PickleObject::Sequence(list) => {
                     list.extend(items);
                     Ok(())
                 }
@@ -245,11 +246,11 @@ impl<'a> Machine<'a> {
         }
         let pairs = items.chunks_exact(2).map(|pair| (pair[0], pair[1]));
         if code == b'd' {
-            self.push(Object::Dict(pairs.collect()));
+            self.push(PickleObject::Dict(pairs.collect()));
             return Ok(());
         }
         match self.top()? {
-            Object::Dict(dict) => {
+            PickleObject::Dict(dict) => {
                 dict.extend(pairs);
                 Ok(())
             }
@@ -257,9 +258,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn top(&mut self) -> Step<&mut Object> {
+    fn top(&mut self) -> MachineResult<&mut PickleObject> {
         match self.stack.last() {
-            Some(Value::Object(index)) => {
+            Some(PickleValue::Object(index)) => {
                 self.objects.get_mut(*index as usize).ok_or_else(|| "an object is missing".into())
             }
             _ => Err("there is no object on the stack".into()),
@@ -267,7 +268,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Moves values between the stack and the memo.
-    fn remember(&mut self, code: u8) -> Step<()> {
+    fn remember(&mut self, code: u8) -> MachineResult<()> {
         let index = match code {
             b'p' | b'g' => {
                 self.line()?.trim().parse().map_err(|_| "a place in the memo is no number")?
@@ -291,22 +292,22 @@ impl<'a> Machine<'a> {
     }
 
     /// Opcodes that name a class or make an object of one.
-    fn construct(&mut self, code: u8) -> Step<()> {
+    fn construct(&mut self, code: u8) -> MachineResult<()> {
         match code {
             b'c' => {
                 let (module, name) = (self.line()?, self.line()?);
                 let global = Global::named(module, name)?;
-                self.push(Object::Global(global));
+                self.push(PickleObject::Global(global));
             }
             0x93 => {
                 let names = self.pop_many(2)?;
                 let global = match (self.object(names[0]), self.object(names[1])) {
-                    (Some(Object::Text(module)), Some(Object::Text(name))) => {
+                    (Some(PickleObject::Text(module)), Some(PickleObject::Text(name))) => {
                         Global::named(module, name)?
                     }
                     _ => return Err("a class is named by something that is no text".into()),
                 };
-                self.push(Object::Global(global));
+                self.push(PickleObject::Global(global));
             }
             b'b' => {
                 let state = self.pop()?;
@@ -320,31 +321,31 @@ impl<'a> Machine<'a> {
                 }
                 let pair = self.pop_many(2)?;
                 let made = numpy::call(&self.objects, pair[0], pair[1])?;
-                if let numpy::Made::Object(Object::Bytes(bytes)) = &made {
+                if let numpy::CallResult::Object(PickleObject::Bytes(bytes)) = &made {
                     self.encoded += bytes.len();
                     if self.encoded > self.bytes.len() {
                         return Err("it makes bytes of one text again and again".into());
                     }
                 }
                 match made {
-                    numpy::Made::Value(value) => self.stack.push(value),
-                    numpy::Made::Object(object) => self.push(object),
+                    numpy::CallResult::Value(value) => self.stack.push(value),
+                    numpy::CallResult::Object(object) => self.push(object),
                 }
             }
         }
         Ok(())
     }
 
-    fn object(&self, value: Value) -> Option<&Object> {
+    fn object(&self, value: PickleValue) -> Option<&PickleObject> {
         match value {
-            Value::Object(index) => self.objects.get(index as usize),
+            PickleValue::Object(index) => self.objects.get(index as usize),
             _ => None,
         }
     }
 }
 
 /// The bytes of a quoted string of protocol 0, as Python's `repr` writes it.
-fn unquote(line: &str) -> Step<Vec<u8>> {
+fn unquote(line: &str) -> MachineResult<Vec<u8>> {
     let line = line.trim();
     let quoted = ['\'', '"']
         .into_iter()
@@ -380,7 +381,7 @@ fn unquote(line: &str) -> Step<Vec<u8>> {
 }
 
 /// The text of a line of protocol 0: Latin-1, other signs written as `\uXXXX` or `\UXXXXXXXX`.
-fn unescape_unicode(line: &[u8]) -> Step<String> {
+fn unescape_unicode(line: &[u8]) -> MachineResult<String> {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
     while let Some((&first, more)) = rest.split_first() {

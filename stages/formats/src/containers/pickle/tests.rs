@@ -17,14 +17,20 @@ fn plain_values_of_every_kind_are_read() {
     for bytes in [PROTOCOL_0, PROTOCOL_2] {
         let pickle = read(bytes).unwrap();
         let items = pickle.sequence(pickle.root()).unwrap().to_vec();
-        assert_eq!(items[..3], [Value::Integer(1), Value::Integer(-2), Value::Real(3.5)]);
+        assert_eq!(
+            items[..3],
+            [PickleValue::Integer(1), PickleValue::Integer(-2), PickleValue::Real(3.5)]
+        );
         assert_eq!((pickle.text(items[3]), pickle.text(items[4])), (Some("a\0\n"), Some("bä")));
-        assert_eq!(items[5..8], [Value::None, Value::Bool(true), Value::Integer(1 << 40)]);
+        assert_eq!(
+            items[5..8],
+            [PickleValue::None, PickleValue::Bool(true), PickleValue::Integer(1 << 40)]
+        );
         assert_eq!(pickle.sequence(items[8]).unwrap().len(), 4);
         let pairs = pickle.dict(items[9]).unwrap();
         assert_eq!(
             (pairs[0].0, pickle.sequence(pairs[0].1).unwrap()),
-            (Value::Integer(1), &[Value::Integer(2)][..])
+            (PickleValue::Integer(1), &[PickleValue::Integer(2)][..])
         );
     }
 }
@@ -41,13 +47,19 @@ fn what_python_3_writes_is_read_in_every_protocol() {
     for protocol in 0..=5 {
         let pickle = written("values", protocol);
         let items = pickle.sequence(pickle.root()).unwrap().to_vec();
-        assert_eq!(items[..3], [Value::Integer(1), Value::Integer(-2), Value::Real(3.5)]);
+        assert_eq!(
+            items[..3],
+            [PickleValue::Integer(1), PickleValue::Integer(-2), PickleValue::Real(3.5)]
+        );
         assert_eq!(
             (pickle.text(items[3]), pickle.text(items[4])),
             (Some("bä€\\"), Some("a\0\n")),
             "{protocol}"
         );
-        assert_eq!(items[5..8], [Value::None, Value::Bool(true), Value::Integer(1 << 40)]);
+        assert_eq!(
+            items[5..8],
+            [PickleValue::None, PickleValue::Bool(true), PickleValue::Integer(1 << 40)]
+        );
         assert_eq!(
             (pickle.sequence(items[8]).unwrap().len(), pickle.dict(items[9]).unwrap().len()),
             (4, 1)
@@ -62,12 +74,12 @@ fn what_numpy_and_scipy_write_is_read_in_every_protocol() {
             let pickle = written(name, protocol);
             assert_eq!(
                 pickle.array(pickle.root()),
-                Ok(Array { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] }),
+                Ok(NumpyArray { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] }),
                 "{name}.{protocol}"
             );
         }
         let pickle = written("csr", protocol);
-        let expected = Matrix {
+        let expected = CsrMatrix {
             columns: 3,
             offsets: vec![0, 1, 3],
             index: vec![1, 0, 2],
@@ -81,10 +93,13 @@ fn what_numpy_and_scipy_write_is_read_in_every_protocol() {
             .iter()
             .map(|&(node, list)| (node, pickle.sequence(list).unwrap()))
             .collect();
-        let one = [Value::Integer(1), Value::Integer(2)];
+        let one = [PickleValue::Integer(1), PickleValue::Integer(2)];
         assert_eq!(
             lists,
-            [(Value::Integer(0), &one[..]), (Value::Integer(1), &[Value::Integer(0)][..])],
+            [
+                (PickleValue::Integer(0), &one[..]),
+                (PickleValue::Integer(1), &[PickleValue::Integer(0)][..])
+            ],
             "{protocol}"
         );
     }

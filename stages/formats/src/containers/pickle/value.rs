@@ -2,7 +2,7 @@
 
 /// A value, or the index of one that is not a plain number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum PickleValue {
     /// `None`.
     None,
     /// `True` or `False`.
@@ -17,24 +17,24 @@ pub enum Value {
 
 /// What is not a plain number. Objects name each other by index: a cycle does no harm.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Object {
+pub enum PickleObject {
     Bytes(Vec<u8>),
     Text(String),
     /// Lists, sets and tuples.
-    Sequence(Vec<Value>),
-    Dict(Vec<(Value, Value)>),
+    Sequence(Vec<PickleValue>),
+    Dict(Vec<(PickleValue, PickleValue)>),
     Global(Global),
-    Dtype(Dtype),
+    Dtype(StoredDtype),
     Array(StoredArray),
     /// The attributes of a CSR matrix, once they are set.
-    Matrix(Option<Value>),
+    Matrix(Option<PickleValue>),
 }
 
 /// Everything that a pickle holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pickle {
-    pub(crate) objects: Vec<Object>,
-    pub(super) root: Value,
+    pub(crate) objects: Vec<PickleObject>,
+    pub(super) root: PickleValue,
 }
 
 /// A name that a pickle may use.
@@ -86,14 +86,14 @@ impl Global {
 
 /// How one number of an array is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dtype {
-    pub(super) kind: Kind,
+pub struct StoredDtype {
+    pub(super) kind: StoredKind,
     pub(super) bytes: u8,
     pub(super) big_endian: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StoredKind {
     Signed,
     Unsigned,
     Real,
@@ -105,15 +105,15 @@ pub enum Kind {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoredArray {
     pub(super) shape: Vec<u64>,
-    pub(super) dtype: Option<Dtype>,
+    pub(super) dtype: Option<StoredDtype>,
     pub(super) by_columns: bool,
     /// A `Bytes` object; a `Sequence` where the numbers are Python objects.
-    pub(super) data: Option<Value>,
+    pub(super) data: Option<PickleValue>,
 }
 
 /// An array of numbers, row by row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array {
+pub struct NumpyArray {
     /// Its extents.
     pub shape: Vec<u64>,
     /// Its numbers; whole ones beyond 2^53 lose their last bits.
@@ -122,7 +122,7 @@ pub struct Array {
 
 /// A sparse matrix in rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
+pub struct CsrMatrix {
     /// Columns of the matrix.
     pub columns: u32,
     /// Row `r` has the entries `offsets[r]..offsets[r + 1]`.
@@ -133,7 +133,7 @@ pub struct Matrix {
     pub values: Vec<f32>,
 }
 
-impl Matrix {
+impl CsrMatrix {
     /// Rows of the matrix.
     pub fn rows(&self) -> usize {
         self.offsets.len() - 1

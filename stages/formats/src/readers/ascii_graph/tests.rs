@@ -7,7 +7,7 @@ use crate::{
 };
 use proptest::prelude::*;
 
-fn text_by(text: impl AsRef<[u8]>, sizes: Sizes) -> Read<RawGraph> {
+fn text_by(text: impl AsRef<[u8]>, sizes: BlockSizes) -> Read<RawGraph> {
     read_written("a.graph-txt", text.as_ref(), |path| {
         both_ways(|limit| read_by(path, &Options::default(), limit, sizes))
     })

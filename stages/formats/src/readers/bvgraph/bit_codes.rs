@@ -19,7 +19,7 @@ pub enum Code {
 
 /// Why there is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
+pub enum BrokenCode {
     /// The stream ends in it.
     End,
     /// It needs more than 63 bits.
@@ -70,17 +70,17 @@ impl<const LITTLE: bool> Bits<LITTLE> {
         }
     }
 
-    fn step(&mut self, bits: u32) -> Result<(), Broken> {
+    fn step(&mut self, bits: u32) -> Result<(), BrokenCode> {
         self.at += u64::from(bits);
         if self.at <= self.length {
             return Ok(());
         }
         self.at = self.length;
-        Err(Broken::End)
+        Err(BrokenCode::End)
     }
 
     /// A number of so many bits, at most 63.
-    fn plain(&mut self, bits: u32) -> Result<u64, Broken> {
+    fn plain(&mut self, bits: u32) -> Result<u64, BrokenCode> {
         if bits == 0 {
             return Ok(0);
         }
@@ -94,7 +94,7 @@ impl<const LITTLE: bool> Bits<LITTLE> {
         Ok(if LITTLE { word & (u64::MAX >> (64 - bits)) } else { word >> (64 - bits) })
     }
 
-    fn unary(&mut self) -> Result<u64, Broken> {
+    fn unary(&mut self) -> Result<u64, BrokenCode> {
         let mut zeros = 0;
         loop {
             let word = self.look();
@@ -108,37 +108,37 @@ impl<const LITTLE: bool> Bits<LITTLE> {
         }
     }
 
-    fn gamma(&mut self) -> Result<u64, Broken> {
+    fn gamma(&mut self) -> Result<u64, BrokenCode> {
         let bits = self.unary()?;
         self.below_one(bits)
     }
 
     /// The number of which all bits but the first, of `bits + 1`, follow; less 1.
-    fn below_one(&mut self, bits: u64) -> Result<u64, Broken> {
+    fn below_one(&mut self, bits: u64) -> Result<u64, BrokenCode> {
         if bits > 62 {
-            return Err(Broken::Large);
+            return Err(BrokenCode::Large);
         }
         Ok((1 << bits | self.plain(bits as u32)?) - 1)
     }
 
-    fn zeta(&mut self, k: u32) -> Result<u64, Broken> {
+    fn zeta(&mut self, k: u32) -> Result<u64, BrokenCode> {
         let height = self.unary()?;
         let bits = height
             .checked_mul(u64::from(k))
             .filter(|bits| bits + u64::from(k) <= 63)
-            .ok_or(Broken::Large)? as u32;
+            .ok_or(BrokenCode::Large)? as u32;
         let left = 1 << bits;
         let first = self.plain(bits + k - 1)?;
         // A number below `left` has one bit less than the others.
         if first < left { Ok(first + left - 1) } else { Ok((first << 1 | self.plain(1)?) - 1) }
     }
 
-    fn nibble(&mut self) -> Result<u64, Broken> {
+    fn nibble(&mut self) -> Result<u64, BrokenCode> {
         let mut value = 0u64;
         loop {
             let last = self.plain(1)? == 1;
             if value >> 60 != 0 {
-                return Err(Broken::Large);
+                return Err(BrokenCode::Large);
             }
             value = value << 3 | self.plain(3)?;
             if last {
@@ -148,7 +148,7 @@ impl<const LITTLE: bool> Bits<LITTLE> {
     }
 
     /// The next number.
-    pub fn number(&mut self, code: Code) -> Result<u64, Broken> {
+    pub fn number(&mut self, code: Code) -> Result<u64, BrokenCode> {
         match code {
             Code::Unary => self.unary(),
             Code::Gamma => self.gamma(),

@@ -1,7 +1,7 @@
 //! The properties of a BVGraph: `key=value` lines.
 use super::bit_codes::Code;
 use crate::{
-    containers::decompress::Plain,
+    containers::decompress::PlainFile,
     raw_graph::NODES_MOST,
     read_error::{Read, ReadError},
 };
@@ -36,13 +36,13 @@ impl Properties {
     /// Reads the file.
     pub fn read(path: &Path) -> Read<Properties> {
         let mut text = Vec::new();
-        if Plain::open(path)?.fill(&mut text, BYTES_MOST + 1)? > BYTES_MOST {
+        if PlainFile::open(path)?.fill(&mut text, BYTES_MOST + 1)? > BYTES_MOST {
             return Err(Box::new(
                 ReadError::new(path, "the properties file is too large")
                     .expected(format!("at most {BYTES_MOST} bytes"), "more"),
             ));
         }
-        let lines = Lines::new(path, &text);
+        let lines = PropertyLines::new(path, &text);
         lines.check_class()?;
         let nodes =
             lines.number("nodes", NODES_MOST)?.ok_or_else(|| lines.missing("nodes"))? as u32;
@@ -125,13 +125,13 @@ impl Properties {
 }
 
 /// The values by key, with their lines.
-struct Lines<'a> {
+struct PropertyLines<'a> {
     path: PathBuf,
     text: &'a [u8],
     values: BTreeMap<&'a str, (&'a str, u64)>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> PropertyLines<'a> {
     fn new(path: &Path, text: &'a [u8]) -> Self {
         let mut values = BTreeMap::new();
         for (line, bytes) in (1..).zip(text.split(|&byte| byte == b'\n')) {
@@ -142,7 +142,7 @@ impl<'a> Lines<'a> {
                 values.insert(key.trim(), (value.trim(), line));
             }
         }
-        Lines { path: path.to_path_buf(), text, values }
+        PropertyLines { path: path.to_path_buf(), text, values }
     }
 
     fn word(&self, key: &str) -> Option<(&'a str, u64)> {

@@ -4,7 +4,7 @@
 //!           single successors (residuals); three ascending sequences without a number in common,
 //!           which are merged. Of earlier lists the last are kept, as far as one may refer back
 use super::{
-    bit_codes::{Bits, Broken, Code, signed},
+    bit_codes::{Bits, BrokenCode, Code, signed},
     properties::Properties,
 };
 use crate::read_error::{Read, ReadError};
@@ -32,20 +32,24 @@ pub fn decode(
 }
 
 /// What is wrong with a list.
-enum Fault {
-    Broken(Broken),
+enum StreamFault {
+    Broken(BrokenCode),
     /// What is wrong, expected and found.
     Wrong(&'static str, String, String),
 }
 
-impl From<Broken> for Fault {
-    fn from(broken: Broken) -> Fault {
-        Fault::Broken(broken)
+impl From<BrokenCode> for StreamFault {
+    fn from(broken: BrokenCode) -> StreamFault {
+        StreamFault::Broken(broken)
     }
 }
 
-fn wrong<T>(what: &'static str, expected: impl ToString, found: impl ToString) -> Result<T, Fault> {
-    Err(Fault::Wrong(what, expected.to_string(), found.to_string()))
+fn wrong<T>(
+    what: &'static str,
+    expected: impl ToString,
+    found: impl ToString,
+) -> Result<T, StreamFault> {
+    Err(StreamFault::Wrong(what, expected.to_string(), found.to_string()))
 }
 
 struct Decoder<'a, const LITTLE: bool> {
@@ -131,13 +135,15 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         Ok(())
     }
 
-    fn report(&self, path: &Path, node: u32, start: u64, fault: Fault) -> Box<ReadError> {
+    fn report(&self, path: &Path, node: u32, start: u64, fault: StreamFault) -> Box<ReadError> {
         let (what, expected, found) = match fault {
-            Fault::Broken(Broken::End) => ("the file ends", "the list", "the end of the file"),
-            Fault::Broken(Broken::Large) => {
+            StreamFault::Broken(BrokenCode::End) => {
+                ("the file ends", "the list", "the end of the file")
+            }
+            StreamFault::Broken(BrokenCode::Large) => {
                 ("a number is too large", "a number below 2^63", "more bits")
             }
-            Fault::Wrong(what, ref expected, ref found) => {
+            StreamFault::Wrong(what, ref expected, ref found) => {
                 (what, expected.as_str(), found.as_str())
             }
         };
@@ -147,12 +153,12 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         )
     }
 
-    fn number(&mut self, code: Code) -> Result<u64, Fault> {
+    fn number(&mut self, code: Code) -> Result<u64, StreamFault> {
         Ok(self.bits.number(code)?)
     }
 
     /// Decodes the list of the next node.
-    fn list(&mut self, node: u32) -> Result<(), Fault> {
+    fn list(&mut self, node: u32) -> Result<(), StreamFault> {
         let properties = self.properties;
         let degree = self.number(properties.outdegrees)?;
         let left = properties.arcs - self.arcs;
@@ -191,7 +197,7 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
     }
 
     /// Copies blocks of the list so far back.
-    fn copy(&mut self, back: u64, degree: u64) -> Result<(), Fault> {
+    fn copy(&mut self, back: u64, degree: u64) -> Result<(), StreamFault> {
         let from = self.recent.len() - back as usize;
         let (mut at, end) = (0, self.recent[from].len() as u64);
         let blocks = self.number(self.properties.block_counts)?;
@@ -225,7 +231,7 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
     }
 
     /// Reads runs of successors, of the `extra` that were not copied.
-    fn read_intervals(&mut self, node: u32, extra: &mut u64) -> Result<(), Fault> {
+    fn read_intervals(&mut self, node: u32, extra: &mut u64) -> Result<(), StreamFault> {
         let Properties { nodes, intervals: code, interval_least: least, .. } = *self.properties;
         let count = self.number(code)?;
         let mut next = 0;
@@ -255,7 +261,7 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         Ok(())
     }
 
-    fn read_residuals(&mut self, node: u32, extra: u64) -> Result<(), Fault> {
+    fn read_residuals(&mut self, node: u32, extra: u64) -> Result<(), StreamFault> {
         let Properties { nodes, residuals: code, .. } = *self.properties;
         let mut next = 0;
         for residual in 0..extra {
@@ -275,7 +281,7 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
     }
 
     /// Puts copied successors, intervals and residuals together in ascending order.
-    fn merge(&mut self) -> Result<(), Fault> {
+    fn merge(&mut self) -> Result<(), StreamFault> {
         match (self.copied.is_empty(), self.intervals.is_empty(), self.residuals.is_empty()) {
             (_, true, true) => self.targets.extend_from_slice(&self.copied),
             (true, _, true) => self.targets.extend_from_slice(&self.intervals),

@@ -1,6 +1,6 @@
 //! BVGraphs: codes bit by bit, streams of every kind written and read, real graphs, damage.
 use super::{
-    bit_codes::{Bits, Broken, Code, signed},
+    bit_codes::{Bits, BrokenCode, Code, signed},
     successor_lists::decode,
     *,
 };
@@ -47,14 +47,14 @@ fn codes_are_those_of_the_literature() {
 
 #[test]
 fn numbers_that_end_early_or_are_too_large_are_broken() {
-    assert_eq!(Bits::<false>::new(vec![]).number(Code::Gamma), Err(Broken::End));
-    assert_eq!(Bits::<false>::new(vec![0; 100]).number(Code::Unary), Err(Broken::End));
-    assert_eq!(Bits::<true>::new(vec![0x10]).number(Code::Gamma), Err(Broken::End));
+    assert_eq!(Bits::<false>::new(vec![]).number(Code::Gamma), Err(BrokenCode::End));
+    assert_eq!(Bits::<false>::new(vec![0; 100]).number(Code::Unary), Err(BrokenCode::End));
+    assert_eq!(Bits::<true>::new(vec![0x10]).number(Code::Gamma), Err(BrokenCode::End));
     let far: Vec<u8> = [vec![0; 9], vec![0xff; 40]].concat();
     for code in [Code::Gamma, Code::Zeta(3)] {
-        assert_eq!(Bits::<false>::new(far.clone()).number(code), Err(Broken::Large));
+        assert_eq!(Bits::<false>::new(far.clone()).number(code), Err(BrokenCode::Large));
     }
-    assert_eq!(Bits::<false>::new(vec![0x77; 40]).number(Code::Nibble), Err(Broken::Large));
+    assert_eq!(Bits::<false>::new(vec![0x77; 40]).number(Code::Nibble), Err(BrokenCode::Large));
 }
 
 fn properties() -> impl Strategy<Value = Properties> {

@@ -9,13 +9,13 @@ use crate::{
     column_roles::{GRAPHS, IDS, KINDS, LABELS, MASKS, is_feature, is_split},
     options::{Ids, Options},
     raw_graph::{
-        Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph,
-        Roles, part_of,
+        ColumnRoles, Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds,
+        RawGraph, part_of,
     },
     read_error::{Read, ReadError},
     side_files::names_json,
     text::{
-        field_table::Table,
+        field_table::FieldTable,
         numbers::{PADDED_BESIDE_HINT, id, is_padded, looks_like_number},
     },
 };
@@ -25,8 +25,8 @@ use std::{borrow::Cow, collections::BTreeSet};
 const KINDS_MOST: usize = 1 << 16;
 
 /// Nodes as the table tells them.
-pub struct Nodes {
-    table: Table,
+pub struct CsvNodes {
+    table: FieldTable,
     /// Their ids, ascending.
     pub ids: NodeIds,
     /// The row of the file for each node.
@@ -41,12 +41,12 @@ struct Targets {
     classes_told: bool,
     splits: Vec<Vec<u8>>,
     taken: BTreeSet<usize>,
-    roles: Roles,
+    roles: ColumnRoles,
 }
 
-impl Nodes {
+impl CsvNodes {
     /// Finds the ids of a table.
-    pub fn new(table: Table, options: &Options) -> Read<Nodes> {
+    pub fn new(table: FieldTable, options: &Options) -> Read<CsvNodes> {
         let called = |wanted: &str| {
             table
                 .names()
@@ -95,7 +95,7 @@ impl Nodes {
         } else {
             numbers_of(&table, id_column, options.are_ids_exact())?
         };
-        Ok(Nodes { table, ids, order, id_column })
+        Ok(CsvNodes { table, ids, order, id_column })
     }
 
     /// Puts all columns into the graph, whose rows are these nodes.
@@ -150,10 +150,10 @@ impl Nodes {
         if !features.is_empty() {
             graph.features = Some(self.features(&features)?);
         }
-        let Roles { labels, splits, .. } = targets.roles;
+        let ColumnRoles { labels, splits, .. } = targets.roles;
         let features = features.iter().map(|&column| names[column].clone()).collect();
         graph.has_columns = true;
-        graph.roles = Roles { features, labels, splits, ..std::mem::take(&mut graph.roles) };
+        graph.roles = ColumnRoles { features, labels, splits, ..std::mem::take(&mut graph.roles) };
         Ok(())
     }
 
@@ -559,7 +559,7 @@ fn is_number(word: &[u8]) -> bool {
     std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
 }
 
-fn twice(table: &Table, column: usize, row: u32) -> Box<ReadError> {
+fn twice(table: &FieldTable, column: usize, row: u32) -> Box<ReadError> {
     table.fault(
         row as usize,
         column,
@@ -569,7 +569,7 @@ fn twice(table: &Table, column: usize, row: u32) -> Box<ReadError> {
     )
 }
 
-fn words_of(table: &Table, column: usize) -> Read<(NodeIds, Vec<u32>)> {
+fn words_of(table: &FieldTable, column: usize) -> Read<(NodeIds, Vec<u32>)> {
     let mut words = Vec::with_capacity(table.rows());
     for row in 0..table.rows() {
         let word = table.text(row, column)?.into_owned();
@@ -594,7 +594,7 @@ fn words_of(table: &Table, column: usize) -> Read<(NodeIds, Vec<u32>)> {
     }
 }
 
-fn numbers_of(table: &Table, column: usize, exact: bool) -> Read<(NodeIds, Vec<u32>)> {
+fn numbers_of(table: &FieldTable, column: usize, exact: bool) -> Read<(NodeIds, Vec<u32>)> {
     let mut numbers: Vec<(u64, u32)> = Vec::with_capacity(table.rows());
     for row in 0..table.rows() {
         let word = table.bytes(row, column);

@@ -4,14 +4,14 @@ use crate::{
     raw_graph::{Column, NODES_MOST},
     read_error::Read,
     text::{
-        counted_header::Claim,
-        grammar::{self, Fault, Grammar, Scan, Sizes},
+        counted_header::ClaimedCount,
+        grammar::{self, BlockSizes, Grammar, Scan, ScanFault},
     },
 };
 use std::path::Path;
 
 /// Reads the places of `nodes` nodes as columns `x` and `y`.
-pub fn read(path: &Path, nodes: u32, sizes: Sizes) -> Read<Vec<(String, Column)>> {
+pub fn read(path: &Path, nodes: u32, sizes: BlockSizes) -> Read<Vec<(String, Column)>> {
     let mut places =
         Places { rows: nodes, x: Axis::new(nodes), y: Axis::new(nodes), ..Places::default() };
     grammar::parse(path, &mut places, sizes)?;
@@ -35,7 +35,7 @@ struct Axis {
 }
 
 #[derive(Clone, Copy)]
-enum Number {
+enum Coordinate {
     Whole(i64),
     Real(f64),
 }
@@ -45,12 +45,12 @@ impl Axis {
         Axis { whole: vec![None; nodes as usize], real: Vec::new() }
     }
 
-    fn set(&mut self, row: u32, number: Number) {
+    fn set(&mut self, row: u32, number: Coordinate) {
         let row = row as usize;
         match number {
-            Number::Whole(whole) if self.real.is_empty() => self.whole[row] = Some(whole),
-            Number::Whole(whole) => self.real[row] = Some(whole as f64),
-            Number::Real(real) => {
+            Coordinate::Whole(whole) if self.real.is_empty() => self.whole[row] = Some(whole),
+            Coordinate::Whole(whole) => self.real[row] = Some(whole as f64),
+            Coordinate::Real(real) => {
                 if self.real.is_empty() {
                     self.real = std::mem::take(&mut self.whole)
                         .into_iter()
@@ -79,19 +79,19 @@ impl Axis {
 struct Places {
     /// Nodes of the graph.
     rows: u32,
-    nodes: Option<Claim>,
+    nodes: Option<ClaimedCount>,
     read: u64,
     x: Axis,
     y: Axis,
 }
 
 /// Row, x and y, and the byte of the id.
-type Place = (u32, Number, Number, usize);
+type CoordinateLine = (u32, Coordinate, Coordinate, usize);
 
 impl Grammar for Places {
-    type Piece = Vec<Place>;
+    type Chunk = Vec<CoordinateLine>;
 
-    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let mut scan = Scan::new(lines);
         if !to_item(&mut scan) {
             return Ok(None);
@@ -100,14 +100,14 @@ impl Grammar for Places {
         for expected in ["p", "aux", "sp", "co"] {
             let word = scan.word();
             if word != expected.as_bytes() {
-                return Err(Fault::new(
+                return Err(ScanFault::new(
                     start,
                     "the coordinates do not begin with their problem line",
                 )
                 .expected("p aux sp co NODES", grammar::first_line(&lines[start..])));
             }
         }
-        self.nodes = Some(Claim::read(
+        self.nodes = Some(ClaimedCount::read(
             &mut scan,
             lines,
             before,
@@ -119,11 +119,11 @@ impl Grammar for Places {
         Ok(Some(scan.at.min(lines.len())))
     }
 
-    fn body(&self, scan: &mut Scan<'_>, places: &mut Vec<Place>) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, places: &mut Vec<CoordinateLine>) -> Result<(), ScanFault> {
         while to_item(scan) {
             let (start, letter) = (scan.at, scan.word());
             if letter != b"v" {
-                return Err(Fault::new(
+                return Err(ScanFault::new(
                     start,
                     "a line of coordinates begins with an unknown letter",
                 )
@@ -138,11 +138,11 @@ impl Grammar for Places {
         Ok(())
     }
 
-    fn accept(&mut self, piece: Vec<Place>, lines: &[u8]) -> Result<(), Fault> {
+    fn accept(&mut self, piece: Vec<CoordinateLine>, lines: &[u8]) -> Result<(), ScanFault> {
         for (row, x, y, start) in piece {
             if self.x.is_set(row) {
                 let line = grammar::first_line(&lines[start..]);
-                return Err(Fault::new(start, "a node has a second place")
+                return Err(ScanFault::new(start, "a node has a second place")
                     .expected("each node once", line)
                     .hint("remove one of the two lines"));
             }
@@ -154,21 +154,21 @@ impl Grammar for Places {
     }
 }
 
-fn read_number(scan: &mut Scan) -> Result<Number, Fault> {
+fn read_number(scan: &mut Scan) -> Result<Coordinate, ScanFault> {
     let word = scan.word();
     let text = std::str::from_utf8(word).unwrap_or_default();
     if let Ok(whole) = text.parse() {
-        return Ok(Number::Whole(whole));
+        return Ok(Coordinate::Whole(whole));
     }
     match text.parse() {
-        Ok(real) if f64::is_finite(real) => Ok(Number::Real(real)),
+        Ok(real) if f64::is_finite(real) => Ok(Coordinate::Real(real)),
         _ => {
             let what = if word.is_empty() {
                 "a coordinate is missing"
             } else {
                 "a coordinate is not a finite number"
             };
-            Err(Fault::new(scan.at - word.len(), what).expected("v NODE X Y", word))
+            Err(ScanFault::new(scan.at - word.len(), what).expected("v NODE X Y", word))
         }
     }
 }

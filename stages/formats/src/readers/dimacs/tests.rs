@@ -8,7 +8,7 @@ use crate::{
 use proptest::prelude::*;
 use std::fs;
 
-fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
+fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: BlockSizes) -> Read<RawGraph> {
     read_written("a.gr", text.as_ref(), |path| {
         both_ways(|limit| read_by(&[path.to_path_buf()], options, limit, sizes))
     })
@@ -19,7 +19,7 @@ fn text(text: &str) -> Read<RawGraph> {
 }
 
 /// A graph of three nodes and this file of places.
-fn placed(places: &str, sizes: Sizes) -> Read<RawGraph> {
+fn placed(places: &str, sizes: BlockSizes) -> Read<RawGraph> {
     read_written("a.co", places.as_bytes(), |path| {
         let graph = path.with_file_name("a.gr");
         fs::write(&graph, "p sp 3 1\na 1 3 2\n").unwrap();
@@ -178,7 +178,7 @@ fn a_folder_has_one_graph() {
         2
     );
     assert!(
-        recognise(&Look::new(&files[2..])).is_none()
+        recognise(&FileHeads::new(&files[2..])).is_none()
             && FORMAT
                 .read(&files[2..3], &Options::default())
                 .unwrap_err()
@@ -257,7 +257,7 @@ fn the_result_does_not_depend_on_threads() {
                 std::slice::from_ref(&path),
                 &Options::default(),
                 limit,
-                Sizes { block: 5000, piece: 99 }
+                BlockSizes { block: 5000, piece: 99 }
             )))
             .unwrap(),
             expected

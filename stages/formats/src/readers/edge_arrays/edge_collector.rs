@@ -6,8 +6,8 @@
 //! never     holds more than a part of what lies in a file
 use crate::{
     containers::npy::Array,
-    f32_rounding::Rounded,
-    out_of_core::{Found, Limit, OwnIds, Spilled, Told},
+    f32_rounding::RoundedIntegers,
+    out_of_core::{EdgeAttributes, Found, Limit, OriginalIds, Spilled},
     raw_graph::{Edges, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
 };
@@ -20,28 +20,28 @@ pub const NODES: &str = "num_nodes";
 const RELATIONS_MOST: usize = u16::MAX as usize;
 
 /// Ids of one end.
-pub(super) enum Ids {
+pub(super) enum EndIds {
     Numbers(Vec<u64>),
     Words(Vec<String>),
 }
 
 /// Some edges; weights and types of all of them, or of none of any block.
-pub(super) struct Block {
-    pub ends: [Ids; 2],
+pub(super) struct EdgeArrays {
+    pub ends: [EndIds; 2],
     pub weight: Option<Array>,
     pub kind: Option<Array>,
 }
 
 /// What edges have beside their ends.
 #[derive(Clone, Copy)]
-pub(super) struct Beside {
+pub(super) struct EdgeArrayTypes {
     pub weighted: bool,
-    pub types: Types,
+    pub types: RelationTypes,
 }
 
 /// What types of edges are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Types {
+pub(super) enum RelationTypes {
     /// Not told.
     None,
     Numbers,
@@ -50,12 +50,12 @@ pub(super) enum Types {
 
 /// Words by their first use.
 #[derive(Default)]
-struct Words {
+struct RelationWords {
     known: HashMap<String, u32>,
     list: Vec<String>,
 }
 
-impl Words {
+impl RelationWords {
     fn number(&mut self, word: String) -> u32 {
         if let Some(&number) = self.known.get(&word) {
             return number;
@@ -68,36 +68,36 @@ impl Words {
 }
 
 /// All edges so far.
-pub(super) struct Gather<'a> {
+pub(super) struct EdgeCollector<'a> {
     path: &'a Path,
     limit: &'a Limit,
     /// How many nodes the file says that there are.
     nodes: Option<u32>,
-    beside: Beside,
+    beside: EdgeArrayTypes,
     /// Ids, or numbers of `words`.
     held: [Vec<u64>; 2],
-    words: Option<Words>,
+    words: Option<RelationWords>,
     weight: Vec<f32>,
     /// Relations by their first use.
     relation: Vec<u32>,
-    relations: Words,
-    rounded: Rounded,
-    spill: Option<OwnIds>,
+    relations: RelationWords,
+    rounded: RoundedIntegers,
+    spill: Option<OriginalIds>,
     count: u64,
     /// What all edges would take.
     bytes: u64,
 }
 
-impl<'a> Gather<'a> {
+impl<'a> EdgeCollector<'a> {
     /// No edges yet; those that come have so many features together.
     pub fn new(
         path: &'a Path,
         limit: &'a Limit,
         nodes: Option<u32>,
-        beside: Beside,
+        beside: EdgeArrayTypes,
         features: u64,
-    ) -> Gather<'a> {
-        Gather {
+    ) -> EdgeCollector<'a> {
+        EdgeCollector {
             path,
             limit,
             nodes,
@@ -106,8 +106,8 @@ impl<'a> Gather<'a> {
             words: None,
             weight: Vec::new(),
             relation: Vec::new(),
-            relations: Words::default(),
-            rounded: Rounded::default(),
+            relations: RelationWords::default(),
+            rounded: RoundedIntegers::default(),
             spill: None,
             count: 0,
             bytes: 4 * features,
@@ -131,7 +131,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Takes in the next edges.
-    pub fn take(&mut self, block: Block) -> Read<()> {
+    pub fn take(&mut self, block: EdgeArrays) -> Read<()> {
         if let Some(weight) = block.weight {
             let numbers = weights(&weight, self.count)?;
             self.rounded.join(weight.rounded()?, 0);
@@ -141,13 +141,15 @@ impl<'a> Gather<'a> {
             self.relate(&kind)?;
         }
         let edges = match block.ends {
-            [Ids::Numbers(source), Ids::Numbers(target)] => self.take_numbers([source, target])?,
+            [EndIds::Numbers(source), EndIds::Numbers(target)] => {
+                self.take_numbers([source, target])?
+            }
             ends => self.take_words(ends)?,
         };
         self.count += edges;
         let beside = 16
             + 4 * u64::from(self.beside.weighted)
-            + 4 * u64::from(self.beside.types != Types::None);
+            + 4 * u64::from(self.beside.types != RelationTypes::None);
         self.bytes += edges * beside;
         if self.spill.is_some() || !self.limit.admits(self.bytes) {
             self.settle()?;
@@ -176,7 +178,7 @@ impl<'a> Gather<'a> {
         Ok(edges)
     }
 
-    fn take_words(&mut self, ends: [Ids; 2]) -> Read<u64> {
+    fn take_words(&mut self, ends: [EndIds; 2]) -> Read<u64> {
         if self.nodes.is_some() {
             let error = ReadError::new(
                 self.path,
@@ -190,7 +192,7 @@ impl<'a> Gather<'a> {
         let words = self.words.get_or_insert_default();
         let mut edges = 0;
         for (held, ids) in self.held.iter_mut().zip(ends) {
-            let Ids::Words(ids) = ids else { continue };
+            let EndIds::Words(ids) = ids else { continue };
             edges = ids.len() as u64;
             held.extend(ids.into_iter().map(|word| u64::from(words.number(word))));
         }
@@ -233,9 +235,9 @@ impl<'a> Gather<'a> {
     fn settle(&mut self) -> Read<()> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
-            none => none.insert(OwnIds::new(self.path, self.limit)?),
+            none => none.insert(OriginalIds::new(self.path, self.limit)?),
         };
-        let told = Told {
+        let told = EdgeAttributes {
             weight: &self.weight,
             relation: &self.relation,
             relations: &self.relations.list,
@@ -257,14 +259,14 @@ impl<'a> Gather<'a> {
         self.weight.clear();
         self.relation.clear();
         if let Some(words) = &mut self.words {
-            *words = Words::default();
+            *words = RelationWords::default();
         }
         Ok(())
     }
 
     /// All edges.
     pub fn finish(mut self) -> Read<Found> {
-        let Beside { weighted, types } = self.beside;
+        let EdgeArrayTypes { weighted, types } = self.beside;
         let (relations, place) = ordered(std::mem::take(&mut self.relations.list), types);
         let notes = self.rounded.note("weights", "edge").into_iter().collect();
         let mut graph =
@@ -278,7 +280,7 @@ impl<'a> Gather<'a> {
             return Ok((graph, Some(spilled)));
         }
         let (ids, [source, target]) = rows(self.path, self.held, self.words, self.nodes)?;
-        let relation = (types != Types::None)
+        let relation = (types != RelationTypes::None)
             .then(|| self.relation.iter().map(|&number| place[number as usize]).collect());
         graph.ids = ids;
         graph.edges = Edges {
@@ -308,10 +310,12 @@ fn weights(array: &Array, before: u64) -> Read<Vec<f32>> {
 }
 
 /// Names in ascending order, numbers by value, and the place of each name there.
-fn ordered(names: Vec<String>, types: Types) -> (Vec<String>, Vec<u16>) {
+fn ordered(names: Vec<String>, types: RelationTypes) -> (Vec<String>, Vec<u16>) {
     let mut order: Vec<usize> = (0..names.len()).collect();
     match types {
-        Types::Numbers => order.sort_by_key(|&at| names[at].parse::<i64>().unwrap_or(i64::MAX)),
+        RelationTypes::Numbers => {
+            order.sort_by_key(|&at| names[at].parse::<i64>().unwrap_or(i64::MAX))
+        }
         _ => order.sort_by(|&a, &b| names[a].cmp(&names[b])),
     }
     let mut place = vec![0; names.len()];
@@ -323,7 +327,7 @@ fn ordered(names: Vec<String>, types: Types) -> (Vec<String>, Vec<u16>) {
 fn rows(
     path: &Path,
     ends: [Vec<u64>; 2],
-    words: Option<Words>,
+    words: Option<RelationWords>,
     nodes: Option<u32>,
 ) -> Read<(NodeIds, [Vec<u32>; 2])> {
     if let Some(nodes) = nodes {
@@ -332,7 +336,7 @@ fn rows(
             ends.map(|ids| ids.into_iter().map(|id| id as u32).collect()),
         ));
     }
-    if let Some(Words { list, .. }) = words {
+    if let Some(RelationWords { list, .. }) = words {
         refuse_too_many(path, list.len())?;
         let mut order: Vec<u32> = (0..list.len() as u32).collect();
         order.par_sort_unstable_by(|&a, &b| list[a as usize].cmp(&list[b as usize]));

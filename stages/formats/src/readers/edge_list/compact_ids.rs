@@ -3,7 +3,7 @@
 //! promises  the same rows for any cut into pieces
 //! bounds    a bitmap where ids are small (at most 8 bytes an edge, or 8 MiB), else a sort of all
 //!           ids
-use super::parsed_lines::{Ends, Piece};
+use super::parsed_lines::{ParsedEnds, ParsedLines};
 use crate::{
     raw_graph::{NODES_MOST, NodeIds},
     read_error::{Read, ReadError},
@@ -21,8 +21,8 @@ const SMALL: u64 = 1 << 26;
 const RELATIONS_MOST: usize = 1 << 16;
 
 /// The ids, and the source and target rows of all pieces in their order.
-pub fn compact(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
-    if pieces.iter().any(|piece| matches!(piece.ends, Ends::Words { .. })) {
+pub fn compact(path: &Path, pieces: Vec<ParsedLines>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+    if pieces.iter().any(|piece| matches!(piece.ends, ParsedEnds::Words { .. })) {
         return compact_words(path, pieces);
     }
     let edges: usize = pieces.iter().map(|piece| piece.ends.len()).sum();
@@ -35,7 +35,7 @@ pub fn compact(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<
 }
 
 /// Names of the relations, ascending; each piece's index then counts in them.
-pub fn relations(path: &Path, pieces: &mut [Piece]) -> Read<Option<Vec<String>>> {
+pub fn relations(path: &Path, pieces: &mut [ParsedLines]) -> Read<Option<Vec<String>>> {
     let names = names_of_relations(
         path,
         pieces.iter().flat_map(|piece| piece.relation.words.iter().cloned()).collect(),
@@ -67,15 +67,15 @@ pub fn names_of_relations(path: &Path, mut names: Vec<String>) -> Read<Vec<Strin
     Ok(names)
 }
 
-fn largest(ends: &Ends) -> u64 {
+fn largest(ends: &ParsedEnds) -> u64 {
     match ends {
-        Ends::Narrow(pairs) => {
+        ParsedEnds::Narrow(pairs) => {
             u64::from(pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target)))
         }
-        Ends::Wide(pairs) => {
+        ParsedEnds::Wide(pairs) => {
             pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target))
         }
-        Ends::Words { .. } => 0,
+        ParsedEnds::Words { .. } => 0,
     }
 }
 
@@ -87,7 +87,7 @@ fn too_many(path: &Path, found: u64) -> Box<ReadError> {
 }
 
 /// Rows of all pieces, each end mapped by `row`.
-fn rows(pieces: Vec<Piece>, row: impl Fn(usize, u64) -> u32 + Sync) -> (Vec<u32>, Vec<u32>) {
+fn rows(pieces: Vec<ParsedLines>, row: impl Fn(usize, u64) -> u32 + Sync) -> (Vec<u32>, Vec<u32>) {
     let edges = pieces.iter().map(|piece| piece.ends.len()).sum();
     let (mut source, mut target) = (vec![0; edges], vec![0; edges]);
     let mut jobs = Vec::with_capacity(pieces.len());
@@ -101,13 +101,13 @@ fn rows(pieces: Vec<Piece>, row: impl Fn(usize, u64) -> u32 + Sync) -> (Vec<u32>
     jobs.into_par_iter().for_each(|(index, ends, sources, targets)| {
         let out = sources.iter_mut().zip(targets);
         match ends {
-            Ends::Narrow(pairs) | Ends::Words { pairs, .. } => {
+            ParsedEnds::Narrow(pairs) | ParsedEnds::Words { pairs, .. } => {
                 out.zip(pairs).for_each(|((source, target), pair)| {
                     (*source, *target) =
                         (row(index, u64::from(pair[0])), row(index, u64::from(pair[1])))
                 })
             }
-            Ends::Wide(pairs) => out.zip(pairs).for_each(|((source, target), pair)| {
+            ParsedEnds::Wide(pairs) => out.zip(pairs).for_each(|((source, target), pair)| {
                 (*source, *target) = (row(index, pair[0]), row(index, pair[1]))
             }),
         }
@@ -117,7 +117,7 @@ fn rows(pieces: Vec<Piece>, row: impl Fn(usize, u64) -> u32 + Sync) -> (Vec<u32>
 
 fn compact_by_bitmap(
     path: &Path,
-    pieces: Vec<Piece>,
+    pieces: Vec<ParsedLines>,
     most: u64,
 ) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
     let bits: Vec<AtomicU64> = (0..=most / 64).into_par_iter().map(|_| AtomicU64::new(0)).collect();
@@ -130,9 +130,9 @@ fn compact_by_bitmap(
         }
     };
     pieces.par_iter().for_each(|piece| match &piece.ends {
-        Ends::Narrow(pairs) => pairs.iter().flatten().for_each(|&id| mark(u64::from(id))),
-        Ends::Wide(pairs) => pairs.iter().flatten().for_each(|&id| mark(id)),
-        Ends::Words { .. } => {}
+        ParsedEnds::Narrow(pairs) => pairs.iter().flatten().for_each(|&id| mark(u64::from(id))),
+        ParsedEnds::Wide(pairs) => pairs.iter().flatten().for_each(|&id| mark(id)),
+        ParsedEnds::Words { .. } => {}
     });
     let bits: Vec<u64> = bits.into_par_iter().map(AtomicU64::into_inner).collect();
     let nodes: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
@@ -171,12 +171,12 @@ fn ones(mut word: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-fn compact_by_sort(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+fn compact_by_sort(path: &Path, pieces: Vec<ParsedLines>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
     let distinct = pieces.par_iter().map(|piece| {
         let mut ids: Vec<u64> = match &piece.ends {
-            Ends::Narrow(pairs) => pairs.iter().flatten().map(|&id| u64::from(id)).collect(),
-            Ends::Wide(pairs) => pairs.iter().flatten().copied().collect(),
-            Ends::Words { .. } => Vec::new(),
+            ParsedEnds::Narrow(pairs) => pairs.iter().flatten().map(|&id| u64::from(id)).collect(),
+            ParsedEnds::Wide(pairs) => pairs.iter().flatten().copied().collect(),
+            ParsedEnds::Words { .. } => Vec::new(),
         };
         ids.sort_unstable();
         ids.dedup();
@@ -192,11 +192,11 @@ fn compact_by_sort(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, 
     Ok((NodeIds::from_ascending(ids), source, target))
 }
 
-fn compact_words(path: &Path, mut pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+fn compact_words(path: &Path, mut pieces: Vec<ParsedLines>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
     let lists: Vec<Vec<String>> = pieces
         .iter_mut()
         .map(|piece| {
-            if let Ends::Words { words, .. } = &mut piece.ends {
+            if let ParsedEnds::Words { words, .. } = &mut piece.ends {
                 std::mem::take(words)
             } else {
                 Vec::new()

@@ -5,7 +5,7 @@
 //!           counts is an error, too; an edge that is unusual for one is told in a note
 //! never     makes more nodes than 8 an edge from a count: isolated nodes cost memory in every
 //!           later stage
-use super::parsed_lines::{Ends, Piece};
+use super::parsed_lines::{ParsedEnds, ParsedLines};
 use crate::{
     raw_graph::{NODES_MOST, NodeIds, RawGraph},
     read_error::{Place, Read, ReadError},
@@ -19,7 +19,7 @@ const NODES_AN_EDGE: u64 = 8;
 
 /// What the comments or the first line count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct ClaimedSize {
     pub nodes: u64,
     pub edges: u64,
     /// The line that says so, from 1.
@@ -31,14 +31,14 @@ pub struct Counts {
 }
 
 /// The counts in comments of SNAP.
-pub fn of_comments(text: &[u8], lines_before: u64) -> Option<Counts> {
+pub fn of_comments(text: &[u8], lines_before: u64) -> Option<ClaimedSize> {
     let number_behind = |line: &str, name: &str| -> Option<u64> {
         let rest = line[line.find(name)? + name.len()..].trim_start();
         rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
     };
     text.split(|&byte| byte == b'\n').zip(lines_before + 1..).find_map(|(line, number)| {
         let line = std::str::from_utf8(&line[..line.len().min(1 << 12)]).ok()?;
-        Some(Counts {
+        Some(ClaimedSize {
             nodes: number_behind(line, "Nodes:")?,
             edges: number_behind(line, "Edges:")?,
             line: number,
@@ -60,18 +60,18 @@ pub struct Extremes {
 
 impl Extremes {
     /// Of all these pieces.
-    pub fn of(pieces: &[Piece]) -> Extremes {
+    pub fn of(pieces: &[ParsedLines]) -> Extremes {
         let mut extremes = Extremes::default();
         pieces.iter().for_each(|piece| extremes.add(piece));
         extremes
     }
 
     /// Takes in the next piece.
-    pub fn add(&mut self, piece: &Piece) {
+    pub fn add(&mut self, piece: &ParsedLines) {
         let skip = usize::from(self.first.is_none());
         self.edges += piece.ends.len() as u64;
         let rest = match &piece.ends {
-            Ends::Narrow(pairs) => {
+            ParsedEnds::Narrow(pairs) => {
                 self.first = self.first.or(pairs.first().map(|pair| pair.map(u64::from)));
                 let rest = pairs.get(skip..).unwrap_or(&[]);
                 let (low, high) = rest
@@ -80,7 +80,7 @@ impl Extremes {
                     .fold((u32::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
                 (!rest.is_empty()).then_some([u64::from(low), u64::from(high)])
             }
-            Ends::Wide(pairs) => {
+            ParsedEnds::Wide(pairs) => {
                 self.first = self.first.or(pairs.first().copied());
                 let rest = pairs.get(skip..).unwrap_or(&[]);
                 let (low, high) = rest
@@ -89,7 +89,7 @@ impl Extremes {
                     .fold((u64::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
                 (!rest.is_empty()).then_some([low, high])
             }
-            Ends::Words { .. } => {
+            ParsedEnds::Words { .. } => {
                 self.words = true;
                 None
             }
@@ -104,11 +104,11 @@ impl Extremes {
 
 /// What the first of all edges is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum First {
+pub enum FirstLine {
     Edge,
     /// An edge that looks like counts of another list: what to tell.
     Unusual(String),
-    Counts(Counts),
+    Counts(ClaimedSize),
 }
 
 const WHICH: &str = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  \
@@ -123,11 +123,11 @@ pub fn first_edge_counts(
     path: &Path,
     extremes: &Extremes,
     (line, is_narrower): (u64, bool),
-) -> Read<First> {
+) -> Read<FirstLine> {
     let (Some([nodes, edges]), Some([least, most]), false) =
         (extremes.first, extremes.rest, extremes.words)
     else {
-        return Ok(First::Edge);
+        return Ok(FirstLine::Edge);
     };
     let rest = extremes.edges - 1;
     let fits = nodes > most || nodes == most && least > 0;
@@ -145,11 +145,17 @@ pub fn first_edge_counts(
         refuse(what, "a list that can be read in one way".into(), "both fit".into(), WHICH.into())
     };
     if nodes > NODES_MOST {
-        return Ok(First::Edge);
+        return Ok(FirstLine::Edge);
     }
     if edges == rest && fits {
         return if rest >= LINES_SURE || edges > most || is_narrower {
-            Ok(First::Counts(Counts { nodes, edges, line, from_comment: false, told: false }))
+            Ok(FirstLine::Counts(ClaimedSize {
+                nodes,
+                edges,
+                line,
+                from_comment: false,
+                told: false,
+            }))
         } else {
             either()
         };
@@ -159,14 +165,14 @@ pub fn first_edge_counts(
         return either();
     }
     if !fits && edges == rest && nodes == most {
-        return Ok(First::Unusual(format!(
+        return Ok(FirstLine::Unusual(format!(
             "the first line `{found}` is read as an edge, but {rest} lines follow, and {nodes} is \
              the largest id: if it counts nodes and edges, its number of nodes is one too small \
              for ids from {least} to {most}; {WHICH}"
         )));
     }
     if !fits {
-        return Ok(First::Edge);
+        return Ok(FirstLine::Edge);
     }
     if rest >= LINES_SURE
         && (nodes > most && edges > most && nodes != edges || is_near(edges, rest))
@@ -181,7 +187,7 @@ pub fn first_edge_counts(
             hint,
         );
     }
-    Ok(First::Unusual(format!(
+    Ok(FirstLine::Unusual(format!(
         "the first line `{found}` is read as an edge, and no other line names `{nodes}` or an id \
          above it: if it counts nodes and edges, of which {rest} follow, {WHICH}"
     )))
@@ -196,16 +202,16 @@ fn is_near(edges: u64, rest: u64) -> bool {
 }
 
 /// Takes the first edge out.
-pub fn drop_first(pieces: &mut [Piece]) {
+pub fn drop_first(pieces: &mut [ParsedLines]) {
     let Some(piece) = pieces.iter_mut().find(|piece| piece.ends.len() > 0) else { return };
     match &mut piece.ends {
-        Ends::Narrow(pairs) | Ends::Words { pairs, .. } => drop(pairs.remove(0)),
-        Ends::Wide(pairs) => drop(pairs.remove(0)),
+        ParsedEnds::Narrow(pairs) | ParsedEnds::Words { pairs, .. } => drop(pairs.remove(0)),
+        ParsedEnds::Wide(pairs) => drop(pairs.remove(0)),
     }
 }
 
 /// Compares the counts with what was read; isolated nodes that only a first line knows are added.
-pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph, edges: u64) -> Read<()> {
+pub fn settle(path: &Path, counts: ClaimedSize, graph: &mut RawGraph, edges: u64) -> Read<()> {
     let hint = "was the file cut short? if the counts mean something else, put  read: {counts: \
                 false}  into the catalogue's entry";
     let refuse = |what: &str, expected: String, found: String| {

@@ -7,14 +7,14 @@
 //! never     allocates per line, unless a word was not seen before
 use super::{
     number_lines::{WEIGHT_HINT, bad_number, read_weight},
-    parsed_lines::{Ends, Piece, Words},
+    parsed_lines::{ParsedEnds, ParsedLines, WordColumn},
 };
 use crate::{
-    f32_rounding::Rounded,
+    f32_rounding::RoundedIntegers,
     text::{
         blocks::LINE_MOST,
         comments::is_blank_or_comment,
-        field_fault::Fault,
+        field_fault::FieldFault,
         fields::{Field, Separator, split},
         numbers::id,
     },
@@ -30,7 +30,7 @@ pub enum Width {
 
 /// Where the parts of an edge stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct EdgeColumns {
     pub separator: Separator,
     pub width: Width,
     /// Names of the columns; empty where no line names them.
@@ -49,19 +49,19 @@ pub struct Layout {
 
 /// Gives each word a number in the order of first use.
 #[derive(Default)]
-struct Known<'a> {
+struct KnownWords<'a> {
     known: HashMap<Cow<'a, [u8]>, u32>,
     words: Vec<String>,
 }
 
-impl<'a> Known<'a> {
-    fn index(&mut self, field: &Field<'a>) -> Result<u32, Fault> {
+impl<'a> KnownWords<'a> {
+    fn index(&mut self, field: &Field<'a>) -> Result<u32, FieldFault> {
         let text = field.text();
         if let Some(&index) = self.known.get(&text) {
             return Ok(index);
         }
         let fault = || {
-            Fault::new(
+            FieldFault::new(
                 field.at,
                 "edge list has a word that is not UTF-8",
                 "convert the file:  iconv -f LATIN1 -t UTF-8 FILE > NEW",
@@ -78,20 +78,24 @@ impl<'a> Known<'a> {
 
 /// What is collected line by line.
 #[derive(Default)]
-struct Collected<'a> {
+struct EdgeFields<'a> {
     narrow: Vec<[u32; 2]>,
     wide: Vec<[u64; 2]>,
-    ids: Known<'a>,
-    relations: Known<'a>,
+    ids: KnownWords<'a>,
+    relations: KnownWords<'a>,
     relation: Vec<u32>,
     weight: Vec<f32>,
     features: Vec<f32>,
-    rounded: Rounded,
+    rounded: RoundedIntegers,
 }
 
 /// Parses whole lines.
-pub fn parse(text: &[u8], layout: &Layout, directed: Option<bool>) -> Result<Piece, Fault> {
-    let mut collected = Collected::default();
+pub fn parse(
+    text: &[u8],
+    layout: &EdgeColumns,
+    directed: Option<bool>,
+) -> Result<ParsedLines, FieldFault> {
+    let mut collected = EdgeFields::default();
     let mut fields = Vec::new();
     let (mut at, mut lines) = (0, 0);
     while at < text.len() {
@@ -101,7 +105,7 @@ pub fn parse(text: &[u8], layout: &Layout, directed: Option<bool>) -> Result<Pie
             .map_or(text.len(), |length| at + length);
         lines += 1;
         if end - at > LINE_MOST {
-            return Err(Fault::too_long(at));
+            return Err(FieldFault::too_long(at));
         }
         if !is_blank_or_comment(&text[at..end]) {
             split(text, at, end, layout.separator, &mut fields)?;
@@ -110,23 +114,29 @@ pub fn parse(text: &[u8], layout: &Layout, directed: Option<bool>) -> Result<Pie
         }
         at = end + 1;
     }
-    let Collected { narrow, wide, ids, relations, relation, weight, features, rounded } = collected;
+    let EdgeFields { narrow, wide, ids, relations, relation, weight, features, rounded } =
+        collected;
     let ends = match (layout.words, wide.is_empty()) {
-        (true, _) => Ends::Words { words: ids.words, pairs: narrow },
-        (false, true) => Ends::Narrow(narrow),
-        (false, false) => Ends::Wide(wide),
+        (true, _) => ParsedEnds::Words { words: ids.words, pairs: narrow },
+        (false, true) => ParsedEnds::Narrow(narrow),
+        (false, false) => ParsedEnds::Wide(wide),
     };
-    Ok(Piece {
+    Ok(ParsedLines {
         weight,
-        relation: Words { words: relations.words, index: relation },
+        relation: WordColumn { words: relations.words, index: relation },
         features,
         lines,
         rounded,
-        ..Piece::new(ends)
+        ..ParsedLines::new(ends)
     })
 }
 
-fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Result<(), Fault> {
+fn check_width(
+    text: &[u8],
+    end: usize,
+    layout: &EdgeColumns,
+    fields: &[Field],
+) -> Result<(), FieldFault> {
     let (least, most) = match layout.width {
         Width::Exactly(width) => (width, width),
         Width::AtLeast(width) => (width, usize::MAX),
@@ -148,7 +158,7 @@ fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Re
                 "every line has the columns that the first line names",
             ),
         };
-        return Err(Fault::new(end, what, hint).against(format!("{least} columns"), b""));
+        return Err(FieldFault::new(end, what, hint).against(format!("{least} columns"), b""));
     }
     let further = &fields[most];
     let hint = if layout.names.is_empty() {
@@ -157,18 +167,18 @@ fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Re
         "a field that holds the separator stands in quotes"
     };
     let shown = &text[further.at..end];
-    Err(Fault::new(further.at, "edge list has a line with more columns than its first", hint)
+    Err(FieldFault::new(further.at, "edge list has a line with more columns than its first", hint)
         .against(format!("{most} columns"), shown.trim_ascii()))
 }
 
-impl<'a> Collected<'a> {
+impl<'a> EdgeFields<'a> {
     fn edge(
         &mut self,
-        layout: &Layout,
+        layout: &EdgeColumns,
         directed: Option<bool>,
         line: u64,
         fields: &[Field<'a>],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FieldFault> {
         let ends = [&fields[layout.source], &fields[layout.target]];
         if layout.words {
             if let Some(empty) = ends.iter().position(|field| field.bytes.is_empty()) {
@@ -198,7 +208,7 @@ impl<'a> Collected<'a> {
         }
         if let Some(column) = layout.relation {
             if fields[column].bytes.is_empty() {
-                return Err(Fault::new(
+                return Err(FieldFault::new(
                     fields[column].at,
                     "edge list has a line without a relation",
                     RELATION_HINT,
@@ -215,7 +225,7 @@ impl<'a> Collected<'a> {
                 } else {
                     "`Undirected` as on the first line"
                 };
-                Err(Fault::new(
+                Err(FieldFault::new(
                     fields[column].at,
                     "edge list has edges of both directions",
                     RELATION_HINT,
@@ -230,7 +240,7 @@ impl<'a> Collected<'a> {
 const RELATION_HINT: &str = "name the column of relations in the catalogue's entry:  read: \
                              {relation: NAME}  (none: there are none)";
 
-fn read_feature(field: &Field, name: &str) -> Result<f32, Fault> {
+fn read_feature(field: &Field, name: &str) -> Result<f32, FieldFault> {
     let number = std::str::from_utf8(field.bytes)
         .ok()
         .and_then(|word| word.parse::<f32>().ok())
@@ -238,7 +248,7 @@ fn read_feature(field: &Field, name: &str) -> Result<f32, Fault> {
     let hint = "features are numbers: name other columns in the catalogue's entry:  read: \
                 {edge_features: [NAME]}";
     number.ok_or_else(|| {
-        Fault::new(
+        FieldFault::new(
             field.at,
             format!("edge list has a feature `{name}` that is not a finite number"),
             hint,

@@ -6,15 +6,17 @@
 //! never     takes a line of names for an edge without saying so: names that mean nothing are an
 //!           error where numbers follow
 use super::{
-    field_lines::{self, Layout, Width},
-    number_lines::{DICTIONARY, DICTIONARY_AS_TARGET, DICTIONARY_HINT, Shape, first_columns},
-    third_column::Third,
+    field_lines::{self, EdgeColumns, Width},
+    number_lines::{
+        DICTIONARY, DICTIONARY_AS_TARGET, DICTIONARY_HINT, NumberColumns, first_columns,
+    },
+    third_column::ThirdColumn,
 };
 use crate::{
     options::{Ids, Options},
     text::{
         comments::first_lines,
-        field_fault::Fault,
+        field_fault::FieldFault,
         fields::{Field, Separator, separator_of, split},
         numbers::{is_padded, looks_like_number, unquoted, whole},
     },
@@ -26,14 +28,14 @@ pub const TIME_LEAST: f32 = 1e8;
 
 /// How every line is read.
 #[derive(Clone, Debug)]
-pub enum How {
-    Numbers(Shape),
-    Fields(Layout),
+pub enum LineFormat {
+    Numbers(NumberColumns),
+    Fields(EdgeColumns),
 }
 
 /// What the first lines say.
-pub struct Head {
-    pub how: How,
+pub struct ListHeader {
+    pub how: LineFormat,
     /// Bytes before the first line that may be an edge: that of names, or that of counts.
     pub skip: usize,
     /// Nodes and edges from a first line that can be nothing else.
@@ -45,22 +47,22 @@ pub struct Head {
     /// The id with zeros before it that makes words of ids that look like numbers.
     pub padded: Option<String>,
     /// What a third column was taken for that has no name and stands behind words.
-    pub third: Option<Third>,
+    pub third: Option<ThirdColumn>,
     /// Whether the first line is two numbers and nothing else, which may be an edge or counts; and
     /// whether the next one has more.
     pub is_pair: bool,
     pub is_narrower: bool,
 }
 
-impl Head {
+impl ListHeader {
     /// A layout that is known beforehand.
-    pub fn of(layout: Layout) -> Head {
-        Head::read(How::Fields(layout), 0)
+    pub fn of(layout: EdgeColumns) -> ListHeader {
+        ListHeader::read(LineFormat::Fields(layout), 0)
     }
 
     /// Of lines that are read so, behind so many bytes.
-    fn read(how: How, skip: usize) -> Head {
-        Head {
+    fn read(how: LineFormat, skip: usize) -> ListHeader {
+        ListHeader {
             how,
             skip,
             counted: None,
@@ -101,7 +103,8 @@ pub fn names_statements(text: &[u8]) -> bool {
     let head =
         decide(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), &Options::default(), false);
     head.is_ok_and(|head| {
-        head.skip > 0 && matches!(&head.how, How::Fields(layout) if layout.relation.is_some())
+        head.skip > 0
+            && matches!(&head.how, LineFormat::Fields(layout) if layout.relation.is_some())
     })
 }
 
@@ -167,11 +170,19 @@ fn plain_name(name: &str) -> String {
 }
 
 /// Decides by the first lines; `type_is_relation`: a column `type` names relations.
-pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<Head, Fault> {
+pub fn decide(
+    text: &[u8],
+    options: &Options,
+    type_is_relation: bool,
+) -> Result<ListHeader, FieldFault> {
     let lines = first_lines(text);
     let Some(&(start, first)) = lines.first() else {
-        return Ok(Head::read(
-            How::Numbers(Shape { columns: None, colon: false, exact: options.are_ids_exact() }),
+        return Ok(ListHeader::read(
+            LineFormat::Numbers(NumberColumns {
+                columns: None,
+                colon: false,
+                exact: options.are_ids_exact(),
+            }),
             text.len(),
         ));
     };
@@ -185,13 +196,13 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let names = options.columns.clone();
         let ends =
             named_ends(start, first, &names, options)?.ok_or_else(|| no_ends(start, &names))?;
-        return Table { text, separator, names, ends, options, type_is_relation }
+        return NamedColumns { text, separator, names, ends, options, type_is_relation }
             .head(0, Some((start, first)));
     }
     let names: Vec<String> =
         found.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
     if let Some(ends) = named_ends(start, first, &names, options)? {
-        return Table { text, separator, names, ends, options, type_is_relation }
+        return NamedColumns { text, separator, names, ends, options, type_is_relation }
             .head(start + first.len(), lines.get(1).copied());
     }
     let colon = separator == Separator::Byte(b':');
@@ -203,8 +214,8 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     let third = (found.len() == 3
         && (options.weight.is_none() || options.weights_dropped)
         && options.relation.as_deref() != Some("none"))
-    .then(|| Third::of([0, 1, 2].map(|column: usize| found[column].bytes)));
-    let two_columns = unweighted && third != Some(Third::Tail);
+    .then(|| ThirdColumn::of([0, 1, 2].map(|column: usize| found[column].bytes)));
+    let two_columns = unweighted && third != Some(ThirdColumn::Tail);
     let numbers = match options.ids {
         Ids::Number => true,
         Ids::String => false,
@@ -232,20 +243,20 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let skip = if counted.is_some() { start + first.len() } else { 0 };
         let pair = columns == 2;
         let columns = if counted.is_some() { second.unwrap_or(2) } else { columns };
-        let how = How::Numbers(Shape {
+        let how = LineFormat::Numbers(NumberColumns {
             columns: (!two_columns).then_some(columns.clamp(2, 3)),
             colon,
             exact,
         });
-        return Ok(Head {
+        return Ok(ListHeader {
             counted,
             is_pair: pair && counted.is_none(),
             is_narrower: pair && second > Some(2),
-            ..Head::read(how, skip)
+            ..ListHeader::read(how, skip)
         });
     }
     if !numbers {
-        let second = lines.get(1).map(|&(start, line)| -> Result<_, Fault> {
+        let second = lines.get(1).map(|&(start, line)| -> Result<_, FieldFault> {
             let mut found = Vec::new();
             if !is_plain {
                 split(text, start, start + line.len(), separator, &mut found)?;
@@ -255,19 +266,20 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let first_ends = if is_plain { first_columns(first, false).0 } else { ends };
         let row = lines.get(1).map_or(&b""[..], |(_, line)| line);
         refuse_unknown_names(
-            &Unknown { start, first, names: &names, row, separator },
+            &UnknownNames { start, first, names: &names, row, separator },
             options,
             first_ends,
             second.transpose()?,
         )?;
     }
     refuse_mixed(&found)?;
-    let head = nameless(&found, Ends { separator, words: !numbers, exact }, two_columns, third)?;
-    Ok(Head { padded, ..head })
+    let head =
+        nameless(&found, NamelessFields { separator, words: !numbers, exact }, two_columns, third)?;
+    Ok(ListHeader { padded, ..head })
 }
 
 /// Columns that are divided by a sign here and by another one there: `0 -> 1 0.5`, `0->1 0.5`.
-fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), Fault> {
+fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), FieldFault> {
     let is_sign = |word: &[u8]| {
         (1..=3).contains(&word.len())
             && word.iter().all(u8::is_ascii_punctuation)
@@ -296,12 +308,12 @@ fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), Fault> {
     };
     let hint = "put one sign between all columns, a blank for example:  sed 's/ *-> */ /' FILE > \
                 NEW  (with your sign in place of  -> )";
-    Err(Fault::new(first.at, "edge list has columns that are divided in two ways", hint)
+    Err(FieldFault::new(first.at, "edge list has columns that are divided in two ways", hint)
         .against("one sign between all columns", sign))
 }
 
 /// What separates fields, and what ids are.
-struct Ends {
+struct NamelessFields {
     separator: Separator,
     words: bool,
     exact: bool,
@@ -327,10 +339,10 @@ fn padded_of(
 /// Fields without names: two ends and perhaps a weight, or a relation between them.
 fn nameless(
     found: &[Field],
-    Ends { separator, words, exact }: Ends,
+    NamelessFields { separator, words, exact }: NamelessFields,
     two_columns: bool,
-    third: Option<Third>,
-) -> Result<Head, Fault> {
+    third: Option<ThirdColumn>,
+) -> Result<ListHeader, FieldFault> {
     if found.len() > 3 && !two_columns {
         if found.iter().all(|field| !looks_like_number(field.bytes)) {
             let names: Vec<String> = found
@@ -344,7 +356,7 @@ fn nameless(
             );
             let what =
                 "edge list begins with more than three words: names of columns that are not known";
-            return Err(Fault::new(found[0].at, what, hint).against(
+            return Err(FieldFault::new(found[0].at, what, hint).against(
                 "columns such as `source` and `target`, or 2 or 3 columns",
                 found[0].bytes,
             ));
@@ -352,7 +364,7 @@ fn nameless(
         let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  \
                     read: {columns: [source, target, ...]} ; to read the first two alone:  --set \
                     ingest.weights=drop";
-        return Err(Fault::new(
+        return Err(FieldFault::new(
             found[3].at,
             "edge list has more than three columns and no names for them",
             hint,
@@ -362,7 +374,7 @@ fn nameless(
     let width =
         if two_columns { Width::AtLeast(2) } else { Width::Exactly(found.len().clamp(2, 3)) };
     let weight = (!two_columns && found.len() > 2).then_some(2);
-    let places = Layout {
+    let places = EdgeColumns {
         separator,
         width,
         names: Vec::new(),
@@ -377,11 +389,13 @@ fn nameless(
     };
     let third = third.filter(|_| words);
     let layout = match third {
-        Some(Third::Tail) => Layout { target: 2, weight: None, relation: Some(1), ..places },
+        Some(ThirdColumn::Tail) => {
+            EdgeColumns { target: 2, weight: None, relation: Some(1), ..places }
+        }
         _ => places,
     };
-    let directed = (third == Some(Third::Tail)).then_some(true);
-    Ok(Head { third, directed, ..Head::of(layout) })
+    let directed = (third == Some(ThirdColumn::Tail)).then_some(true);
+    Ok(ListHeader { third, directed, ..ListHeader::of(layout) })
 }
 
 /// The first two fields, and how many there are, as far as 4.
@@ -391,20 +405,20 @@ fn ends_of<'a>(found: &[Field<'a>]) -> ([&'a [u8]; 2], u8) {
 }
 
 /// As many names as the first line has columns.
-fn check_names(found: &[Field], end: usize, options: &Options) -> Result<(), Fault> {
+fn check_names(found: &[Field], end: usize, options: &Options) -> Result<(), FieldFault> {
     let (names, hint) = (
         &options.columns,
         "mend  read: {columns: [...]}  in the catalogue's entry: a name for each column",
     );
     let expected = format!("{} columns: {}", names.len(), names.join(", "));
     match found.get(names.len()) {
-        Some(further) => Err(Fault::new(
+        Some(further) => Err(FieldFault::new(
             further.at,
             "edge list has more columns than the catalogue's entry names",
             hint,
         )
         .against(expected, further.bytes)),
-        None if found.len() < names.len() => Err(Fault::new(
+        None if found.len() < names.len() => Err(FieldFault::new(
             end,
             "edge list has fewer columns than the catalogue's entry names",
             hint,
@@ -414,10 +428,10 @@ fn check_names(found: &[Field], end: usize, options: &Options) -> Result<(), Fau
     }
 }
 
-fn no_ends(start: usize, names: &[String]) -> Fault {
+fn no_ends(start: usize, names: &[String]) -> FieldFault {
     let hint = "call two of them so, or say in the catalogue's entry which they are:  read: \
                 {source: NAME, target: NAME}";
-    Fault::new(start, "no two names of columns say where an edge begins and ends", hint)
+    FieldFault::new(start, "no two names of columns say where an edge begins and ends", hint)
         .against("`source` and `target` among them", names.join(", ").as_bytes())
 }
 
@@ -432,7 +446,7 @@ fn named_ends(
     line: &[u8],
     names: &[String],
     options: &Options,
-) -> Result<Option<[usize; 2]>, Fault> {
+) -> Result<Option<[usize; 2]>, FieldFault> {
     let plain: Vec<String> = names.iter().map(|name| plain_name(name)).collect();
     let asked = [options.source.as_ref(), options.target.as_ref()];
     let pairs = ENDS.iter().chain(
@@ -453,7 +467,7 @@ fn named_ends(
         Some(name) => {
             let hint =
                 "columns are named in the catalogue's entry:  read: {source: NAME, target: NAME}";
-            Err(Fault::new(
+            Err(FieldFault::new(
                 start,
                 format!("edge list has no column `{name}` in its first line"),
                 hint,
@@ -464,7 +478,7 @@ fn named_ends(
 }
 
 /// What `networkx.write_edgelist` writes behind an edge, unless it is told not to.
-fn refuse_dictionary(start: usize, first: &[u8], options: &Options) -> Result<(), Fault> {
+fn refuse_dictionary(start: usize, first: &[u8], options: &Options) -> Result<(), FieldFault> {
     let is_begin = |bytes: &[u8]| matches!(bytes, [b' ' | b'\t' | b',', b'{', b'\'' | b'"' | b'}']);
     match first.windows(3).position(is_begin).filter(|_| {
         options.weight.as_deref() != Some("none") && first.trim_ascii_end().ends_with(b"}")
@@ -476,7 +490,7 @@ fn refuse_dictionary(start: usize, first: &[u8], options: &Options) -> Result<()
                 true => (DICTIONARY_AS_TARGET, "write  SOURCE TARGET  on every line", "a target"),
                 false => (DICTIONARY, DICTIONARY_HINT, "a weight"),
             };
-            Err(Fault::new(start + at + 1, what, hint)
+            Err(FieldFault::new(start + at + 1, what, hint)
                 .against(expected, first[at + 1..].trim_ascii_end()))
         }
         None => Ok(()),
@@ -484,7 +498,7 @@ fn refuse_dictionary(start: usize, first: &[u8], options: &Options) -> Result<()
 }
 
 /// A first line that may name columns, and the line below it.
-struct Unknown<'a> {
+struct UnknownNames<'a> {
     start: usize,
     first: &'a [u8],
     names: &'a [String],
@@ -509,7 +523,7 @@ fn read_of(names: &[String], weight: Option<usize>) -> String {
     format!("read: {{source: {source}, target: {target}{weight}}}")
 }
 
-impl Unknown<'_> {
+impl UnknownNames<'_> {
     /// The column that may be the weight.
     fn weight(&self) -> Option<usize> {
         let mut row = Vec::new();
@@ -527,11 +541,11 @@ impl Unknown<'_> {
 
 /// A line of words above lines of numbers names columns whose meaning we do not know.
 fn refuse_unknown_names(
-    line: &Unknown,
+    line: &UnknownNames,
     options: &Options,
     first_ends: [&[u8]; 2],
     second: Option<[&[u8]; 2]>,
-) -> Result<(), Fault> {
+) -> Result<(), FieldFault> {
     let Some(second_ends) = second.filter(|_| options.ids == Ids::Auto) else { return Ok(()) };
     if second_ends.iter().all(|word| looks_like_number(word))
         && !first_ends.iter().any(|word| looks_like_number(word))
@@ -541,7 +555,7 @@ fn refuse_unknown_names(
             "say in the catalogue's entry which columns they are, such as  {read} ; if ids are \
              words:  --set ingest.ids=string"
         );
-        return Err(Fault::new(
+        return Err(FieldFault::new(
             line.start,
             "edge list has words above numbers: names of columns that are not known",
             hint,
@@ -569,7 +583,7 @@ fn relation_among(names: &[String], row: &[Field], type_is_relation: bool) -> Op
 }
 
 /// A table whose first line names its columns.
-struct Table<'a> {
+struct NamedColumns<'a> {
     text: &'a [u8],
     separator: Separator,
     names: Vec<String>,
@@ -578,10 +592,16 @@ struct Table<'a> {
     type_is_relation: bool,
 }
 
-impl Table<'_> {
-    fn head(self, skip: usize, second: Option<(usize, &[u8])>) -> Result<Head, Fault> {
-        let Table { text, separator, names, ends: [source, target], options, type_is_relation } =
-            self;
+impl NamedColumns<'_> {
+    fn head(self, skip: usize, second: Option<(usize, &[u8])>) -> Result<ListHeader, FieldFault> {
+        let NamedColumns {
+            text,
+            separator,
+            names,
+            ends: [source, target],
+            options,
+            type_is_relation,
+        } = self;
         let mut row: Vec<Field> = Vec::new();
         if let Some((start, line)) = second {
             split(text, start, start + line.len(), separator, &mut row)?;
@@ -590,7 +610,7 @@ impl Table<'_> {
             let hint = "columns are named in the catalogue's entry:  read: {weight: NAME, \
                         relation: NAME, edge_features: [NAME]}";
             let fault = || {
-                Fault::new(0, format!("edge list has no column `{name}`"), hint)
+                FieldFault::new(0, format!("edge list has no column `{name}`"), hint)
                     .against(format!("`{name}`"), names.join(", ").as_bytes())
             };
             names.iter().position(|found| found == name).ok_or_else(fault)
@@ -651,14 +671,14 @@ impl Table<'_> {
         let first_two = (source, target) == (0, 1) && !words && is_plain;
         let how = match (names.len(), weight) {
             (2, None) if first_two && features.is_empty() => {
-                How::Numbers(Shape { columns: Some(2), colon: false, exact })
+                LineFormat::Numbers(NumberColumns { columns: Some(2), colon: false, exact })
             }
             (3, Some(2)) if first_two && features.is_empty() => {
-                How::Numbers(Shape { columns: Some(3), colon: false, exact })
+                LineFormat::Numbers(NumberColumns { columns: Some(3), colon: false, exact })
             }
             _ => {
                 let width = Width::Exactly(names.len());
-                How::Fields(Layout {
+                LineFormat::Fields(EdgeColumns {
                     separator,
                     width,
                     names,
@@ -673,11 +693,11 @@ impl Table<'_> {
                 })
             }
         };
-        Ok(Head {
+        Ok(ListHeader {
             passed_over,
             directed: directed.filter(|_| direction.is_some()),
             padded,
-            ..Head::read(how, skip)
+            ..ListHeader::read(how, skip)
         })
     }
 }

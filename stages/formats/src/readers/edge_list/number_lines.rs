@@ -9,14 +9,14 @@
 //!   byte by byte                      a compare and a multiplication a byte, a branch that is guessed wrong at the end of each number
 //!   eight bytes at a time             finds the end of a number by one mask and reads its digits by three multiplications   <- this file
 //! ```
-use super::parsed_lines::{Ends, Piece};
+use super::parsed_lines::{ParsedEnds, ParsedLines};
 use crate::{
-    f32_rounding::Rounded,
+    f32_rounding::RoundedIntegers,
     options::Options,
     text::{
         blocks::LINE_MOST,
         comments::{is_blank, is_comment},
-        field_fault::Fault,
+        field_fault::FieldFault,
         numbers::{PADDED_BESIDE_HINT, PADDED_HINT, id, is_padded, whole},
     },
 };
@@ -38,7 +38,7 @@ const WORD_HINT: &str = "if a column names relations, say which in a first line:
 
 /// How every line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct NumberColumns {
     /// 2 or 3; `None`: at least 2, of which two are read.
     pub columns: Option<u8>,
     /// Whether a colon separates, too.
@@ -48,13 +48,13 @@ pub struct Shape {
 }
 
 /// Walks over the columns of one line; `text` may go on behind it.
-struct Columns<'a> {
+struct ColumnScan<'a> {
     text: &'a [u8],
     at: usize,
     colon: bool,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> ColumnScan<'a> {
     fn byte(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(b'\n')
     }
@@ -118,7 +118,7 @@ impl<'a> Columns<'a> {
 
 /// The first two columns of a line, and how many it has, as far as 4.
 pub fn first_columns(line: &[u8], colon: bool) -> ([&[u8]; 2], u8) {
-    let mut columns = Columns { text: line, at: 0, colon };
+    let mut columns = ColumnScan { text: line, at: 0, colon };
     let mut found: [&[u8]; 2] = [b"", b""];
     let mut count = 0;
     columns.skip_blanks();
@@ -252,14 +252,14 @@ fn fast_line(text: &[u8], at: usize, columns: Option<u8>) -> Option<([u64; 2], f
 }
 
 /// Parses whole lines.
-pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
+pub fn parse(text: &[u8], shape: NumberColumns) -> Result<ParsedLines, FieldFault> {
     // A line of two short ids takes about 12 bytes; too small a guess costs one more growth.
     let mut narrow: Vec<[u32; 2]> = Vec::with_capacity(text.len() / 12);
     let mut wide: Vec<[u64; 2]> = Vec::new();
     let mut weight: Vec<f32> =
         Vec::with_capacity(if shape.columns == Some(3) { text.len() / 14 } else { 0 });
-    let (mut lines, mut rounded) = (0, Rounded::default());
-    let mut columns = Columns { text, at: 0, colon: shape.colon };
+    let (mut lines, mut rounded) = (0, RoundedIntegers::default());
+    let mut columns = ColumnScan { text, at: 0, colon: shape.colon };
     while columns.at < text.len() {
         lines += 1;
         let pair = match fast_line(text, columns.at, shape.columns) {
@@ -288,8 +288,8 @@ pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
             wide.push(pair);
         }
     }
-    let ends = if wide.is_empty() { Ends::Narrow(narrow) } else { Ends::Wide(wide) };
-    Ok(Piece { weight, lines, rounded, ..Piece::new(ends) })
+    let ends = if wide.is_empty() { ParsedEnds::Narrow(narrow) } else { ParsedEnds::Wide(wide) };
+    Ok(ParsedLines { weight, lines, rounded, ..ParsedLines::new(ends) })
 }
 
 /// A weight and the word for it.
@@ -303,7 +303,10 @@ type Line<'a> = ([u64; 2], Option<Weight<'a>>);
 
 /// Any line, byte by byte, with its weight if it has one; none: it holds no edge.
 #[cold]
-fn careful_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Line<'a>>, Fault> {
+fn careful_line<'a>(
+    columns: &mut ColumnScan<'a>,
+    shape: NumberColumns,
+) -> Result<Option<Line<'a>>, FieldFault> {
     let start = columns.at;
     columns.skip_blanks();
     let mut pair = None;
@@ -316,19 +319,22 @@ fn careful_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Li
         pair = Some(([source, target], finish_line(columns, shape)?));
     }
     if columns.at - start > LINE_MOST {
-        return Err(Fault::too_long(start));
+        return Err(FieldFault::too_long(start));
     }
     columns.at += 1;
     Ok(pair)
 }
 
 /// Reads what follows the two ids.
-fn finish_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Weight<'a>>, Fault> {
+fn finish_line<'a>(
+    columns: &mut ColumnScan<'a>,
+    shape: NumberColumns,
+) -> Result<Option<Weight<'a>>, FieldFault> {
     let separated = columns.skip_separator();
     match shape.columns {
         Some(2) if columns.at_end() && !separated => {}
         Some(2) => {
-            return Err(Fault::new(
+            return Err(FieldFault::new(
                 columns.at,
                 "edge list has a line with more columns than its first",
                 WEIGHT_HINT,
@@ -339,7 +345,7 @@ fn finish_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Wei
             let (start, word) = (columns.at, columns.word());
             let read = read_weight(start, word)?;
             if columns.skip_separator() || !columns.at_end() {
-                return Err(Fault::new(
+                return Err(FieldFault::new(
                     columns.at,
                     "edge list has more than three columns",
                     WEIGHT_HINT,
@@ -354,9 +360,9 @@ fn finish_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Wei
 }
 
 /// A weight from the word that begins at this byte.
-pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, Fault> {
+pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, FieldFault> {
     if word.is_empty() {
-        return Err(Fault::new(
+        return Err(FieldFault::new(
             start,
             "edge list has a line without a weight, unlike its first",
             WEIGHT_HINT,
@@ -365,36 +371,40 @@ pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, Fault> {
     }
     match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
         Some(weight) if weight.is_finite() => Ok(weight),
-        Some(_) => Err(Fault::new(start, "edge list has a weight that is not finite", WEIGHT_HINT)
-            .against("a finite number", word)),
-        None if word.starts_with(b"{") => {
-            Err(Fault::new(start, DICTIONARY, DICTIONARY_HINT).against("a weight", word))
+        Some(_) => {
+            Err(FieldFault::new(start, "edge list has a weight that is not finite", WEIGHT_HINT)
+                .against("a finite number", word))
         }
-        None => Err(Fault::new(start, "edge list has a weight that is not a number", WORD_HINT)
-            .against("a number", word)),
+        None if word.starts_with(b"{") => {
+            Err(FieldFault::new(start, DICTIONARY, DICTIONARY_HINT).against("a weight", word))
+        }
+        None => {
+            Err(FieldFault::new(start, "edge list has a weight that is not a number", WORD_HINT)
+                .against("a number", word))
+        }
     }
 }
 
 /// The fault of an id with zeros before it as it is where a table of nodes has said what ids are;
 /// any other as it was.
-pub fn beside_table(fault: Fault, options: &Options) -> Fault {
+pub fn beside_table(fault: FieldFault, options: &Options) -> FieldFault {
     if fault.hint != PADDED_HINT || !options.are_numbers_elsewhere() {
         return fault;
     }
-    Fault {
+    FieldFault {
         expected: "a number without them, as those of the table of nodes are".to_owned(),
         hint: PADDED_BESIDE_HINT.into(),
         ..fault
     }
 }
 
-fn bad_id(columns: &mut Columns, source: bool) -> Fault {
+fn bad_id(columns: &mut ColumnScan, source: bool) -> FieldFault {
     let start = columns.at;
     bad_number(start, columns.word(), source)
 }
 
 /// The fault of an id that is not one.
-pub fn bad_number(start: usize, word: &[u8], source: bool) -> Fault {
+pub fn bad_number(start: usize, word: &[u8], source: bool) -> FieldFault {
     let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     let negative = word.len() > 1 && word[0] == b'-' && word[1..].iter().all(u8::is_ascii_digit);
     let (what, hint) = match (source, word) {
@@ -405,7 +415,7 @@ pub fn bad_number(start: usize, word: &[u8], source: bool) -> Fault {
             ("edge list has a line without a target", "write  SOURCE TARGET  on every line")
         }
         _ if digits && is_padded(word) && whole(word).is_some() => {
-            return Fault::new(start, "edge list has an id with zeros before it", PADDED_HINT)
+            return FieldFault::new(start, "edge list has an id with zeros before it", PADDED_HINT)
                 .against("a number without them, as the first ids are", word);
         }
         _ if digits => (
@@ -420,5 +430,5 @@ pub fn bad_number(start: usize, word: &[u8], source: bool) -> Fault {
         (true, _) => ("edge list has a source that is not a number", ID_HINT),
         _ => ("edge list has a target that is not a number", ID_HINT),
     };
-    Fault::new(start, what, hint).against("a node id (0 to 18446744073709551615)", word)
+    FieldFault::new(start, what, hint).against("a node id (0 to 18446744073709551615)", word)
 }

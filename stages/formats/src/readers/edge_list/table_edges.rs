@@ -2,9 +2,9 @@
 //! another file names.
 //!
 //! promises  an edge that names a node which is none is an error with its line
-use super::{field_lines::Layout, header};
+use super::{field_lines::EdgeColumns, header};
 use crate::{
-    containers::decompress::Plain,
+    containers::decompress::PlainFile,
     options::Options,
     out_of_core::{self, Found, rows_among},
     raw_graph::NodeIds,
@@ -14,9 +14,9 @@ use crate::{
 
 /// What another format knows of its lists of edges.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownColumns {
     /// Where the parts stand, where no line says so.
-    pub layout: Option<Layout>,
+    pub layout: Option<EdgeColumns>,
     /// A column `type` names relations.
     pub type_is_relation: bool,
 }
@@ -27,8 +27,8 @@ pub fn onto(
     found: Found,
     nodes: NodeIds,
     options: &Options,
-    known: &Known,
-    again: impl FnOnce() -> Read<Plain>,
+    known: &KnownColumns,
+    again: impl FnOnce() -> Read<PlainFile>,
 ) -> Read<Found> {
     let (mut graph, spilled) = found;
     if graph.ids == nodes {
@@ -60,9 +60,9 @@ pub fn onto(
 }
 
 fn no_node(
-    plain: Plain,
+    plain: PlainFile,
     options: &Options,
-    known: &Known,
+    known: &KnownColumns,
     edge: usize,
     end: &str,
     id: &str,

@@ -8,7 +8,7 @@ fn read_text(text: impl AsRef<[u8]>, options: Options, sizes: Sizes) -> Read<Raw
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("edges.txt");
     fs::write(&path, text).unwrap();
-    let (graph, _) = read_by(Plain::open(&path)?, &options, &Known::default(), sizes)?;
+    let (graph, _) = read_by(PlainFile::open(&path)?, &options, &KnownColumns::default(), sizes)?;
     graph.validate().unwrap();
     Ok(graph)
 }
@@ -1005,10 +1005,11 @@ fn read_spilled(text: &[u8], options: &Options) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("edges");
     std::fs::write(&path, text).unwrap();
-    let known = Known { type_is_relation: true, ..Known::default() };
+    let known = KnownColumns { type_is_relation: true, ..KnownColumns::default() };
     let limit = Limit { memory: 0, folder: folder.path().to_path_buf() };
-    let mut parser = Parser::new(&path, options, &known, &limit, Sizes { block: 64, piece: 16 });
-    parser.read(Plain::open(&path)?)?;
+    let mut parser =
+        EdgeListParser::new(&path, options, &known, &limit, Sizes { block: 64, piece: 16 });
+    parser.read(PlainFile::open(&path)?)?;
     let found = parser.finish()?;
     assert!(found.1.is_some());
     Ok(crate::test_support::held(found))
@@ -1047,9 +1048,9 @@ fn edges_in_a_file_are_those_in_memory() {
             .collect::<String>()
     ));
     for text in texts {
-        let known = Known { type_is_relation: true, ..Known::default() };
+        let known = KnownColumns { type_is_relation: true, ..KnownColumns::default() };
         let held = crate::test_support::read_written("edges", text.as_bytes(), |path| {
-            Ok(read_by(Plain::open(path)?, &Options::default(), &known, SIZES)?.0)
+            Ok(read_by(PlainFile::open(path)?, &Options::default(), &known, SIZES)?.0)
         });
         let spilled = read_spilled(text.as_bytes(), &Options::default());
         match (held, spilled) {
@@ -1072,11 +1073,11 @@ fn edges_in_a_file_are_those_in_memory() {
     let spilled = read_spilled(text.as_bytes(), &options).unwrap();
     let values = (0..300).flat_map(|edge| [edge as f32, -edge as f32]).collect();
     assert_eq!(spilled.edges.features, Some(EdgeFeatures { columns: 2, values }));
-    let known = Known { type_is_relation: true, ..Known::default() };
+    let known = KnownColumns { type_is_relation: true, ..KnownColumns::default() };
     assert_eq!(
         spilled,
         crate::test_support::read_written("edges", text.as_bytes(), |path| Ok(read_by(
-            Plain::open(path)?,
+            PlainFile::open(path)?,
             &options,
             &known,
             SIZES

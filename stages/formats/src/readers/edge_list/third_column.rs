@@ -17,16 +17,16 @@ const RELATIONS_SURE: usize = 8;
 
 /// What the third of three columns is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Third {
+pub enum ThirdColumn {
     Weight,
     /// Where an edge ends; the second column is its relation then.
     Tail,
 }
 
-impl Third {
+impl ThirdColumn {
     /// By the three columns of a line: words behind a word end a statement, and so does a number
     /// such as `00260622`, which no weight is.
-    pub fn of(fields: [&[u8]; 3]) -> Third {
+    pub fn of(fields: [&[u8]; 3]) -> ThirdColumn {
         let [first, second, third] = fields;
         let is_missing = third.is_empty()
             || [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none"]
@@ -34,7 +34,7 @@ impl Third {
                 .any(|word| third.eq_ignore_ascii_case(word));
         let ends = !looks_like_number(third) && !is_missing
             || looks_like_number(first) && is_padded(third);
-        if ends && !looks_like_number(second) { Third::Tail } else { Third::Weight }
+        if ends && !looks_like_number(second) { ThirdColumn::Tail } else { ThirdColumn::Weight }
     }
 }
 
@@ -54,13 +54,13 @@ pub fn are_statements<'a>(lines: impl Iterator<Item = [&'a [u8]; 3]>) -> bool {
 pub fn refuse_doubtful(
     path: &Path,
     line: u64,
-    third: Third,
+    third: ThirdColumn,
     graph: &RawGraph,
     spilled: Option<&Spilled>,
 ) -> Read<()> {
     let doubt = match third {
-        Third::Tail => tails_are_relations(graph, spilled)?,
-        Third::Weight => weights_are_nodes(graph, spilled)?,
+        ThirdColumn::Tail => tails_are_relations(graph, spilled)?,
+        ThirdColumn::Weight => weights_are_nodes(graph, spilled)?,
     };
     let Some(found) = doubt else { return Ok(()) };
     let mut error =

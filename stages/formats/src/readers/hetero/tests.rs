@@ -15,7 +15,7 @@ fn shared(name: &str) -> Option<Vec<PathBuf>> {
 fn files_in(folder: &Path) -> Option<Vec<PathBuf>> {
     let look: Vec<PathBuf> =
         std::fs::read_dir(folder).ok()?.map(|entry| entry.unwrap().path()).collect();
-    recognise(&Look::new(&look))
+    recognise(&FileHeads::new(&look))
 }
 
 fn named(pairs: &[(&str, &str)]) -> Options {

@@ -3,14 +3,14 @@
 use crate::{
     raw_graph::NODES_MOST,
     text::{
-        counted_header::Claim,
-        grammar::{Fault, Mark, Scan, quote},
+        counted_header::ClaimedCount,
+        grammar::{Scan, ScanFault, TextPlace, quote},
     },
 };
 
 /// Where the values stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum MatrixLayout {
     /// An entry a line: row, column, value.
     Coordinate,
     /// A value a line, column by column.
@@ -30,7 +30,7 @@ pub enum Symmetry {
 
 /// What the values are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Values {
+pub enum ValueField {
     /// There are none.
     Pattern,
     /// Numbers.
@@ -48,22 +48,22 @@ pub enum Values {
 
 /// All that a header says.
 #[derive(Clone, Debug)]
-pub struct Header {
-    pub layout: Layout,
+pub struct MatrixHeader {
+    pub layout: MatrixLayout,
     pub symmetry: Symmetry,
-    pub values: Values,
+    pub values: ValueField,
     /// Rows and columns.
-    pub nodes: Claim,
+    pub nodes: ClaimedCount,
     /// Entries of a coordinate file, values of an array.
-    pub entries: Claim,
+    pub entries: ClaimedCount,
 }
 
 /// Reads a header, which may come in several blocks.
 #[derive(Default)]
-pub struct Reader {
+pub struct HeaderReader {
     /// Values are not asked for.
     unread: bool,
-    banner: Option<(Layout, Symmetry, Values)>,
+    banner: Option<(MatrixLayout, Symmetry, ValueField)>,
 }
 
 const BANNER: &str =
@@ -73,15 +73,19 @@ const TWO_KINDS_HINT: &str = "rows and columns as nodes of two kinds:  grep -v '
                               ingest.ids=string";
 const UNREAD_HINT: &str = "to read the structure without values, add  --set ingest.weights=drop";
 
-impl Reader {
+impl HeaderReader {
     /// `unread`: values are not asked for.
-    pub fn new(unread: bool) -> Reader {
-        Reader { unread, banner: None }
+    pub fn new(unread: bool) -> HeaderReader {
+        HeaderReader { unread, banner: None }
     }
 
     /// Reads lines, before which `before` lie: the header and the byte at which the body begins, or
     /// none if it begins later.
-    pub fn read(&mut self, lines: &[u8], before: u64) -> Result<Option<(Header, usize)>, Fault> {
+    pub fn read(
+        &mut self,
+        lines: &[u8],
+        before: u64,
+    ) -> Result<Option<(MatrixHeader, usize)>, ScanFault> {
         let mut scan = Scan::new(lines);
         while scan.more() {
             scan.skip_blanks();
@@ -95,9 +99,11 @@ impl Reader {
                 }
                 (_, Some((layout, symmetry, values))) => {
                     let (nodes, entries) = read_sizes(&mut scan, layout, symmetry)?;
-                    let claim =
-                        |(count, byte)| Claim { count, mark: Mark::new(lines, byte, before) };
-                    let header = Header {
+                    let claim = |(count, byte)| ClaimedCount {
+                        count,
+                        mark: TextPlace::new(lines, byte, before),
+                    };
+                    let header = MatrixHeader {
                         layout,
                         symmetry,
                         values,
@@ -113,14 +119,17 @@ impl Reader {
         Ok(None)
     }
 
-    fn read_banner(&self, scan: &mut Scan) -> Result<(Layout, Symmetry, Values), Fault> {
+    fn read_banner(
+        &self,
+        scan: &mut Scan,
+    ) -> Result<(MatrixLayout, Symmetry, ValueField), ScanFault> {
         let words: [(usize, &[u8], Vec<u8>); 5] = std::array::from_fn(|_| {
             let word = scan.word();
             (scan.at - word.len(), word, word.to_ascii_lowercase())
         });
         let [banner, object, layout, field, symmetry] = words;
         let unknown = |(at, word, _): &(usize, &[u8], Vec<u8>), what: &str, expected: &str| {
-            Err(Fault::new(*at, format!("the Matrix Market header names an unknown {what}"))
+            Err(ScanFault::new(*at, format!("the Matrix Market header names an unknown {what}"))
                 .expected(expected, word))
         };
         if banner.2 != b"%%matrixmarket" {
@@ -134,7 +143,7 @@ impl Reader {
                      matrix coordinate real general"
                 }
             };
-            return Err(Fault::new(banner.0, "the file has no Matrix Market header")
+            return Err(ScanFault::new(banner.0, "the file has no Matrix Market header")
                 .expected(BANNER, banner.1)
                 .hint(hint));
         }
@@ -142,36 +151,36 @@ impl Reader {
             return unknown(&object, "object", "matrix");
         }
         let layout = match &layout.2[..] {
-            b"coordinate" => Layout::Coordinate,
-            b"array" => Layout::Array,
+            b"coordinate" => MatrixLayout::Coordinate,
+            b"array" => MatrixLayout::Array,
             _ => return unknown(&layout, "layout", "coordinate or array"),
         };
         let values = match &field.2[..] {
-            b"pattern" if layout == Layout::Array => {
-                let fault = Fault::new(field.0, "a dense matrix has no pattern alone")
+            b"pattern" if layout == MatrixLayout::Array => {
+                let fault = ScanFault::new(field.0, "a dense matrix has no pattern alone")
                     .expected("real or integer", field.1);
                 return Err(fault.hint("write it as  coordinate pattern"));
             }
-            b"pattern" => Values::Pattern,
-            b"complex" if self.unread && layout == Layout::Coordinate => Values::Unread,
+            b"pattern" => ValueField::Pattern,
+            b"complex" if self.unread && layout == MatrixLayout::Coordinate => ValueField::Unread,
             b"complex" => return Err(complex(field.0, field.1, layout)),
-            b"real" | b"double" => Values::Real,
-            b"integer" => Values::Integer { least: i64::MIN.into(), most: u64::MAX.into() },
-            b"unsigned-integer" => Values::Integer { least: 0, most: u64::MAX.into() },
+            b"real" | b"double" => ValueField::Real,
+            b"integer" => ValueField::Integer { least: i64::MIN.into(), most: u64::MAX.into() },
+            b"unsigned-integer" => ValueField::Integer { least: 0, most: u64::MAX.into() },
             _ => return unknown(&field, "field", "real, integer or pattern"),
         };
         let symmetry = match &symmetry.2[..] {
             b"general" => Symmetry::General,
             b"symmetric" => Symmetry::Symmetric,
-            b"hermitian" if values == Values::Unread => Symmetry::Symmetric,
+            b"hermitian" if values == ValueField::Unread => Symmetry::Symmetric,
             b"hermitian" => {
                 let fault =
-                    Fault::new(symmetry.0, "a matrix that is not complex is called hermitian")
+                    ScanFault::new(symmetry.0, "a matrix that is not complex is called hermitian")
                         .expected("general, symmetric or skew-symmetric", symmetry.1);
                 return Err(fault.hint("write symmetric"));
             }
-            b"skew-symmetric" if values == Values::Pattern => {
-                return Err(Fault::new(symmetry.0, "a pattern has no values to negate")
+            b"skew-symmetric" if values == ValueField::Pattern => {
+                return Err(ScanFault::new(symmetry.0, "a pattern has no values to negate")
                     .expected("general or symmetric", symmetry.1));
             }
             b"skew-symmetric" => Symmetry::Skew,
@@ -180,11 +189,12 @@ impl Reader {
         scan.end("the Matrix Market header goes on", "the end of the line", "")?;
         // A dense matrix has an edge where its value is not 0, so values are read whoever wants
         // them.
-        let values = if self.unread && layout == Layout::Coordinate && values != Values::Pattern {
-            Values::Unread
-        } else {
-            values
-        };
+        let values =
+            if self.unread && layout == MatrixLayout::Coordinate && values != ValueField::Pattern {
+                ValueField::Unread
+            } else {
+                values
+            };
         Ok((layout, symmetry, values))
     }
 }
@@ -192,24 +202,24 @@ impl Reader {
 /// A comment; `%%GraphBLAS type T` narrows what the values are.
 fn read_type(
     scan: &mut Scan,
-    layout: Layout,
+    layout: MatrixLayout,
     symmetry: Symmetry,
-    values: Values,
-) -> Result<Values, Fault> {
+    values: ValueField,
+) -> Result<ValueField, ScanFault> {
     if scan.word() != b"%%GraphBLAS" || scan.word() != b"type" {
         return Ok(values);
     }
     let name = scan.word();
     let start = scan.at - name.len();
-    if matches!(values, Values::Pattern | Values::Unread) {
+    if matches!(values, ValueField::Pattern | ValueField::Unread) {
         return Ok(values);
     }
-    let range = |least: i128, most: i128| Values::Integer { least, most };
+    let range = |least: i128, most: i128| ValueField::Integer { least, most };
     let typed = match (name, scan.word()) {
         (b"float" | b"double", more @ b"complex") => {
             return Err(complex(start, &[name, b" ", more].concat(), layout));
         }
-        (b"float" | b"double" | b"FP32" | b"FP64", b"") => Values::Real,
+        (b"float" | b"double" | b"FP32" | b"FP64", b"") => ValueField::Real,
         (b"bool", b"") => range(0, 1),
         (b"int8_t", b"") => range(i8::MIN.into(), i8::MAX.into()),
         (b"int16_t", b"") => range(i16::MIN.into(), i16::MAX.into()),
@@ -220,25 +230,25 @@ fn read_type(
         (b"uint32_t", b"") => range(0, u32::MAX.into()),
         (b"uint64_t", b"") => range(0, u64::MAX.into()),
         _ => {
-            let fault = Fault::new(start, "the GraphBLAS line names an unknown type");
+            let fault = ScanFault::new(start, "the GraphBLAS line names an unknown type");
             return Err(fault
                 .expected("bool, int8_t to int64_t, uint8_t to uint64_t, float or double", name)
                 .hint("remove the line: it is optional"));
         }
     };
-    if let (Symmetry::Skew, Values::Integer { least: 0, .. }) = (symmetry, typed) {
-        let fault = Fault::new(start, "a skew-symmetric matrix has values without a sign")
+    if let (Symmetry::Skew, ValueField::Integer { least: 0, .. }) = (symmetry, typed) {
+        let fault = ScanFault::new(start, "a skew-symmetric matrix has values without a sign")
             .expected("a type with a sign", name);
         return Err(fault.hint("remove the line if its type is wrong: it is optional"));
     }
     Ok(typed)
 }
 
-fn complex(byte: usize, word: &[u8], layout: Layout) -> Fault {
+fn complex(byte: usize, word: &[u8], layout: MatrixLayout) -> ScanFault {
     let fault =
-        Fault::new(byte, "the values of the matrix are complex: an edge has no such weight")
+        ScanFault::new(byte, "the values of the matrix are complex: an edge has no such weight")
             .expected("real, integer or pattern", word);
-    fault.hint(if layout == Layout::Coordinate {
+    fault.hint(if layout == MatrixLayout::Coordinate {
         UNREAD_HINT
     } else {
         "write its real parts or its magnitudes as a matrix that is real"
@@ -254,29 +264,30 @@ fn count_numbers(scan: &mut Scan, start: usize) -> usize {
 /// Rows, which are as many as columns, and entries with their byte.
 fn read_sizes(
     scan: &mut Scan,
-    layout: Layout,
+    layout: MatrixLayout,
     symmetry: Symmetry,
-) -> Result<(u64, (u64, usize)), Fault> {
+) -> Result<(u64, (u64, usize)), ScanFault> {
     let expected =
-        if layout == Layout::Coordinate { "ROWS COLUMNS ENTRIES" } else { "ROWS COLUMNS" };
+        if layout == MatrixLayout::Coordinate { "ROWS COLUMNS ENTRIES" } else { "ROWS COLUMNS" };
     let mut size = |name: &str| {
         scan.skip_blanks();
         let start = scan.at;
         scan.whole().map(|size| (size, start)).ok_or_else(|| {
-            Fault::new(start, format!("the sizes of the matrix lack their number of {name}"))
+            ScanFault::new(start, format!("the sizes of the matrix lack their number of {name}"))
                 .expected(format!("{expected}, whole numbers"), scan.word())
         })
     };
     let (rows, columns) = (size("rows")?, size("columns")?);
-    let mut entries = if layout == Layout::Coordinate { size("entries")? } else { (0, rows.1) };
+    let mut entries =
+        if layout == MatrixLayout::Coordinate { size("entries")? } else { (0, rows.1) };
     scan.end("the sizes of the matrix have a number too many", expected, "")?;
     if rows.0 != columns.0 {
-        let fault = Fault::new(
+        let fault = ScanFault::new(
             rows.1,
             "the matrix is not square, so its rows and columns are not the same nodes",
         );
         let found = format!("{} x {}", rows.0, columns.0);
-        let hint = if layout == Layout::Array {
+        let hint = if layout == MatrixLayout::Array {
             "write its entries as an edge list,  rROW cCOLUMN VALUE  a line, and add  --set \
              ingest.ids=string"
         } else {
@@ -285,10 +296,10 @@ fn read_sizes(
         return Err(fault.expected("as many rows as columns", found.as_bytes()).hint(hint));
     }
     if rows.0 > NODES_MOST {
-        return Err(Fault::new(rows.1, "the matrix has too many rows for a graph")
+        return Err(ScanFault::new(rows.1, "the matrix has too many rows for a graph")
             .expected(format!("at most {NODES_MOST}"), rows.0.to_string().as_bytes()));
     }
-    if layout == Layout::Array {
+    if layout == MatrixLayout::Array {
         entries.0 = match symmetry {
             Symmetry::General => rows.0 * rows.0,
             Symmetry::Symmetric => rows.0 * (rows.0 + 1) / 2,
@@ -299,8 +310,8 @@ fn read_sizes(
 }
 
 /// Reads a value that must be there.
-pub fn read_value(scan: &mut Scan, values: Values) -> Result<f32, Fault> {
-    let Values::Integer { least, most } = values else {
+pub fn read_value(scan: &mut Scan, values: ValueField) -> Result<f32, ScanFault> {
+    let ValueField::Integer { least, most } = values else {
         return scan.finite("the value of an entry", UNREAD_HINT);
     };
     let word = scan.word();
@@ -324,7 +335,7 @@ pub fn read_value(scan: &mut Scan, values: Values) -> Result<f32, Fault> {
         None if word.is_empty() => UNREAD_HINT.into(),
         None => format!("if {} is right, write real for integer in the first line", quote(word)),
     };
-    Err(Fault::new(start, what)
+    Err(ScanFault::new(start, what)
         .expected(format!("a whole number from {least} to {most}"), word)
         .hint(hint))
 }

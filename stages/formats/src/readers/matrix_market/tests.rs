@@ -8,7 +8,7 @@ use crate::{
 use proptest::prelude::*;
 use std::fs;
 
-fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
+fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: BlockSizes) -> Read<RawGraph> {
     read_written("a.mtx", text.as_ref(), |path| {
         both_ways(|limit| read_by(path, options, limit, sizes))
     })
@@ -454,9 +454,9 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for sizes in [
-            Sizes { block: 1000, piece: 7 },
-            Sizes { block: 64_000, piece: 999 },
-            Sizes { block: 1 << 20, piece: 1 << 14 },
+            BlockSizes { block: 1000, piece: 7 },
+            BlockSizes { block: 64_000, piece: 999 },
+            BlockSizes { block: 1 << 20, piece: 1 << 14 },
         ] {
             assert_eq!(
                 pool.install(|| text_by(&written, &Options::default(), sizes)).unwrap(),

@@ -1,12 +1,12 @@
 //! The header and the neighbour lists of a METIS file, as they stand.
 use crate::{
-    f32_rounding::Rounded,
-    out_of_core::{Limit, Sink, Spilled},
+    f32_rounding::RoundedIntegers,
+    out_of_core::{EdgeSink, Limit, Spilled},
     raw_graph::{Edges, NODES_MOST},
     read_error::{Read, ReadError},
     text::{
-        counted_header::Claim,
-        grammar::{self, Fault, Grammar, Scan, Sizes},
+        counted_header::ClaimedCount,
+        grammar::{self, BlockSizes, Grammar, Scan, ScanFault},
     },
 };
 use std::path::Path;
@@ -31,16 +31,16 @@ impl Flags {
 
 /// `n m [fmt [ncon]]`.
 #[derive(Clone, Debug, Default)]
-pub struct Header {
-    pub vertices: Claim,
-    pub edges: Claim,
+pub struct MetisHeader {
+    pub vertices: ClaimedCount,
+    pub edges: ClaimedCount,
     pub flags: Flags,
 }
 
 /// The neighbour lists of a file.
 #[derive(Default)]
-pub struct Lists {
-    pub header: Header,
+pub struct NeighbourLists {
+    pub header: MetisHeader,
     /// How many lists there are.
     pub vertices: u32,
     /// All neighbours, list after list, as edges from the vertex in whose list they stand.
@@ -50,7 +50,7 @@ pub struct Lists {
     /// How many they are, and those among them that are the vertex itself.
     pub count: u64,
     /// Weights that were rounded, by line.
-    pub rounded: Rounded,
+    pub rounded: RoundedIntegers,
     loops: u64,
     /// Sizes and weights of vertices, row after row.
     pub numbers: Vec<i64>,
@@ -59,9 +59,9 @@ pub struct Lists {
 }
 
 /// Reads lists.
-struct Reader<'a> {
-    lists: Lists,
-    sink: Sink<'a>,
+struct ListGrammar<'a> {
+    lists: NeighbourLists,
+    sink: EdgeSink<'a>,
     /// The flag 100 means sizes.
     with_sizes: bool,
     read_header: bool,
@@ -77,17 +77,22 @@ pub fn may_be_without_sizes(error: &ReadError) -> bool {
         || error.what.starts_with("the weight of")
 }
 
-impl Lists {
+impl NeighbourLists {
     /// Reads a file. `with_sizes`: the flag 100 means vertex sizes.
-    pub fn read(path: &Path, with_sizes: bool, limit: &Limit, sizes: Sizes) -> Read<Lists> {
-        let mut reader = Reader {
-            lists: Lists::default(),
-            sink: Sink::new(limit),
+    pub fn read(
+        path: &Path,
+        with_sizes: bool,
+        limit: &Limit,
+        sizes: BlockSizes,
+    ) -> Read<NeighbourLists> {
+        let mut reader = ListGrammar {
+            lists: NeighbourLists::default(),
+            sink: EdgeSink::new(limit),
             with_sizes,
             read_header: false,
         };
         let rounded = grammar::parse(path, &mut reader, sizes)?;
-        let Reader { mut lists, sink, read_header, .. } = reader;
+        let ListGrammar { mut lists, sink, read_header, .. } = reader;
         if !read_header {
             let error = ReadError::new(path, "the METIS file has no header")
                 .expected("a line  VERTICES EDGES", "the end of the file");
@@ -127,7 +132,7 @@ impl Lists {
 
 /// The lists of some lines.
 #[derive(Default)]
-pub struct Piece {
+pub struct ListLines {
     vertices: u32,
     /// Sources count from the first line of the piece.
     edges: Edges,
@@ -138,10 +143,10 @@ pub struct Piece {
     bare: Option<(u32, usize)>,
 }
 
-impl Grammar for Reader<'_> {
-    type Piece = Piece;
+impl Grammar for ListGrammar<'_> {
+    type Chunk = ListLines;
 
-    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let mut scan = Scan::new(lines);
         while scan.more() {
             if !scan.line_ends() && scan.byte() != b'%' {
@@ -156,7 +161,7 @@ impl Grammar for Reader<'_> {
         Ok(None)
     }
 
-    fn body(&self, scan: &mut Scan<'_>, piece: &mut Piece) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut ListLines) -> Result<(), ScanFault> {
         piece.edges.weight = self.lists.header.flags.edge_weights.then(Vec::new);
         while scan.more() {
             let empty = scan.line_ends();
@@ -175,14 +180,14 @@ impl Grammar for Reader<'_> {
         Ok(())
     }
 
-    fn accept(&mut self, mut piece: Piece, lines: &[u8]) -> Result<(), Fault> {
-        let Reader { lists, sink, .. } = self;
+    fn accept(&mut self, mut piece: ListLines, lines: &[u8]) -> Result<(), ScanFault> {
+        let ListGrammar { lists, sink, .. } = self;
         let before = lists.vertices;
         let left = lists.header.vertices.count - u64::from(before);
         if let Some((vertex, byte)) = piece.bare
             && u64::from(vertex) < left
         {
-            let fault = Fault::new(
+            let fault = ScanFault::new(
                 byte,
                 if lists.header.flags.sizes {
                     NO_SIZE.to_string() + " is missing"
@@ -197,7 +202,7 @@ impl Grammar for Reader<'_> {
         // Empty lines may follow the last vertex.
         if u64::from(piece.vertices) >= left {
             if let Some(byte) = list_behind(lines, left) {
-                let fault = Fault::new(
+                let fault = ScanFault::new(
                     byte,
                     "the file has more lines of neighbours than its header says vertices",
                 );
@@ -224,8 +229,8 @@ impl Grammar for Reader<'_> {
     }
 }
 
-impl Lists {
-    fn vertex(&self, scan: &mut Scan, piece: &mut Piece) -> Result<(), Fault> {
+impl NeighbourLists {
+    fn vertex(&self, scan: &mut Scan, piece: &mut ListLines) -> Result<(), ScanFault> {
         let flags = self.header.flags;
         for number in 0..flags.numbers() {
             let name = if number == 0 && flags.sizes { NO_SIZE } else { "the weight of a vertex" };
@@ -249,7 +254,7 @@ impl Lists {
     }
 }
 
-fn read_integer(scan: &mut Scan, name: &str) -> Result<i64, Fault> {
+fn read_integer(scan: &mut Scan, name: &str) -> Result<i64, ScanFault> {
     let word = scan.word();
     let what = match std::str::from_utf8(word).ok().and_then(|word| word.parse::<i64>().ok()) {
         Some(number) => return Ok(number),
@@ -258,14 +263,14 @@ fn read_integer(scan: &mut Scan, name: &str) -> Result<i64, Fault> {
     };
     let hint = "the third number of the header says what lines begin with: 10 for weights, 100 for \
                 sizes, the fourth how many weights";
-    Err(Fault::new(scan.at - word.len(), format!("{name} {what}"))
+    Err(ScanFault::new(scan.at - word.len(), format!("{name} {what}"))
         .expected("a whole number", word)
         .hint(hint))
 }
 
-fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<Header, Fault> {
+fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<MetisHeader, ScanFault> {
     let claim = |scan: &mut Scan, name: &str, most: u64| {
-        Claim::read(
+        ClaimedCount::read(
             scan,
             lines,
             before,
@@ -275,7 +280,7 @@ fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<Header, Fau
     };
     let vertices = claim(scan, "vertices", NODES_MOST)?;
     if scan.line_ends() {
-        let fault = Fault::new(
+        let fault = ScanFault::new(
             scan.at.min(lines.len()),
             "the METIS header has one number: this is a mesh, not a graph",
         );
@@ -287,7 +292,7 @@ fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<Header, Fau
     scan.skip_blanks();
     let (start, format) = (scan.at, scan.word());
     if format.len() > 3 || format.iter().any(|digit| !matches!(digit, b'0' | b'1')) {
-        let fault = Fault::new(start, "the third number of the METIS header is no format")
+        let fault = ScanFault::new(start, "the third number of the METIS header is no format")
             .expected("up to three digits 0 or 1: sizes, vertex weights, edge weights", format);
         return Err(fault.hint(
             "is this an edge list? name its format in the catalogue's entry:  format: edge_list",
@@ -303,7 +308,7 @@ fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<Header, Fau
         .ok()
         .filter(|&weights| (weights > 0) == flag(2) || weights == 0 && !flag(2));
     let Some(weights) = fits else {
-        let fault = Fault::new(
+        let fault = ScanFault::new(
             start,
             "the METIS header says vertex weights and how many, and the two disagree",
         );
@@ -313,7 +318,11 @@ fn read_header(scan: &mut Scan, lines: &[u8], before: u64) -> Result<Header, Fau
         ));
     };
     scan.end("the METIS header has too many numbers", "VERTICES EDGES [FMT [WEIGHTS]]", "")?;
-    Ok(Header { vertices, edges, flags: Flags { sizes: flag(3), weights, edge_weights: flag(1) } })
+    Ok(MetisHeader {
+        vertices,
+        edges,
+        flags: Flags { sizes: flag(3), weights, edge_weights: flag(1) },
+    })
 }
 
 /// The first line that is neither empty nor a comment behind so many lists.

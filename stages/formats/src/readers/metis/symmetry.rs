@@ -4,7 +4,7 @@
 //!         other lists that name it. O(E), 8 bytes a vertex, whatever memory the edges take; only
 //!         where sums differ the two lists are made and compared
 //! limits  lists that differ pass with a chance of one in 2^64 a vertex
-use super::neighbour_lists::Lists;
+use super::neighbour_lists::NeighbourLists;
 use crate::{
     out_of_core::{self, Edge},
     read_error::Read,
@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 /// A pair whose two lists differ: the first in the file that lacks something.
 #[derive(Debug, PartialEq)]
-pub struct Amiss {
+pub struct MissingReverse {
     /// Whose list is read.
     pub vertex: u32,
     /// The other end.
@@ -24,14 +24,14 @@ pub struct Amiss {
     pub other: Vec<f32>,
 }
 
-type Entry = (u32, f32);
+type NeighbourEntry = (u32, f32);
 
-fn order(a: &Entry, b: &Entry) -> Ordering {
+fn order(a: &NeighbourEntry, b: &NeighbourEntry) -> Ordering {
     a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
 }
 
 /// The first vertex whose list differs from what the others say of it; none: all is well.
-pub fn check(lists: &Lists) -> Read<Option<Amiss>> {
+pub fn check(lists: &NeighbourLists) -> Read<Option<MissingReverse>> {
     let mut sums = vec![0u64; lists.vertices as usize];
     out_of_core::each(
         &lists.edges,
@@ -56,7 +56,7 @@ fn hash(neighbour: u32, weight: f32) -> u64 {
 }
 
 /// The smallest neighbour on which the list of a vertex and those of the others differ.
-fn first_amiss(lists: &Lists, vertex: u32) -> Read<Option<Amiss>> {
+fn first_amiss(lists: &NeighbourLists, vertex: u32) -> Read<Option<MissingReverse>> {
     let (mut own, mut other) = (Vec::new(), Vec::new());
     out_of_core::each(&lists.edges, lists.spilled.as_ref(), |_, edge| {
         if edge.source == vertex {
@@ -74,8 +74,8 @@ fn first_amiss(lists: &Lists, vertex: u32) -> Read<Option<Amiss>> {
         (Some(one), None) | (None, Some(one)) => one.0,
         (Some(one), Some(two)) => one.0.min(two.0),
     };
-    let of = |list: &[Entry]| {
+    let of = |list: &[NeighbourEntry]| {
         list.iter().filter(|entry| entry.0 == neighbour).map(|entry| entry.1).collect()
     };
-    Ok(Some(Amiss { vertex, neighbour, own: of(&own), other: of(&other) }))
+    Ok(Some(MissingReverse { vertex, neighbour, own: of(&own), other: of(&other) }))
 }

@@ -8,7 +8,7 @@ use crate::{
 use proptest::prelude::*;
 use std::fs;
 
-fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
+fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: BlockSizes) -> Read<RawGraph> {
     read_written("a.graph", text.as_ref(), |path| {
         both_ways(|limit| read_by(path, options, limit, sizes))
     })
@@ -291,7 +291,9 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
     let expected = read(&path, &Options::default()).unwrap();
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for sizes in [Sizes { block: 1000, piece: 7 }, Sizes { block: 64_000, piece: 999 }] {
+        for sizes in
+            [BlockSizes { block: 1000, piece: 7 }, BlockSizes { block: 64_000, piece: 999 }]
+        {
             assert_eq!(
                 pool.install(|| both_ways(|limit| read_by(
                     &path,
@@ -364,5 +366,5 @@ fn binary_files_named_so_are_not_metis() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.graph");
     fs::write(&path, b"\x80\x02}q\x01").unwrap();
-    assert!(recognise(&Look::new(&[path])).is_none());
+    assert!(recognise(&FileHeads::new(&[path])).is_none());
 }

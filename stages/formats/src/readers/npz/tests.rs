@@ -90,7 +90,7 @@ fn amazon_photo_is_the_same_as_npz_and_in_a_zip() {
     assert_eq!(photo, graph(&zipped));
     let folder = plain.parent().unwrap();
     let look = |files: &[&PathBuf]| {
-        recognise(&Look::new(
+        recognise(&FileHeads::new(
             &files.iter().copied().cloned().chain([folder.join("SOURCE.txt")]).collect::<Vec<_>>(),
         ))
     };
@@ -230,9 +230,9 @@ fn features_beside_a_graph_are_not_taken_for_one() {
     let (features, edges) =
         (folder.path().join("features.npz"), folder.path().join("adjacency.npz"));
     std::fs::copy(fixture("csr.npz"), &features).unwrap();
-    assert_eq!(recognise(&Look::new(std::slice::from_ref(&features))), None);
+    assert_eq!(recognise(&FileHeads::new(std::slice::from_ref(&features))), None);
     std::fs::copy(fixture("csr.npz"), &edges).unwrap();
-    assert_eq!(recognise(&Look::new(&[features, edges.clone()])), Some(vec![edges]));
+    assert_eq!(recognise(&FileHeads::new(&[features, edges.clone()])), Some(vec![edges]));
 }
 
 proptest::proptest! {

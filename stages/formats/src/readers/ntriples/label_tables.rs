@@ -6,13 +6,13 @@
 use crate::{
     containers::{
         bundle::{Bundle, last},
-        text_source::Text,
+        text_source::TextSource,
     },
     options::Options,
     raw_graph::{IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN},
     read_error::{Read, ReadError},
     text::{
-        lines::{Fault, each},
+        lines::{LineFault, each},
         tab_cells::bare_cells,
     },
 };
@@ -29,12 +29,12 @@ pub(super) fn part_of(name: &str) -> Option<u8> {
 }
 
 /// Labels and parts by entity.
-pub(super) struct Labelled {
+pub(super) struct LabelledEntities {
     of: BTreeMap<String, (String, u8)>,
     split: bool,
 }
 
-impl Labelled {
+impl LabelledEntities {
     pub fn entities(&self) -> impl Iterator<Item = &str> {
         self.of.keys().map(String::as_str)
     }
@@ -64,8 +64,8 @@ impl Labelled {
 }
 
 /// Reads the tables that are there; none: there are no labels.
-pub(super) fn read(bundle: &Bundle, options: &Options) -> Read<Option<Labelled>> {
-    let mut labelled = Labelled { of: BTreeMap::new(), split: false };
+pub(super) fn read(bundle: &Bundle, options: &Options) -> Read<Option<LabelledEntities>> {
+    let mut labelled = LabelledEntities { of: BTreeMap::new(), split: false };
     let mut any = false;
     for (index, name) in bundle.names() {
         let Some(part) = part_of(last(name)) else { continue };
@@ -76,7 +76,12 @@ pub(super) fn read(bundle: &Bundle, options: &Options) -> Read<Option<Labelled>>
     Ok(any.then_some(labelled))
 }
 
-fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) -> Read<()> {
+fn read_table(
+    text: TextSource,
+    part: u8,
+    options: &Options,
+    labelled: &mut LabelledEntities,
+) -> Read<()> {
     let lines = text.lines()?;
     let header: Vec<String> = bare_cells(lines.first())
         .map(|(_, cell)| String::from_utf8_lossy(cell).into_owned())
@@ -91,28 +96,27 @@ fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) 
             let cell =
                 |column: usize| row.get(column).filter(|(_, cell)| !cell.is_empty()).copied();
             let (Some(entity), Some(label)) = (cell(entity), cell(label)) else {
-                let fault = Fault::new(
+                let fault = LineFault::new(
                     start,
                     "the table of labels has a line without an entity or a label",
                 );
                 return Err(fault.expected(format!("the columns {}", header.join(", ")), line));
             };
-            let word =
-                |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
-                    Ok(word) => Ok(word.to_owned()),
-                    Err(_) => Err(Fault::new(start + at, "a word is not UTF-8")
-                        .expected("text in UTF-8", cell)),
-                };
+            let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
+                Ok(word) => Ok(word.to_owned()),
+                Err(_) => Err(LineFault::new(start + at, "a word is not UTF-8")
+                    .expected("text in UTF-8", cell)),
+            };
             let place = |disagreement| match disagreement {
                 Disagreement::Label(known) => {
-                    let fault = Fault::new(start + label.0, "an entity has two labels");
+                    let fault = LineFault::new(start + label.0, "an entity has two labels");
                     fault.expected(
                         format!("the label `{known}`, as another line says of it"),
                         label.1,
                     )
                 }
                 Disagreement::Part => {
-                    Fault::new(start + entity.0, "an entity is to be trained on and tested")
+                    LineFault::new(start + entity.0, "an entity is to be trained on and tested")
                         .expected("each entity in one part", entity.1)
                 }
             };
@@ -130,7 +134,7 @@ fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) 
 }
 
 /// The entity's column and the label's.
-fn columns(header: &[String], options: &Options) -> Result<(usize, usize), Fault> {
+fn columns(header: &[String], options: &Options) -> Result<(usize, usize), LineFault> {
     let shown = header.join(", ");
     let labels: Vec<usize> =
         (0..header.len()).filter(|&column| header[column].starts_with("label")).collect();
@@ -146,7 +150,7 @@ fn columns(header: &[String], options: &Options) -> Result<(usize, usize), Fault
             .map_or("one column that begins with `label`".to_owned(), |name| {
                 format!("a column `{name}`")
             });
-        let fault = Fault::new(0, "the table of labels has not one column of labels")
+        let fault = LineFault::new(0, "the table of labels has not one column of labels")
             .expected(expected, shown.as_bytes());
         fault.hint("name it in the catalogue's entry:  read: {label: NAME}")
     })?;
@@ -155,7 +159,7 @@ fn columns(header: &[String], options: &Options) -> Result<(usize, usize), Fault
         .collect();
     match others[..] {
         [entity] => Ok((entity, label)),
-        _ => Err(Fault::new(0, "the table of labels has not one column of entities")
+        _ => Err(LineFault::new(0, "the table of labels has not one column of entities")
             .expected("one column besides `id` and labels", shown.as_bytes())),
     }
 }
@@ -182,7 +186,7 @@ enum Disagreement {
 }
 
 fn add(
-    labelled: &mut Labelled,
+    labelled: &mut LabelledEntities,
     entity: String,
     label: String,
     part: u8,

@@ -1,9 +1,9 @@
 //! The terms of a statement: where each begins and ends, and the word that it is.
-use crate::text::lines::Fault;
+use crate::text::lines::LineFault;
 
 /// What a term is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TermKind {
     Iri,
     Blank,
     Literal,
@@ -12,7 +12,7 @@ pub(super) enum Kind {
 /// A term as the line spells it.
 #[derive(Clone, Copy)]
 pub(super) struct Term<'a> {
-    pub kind: Kind,
+    pub kind: TermKind,
     pub spelling: &'a [u8],
     /// Where it begins in its line.
     at: usize,
@@ -20,26 +20,26 @@ pub(super) struct Term<'a> {
 
 impl Term<'_> {
     /// The word: an IRI bare, a blank node as it stands, a literal in quotes; escapes resolved.
-    pub fn word(&self) -> Result<String, Fault> {
+    pub fn word(&self) -> Result<String, LineFault> {
         let text = match self.kind {
-            Kind::Iri => &self.spelling[1..self.spelling.len() - 1],
-            Kind::Blank | Kind::Literal => self.spelling,
+            TermKind::Iri => &self.spelling[1..self.spelling.len() - 1],
+            TermKind::Blank | TermKind::Literal => self.spelling,
         };
-        let offset = self.at + usize::from(self.kind == Kind::Iri);
+        let offset = self.at + usize::from(self.kind == TermKind::Iri);
         let text = std::str::from_utf8(text).map_err(|error| {
             let byte = error.valid_up_to();
-            Fault::new(offset + byte, "a term is not UTF-8")
+            LineFault::new(offset + byte, "a term is not UTF-8")
                 .expected("text in UTF-8", &text[byte..])
                 .hint("convert the file with  iconv")
         })?;
         if !text.contains('\\') {
             // Language tags are the same in any case.
             return Ok(match (self.kind, text.rfind('"')) {
-                (Kind::Literal, Some(end)) => with_tag(&text[..=end], &text[end + 1..]),
+                (TermKind::Literal, Some(end)) => with_tag(&text[..=end], &text[end + 1..]),
                 _ => text.to_owned(),
             });
         }
-        if self.kind == Kind::Literal {
+        if self.kind == TermKind::Literal {
             let end = text.rfind('"').unwrap_or(text.len() - 1);
             let value = unescape(&text[..=end], offset, true)?;
             let tag = unescape(&text[end + 1..], offset + end + 1, false)?;
@@ -57,7 +57,7 @@ fn with_tag(value: &str, tag: &str) -> String {
 }
 
 /// Resolves escapes: `\uXXXX` and `\UXXXXXXXX` everywhere, the short ones in literals.
-fn unescape(text: &str, offset: usize, short: bool) -> Result<String, Fault> {
+fn unescape(text: &str, offset: usize, short: bool) -> Result<String, LineFault> {
     let mut word = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -68,7 +68,7 @@ fn unescape(text: &str, offset: usize, short: bool) -> Result<String, Fault> {
                 "\\uXXXX or \\UXXXXXXXX"
             };
             let shown: String = rest[at..].chars().take(10).collect();
-            Fault::new(offset + text.len() - rest.len() + at, "an escape is none of N-Triples")
+            LineFault::new(offset + text.len() - rest.len() + at, "an escape is none of N-Triples")
                 .expected(expected, shown.as_bytes())
         };
         word.push_str(&rest[..at]);
@@ -124,16 +124,17 @@ impl<'a> Terms<'a> {
     }
 
     /// Subject, relation and object, up to the end of the line.
-    pub fn statement(&mut self) -> Result<(Term<'a>, Term<'a>, Term<'a>), Fault> {
-        let subject = self.term("the subject", "<IRI> or _:name", &[Kind::Iri, Kind::Blank])?;
-        let predicate = self.term("the relation", "<IRI>", &[Kind::Iri])?;
+    pub fn statement(&mut self) -> Result<(Term<'a>, Term<'a>, Term<'a>), LineFault> {
+        let subject =
+            self.term("the subject", "<IRI> or _:name", &[TermKind::Iri, TermKind::Blank])?;
+        let predicate = self.term("the relation", "<IRI>", &[TermKind::Iri])?;
         let object = self.term(
             "the object",
             "<IRI>, _:name or \"literal\"",
-            &[Kind::Iri, Kind::Blank, Kind::Literal],
+            &[TermKind::Iri, TermKind::Blank, TermKind::Literal],
         )?;
         if self.at_end() || self.rest().first() != Some(&b'.') {
-            let fault = Fault::new(self.at, "a statement does not end in a full stop")
+            let fault = LineFault::new(self.at, "a statement does not end in a full stop")
                 .expected("` .` behind the object", self.rest());
             return Err(fault.hint(
                 "end each line with  ` .` ; if the last line is cut short, download the file again",
@@ -143,7 +144,7 @@ impl<'a> Terms<'a> {
         match self.at_end() {
             true => Ok((subject, predicate, object)),
             false => {
-                let fault = Fault::new(self.at, "a line goes on behind its full stop")
+                let fault = LineFault::new(self.at, "a line goes on behind its full stop")
                     .expected("the end of the line, or a comment", self.rest());
                 Err(fault.hint(
                     "a statement has three terms; if this is N-Quads or Turtle, convert it:  \
@@ -153,19 +154,24 @@ impl<'a> Terms<'a> {
         }
     }
 
-    fn term(&mut self, what: &str, expected: &str, kinds: &[Kind]) -> Result<Term<'a>, Fault> {
+    fn term(
+        &mut self,
+        what: &str,
+        expected: &str,
+        kinds: &[TermKind],
+    ) -> Result<Term<'a>, LineFault> {
         let ended = self.at_end();
         let wrong = |at: usize, found: &[u8]| {
-            let fault = Fault::new(at, format!("{what} of a statement is none of N-Triples"))
+            let fault = LineFault::new(at, format!("{what} of a statement is none of N-Triples"))
                 .expected(expected, found);
             fault.hint("if this is Turtle or RDF/XML, convert it:  rapper -g -o ntriples FILE")
         };
         let rest = self.rest();
         let (kind, length) = match rest {
             _ if ended => return Err(wrong(self.at, b"")),
-            [b'<', ..] => (Kind::Iri, iri(rest)),
-            [b'_', b':', ..] => (Kind::Blank, blank(rest)),
-            [b'"', ..] => (Kind::Literal, literal(rest)),
+            [b'<', ..] => (TermKind::Iri, iri(rest)),
+            [b'_', b':', ..] => (TermKind::Blank, blank(rest)),
+            [b'"', ..] => (TermKind::Literal, literal(rest)),
             _ => return Err(wrong(self.at, rest)),
         };
         let Some(length) = length.filter(|_| kinds.contains(&kind)) else {

@@ -7,7 +7,7 @@ use crate::{
     containers::bundle::Bundle,
     raw_graph::{IN_NO_PART, TEST, TRAIN, VALIDATION},
     read_error::Read,
-    text::number_table::Table,
+    text::number_table::NumberTable,
 };
 use std::collections::BTreeMap;
 
@@ -36,7 +36,8 @@ pub(super) fn read(bundle: &Bundle, rows: usize, what: &str) -> Read<Vec<Vec<u8>
 fn one(bundle: &Bundle, parts: &[(u8, usize)], rows: usize, what: &str) -> Read<Vec<u8>> {
     let mut split = vec![IN_NO_PART; rows];
     for &(part, index) in parts {
-        let table: Table<u32> = Table::read(bundle.text(index)?, "rows of the split", Some(1))?;
+        let table: NumberTable<u32> =
+            NumberTable::read(bundle.text(index)?, "rows of the split", Some(1))?;
         for (row, &member) in table.values.iter().enumerate() {
             match split.get_mut(member as usize) {
                 None => {

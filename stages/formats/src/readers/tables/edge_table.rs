@@ -7,19 +7,19 @@
 //!           a feature. Beyond a share of the limit row groups are read one after the other, batch
 //!           by batch, and edges go to a file
 use super::{
-    node_ids::{self, Ids, Index, Words},
+    node_ids::{self, IdColumn, NodeIndex, WordList},
     node_table::{PARTS_HINT, of_other_types},
 };
 use crate::{
     column_roles::unread_of_edges,
     containers::{
-        arrow_columns::{self, Sort},
-        arrow_tables::{Source, find},
+        arrow_columns::{self, ColumnSort},
+        arrow_tables::{TableSource, find},
         npy::Number,
     },
-    f32_rounding::Rounded,
+    f32_rounding::RoundedIntegers,
     options::Options,
-    out_of_core::{Limit, OwnIds, Sink, Spilled, Told},
+    out_of_core::{EdgeAttributes, EdgeSink, Limit, OriginalIds, Spilled},
     raw_graph::{EdgeFeatures, Edges, NodeIds},
     read_error::{Read, ReadError},
 };
@@ -43,32 +43,32 @@ const RELATIONS: &[&str] = &["type", "relation", "rel", "edge_type", "predicate"
 const JOBS_A_THREAD: usize = 4;
 
 /// Where each thing stands.
-struct Columns {
+struct EdgeTableColumns {
     source: usize,
     target: usize,
     weight: Option<usize>,
-    relation: Option<Place>,
+    relation: Option<RelationPlace>,
     features: Vec<usize>,
-    sort: Sort,
+    sort: ColumnSort,
 }
 
 /// A column of the schema, or a constant of the path.
 #[derive(Clone, Copy)]
-enum Place {
-    Column(usize, Sort),
+enum RelationPlace {
+    Column(usize, ColumnSort),
     Path(usize),
 }
 
 /// The edges of a row group, or of a file.
-struct Piece {
-    source: Ids,
-    target: Ids,
-    words: Words,
+struct EdgeRows {
+    source: IdColumn,
+    target: IdColumn,
+    words: WordList,
     weight: Vec<f32>,
     /// Of the weights.
-    rounded: Rounded,
+    rounded: RoundedIntegers,
     relation: Vec<u32>,
-    relations: Words,
+    relations: WordList,
     features: Vec<f32>,
     /// The file and the first row in it.
     of: usize,
@@ -76,7 +76,7 @@ struct Piece {
 }
 
 /// The column that options name: it must be there.
-fn asked(source: &Source, name: &str) -> Read<usize> {
+fn asked(source: &TableSource, name: &str) -> Read<usize> {
     let missing = || {
         Box::new(
             source
@@ -88,11 +88,11 @@ fn asked(source: &Source, name: &str) -> Read<usize> {
 }
 
 /// Whether the columns are those of edges.
-pub fn is_edges(source: &Source) -> bool {
+pub fn is_edges(source: &TableSource) -> bool {
     ENDS.iter().any(|(from, to)| find(source, from).is_some() && find(source, to).is_some())
 }
 
-fn sort_of(source: &Source, column: usize) -> Read<Sort> {
+fn sort_of(source: &TableSource, column: usize) -> Read<ColumnSort> {
     let field = source.schema.field(column);
     let refused = || {
         let error =
@@ -106,8 +106,8 @@ fn sort_of(source: &Source, column: usize) -> Read<Sort> {
     arrow_columns::sort(field.data_type()).ok_or_else(refused)
 }
 
-impl Columns {
-    fn find(source: &Source, options: &Options) -> Read<Columns> {
+impl EdgeTableColumns {
+    fn find(source: &TableSource, options: &Options) -> Read<EdgeTableColumns> {
         let pair = match (&options.source, &options.target) {
             (Some(from), Some(to)) => Some((asked(source, from)?, asked(source, to)?)),
             (Some(from), None) => Some((
@@ -126,7 +126,7 @@ impl Columns {
         };
         let (from, to) = pair.ok_or_else(|| no_ends(source))?;
         let (sort, other) = (sort_of(source, from)?, sort_of(source, to)?);
-        if sort != other || sort == Sort::Lists {
+        if sort != other || sort == ColumnSort::Lists {
             let types = format!(
                 "{} and {}",
                 source.schema.field(from).data_type(),
@@ -150,27 +150,27 @@ impl Columns {
                 .position(|(name, _)| names.iter().any(|known| name.eq_ignore_ascii_case(known)))
         };
         let column = |column: usize| {
-            Ok::<_, Box<ReadError>>(Place::Column(column, sort_of(source, column)?))
+            Ok::<_, Box<ReadError>>(RelationPlace::Column(column, sort_of(source, column)?))
         };
         let relation = match options.relation.as_deref() {
             Some("none") => None,
             Some(name) => Some(match in_path(&[name]) {
-                Some(at) => Place::Path(at),
+                Some(at) => RelationPlace::Path(at),
                 None => column(asked(source, name)?)?,
             }),
             None => match find(source, RELATIONS) {
                 Some(at) => Some(column(at)?),
-                None => in_path(RELATIONS).map(Place::Path),
+                None => in_path(RELATIONS).map(RelationPlace::Path),
             },
         };
         let features =
             options.edge_features.iter().map(|name| asked(source, name)).collect::<Read<_>>()?;
-        Ok(Columns { source: from, target: to, weight, relation, features, sort })
+        Ok(EdgeTableColumns { source: from, target: to, weight, relation, features, sort })
     }
 
     fn all(&self) -> Vec<usize> {
         let relation = self.relation.and_then(|place| {
-            if let Place::Column(column, _) = place { Some(column) } else { None }
+            if let RelationPlace::Column(column, _) = place { Some(column) } else { None }
         });
         [self.source, self.target]
             .into_iter()
@@ -182,7 +182,11 @@ impl Columns {
 }
 
 /// What no edge has of the parts, each name once; what options set aside is not missed.
-fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Vec<String> {
+fn passed_over(
+    sources: &[TableSource],
+    columns: &[EdgeTableColumns],
+    options: &Options,
+) -> Vec<String> {
     let is_one_of =
         |name: &str, names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
     let is_set_aside = |name: &str| {
@@ -205,8 +209,7 @@ fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Ve
         let of_columns = fields
             .filter(|(_, field)| !is_set_aside(field.name()))
             .map(|(_, field)| unread_of_edges(field.name()));
-        let of_path =
-            |at: usize| matches!(columns.relation, Some(Place::Path(relation)) if relation == at);
+        let of_path = |at: usize| matches!(columns.relation, Some(RelationPlace::Path(relation)) if relation == at);
         let constants = source
             .constants
             .iter()
@@ -223,7 +226,7 @@ fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Ve
     unread
 }
 
-fn no_ends(source: &Source) -> Box<ReadError> {
+fn no_ends(source: &TableSource) -> Box<ReadError> {
     let error =
         source.error("the columns of the edge table do not say which are the ends of an edge");
     let expected =
@@ -236,14 +239,14 @@ fn no_ends(source: &Source) -> Box<ReadError> {
 }
 
 /// The nodes, where a table of them was read.
-pub struct Nodes {
+pub struct KnownNodes {
     pub ids: NodeIds,
     /// Ends of edges are rows of that table.
     pub by_row: bool,
 }
 
 /// What the edge table holds.
-pub struct Found {
+pub struct EdgeTableContents {
     pub ids: NodeIds,
     pub edges: Edges,
     pub spilled: Option<Spilled>,
@@ -256,9 +259,9 @@ pub struct Found {
 }
 
 /// An edge table of one or several parts.
-struct Parts<'a> {
-    sources: &'a [Source],
-    columns: Vec<Columns>,
+struct EdgeTable<'a> {
+    sources: &'a [TableSource],
+    columns: Vec<EdgeTableColumns>,
     /// The first part.
     path: &'a Path,
     limit: &'a Limit,
@@ -266,13 +269,15 @@ struct Parts<'a> {
 
 /// Reads all parts. Without a table of nodes, nodes are those that edges name.
 pub fn read(
-    sources: &[Source],
+    sources: &[TableSource],
     options: &Options,
-    nodes: Option<Nodes>,
+    nodes: Option<KnownNodes>,
     limit: &Limit,
-) -> Read<Found> {
-    let columns: Vec<Columns> =
-        sources.iter().map(|source| Columns::find(source, options)).collect::<Read<_>>()?;
+) -> Read<EdgeTableContents> {
+    let columns: Vec<EdgeTableColumns> = sources
+        .iter()
+        .map(|source| EdgeTableColumns::find(source, options))
+        .collect::<Read<_>>()?;
     let Some((first, path)) =
         columns.first().zip(sources.first().map(|source| source.path.as_path()))
     else {
@@ -301,14 +306,14 @@ pub fn read(
     }
     let (typed, weighted, width) =
         (first.relation.is_some(), first.weight.is_some(), first.features.len());
-    let parts = Parts { sources, columns, path, limit };
+    let parts = EdgeTable { sources, columns, path, limit };
     let (mut found, seen, rounded) = match nodes {
-        Some(Nodes { ids, by_row }) => {
+        Some(KnownNodes { ids, by_row }) => {
             let counted = NodeIds::Count(ids.len() as u32);
             let (edges, spilled, seen, rounded) =
-                parts.onto(&Index::new(if by_row { &counted } else { &ids }))?;
+                parts.onto(&NodeIndex::new(if by_row { &counted } else { &ids }))?;
             (
-                Found {
+                EdgeTableContents {
                     ids,
                     edges,
                     spilled,
@@ -348,13 +353,16 @@ pub fn read(
     Ok(found)
 }
 
-impl Parts<'_> {
+impl EdgeTable<'_> {
     /// Edges of nodes that are known, and their relations in the order in which they came.
-    fn onto(&self, index: &Index<'_>) -> Read<(Edges, Option<Spilled>, Vec<String>, Rounded)> {
-        let (mut sink, mut seen) = (Sink::new(self.limit), Words::default());
+    fn onto(
+        &self,
+        index: &NodeIndex<'_>,
+    ) -> Read<(Edges, Option<Spilled>, Vec<String>, RoundedIntegers)> {
+        let (mut sink, mut seen) = (EdgeSink::new(self.limit), WordList::default());
         let rounded = self.each(
             |piece| piece.into_edges(index, self),
-            |(mut edges, relation, names): (Edges, Vec<u32>, Words)| {
+            |(mut edges, relation, names): (Edges, Vec<u32>, WordList)| {
                 edges.relation =
                     self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
                 sink.take(edges);
@@ -366,10 +374,10 @@ impl Parts<'_> {
     }
 
     /// Edges of the nodes that they name, and their relations in the order in which they came.
-    fn among_themselves(&self) -> Read<(Found, Vec<String>, Rounded)> {
-        let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) =
+    fn among_themselves(&self) -> Read<(EdgeTableContents, Vec<String>, RoundedIntegers)> {
+        let (mut pieces, mut held, mut spill): (Vec<EdgeRows>, u64, Option<OriginalIds>) =
             (Vec::new(), 0, None);
-        let rounded = self.each(Ok, |piece: Piece| {
+        let rounded = self.each(Ok, |piece: EdgeRows| {
             held += piece.bytes();
             pieces.push(piece);
             if spill.is_none() && self.limit.admits(held) {
@@ -377,7 +385,7 @@ impl Parts<'_> {
             }
             let spill = match &mut spill {
                 Some(spill) => spill,
-                none => none.insert(OwnIds::new(self.path, self.limit)?),
+                none => none.insert(OriginalIds::new(self.path, self.limit)?),
             };
             pieces
                 .drain(..)
@@ -386,7 +394,7 @@ impl Parts<'_> {
         if let Some(spill) = spill {
             let (ids, seen, spilled) = spill.finish(false)?;
             return Ok((
-                Found {
+                EdgeTableContents {
                     ids,
                     edges: Edges::default(),
                     spilled: Some(spilled),
@@ -399,10 +407,10 @@ impl Parts<'_> {
             ));
         }
         let ids = distinct(self.path, &pieces, self.columns[0].sort)?;
-        let index = Index::new(&ids);
-        let (limit, mut seen) = (Limit::none(), Words::default());
-        let mut sink = Sink::new(&limit);
-        let rows: Vec<Read<(Edges, Vec<u32>, Words)>> =
+        let index = NodeIndex::new(&ids);
+        let (limit, mut seen) = (Limit::none(), WordList::default());
+        let mut sink = EdgeSink::new(&limit);
+        let rows: Vec<Read<(Edges, Vec<u32>, WordList)>> =
             pieces.into_par_iter().map(|piece| piece.into_edges(&index, self)).collect();
         for rows in rows {
             let (mut edges, relation, names) = rows?;
@@ -412,7 +420,7 @@ impl Parts<'_> {
         }
         let (edges, spilled) = sink.finish()?;
         Ok((
-            Found {
+            EdgeTableContents {
                 ids,
                 edges,
                 spilled,
@@ -430,10 +438,10 @@ impl Parts<'_> {
     /// rounded come back, by row.
     fn each<T: Send>(
         &self,
-        parse: impl Fn(Piece) -> Read<T> + Sync,
+        parse: impl Fn(EdgeRows) -> Read<T> + Sync,
         mut take: impl FnMut(T) -> Read<()>,
-    ) -> Read<Rounded> {
-        let mut rounded = Rounded::default();
+    ) -> Read<RoundedIntegers> {
+        let mut rounded = RoundedIntegers::default();
         let jobs: Vec<(usize, usize)> = self
             .sources
             .iter()
@@ -462,7 +470,7 @@ impl Parts<'_> {
                 let piece = read_piece(&self.sources[of], of, piece, &self.columns[of])?;
                 Ok((piece.rounded, parse(piece)?))
             };
-            let parsed: Vec<Read<(Rounded, T)>> = now.par_iter().map(read).collect();
+            let parsed: Vec<Read<(RoundedIntegers, T)>> = now.par_iter().map(read).collect();
             for parsed in parsed {
                 let (part, parsed) = parsed?;
                 rounded.join(part, 0);
@@ -477,11 +485,11 @@ impl Parts<'_> {
     fn read_in_order(
         &self,
         (of, piece): (usize, usize),
-        take: &mut dyn FnMut(Piece) -> Read<()>,
+        take: &mut dyn FnMut(EdgeRows) -> Read<()>,
     ) -> Read<()> {
         let (source, columns) = (&self.sources[of], &self.columns[of]);
         source.read(piece, &columns.all(), &mut |first, batch| {
-            let mut read = Piece::empty(of, first, columns.sort);
+            let mut read = EdgeRows::empty(of, first, columns.sort);
             read.extend(source, columns, first, batch)?;
             take(read)
         })
@@ -490,13 +498,18 @@ impl Parts<'_> {
 
 /// Relations by their places among all that were seen; too many of them are refused once all are
 /// known.
-fn named(seen: &mut Words, relation: &[u32], names: &[String]) -> Vec<u16> {
+fn named(seen: &mut WordList, relation: &[u32], names: &[String]) -> Vec<u16> {
     let places: Vec<u16> = names.iter().map(|name| seen.place(name) as u16).collect();
     relation.iter().map(|&relation| places[relation as usize]).collect()
 }
 
-fn read_piece(source: &Source, of: usize, piece: usize, columns: &Columns) -> Read<Piece> {
-    let mut read = Piece::empty(of, u64::MAX, columns.sort);
+fn read_piece(
+    source: &TableSource,
+    of: usize,
+    piece: usize,
+    columns: &EdgeTableColumns,
+) -> Read<EdgeRows> {
+    let mut read = EdgeRows::empty(of, u64::MAX, columns.sort);
     source.read(piece, &columns.all(), &mut |first, batch| {
         read.first = read.first.min(first);
         read.extend(source, columns, first, batch)
@@ -504,17 +517,17 @@ fn read_piece(source: &Source, of: usize, piece: usize, columns: &Columns) -> Re
     Ok(read)
 }
 
-impl Piece {
-    fn empty(of: usize, first: u64, sort: Sort) -> Piece {
-        let empty = || Ids::empty(sort);
-        Piece {
+impl EdgeRows {
+    fn empty(of: usize, first: u64, sort: ColumnSort) -> EdgeRows {
+        let empty = || IdColumn::empty(sort);
+        EdgeRows {
             source: empty(),
             target: empty(),
-            words: Words::default(),
+            words: WordList::default(),
             weight: Vec::new(),
-            rounded: Rounded::default(),
+            rounded: RoundedIntegers::default(),
             relation: Vec::new(),
-            relations: Words::default(),
+            relations: WordList::default(),
             features: Vec::new(),
             of,
             first,
@@ -532,17 +545,17 @@ impl Piece {
     }
 
     /// Writes it to a file in its own ids.
-    fn write(&self, spill: &mut OwnIds, width: u32) -> Read<()> {
+    fn write(&self, spill: &mut OriginalIds, width: u32) -> Read<()> {
         if width > 0 {
             spill.take_features(width, &self.features)?;
         }
-        let told = Told {
+        let told = EdgeAttributes {
             weight: &self.weight,
             relation: &self.relation,
             relations: &self.relations.list,
         };
         match (&self.source, &self.target) {
-            (Ids::Numbers(source), Ids::Numbers(target)) => {
+            (IdColumn::Numbers(source), IdColumn::Numbers(target)) => {
                 let wide = source.iter().chain(target).any(|&id| id > u64::from(u32::MAX));
                 spill.take_numbers(
                     wide,
@@ -550,7 +563,7 @@ impl Piece {
                     told,
                 )
             }
-            (Ids::Words(source), Ids::Words(target)) => spill.take_words(
+            (IdColumn::Words(source), IdColumn::Words(target)) => spill.take_words(
                 &self.words.list,
                 source.iter().zip(target).map(|(&source, &target)| [source, target]),
                 told,
@@ -561,10 +574,14 @@ impl Piece {
     }
 
     /// Edges by row without relations, and these by their places in the names behind them.
-    fn into_edges(self, index: &Index<'_>, parts: &Parts) -> Read<(Edges, Vec<u32>, Words)> {
+    fn into_edges(
+        self,
+        index: &NodeIndex<'_>,
+        parts: &EdgeTable,
+    ) -> Read<(Edges, Vec<u32>, WordList)> {
         let columns = &parts.columns[self.of];
         let (source, target) = self.rows(index, &parts.sources[self.of], columns)?;
-        let Piece { weight, relation, relations, features, .. } = self;
+        let EdgeRows { weight, relation, relations, features, .. } = self;
         let weight = columns.weight.map(|_| weight);
         let width = columns.features.len() as u32;
         let features = (width > 0).then_some(EdgeFeatures { columns: width, values: features });
@@ -573,8 +590,8 @@ impl Piece {
 
     fn extend(
         &mut self,
-        source: &Source,
-        columns: &Columns,
+        source: &TableSource,
+        columns: &EdgeTableColumns,
         first: u64,
         batch: &RecordBatch,
     ) -> Read<()> {
@@ -607,11 +624,11 @@ impl Piece {
         }
         match columns.relation {
             None => {}
-            Some(Place::Path(at)) => {
+            Some(RelationPlace::Path(at)) => {
                 let place = self.relations.place(&source.constants[at].1);
                 self.relation.resize(self.relation.len() + batch.num_rows(), place);
             }
-            Some(Place::Column(column, sort)) => {
+            Some(RelationPlace::Column(column, sort)) => {
                 self.extend_relations(source, name(column), first, array(column)?, sort)?
             }
         }
@@ -630,11 +647,11 @@ impl Piece {
 
     fn extend_relations(
         &mut self,
-        source: &Source,
+        source: &TableSource,
         name: &str,
         first: u64,
         array: &dyn arrow_array::Array,
-        sort: Sort,
+        sort: ColumnSort,
     ) -> Read<()> {
         let wrong = |what: String| Box::new(source.error(format!("the column `{name}`: {what}")));
         let null = |row: usize| {
@@ -642,7 +659,7 @@ impl Piece {
                 .error(format!("the column `{name}` of row {} is no relation", first + row as u64));
             Box::new(error.expected("a whole number or a word", "null"))
         };
-        if sort == Sort::Words {
+        if sort == ColumnSort::Words {
             let mut none = None;
             let relations = &mut self.relations;
             let relation = &mut self.relation;
@@ -665,9 +682,9 @@ impl Piece {
 
     fn rows(
         &self,
-        index: &Index<'_>,
-        source: &Source,
-        columns: &Columns,
+        index: &NodeIndex<'_>,
+        source: &TableSource,
+        columns: &EdgeTableColumns,
     ) -> Read<(Vec<u32>, Vec<u32>)> {
         let name = |column: usize| source.schema.field(column).name();
         let missing = |column: usize, row: usize, id: String| {
@@ -681,16 +698,16 @@ impl Piece {
             Box::new(error.expected("an id of the node table", format!("`{id}`")).hint(hint))
         };
         let words: Vec<Option<u32>> = self.words.list.iter().map(|word| index.word(word)).collect();
-        let rows = |ids: &Ids, column: usize| -> Read<Vec<u32>> {
+        let rows = |ids: &IdColumn, column: usize| -> Read<Vec<u32>> {
             match ids {
-                Ids::Numbers(ids) => ids
+                IdColumn::Numbers(ids) => ids
                     .iter()
                     .enumerate()
                     .map(|(row, &id)| {
                         index.number(id).ok_or_else(|| missing(column, row, id.to_string()))
                     })
                     .collect(),
-                Ids::Words(places) => {
+                IdColumn::Words(places) => {
                     let row = |(row, &place): (usize, &u32)| {
                         let word = || missing(column, row, self.words.list[place as usize].clone());
                         words[place as usize].ok_or_else(word)
@@ -705,13 +722,13 @@ impl Piece {
 
 /// Appends numbers that must be there and be finite; the rows of those that are rounded come back.
 fn finite(
-    source: &Source,
+    source: &TableSource,
     name: &str,
     first: u64,
     array: &dyn arrow_array::Array,
     values: &mut Vec<f32>,
-) -> Read<Rounded> {
-    let mut rounded = Rounded::default();
+) -> Read<RoundedIntegers> {
+    let mut rounded = RoundedIntegers::default();
     for (row, number) in arrow_columns::numbers(array)
         .map_err(|what| source.error(format!("the column `{name}`: {what}")))?
         .into_iter()
@@ -735,15 +752,15 @@ fn finite(
     Ok(rounded)
 }
 
-fn distinct(path: &Path, pieces: &[Piece], sort: Sort) -> Read<NodeIds> {
-    if sort == Sort::Words {
+fn distinct(path: &Path, pieces: &[EdgeRows], sort: ColumnSort) -> Read<NodeIds> {
+    if sort == ColumnSort::Words {
         return node_ids::distinct_words(
             path,
             &pieces.iter().map(|piece| &piece.words.list[..]).collect::<Vec<_>>(),
         );
     }
-    fn numbers(ids: &Ids) -> Option<&[u64]> {
-        if let Ids::Numbers(numbers) = ids { Some(numbers) } else { None }
+    fn numbers(ids: &IdColumn) -> Option<&[u64]> {
+        if let IdColumn::Numbers(numbers) = ids { Some(numbers) } else { None }
     }
     let columns: Vec<&[u64]> = pieces
         .iter()

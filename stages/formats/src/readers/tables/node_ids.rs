@@ -6,8 +6,8 @@
 //!           for each end of an edge, or 8 MiB)
 use crate::{
     containers::{
-        arrow_columns::{self, Sort},
-        arrow_tables::Source,
+        arrow_columns::{self, ColumnSort},
+        arrow_tables::TableSource,
         npy::Number,
     },
     raw_graph::{NODES_MOST, NodeIds},
@@ -26,12 +26,12 @@ const SMALL: u64 = 1 << 26;
 
 /// Distinct words of a piece, in the order in which they came.
 #[derive(Default)]
-pub struct Words {
+pub struct WordList {
     pub list: Vec<String>,
     places: HashMap<String, u32>,
 }
 
-impl Words {
+impl WordList {
     /// The place of a word.
     pub fn place(&mut self, word: &str) -> u32 {
         if let Some(&place) = self.places.get(word) {
@@ -45,33 +45,37 @@ impl Words {
 }
 
 /// Ids of one column of a piece.
-pub enum Ids {
+pub enum IdColumn {
     Numbers(Vec<u64>),
     /// Places in the words of the piece.
     Words(Vec<u32>),
 }
 
-impl Ids {
-    pub fn empty(sort: Sort) -> Ids {
-        if sort == Sort::Words { Ids::Words(Vec::new()) } else { Ids::Numbers(Vec::new()) }
+impl IdColumn {
+    pub fn empty(sort: ColumnSort) -> IdColumn {
+        if sort == ColumnSort::Words {
+            IdColumn::Words(Vec::new())
+        } else {
+            IdColumn::Numbers(Vec::new())
+        }
     }
 
     /// What they take.
     pub fn bytes(&self) -> usize {
         match self {
-            Ids::Numbers(numbers) => 8 * numbers.len(),
-            Ids::Words(places) => 4 * places.len(),
+            IdColumn::Numbers(numbers) => 8 * numbers.len(),
+            IdColumn::Words(places) => 4 * places.len(),
         }
     }
 
     /// Appends a batch; `first` is the number of its first row in the file.
     pub fn extend(
         &mut self,
-        source: &Source,
+        source: &TableSource,
         name: &str,
         first: u64,
         array: &dyn Array,
-        words: &mut Words,
+        words: &mut WordList,
     ) -> Read<()> {
         let wrong = |row: usize, found: String| {
             let hint = match found.as_str() {
@@ -89,7 +93,7 @@ impl Ids {
             Box::new(error.expected("a whole number from 0, or a word", found).hint(hint))
         };
         match self {
-            Ids::Numbers(numbers) => {
+            IdColumn::Numbers(numbers) => {
                 if array.null_count() == 0 && extend_plain(numbers, array) {
                     return Ok(());
                 }
@@ -105,7 +109,7 @@ impl Ids {
                 }
                 Ok(())
             }
-            Ids::Words(places) => {
+            IdColumn::Words(places) => {
                 let mut null = None;
                 let done = arrow_columns::each_word(array, &mut |row, word| {
                     match word {
@@ -139,14 +143,14 @@ fn extend_plain(numbers: &mut Vec<u64>, array: &dyn Array) -> bool {
 }
 
 /// Rows of ids that ascend.
-pub struct Index<'a> {
+pub struct NodeIndex<'a> {
     ids: &'a NodeIds,
     /// Bits of the numbers that are ids, and how many are set before each word.
     bitmap: Option<(Vec<u64>, Vec<u32>)>,
 }
 
-impl<'a> Index<'a> {
-    pub fn new(ids: &'a NodeIds) -> Index<'a> {
+impl<'a> NodeIndex<'a> {
+    pub fn new(ids: &'a NodeIds) -> NodeIndex<'a> {
         let bitmap = match ids {
             NodeIds::Numbers(numbers) => {
                 numbers.last().filter(|&&last| is_small(last, numbers.len())).map(|&last| {
@@ -162,7 +166,7 @@ impl<'a> Index<'a> {
             }
             _ => None,
         };
-        Index { ids, bitmap }
+        NodeIndex { ids, bitmap }
     }
 
     /// The row of a number.

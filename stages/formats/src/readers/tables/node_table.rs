@@ -9,12 +9,14 @@ use super::node_ids::within;
 use crate::{
     column_roles::{FEATURE_LISTS, LABELS, MASKS, is_feature, is_split},
     containers::{
-        arrow_columns::{self, Sort},
-        arrow_tables::{Source, find},
+        arrow_columns::{self, ColumnSort},
+        arrow_tables::{TableSource, find},
         npy::{Number, node_values},
-        sparse_matrix::{self, Entries},
+        sparse_matrix::{self, MatrixEntries},
     },
-    raw_graph::{Column, FEATURE_HINT, Features, IN_NO_PART, Labels, NodeIds, Roles, part_of},
+    raw_graph::{
+        Column, ColumnRoles, FEATURE_HINT, Features, IN_NO_PART, Labels, NodeIds, part_of,
+    },
     read_error::{Read, ReadError},
     side_files::names_json,
 };
@@ -27,9 +29,9 @@ const UNEQUAL: &str = "lists differ in length";
 
 /// A table of nodes or graphs, column by column, rows in the order of the file until they are
 /// sorted.
-pub struct Table {
+pub struct NodeTable {
     pub rows: usize,
-    columns: Vec<(String, Values)>,
+    columns: Vec<(String, ColumnValues)>,
     /// Files with the number of rows in each, for errors.
     files: Vec<(PathBuf, usize)>,
     /// The row of the files that became row i; empty: as it is.
@@ -37,19 +39,19 @@ pub struct Table {
     /// Whether labels that were taken have names of a column `class`.
     pub classes_told: bool,
     /// The columns that were taken.
-    pub roles: Roles,
+    pub roles: ColumnRoles,
 }
 
 /// The columns of a row group, or of a file.
-struct Piece {
+struct NodeRows {
     /// Which of the files.
     of: usize,
-    columns: Vec<(String, Values)>,
+    columns: Vec<(String, ColumnValues)>,
     rows: usize,
 }
 
 /// The values of a column.
-enum Values {
+enum ColumnValues {
     Numbers(Vec<Option<Number>>),
     Words(Vec<Option<String>>),
     /// Lists of one length; rows without one are zeros.
@@ -60,20 +62,22 @@ enum Values {
     },
 }
 
-impl Values {
-    fn empty(sort: Sort) -> Values {
+impl ColumnValues {
+    fn empty(sort: ColumnSort) -> ColumnValues {
         match sort {
-            Sort::Numbers => Values::Numbers(Vec::new()),
-            Sort::Words => Values::Words(Vec::new()),
-            Sort::Lists => Values::Lists { width: None, values: Vec::new(), present: Vec::new() },
+            ColumnSort::Numbers => ColumnValues::Numbers(Vec::new()),
+            ColumnSort::Words => ColumnValues::Words(Vec::new()),
+            ColumnSort::Lists => {
+                ColumnValues::Lists { width: None, values: Vec::new(), present: Vec::new() }
+            }
         }
     }
 
     fn extend(&mut self, array: &dyn Array) -> Result<(), String> {
         match self {
-            Values::Numbers(numbers) => numbers.extend(arrow_columns::numbers(array)?),
-            Values::Words(words) => words.extend(arrow_columns::words(array)?),
-            Values::Lists { width, values, present } => {
+            ColumnValues::Numbers(numbers) => numbers.extend(arrow_columns::numbers(array)?),
+            ColumnValues::Words(words) => words.extend(arrow_columns::words(array)?),
+            ColumnValues::Lists { width, values, present } => {
                 let (items, ranges) = arrow_columns::lists(array)?;
                 let items = arrow_columns::numbers(&items)?;
                 for range in ranges {
@@ -98,17 +102,17 @@ impl Values {
         Ok(())
     }
 
-    fn is_other_than(&self, other: &Values) -> bool {
+    fn is_other_than(&self, other: &ColumnValues) -> bool {
         std::mem::discriminant(self) != std::mem::discriminant(other)
     }
 
-    fn append(&mut self, other: Values) -> Result<(), String> {
+    fn append(&mut self, other: ColumnValues) -> Result<(), String> {
         match (self, other) {
-            (Values::Numbers(all), Values::Numbers(more)) => all.extend(more),
-            (Values::Words(all), Values::Words(more)) => all.extend(more),
+            (ColumnValues::Numbers(all), ColumnValues::Numbers(more)) => all.extend(more),
+            (ColumnValues::Words(all), ColumnValues::Words(more)) => all.extend(more),
             (
-                Values::Lists { width, values, present },
-                Values::Lists { width: other, values: more, present: more_present },
+                ColumnValues::Lists { width, values, present },
+                ColumnValues::Lists { width: other, values: more, present: more_present },
             ) => {
                 if let (Some(own), Some(other)) = (*width, other)
                     && own != other
@@ -126,13 +130,13 @@ impl Values {
 
     fn reorder(&mut self, order: &[u32]) {
         match self {
-            Values::Numbers(numbers) => {
+            ColumnValues::Numbers(numbers) => {
                 *numbers = order.iter().map(|&row| numbers[row as usize]).collect()
             }
-            Values::Words(words) => {
+            ColumnValues::Words(words) => {
                 *words = order.iter().map(|&row| words[row as usize].take()).collect()
             }
-            Values::Lists { width, values, present } => {
+            ColumnValues::Lists { width, values, present } => {
                 let width = width.unwrap_or(0);
                 let begins: Vec<usize> = present
                     .iter()
@@ -151,24 +155,24 @@ impl Values {
 }
 
 /// Reads all columns of all parts.
-pub fn read(sources: &[Source]) -> Read<Table> {
-    let mut table = Table {
+pub fn read(sources: &[TableSource]) -> Read<NodeTable> {
+    let mut table = NodeTable {
         rows: 0,
         columns: Vec::new(),
         files: Vec::new(),
         order: Vec::new(),
         classes_told: false,
-        roles: Roles::default(),
+        roles: ColumnRoles::default(),
     };
     let jobs: Vec<(usize, usize)> = sources
         .iter()
         .enumerate()
         .flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece)))
         .collect();
-    let pieces: Vec<Read<Piece>> =
+    let pieces: Vec<Read<NodeRows>> =
         jobs.into_par_iter().map(|(of, piece)| read_piece(&sources[of], of, piece)).collect();
     for piece in pieces {
-        let Piece { of, columns, rows } = piece?;
+        let NodeRows { of, columns, rows } = piece?;
         let source = &sources[of];
         table.rows += rows;
         table.files.push((source.path.clone(), rows));
@@ -176,7 +180,7 @@ pub fn read(sources: &[Source]) -> Read<Table> {
             table.columns = columns;
             continue;
         }
-        let names = |columns: &[(String, Values)]| {
+        let names = |columns: &[(String, ColumnValues)]| {
             columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(", ")
         };
         if table.columns.len() != columns.len() {
@@ -216,8 +220,12 @@ pub(super) const PARTS_HINT: &str = "write all parts with the same columns and t
     one away that does not belong to the table";
 
 /// The error of a column that has another type in this part than in the first.
-pub(super) fn of_other_types(first: &Source, source: &Source, name: &str) -> Box<ReadError> {
-    let type_of = |source: &Source| match find(source, &[name]) {
+pub(super) fn of_other_types(
+    first: &TableSource,
+    source: &TableSource,
+    name: &str,
+) -> Box<ReadError> {
+    let type_of = |source: &TableSource| match find(source, &[name]) {
         Some(column) => source.schema.field(column).data_type().to_string(),
         None => "words, in the name of its folder".to_owned(),
     };
@@ -227,7 +235,7 @@ pub(super) fn of_other_types(first: &Source, source: &Source, name: &str) -> Box
 }
 
 /// The error of a column whose values do not go together.
-fn unequal(source: &Source, name: &str, what: &str) -> Box<ReadError> {
+fn unequal(source: &TableSource, name: &str, what: &str) -> Box<ReadError> {
     let error = source.error(format!("the column `{name}`: {what}"));
     let hint = if what.starts_with(UNEQUAL) {
         "fill all lists up to one length, or write each place as a column of its own:  x0, x1, x2, \
@@ -238,7 +246,7 @@ fn unequal(source: &Source, name: &str, what: &str) -> Box<ReadError> {
     Box::new(error.hint(hint))
 }
 
-fn read_piece(source: &Source, of: usize, piece: usize) -> Read<Piece> {
+fn read_piece(source: &TableSource, of: usize, piece: usize) -> Read<NodeRows> {
     let mut columns = Vec::new();
     for field in source.schema.fields() {
         let refused = || {
@@ -250,7 +258,7 @@ fn read_piece(source: &Source, of: usize, piece: usize) -> Read<Piece> {
         };
         columns.push((
             field.name().clone(),
-            Values::empty(arrow_columns::sort(field.data_type()).ok_or_else(refused)?),
+            ColumnValues::empty(arrow_columns::sort(field.data_type()).ok_or_else(refused)?),
         ));
     }
     let all: Vec<usize> = (0..columns.len()).collect();
@@ -269,14 +277,14 @@ fn read_piece(source: &Source, of: usize, piece: usize) -> Read<Piece> {
         if find(source, &[name]).is_none() {
             columns.push((
                 name.clone(),
-                Values::Words(vec![(!value.is_empty()).then(|| value.clone()); rows]),
+                ColumnValues::Words(vec![(!value.is_empty()).then(|| value.clone()); rows]),
             ));
         }
     }
-    Ok(Piece { of, columns, rows })
+    Ok(NodeRows { of, columns, rows })
 }
 
-impl Table {
+impl NodeTable {
     /// An error about the column of this name.
     fn error(&self, what: impl Into<String>) -> ReadError {
         ReadError::new(&self.files.first().map(|(path, _)| path.clone()).unwrap_or_default(), what)
@@ -295,7 +303,7 @@ impl Table {
     }
 
     /// Takes the column of one of these names, in any case of letters.
-    fn take(&mut self, names: &[&str]) -> Option<(String, Values)> {
+    fn take(&mut self, names: &[&str]) -> Option<(String, ColumnValues)> {
         let at = names.iter().find_map(|name| {
             self.columns.iter().position(|(known, _)| known.eq_ignore_ascii_case(name))
         })?;
@@ -305,12 +313,12 @@ impl Table {
     /// Takes the ids and sorts all rows by them; none: the table has no ids.
     pub fn take_ids(&mut self, names: &[&str]) -> Read<Option<NodeIds>> {
         let Some((name, values)) = self.take(names) else { return Ok(None) };
-        let null = |table: &Table, row: usize, found: String| {
+        let null = |table: &NodeTable, row: usize, found: String| {
             let error = table.at(row, &format!("has no id in the column `{name}`"));
             Err(Box::new(error.expected("a whole number from 0, or a word", found)))
         };
         let (ids, order) = match values {
-            Values::Numbers(numbers) => {
+            ColumnValues::Numbers(numbers) => {
                 let mut ids = Vec::with_capacity(numbers.len());
                 for (row, number) in numbers.iter().enumerate() {
                     match number.and_then(Number::unsigned) {
@@ -330,7 +338,7 @@ impl Table {
                     order,
                 )
             }
-            Values::Words(words) => {
+            ColumnValues::Words(words) => {
                 if let Some(row) = words.iter().position(Option::is_none) {
                     return null(self, row, "null".into());
                 }
@@ -343,7 +351,7 @@ impl Table {
                     order,
                 )
             }
-            Values::Lists { .. } => {
+            ColumnValues::Lists { .. } => {
                 return Err(Box::new(
                     self.error(format!("the column `{name}` has lists in place of ids")),
                 ));
@@ -378,14 +386,14 @@ impl Table {
     /// Whether a column has one number a row.
     fn has_numbers(&self, wanted: &str) -> bool {
         self.columns.iter().any(|(name, values)| {
-            name.eq_ignore_ascii_case(wanted) && matches!(values, Values::Numbers(_))
+            name.eq_ignore_ascii_case(wanted) && matches!(values, ColumnValues::Numbers(_))
         })
     }
 
     /// Whether a column holds another word in every row.
     fn differs_everywhere(&self, wanted: &str) -> bool {
         let column = self.columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        let Some((_, Values::Words(words))) = column else { return false };
+        let Some((_, ColumnValues::Words(words))) = column else { return false };
         let mut words: Vec<&String> =
             words.iter().flatten().filter(|word| !word.is_empty()).collect();
         words.par_sort_unstable();
@@ -410,11 +418,11 @@ impl Table {
         self.roles.labels.push(name.clone());
         let mut labels =
             match values {
-                Values::Words(words) => node_values::classes(
+                ColumnValues::Words(words) => node_values::classes(
                     words.into_iter().map(Option::unwrap_or_default).collect(),
                     |word: &String| !word.is_empty(),
                 ),
-                Values::Numbers(numbers)
+                ColumnValues::Numbers(numbers)
                     if numbers.iter().flatten().any(|number| matches!(number, Number::Real(_))) =>
                 {
                     let value = |(row, number): (usize, Option<Number>)| match number {
@@ -428,7 +436,7 @@ impl Table {
                     };
                     Labels::Values(numbers.into_iter().enumerate().map(value).collect::<Read<_>>()?)
                 }
-                Values::Numbers(numbers) => {
+                ColumnValues::Numbers(numbers) => {
                     let class = |(row, number): (usize, Option<Number>)| match number {
                         None => Ok(-1),
                         Some(number) => number.signed().ok_or_else(|| {
@@ -443,7 +451,7 @@ impl Table {
                         |&class| class >= 0,
                     )
                 }
-                Values::Lists { width, values, present } => {
+                ColumnValues::Lists { width, values, present } => {
                     if let Some(row) = present.iter().position(|is_there| !is_there) {
                         return Err(Box::new(
                             self.at(row, &format!("has no list in the column `{name}`")),
@@ -465,7 +473,7 @@ impl Table {
             (0..).take_while(has).map(|number| format!("label_{number}")).collect();
         let mut columns = Vec::with_capacity(names.len());
         for name in &names {
-            let Some((_, Values::Numbers(numbers))) = self.take(&[name]) else {
+            let Some((_, ColumnValues::Numbers(numbers))) = self.take(&[name]) else {
                 return Err(self.missing(name));
             };
             columns.push(
@@ -484,9 +492,10 @@ impl Table {
     /// Labels that are numbers may have their names in a column `class` beside them, which then
     /// says nothing else.
     fn name_classes(&mut self, labels: &mut Labels) {
-        let is_class = |(name, _): &(String, Values)| name.eq_ignore_ascii_case(names_json::COLUMN);
+        let is_class =
+            |(name, _): &(String, ColumnValues)| name.eq_ignore_ascii_case(names_json::COLUMN);
         if let Some(at) = self.columns.iter().position(is_class)
-            && let (_, Values::Words(words)) = &self.columns[at]
+            && let (_, ColumnValues::Words(words)) = &self.columns[at]
             && names_json::told_by(labels, words)
         {
             self.columns.remove(at);
@@ -515,7 +524,7 @@ impl Table {
         for (names, part) in MASKS {
             let Some((name, values)) = self.take(names) else { continue };
             self.roles.splits.push(name.clone());
-            let Values::Numbers(numbers) = values else {
+            let ColumnValues::Numbers(numbers) = values else {
                 return Err(Box::new(
                     self.error(format!("the column `{name}` is no mask"))
                         .expected("bool, or 0 and 1", "words or lists"),
@@ -538,7 +547,7 @@ impl Table {
         Ok(if split.is_empty() { Vec::new() } else { vec![split] })
     }
 
-    fn splits(&self, name: &str, values: Values) -> Read<Vec<Vec<u8>>> {
+    fn splits(&self, name: &str, values: ColumnValues) -> Read<Vec<Vec<u8>>> {
         let wrong = |row: usize, found: String| {
             let error = self.at(row, &format!("has no part of a split in the column `{name}`"));
             Box::new(error.expected(
@@ -547,14 +556,14 @@ impl Table {
             ))
         };
         match values {
-            Values::Words(words) => {
+            ColumnValues::Words(words) => {
                 let part = |(row, word): (usize, Option<String>)| {
                     let word = word.unwrap_or_default();
                     part_of(&word).ok_or_else(|| wrong(row, format!("`{word}`")))
                 };
                 Ok(vec![words.into_iter().enumerate().map(part).collect::<Read<_>>()?])
             }
-            Values::Numbers(numbers) => {
+            ColumnValues::Numbers(numbers) => {
                 let part = |(row, number): (usize, Option<Number>)| match number
                     .map_or(Some(0), Number::unsigned)
                 {
@@ -563,7 +572,7 @@ impl Table {
                 };
                 Ok(vec![numbers.into_iter().enumerate().map(part).collect::<Read<_>>()?])
             }
-            Values::Lists { width, values, present } => {
+            ColumnValues::Lists { width, values, present } => {
                 let width = width.unwrap_or(0);
                 if let Some(row) = present.iter().position(|is_there| !is_there) {
                     return Err(wrong(row, "null".into()));
@@ -604,7 +613,7 @@ impl Table {
             )
         }
         match values {
-            Values::Numbers(numbers) => {
+            ColumnValues::Numbers(numbers) => {
                 let number = |(row, number): (usize, Option<Number>)| {
                     number.and_then(Number::unsigned).ok_or_else(|| missing(row))
                 };
@@ -613,7 +622,7 @@ impl Table {
                 );
                 Ok(Some((of_row, NodeIds::from_ascending(names))))
             }
-            Values::Words(words) => {
+            ColumnValues::Words(words) => {
                 let (of_row, names) = places(
                     &words
                         .into_iter()
@@ -623,7 +632,7 @@ impl Table {
                 );
                 Ok(Some((of_row, NodeIds::Strings(names))))
             }
-            Values::Lists { .. } => Err(missing(0)),
+            ColumnValues::Lists { .. } => Err(missing(0)),
         }
     }
 
@@ -631,7 +640,7 @@ impl Table {
     pub fn take_features(&mut self) -> Read<Option<Features>> {
         let is_lists = |name: &&&str| {
             self.columns.iter().any(|(known, values)| {
-                known.eq_ignore_ascii_case(name) && matches!(values, Values::Lists { .. })
+                known.eq_ignore_ascii_case(name) && matches!(values, ColumnValues::Lists { .. })
             })
         };
         if let Some(name) = FEATURE_LISTS.iter().find(is_lists) {
@@ -648,7 +657,8 @@ impl Table {
 
     /// Takes a column of lists as features.
     fn take_list(&mut self, name: &str) -> Read<Option<Features>> {
-        let Some((name, Values::Lists { width, values, present })) = self.take(&[name]) else {
+        let Some((name, ColumnValues::Lists { width, values, present })) = self.take(&[name])
+        else {
             return Err(self.missing(name));
         };
         if let Some(row) = present.iter().position(|is_there| !is_there) {
@@ -677,7 +687,7 @@ impl Table {
     /// Takes the only column, if it has lists.
     pub fn take_only_lists(&mut self) -> Read<Option<Features>> {
         match &mut self.columns[..] {
-            [(name, Values::Lists { .. })] => {
+            [(name, ColumnValues::Lists { .. })] => {
                 "features".clone_into(name);
                 self.take_features()
             }
@@ -687,15 +697,18 @@ impl Table {
 
     /// Takes the entries of a sparse matrix: the columns `row`, `column` and `value`, if there are
     /// no others.
-    pub fn take_entries(&mut self, path: &Path) -> Read<Option<Entries>> {
+    pub fn take_entries(&mut self, path: &Path) -> Read<Option<MatrixEntries>> {
         let named = self.columns.len() == 3
             && self
                 .columns
                 .iter()
                 .zip(sparse_matrix::ENTRIES)
                 .all(|((name, _), known)| name == known);
-        let [(_, Values::Numbers(row)), (_, Values::Numbers(column)), (_, Values::Numbers(value))] =
-            &self.columns[..]
+        let [
+            (_, ColumnValues::Numbers(row)),
+            (_, ColumnValues::Numbers(column)),
+            (_, ColumnValues::Numbers(value)),
+        ] = &self.columns[..]
         else {
             return Ok(None);
         };
@@ -715,7 +728,7 @@ impl Table {
     pub fn take_columns(&mut self, names: &[String]) -> Read<Option<Features>> {
         if let [name] = names
             && self.columns.iter().any(|(known, values)| {
-                known.eq_ignore_ascii_case(name) && matches!(values, Values::Lists { .. })
+                known.eq_ignore_ascii_case(name) && matches!(values, ColumnValues::Lists { .. })
             })
         {
             return self.take_list(name);
@@ -723,7 +736,7 @@ impl Table {
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
             let (name, values) = self.take(&[name]).ok_or_else(|| self.missing(name))?;
-            let Values::Numbers(numbers) = values else {
+            let ColumnValues::Numbers(numbers) = values else {
                 let hint = "name those that are, in their order:  read: {node_features: [NAME, \
                             NAME]}  in the catalogue's entry";
                 return Err(Box::new(
@@ -766,8 +779,8 @@ impl Table {
         let mut rest = Vec::new();
         for (name, values) in std::mem::take(&mut self.columns) {
             let column = match values {
-                Values::Words(words) => Column::Texts(words),
-                Values::Numbers(numbers)
+                ColumnValues::Words(words) => Column::Texts(words),
+                ColumnValues::Numbers(numbers)
                     if numbers.iter().flatten().all(|number| {
                         !matches!(number, Number::Real(_)) && number.signed().is_some()
                     }) =>
@@ -776,10 +789,10 @@ impl Table {
                         numbers.into_iter().map(|number| number.and_then(Number::signed)).collect(),
                     )
                 }
-                Values::Numbers(numbers) => Column::Reals(
+                ColumnValues::Numbers(numbers) => Column::Reals(
                     numbers.into_iter().map(|number| number.map(Number::real)).collect(),
                 ),
-                Values::Lists { .. } => {
+                ColumnValues::Lists { .. } => {
                     let error = self.error(format!(
                         "the column `{name}` has lists, which only features, labels and splits may"
                     ));

@@ -5,7 +5,7 @@
 //!           them by value; `type=follows/` in a path is a column of its parts
 //! never     reads what writers leave beside (`_SUCCESS`, `_metadata`, `.part-0.crc`)
 use crate::{
-    containers::arrow_tables::Part,
+    containers::arrow_tables::TableFile,
     read_error::{Read, ReadError},
 };
 use std::{
@@ -20,7 +20,7 @@ const ENDS: [&str; 7] = [".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feat
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum TableRole {
     Edges,
     Nodes,
     Graphs,
@@ -30,13 +30,13 @@ pub enum Role {
 
 /// The files of each table.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Layout {
-    pub edges: Vec<Part>,
-    pub nodes: Vec<Part>,
-    pub graphs: Vec<Part>,
-    pub features: Vec<Part>,
+pub struct TableFiles {
+    pub edges: Vec<TableFile>,
+    pub nodes: Vec<TableFile>,
+    pub graphs: Vec<TableFile>,
+    pub features: Vec<TableFile>,
     /// Tables whose names say nothing.
-    pub others: Vec<Part>,
+    pub others: Vec<TableFile>,
 }
 
 /// Whether tables come in files that end so.
@@ -50,23 +50,23 @@ pub fn is_table(path: &Path) -> bool {
     !name.starts_with(['_', '.']) && ENDS.iter().any(|end| name.ends_with(end))
 }
 
-fn role_of(name: &str) -> Option<Role> {
+fn role_of(name: &str) -> Option<TableRole> {
     let name = name.to_lowercase();
     let stem = ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     match stem {
         "edges" | "edge" | "edge_list" | "edgelist" | "links" | "relationships" => {
-            Some(Role::Edges)
+            Some(TableRole::Edges)
         }
-        "nodes" | "node" | "vertices" | "vertex" => Some(Role::Nodes),
-        "graphs" => Some(Role::Graphs),
-        "features" => Some(Role::Features),
+        "nodes" | "node" | "vertices" | "vertex" => Some(TableRole::Nodes),
+        "graphs" => Some(TableRole::Graphs),
+        "features" => Some(TableRole::Features),
         _ => None,
     }
 }
 
 /// The role of a file by its own name, else by that of the folder it is a part in; `name=value`
 /// folders lie between.
-fn role_of_path(path: &Path) -> Option<Role> {
+fn role_of_path(path: &Path) -> Option<TableRole> {
     let mut names = path
         .ancestors()
         .take(LEVELS_MOST)
@@ -77,22 +77,23 @@ fn role_of_path(path: &Path) -> Option<Role> {
     // graphs.
     let is_table = ENDS.iter().any(|end| folder.to_lowercase().ends_with(end));
     role_of(&own).or_else(|| {
-        role_of(&folder).filter(|role| is_table || matches!(role, Role::Edges | Role::Nodes))
+        role_of(&folder)
+            .filter(|role| is_table || matches!(role, TableRole::Edges | TableRole::Nodes))
     })
 }
 
 /// Sorts files into tables.
-pub fn layout(files: &[PathBuf]) -> Layout {
+pub fn layout(files: &[PathBuf]) -> TableFiles {
     let mut files: Vec<&PathBuf> = files.iter().filter(|path| is_table(path)).collect();
     files.sort_by_cached_key(|path| natural(&path.to_string_lossy()));
-    let mut layout = Layout::default();
+    let mut layout = TableFiles::default();
     for path in files {
-        let part = Part { path: path.clone(), constants: constants(path) };
+        let part = TableFile { path: path.clone(), constants: constants(path) };
         match role_of_path(path) {
-            Some(Role::Edges) => layout.edges.push(part),
-            Some(Role::Nodes) => layout.nodes.push(part),
-            Some(Role::Graphs) => layout.graphs.push(part),
-            Some(Role::Features) => layout.features.push(part),
+            Some(TableRole::Edges) => layout.edges.push(part),
+            Some(TableRole::Nodes) => layout.nodes.push(part),
+            Some(TableRole::Graphs) => layout.graphs.push(part),
+            Some(TableRole::Features) => layout.features.push(part),
             None => layout.others.push(part),
         }
     }
@@ -177,7 +178,7 @@ mod tests {
             "d/x.parquet",
         ];
         let layout = layout(&files.map(PathBuf::from));
-        let names = |parts: &[Part]| {
+        let names = |parts: &[TableFile]| {
             parts.iter().map(|part| part.path.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         assert_eq!(

@@ -21,7 +21,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 
 /// A folder as a data set: recognised, read, checked.
 fn folder(name: &str, options: &Options) -> RawGraph {
-    let found = recognise(&Look::new(&files_in(&fixture(name))))
+    let found = recognise(&FileHeads::new(&files_in(&fixture(name))))
         .unwrap_or_else(|| panic!("{name} is not recognised"));
     let graph = read(&found, options).unwrap_or_else(|error| panic!("{name}: {error}"));
     graph.validate().unwrap();
@@ -54,7 +54,7 @@ fn the_tiny_graph_is_the_same_from_every_writer_codec_type_and_pair_of_names() {
             continue;
         }
         assert_eq!(
-            recognise(&Look::new(std::slice::from_ref(&path))),
+            recognise(&FileHeads::new(std::slice::from_ref(&path))),
             Some(vec![path.clone()]),
             "{name}"
         );
@@ -102,7 +102,7 @@ fn folders_of_parts_are_one_table() {
     assert_eq!(folder("spark", &Options::default()), tiny());
     assert_eq!(folder("dask", &Options::default()), tiny());
     // The folder of the data set may itself be what Spark wrote.
-    let parts = recognise(&Look::new(&files_in(&fixture("spark/edges.parquet")))).unwrap();
+    let parts = recognise(&FileHeads::new(&files_in(&fixture("spark/edges.parquet")))).unwrap();
     assert_eq!((parts.len(), read(&parts, &Options::default()).unwrap()), (3, tiny()));
     // Folders say the relation; parts come in the order of their names.
     let graph = folder("duckdb", &Options::default());

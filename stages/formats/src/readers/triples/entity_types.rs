@@ -11,10 +11,10 @@ use super::split_files::lacks;
 use crate::{
     containers::bundle::{Bundle, last},
     options::Options,
-    raw_graph::{NodeIds, RawGraph, Types},
+    raw_graph::{NodeIds, NodeTypes, RawGraph},
     read_error::{Read, ReadError},
     text::{
-        lines::{Fault, each},
+        lines::{LineFault, each},
         tab_cells::cells,
     },
 };
@@ -38,7 +38,7 @@ pub(super) fn is_chosen(name: &str, options: &Options) -> bool {
 }
 
 /// Types of entities, some of which may not be there.
-type Table = BTreeMap<String, BTreeSet<String>>;
+type TypesOfEntities = BTreeMap<String, BTreeSet<String>>;
 
 /// Gives the graph the types of its nodes, if there is a table.
 pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> Read<()> {
@@ -48,7 +48,7 @@ pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> R
             None => Ok(()),
         };
     };
-    let mut table = Table::new();
+    let mut table = TypesOfEntities::new();
     bundle.text(index)?.lines()?.pieces(parse, |lines| {
         lines
             .into_iter()
@@ -79,27 +79,27 @@ pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> R
         .iter()
         .flat_map(|(node, types)| types.iter().map(|name| (*node, number[name])))
         .collect();
-    graph.types = Some(Types { of_nodes, names: names.into_iter().cloned().collect() });
+    graph.types = Some(NodeTypes { of_nodes, names: names.into_iter().cloned().collect() });
     Ok(())
 }
 
 /// Parses whole lines: each entity with its types.
-fn parse(text: &[u8]) -> Result<Vec<(String, Vec<String>)>, Fault> {
+fn parse(text: &[u8]) -> Result<Vec<(String, Vec<String>)>, LineFault> {
     let mut entities = Vec::new();
     for (start, line) in each(text).filter(|(_, line)| !line.is_empty()) {
         let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
-            Ok("") => Err(Fault::new(at, "a line of types has an empty column")
+            Ok("") => Err(LineFault::new(at, "a line of types has an empty column")
                 .expected("ENTITY and TYPE with a tab between", b"")),
             Ok(word) => Ok(word.to_owned()),
-            Err(_) => Err(Fault::new(at, "a name is not UTF-8")
+            Err(_) => Err(LineFault::new(at, "a name is not UTF-8")
                 .expected("text in UTF-8", cell)
                 .hint("convert the file with  iconv")),
         };
         let mut words = cells(start, line).map(word);
         let entity = words.next().transpose()?.unwrap_or_default();
-        let types = words.collect::<Result<Vec<String>, Fault>>()?;
+        let types = words.collect::<Result<Vec<String>, LineFault>>()?;
         if types.is_empty() {
-            let fault = Fault::new(start + line.len(), "an entity has no type")
+            let fault = LineFault::new(start + line.len(), "an entity has no type")
                 .expected("ENTITY and TYPE with a tab between", line);
             return Err(
                 fault.hint("columns are divided by tabs; leave out entities without a type")

@@ -6,13 +6,13 @@
 use super::split_files::{lacks, name_of};
 use crate::{
     containers::bundle::{Bundle, last},
-    options::Part,
-    out_of_core::{Found, Limit, Sink},
+    options::TriplePart,
+    out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Column, Edges, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
     text::{
-        lines::{Fault, Lines, each},
-        number_table::{Number, Table},
+        lines::{LineFault, TextLines, each},
+        number_table::{NumberTable, TableNumber},
     },
 };
 use std::path::PathBuf;
@@ -32,16 +32,16 @@ pub(super) fn belongs(name: &str) -> bool {
 }
 
 /// Names in ascending order, and for each number its place there.
-struct Names {
+struct IdNames {
     path: PathBuf,
     words: Vec<String>,
     place: Vec<u32>,
 }
 
-pub(super) fn read(bundle: &Bundle, wanted: &[Part], limit: &Limit) -> Read<Found> {
+pub(super) fn read(bundle: &Bundle, wanted: &[TriplePart], limit: &Limit) -> Read<Found> {
     let entities = names(bundle, "entity", NODES_MOST as usize)?;
     let relations = names(bundle, "relation", RELATIONS_MOST)?;
-    let mut sink = Sink::new(limit);
+    let mut sink = EdgeSink::new(limit);
     for &part in wanted {
         add(bundle, name_of(part), &entities, &relations, &mut sink)?;
     }
@@ -66,7 +66,7 @@ pub(super) fn read(bundle: &Bundle, wanted: &[Part], limit: &Limit) -> Read<Foun
     ))
 }
 
-fn open<'a>(bundle: &'a Bundle, file: &str) -> Read<(Lines<'a>, u32)> {
+fn open<'a>(bundle: &'a Bundle, file: &str) -> Read<(TextLines<'a>, u32)> {
     let index = bundle
         .only(&format!("`{file}2id`"), |name| is(name, file))?
         .ok_or_else(|| lacks(bundle, &format!("{file}2id.txt")))?;
@@ -75,7 +75,7 @@ fn open<'a>(bundle: &'a Bundle, file: &str) -> Read<(Lines<'a>, u32)> {
         Some(count) => Ok((lines.skip_first()?, count)),
         None => {
             let fault =
-                Fault::new(0, format!("{file}2id does not begin with the number of its lines"));
+                LineFault::new(0, format!("{file}2id does not begin with the number of its lines"));
             Err(lines.fault(&fault.expected(u32::EXPECTED, lines.first())))
         }
     }
@@ -94,16 +94,16 @@ fn disagrees(path: &std::path::Path, claimed: u32, found: usize) -> Box<ReadErro
 fn add(
     bundle: &Bundle,
     part: &str,
-    entities: &Names,
-    relations: &Names,
-    sink: &mut Sink,
+    entities: &IdNames,
+    relations: &IdNames,
+    sink: &mut EdgeSink,
 ) -> Read<()> {
     let (lines, claimed) = open(bundle, part)?;
-    let table: Table<u32> = Table::read_lines(lines, 1, "statements", Some(3))?;
+    let table: NumberTable<u32> = NumberTable::read_lines(lines, 1, "statements", Some(3))?;
     if table.rows() != claimed as usize {
         return Err(disagrees(table.path(), claimed, table.rows()));
     }
-    let place = |names: &Names, row: usize, number: u32| {
+    let place = |names: &IdNames, row: usize, number: u32| {
         names.place.get(number as usize).copied().ok_or_else(|| {
             let error = table.error(
                 row,
@@ -130,14 +130,14 @@ fn add(
 }
 
 /// Reads `NAME number` lines.
-fn names(bundle: &Bundle, file: &str, most: usize) -> Read<Names> {
+fn names(bundle: &Bundle, file: &str, most: usize) -> Read<IdNames> {
     let (lines, claimed) = open(bundle, file)?;
     let path = lines.path().to_path_buf();
     let mut found: Vec<(String, u32)> = Vec::new();
     lines.pieces(parse_names, |piece| {
         found.extend(piece);
         match found.len() > most {
-            true => Err(Fault::new(0, "here or soon behind, there are too many names")
+            true => Err(LineFault::new(0, "here or soon behind, there are too many names")
                 .expected(format!("at most {most}"), b"more")),
             false => Ok(()),
         }
@@ -167,10 +167,10 @@ fn names(bundle: &Bundle, file: &str, most: usize) -> Read<Names> {
             }
         }
     }
-    Ok(Names { path, words: found.into_iter().map(|(name, _)| name).collect(), place })
+    Ok(IdNames { path, words: found.into_iter().map(|(name, _)| name).collect(), place })
 }
 
-fn parse_names(text: &[u8]) -> Result<Vec<(String, u32)>, Fault> {
+fn parse_names(text: &[u8]) -> Result<Vec<(String, u32)>, LineFault> {
     let mut names = Vec::new();
     for (start, line) in each(text).filter(|(_, line)| !line.is_empty()) {
         let end = line.trim_ascii_end();
@@ -180,11 +180,11 @@ fn parse_names(text: &[u8]) -> Result<Vec<(String, u32)>, Fault> {
             .and_then(|at| Some((end[..at].trim_ascii(), u32::read(&end[at + 1..])?)))
             .filter(|(name, _)| !name.is_empty());
         let Some((name, number)) = pair else {
-            return Err(Fault::new(start, "a line does not give a name its number")
+            return Err(LineFault::new(start, "a line does not give a name its number")
                 .expected("NAME NUMBER", line));
         };
         let name = std::str::from_utf8(name).map_err(|_| {
-            Fault::new(start, "a name is not UTF-8").expected("text in UTF-8", name)
+            LineFault::new(start, "a name is not UTF-8").expected("text in UTF-8", name)
         })?;
         names.push((name.to_owned(), number));
     }

@@ -1,15 +1,15 @@
 //! The names of the files of a set of triples, and the error of one that lacks.
 use crate::{
     containers::bundle::{Bundle, last},
-    options::Part,
+    options::TriplePart,
     read_error::ReadError,
 };
 
-pub fn name_of(part: Part) -> &'static str {
+pub fn name_of(part: TriplePart) -> &'static str {
     match part {
-        Part::Train => "train",
-        Part::Valid => "valid",
-        Part::Test => "test",
+        TriplePart::Train => "train",
+        TriplePart::Valid => "valid",
+        TriplePart::Test => "test",
     }
 }
 

@@ -34,7 +34,7 @@ fn read_with(set: &str, name: &str, text: &[u8]) -> Read<RawGraph> {
     Ok(graph)
 }
 
-fn of_parts(parts: &[Part]) -> Options {
+fn of_parts(parts: &[TriplePart]) -> Options {
     Options { parts: parts.to_vec(), ..Options::default() }
 }
 
@@ -54,9 +54,9 @@ fn both_forms_give_one_graph() {
     assert_eq!((format.name, files.len()), ("triples", 5));
     for parts in [
         &[][..],
-        &[Part::Test],
-        &[Part::Valid, Part::Train],
-        &[Part::Test, Part::Valid, Part::Train, Part::Test],
+        &[TriplePart::Test],
+        &[TriplePart::Valid, TriplePart::Train],
+        &[TriplePart::Test, TriplePart::Valid, TriplePart::Train, TriplePart::Test],
     ] {
         let words =
             both_ways(|limit| read_within(&fixture("triples/words"), &of_parts(parts), limit))
@@ -186,7 +186,7 @@ fn one_file_is_to_be_trained_on() {
     let graph = read(&files, &Options::default()).unwrap();
     assert_eq!((graph.edges.source, graph.edges.target), (vec![1, 0], vec![0, 1]));
     assert!(
-        read(&files, &of_parts(&[Part::Test]))
+        read(&files, &of_parts(&[TriplePart::Test]))
             .unwrap_err()
             .what
             .contains("lacks its file `test.txt`")
@@ -317,7 +317,7 @@ fn every_fault_is_named_with_its_place() {
 
 #[test]
 fn published_sets_have_their_counts() {
-    let all = of_parts(&[Part::Train, Part::Valid, Part::Test]);
+    let all = of_parts(&[TriplePart::Train, TriplePart::Valid, TriplePart::Test]);
     if let Some(files) = shared("kg_WN18RR") {
         let (format, found) = detect(Path::new("x"), &files).unwrap();
         let graph = read(&found, &Options::default()).unwrap();
@@ -331,9 +331,9 @@ fn published_sets_have_their_counts() {
             ),
             ("triples", Ok(()), 40_943, 11, 86_835)
         );
-        let edges = |parts: &[Part]| read(&found, &of_parts(parts)).unwrap().edges.len();
+        let edges = |parts: &[TriplePart]| read(&found, &of_parts(parts)).unwrap().edges.len();
         assert_eq!(
-            (edges(&[Part::Valid]), edges(&[Part::Test]), edges(&all.parts)),
+            (edges(&[TriplePart::Valid]), edges(&[TriplePart::Test]), edges(&all.parts)),
             (3034, 3134, 86_835 + 3034 + 3134)
         );
     }
@@ -347,7 +347,7 @@ fn published_sets_have_their_counts() {
             ("triples", archive.clone())
         );
         for (parts, edges) in
-            [(vec![], 272_115), (vec![Part::Valid], 17_535), (vec![Part::Test], 20_466)]
+            [(vec![], 272_115), (vec![TriplePart::Valid], 17_535), (vec![TriplePart::Test], 20_466)]
         {
             let numbered = read(&found, &of_parts(&parts)).unwrap();
             let words = read(&archive, &of_parts(&parts)).unwrap();

@@ -11,22 +11,22 @@ struct Numbers {
 }
 
 impl Grammar for Numbers {
-    type Piece = Vec<u64>;
+    type Chunk = Vec<u64>;
 
-    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         assert_eq!(before, self.header_lines);
         let begins = lines.windows(2).position(|pair| pair == b"=\n").map(|at| at + 2);
         self.header_lines += count(&lines[..begins.unwrap_or(lines.len())]);
         Ok(begins)
     }
 
-    fn body(&self, scan: &mut Scan<'_>, numbers: &mut Vec<u64>) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, numbers: &mut Vec<u64>) -> Result<(), ScanFault> {
         while scan.more() {
             if !scan.line_ends() {
                 let at = scan.at;
                 numbers.push(
                     scan.whole()
-                        .ok_or_else(|| Fault::new(at, "no number").expected("one", b"x"))?,
+                        .ok_or_else(|| ScanFault::new(at, "no number").expected("one", b"x"))?,
                 );
             }
             scan.next_line();
@@ -34,9 +34,9 @@ impl Grammar for Numbers {
         Ok(())
     }
 
-    fn accept(&mut self, piece: Vec<u64>, lines: &[u8]) -> Result<(), Fault> {
+    fn accept(&mut self, piece: Vec<u64>, lines: &[u8]) -> Result<(), ScanFault> {
         if piece.contains(&999) {
-            return Err(Fault::new(
+            return Err(ScanFault::new(
                 nth_line(
                     lines,
                     piece.iter().position(|&number| number == 999).unwrap() as u64,
@@ -50,7 +50,7 @@ impl Grammar for Numbers {
     }
 }
 
-fn numbers(text: &[u8], sizes: Sizes) -> Read<Numbers> {
+fn numbers(text: &[u8], sizes: BlockSizes) -> Read<Numbers> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("numbers");
     fs::write(&path, text).unwrap();
@@ -59,7 +59,8 @@ fn numbers(text: &[u8], sizes: Sizes) -> Read<Numbers> {
     Ok(numbers)
 }
 
-const CUTS: [Sizes; 3] = [SIZES, Sizes { block: 1, piece: 1 }, Sizes { block: 5, piece: 2 }];
+const CUTS: [BlockSizes; 3] =
+    [SIZES, BlockSizes { block: 1, piece: 1 }, BlockSizes { block: 5, piece: 2 }];
 
 #[test]
 fn header_and_body_come_whole_for_every_cut() {
@@ -118,7 +119,7 @@ fn packed_files_are_read_and_cut_ones_are_named() {
     let zstd = zstd::encode_all(plain.as_bytes(), 1).unwrap();
     let expected = numbers(plain.as_bytes(), SIZES).unwrap();
     for packed in [gzip, zstd] {
-        for sizes in [SIZES, Sizes { block: 1000, piece: 77 }] {
+        for sizes in [SIZES, BlockSizes { block: 1000, piece: 77 }] {
             assert_eq!(numbers(&packed, sizes).unwrap(), expected);
             let error = numbers(&packed[..packed.len() / 2], sizes).unwrap_err();
             assert!(

@@ -30,7 +30,7 @@ use warploom_contract::{
 };
 use warploom_formats::{
     containers::{
-        npy::{self, Array, Kind},
+        npy::{self, Array, ValueKind},
         npz::Npz,
         safetensors,
     },
@@ -270,10 +270,10 @@ fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
     }
     Ok(match array.dtype.kind {
         _ if array.is_text() => Arc::new(StringArray::from_iter(there(array.words()?, &missing))),
-        Kind::Bool | Kind::Unsigned => {
+        ValueKind::Bool | ValueKind::Unsigned => {
             Arc::new(UInt64Array::from_iter(there(array.u64s()?, &missing)))
         }
-        Kind::Signed => Arc::new(Int64Array::from_iter(there(array.i64s()?, &missing))),
+        ValueKind::Signed => Arc::new(Int64Array::from_iter(there(array.i64s()?, &missing))),
         _ => Arc::new(Float64Array::from_iter(there(array.f64s()?, &missing))),
     })
 }

@@ -11,7 +11,7 @@ use std::{
 use warploom_catalog::entry::Inherited;
 use warploom_contract::{ErrorKind, StageError, manifest::MANIFEST_FILE};
 use warploom_formats::{
-    Look,
+    FileHeads,
     read_error::ReadError,
     readers::{edge_arrays, npz},
 };
@@ -317,7 +317,7 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
     let system = |error: Box<ReadError>| read_error(&error);
     let is_graph = end == "npz"
         && npz::FORMAT
-            .recognised(&Look::new(std::slice::from_ref(path)))
+            .recognised(&FileHeads::new(std::slice::from_ref(path)))
             .map_err(system)?
             .is_some();
     // Features, labels and the like in the file of the edges are read from there.
